@@ -49,7 +49,7 @@ def images(tmp_path):
     return sorted(path.name for path in (tmp_path / "cache/wblab/disks").glob("*") if path.suffix != ".lock")
 
 
-def test_it_is_made_once_and_copied(kernel, tmp_path):
+def test_an_aged_disk_is_made_once_and_copied(kernel, tmp_path):
     said = []
     good = kernel(GOOD)
     assert provisioned(good, tmp_path, report=lambda *words: said.append(words)) == (b"aged", ())
@@ -60,7 +60,7 @@ def test_it_is_made_once_and_copied(kernel, tmp_path):
     assert images(tmp_path) == [name]
 
 
-def test_two_at_once_make_it_once(kernel, tmp_path):
+def test_two_runs_at_once_make_an_aged_disk_once(kernel, tmp_path):
     good, said = kernel(GOOD), []
     with ThreadPool(1) as other:
         second = other.apply_async(provisioned, (good, tmp_path, SPEC, lambda *words: said.append(words)))
@@ -69,7 +69,7 @@ def test_two_at_once_make_it_once(kernel, tmp_path):
     assert len(images(tmp_path)) == 1
 
 
-def test_what_failed_is_not_kept(kernel, tmp_path):
+def test_a_failed_aging_is_not_cached(kernel, tmp_path):
     with pytest.raises(WblabError, match="no room"):
         provisioned(kernel(BAD), tmp_path)
     assert images(tmp_path) == []
@@ -80,14 +80,14 @@ def test_what_failed_is_not_kept(kernel, tmp_path):
     [{"disk": {"disk": replace(DISK, mkfs_options=("-b", "4096"))}}, {"seed": 2}],
     ids=["options", "seed"],
 )
-def test_another_filesystem_is_another_disk(kernel, tmp_path, change):
+def test_another_filesystem_needs_another_aged_disk(kernel, tmp_path, change):
     good = kernel(GOOD)
     for spec in (SPEC, replace(SPEC, **change)):
         provisioned(good, tmp_path, spec)
     assert len(images(tmp_path)) == 2
 
 
-def test_neither_names_nor_mounts_nor_models_make_another_disk(kernel, tmp_path):
+def test_names_mounts_and_models_share_an_aged_disk(kernel, tmp_path):
     good = kernel(GOOD)
     other = replace(DISK, mount_options=("nodelalloc",), model="device", latency=1000)
     provisioned(good, tmp_path)

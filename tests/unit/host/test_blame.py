@@ -24,11 +24,11 @@ def base(*settings):
         (("trace.events=[]",), False),
     ],
 )
-def test_what_explains_pauses_is_recorded_in_virtual_time_unless_it_is_asked_for_otherwise(settings, wanted):
+def test_blame_events_are_recorded_by_default_with_the_virtual_clock(settings, wanted):
     assert is_wanted(base(*settings)) == wanted
 
 
-def test_what_is_recorded_is_what_a_spec_could_ask_for_itself():
+def test_a_spec_can_request_the_blame_events_itself():
     spec = base()
     check_spec(replace(spec, trace=blamed(spec)))
     assert all(EVENT.fullmatch(event) for event in EVENTS)
@@ -50,11 +50,11 @@ def test_a_spec_keeps_its_own_events_filters_and_triggers():
     assert trace.buffer == spec.trace.buffer
 
 
-def test_a_long_name_of_a_load_is_cut_as_the_kernel_cuts_it():
+def test_a_load_s_name_is_truncated_as_the_kernel_does():
     spec = base("load={a-load-with-a-long-name={kind='control', idle='50ms'}}")
     assert blamed(spec).filters["raw_syscalls:sys_exit"] == 'COMM == "a-load-with-a-l"'
 
 
-def test_more_loads_than_a_filter_has_room_for_are_not_filtered():
+def test_too_many_loads_for_a_filter_are_not_filtered():
     loads = ", ".join(f"load-number-{number}={{kind='control', idle='50ms'}}" for number in range(41))
     assert blamed(base(f"load={{{loads}}}")).filters == {}

@@ -49,7 +49,7 @@ def nothing_left(guest, alive):
     return not guest.request.scratch.exists() and not any(alive(pid) for pid in guest.pids())
 
 
-def test_a_guest_that_comes_to_its_end(guest, reaper):
+def test_a_guest_that_finishes_is_reported(guest, reaper):
     one = guest(f"print(sys.argv[1:]); say('mounts', 5); say('loads', 9, start_ns=7)\n{GOOD_END}")
     ended = one.boot()
     assert [message.phase for message in one.heard] == ["mounts", "loads", "power off"]
@@ -74,14 +74,14 @@ for byte in line + line:
     assert len(one.heard) == 2
 
 
-def test_what_the_guest_leaves_in_its_directory_is_kept(guest):
+def test_files_left_by_the_guest_are_kept(guest):
     one = guest(f'open(f"{{SCRATCH}}/trace.dat", "w").write("events"); {GOOD_END}')
     one.boot()
     assert (one.request.run / "trace.dat").read_text() == "events"
     assert sorted(path.name for path in one.request.run.iterdir()) == ["console.log", "trace.dat"]
 
 
-def test_a_guest_has_its_descriptors_and_no_other(guest, reaper):
+def test_a_guest_inherits_only_its_descriptors(guest, reaper):
     one = guest(f"""
 def is_open(number):
     try:
@@ -103,7 +103,7 @@ def test_nothing_of_the_hosts_environment_reaches_the_guest(guest, reaper, monke
     assert "WBLAB_TEST_SECRET" not in one.console
 
 
-def test_a_reaper_is_in_a_session_of_its_own_with_nothing_but_what_it_needs(guest, reaper):
+def test_a_reaper_has_its_own_session_and_a_minimal_environment(guest, reaper):
     one = guest("say('disk', os.getppid())\nsys.stdin.read()\n" + GOOD_END)
     handler = signal.signal(signal.SIGUSR1, lambda *_: None)
     before = signal.getsignal(signal.SIGTERM), signal.pthread_sigmask(signal.SIG_BLOCK, ())
@@ -149,7 +149,7 @@ def test_booting_leaks_no_descriptor(guest, reaper):
     assert os.listdir("/proc/self/fd") == before
 
 
-def test_a_reaper_that_is_killed_takes_the_guest_along_and_its_scratch_directory_goes_too(guest):
+def test_killing_the_reaper_ends_the_guest_and_its_scratch_is_removed(guest):
     one = guest("say('mounts', 1)\nwhile True: time.sleep(60)")
 
     def kill_reaper(_):
@@ -161,13 +161,13 @@ def test_a_reaper_that_is_killed_takes_the_guest_along_and_its_scratch_directory
     assert not one.request.scratch.exists()
 
 
-def test_a_guest_that_never_speaks_hangs(guest, alive):
+def test_a_guest_without_messages_counts_as_hanging(guest, alive):
     one = guest("note('guest')\nwhile True: time.sleep(60)", silence_s=0.5)
     assert one.reason() == "the guest hangs: nothing heard from it for 0.5 s before its first word"
     assert nothing_left(one, alive)
 
 
-def test_what_watches_a_guest_does_not_excuse_its_silence(guest, reaper, monkeypatch):
+def test_a_monitor_does_not_excuse_a_silent_guest(guest, reaper, monkeypatch):
     """A guest that hangs was not ended on a busy machine: the reaper waits for a processor, too, and both counted."""
     asked = []
     monkeypatch.setattr(module, "waited_ns", lambda pids: asked.extend(pids) or 0)
@@ -206,7 +206,7 @@ def test_no_descendant_outlives_the_guest(guest, alive, end, hangs, reason):
     assert nothing_left(one, alive)
 
 
-def test_the_reason_of_a_failure_is_the_guests_own(guest):
+def test_the_guest_s_own_reason_is_reported(guest):
     assert guest(f"say('failed', reason='cannot mount'); {GOOD_END}").reason() == "cannot mount"
 
 
@@ -228,7 +228,7 @@ def test_success_is_not_inferred_from_a_clean_exit(guest):
     assert guest("say('write'); sys.exit(0)").reason().startswith("the guest ended with exit code 0 after writing")
 
 
-def test_success_is_not_inferred_from_the_word_of_a_guest_that_dies(guest):
+def test_success_is_not_inferred_from_the_message_of_a_dying_guest(guest):
     assert "the guest ended with exit code 3 after powering off" in guest(f"{GOOD_END}; sys.exit(3)").reason()
 
 
@@ -253,7 +253,7 @@ def test_a_guest_that_lingers_after_power_off_is_ended(guest, alive, monkeypatch
         '{\\"phase\\": \\"loads\\", \\"guest_ns\\": 1, \\"detail\\": {\\"start_ns\\": NaN}}',
     ],
 )
-def test_words_that_are_no_message_are_a_failure(guest, alive, words):
+def test_invalid_messages_are_a_failure(guest, alive, words):
     one = guest(f'note("guest"); os.write(13, b"{words}\\n")\nwhile True: pass')
     assert "no message" in one.reason()
     assert nothing_left(one, alive)
@@ -263,7 +263,7 @@ def test_words_that_are_no_message_are_a_failure(guest, alive, words):
     ("linux", "mode", "why"),
     [("missing", None, "No such file"), ("/", None, "Permission denied"), ("text", 0o644, "Permission denied")],
 )
-def test_a_kernel_that_cannot_be_executed(guest, tmp_path, linux, mode, why):
+def test_a_kernel_that_cannot_be_executed_is_reported(guest, tmp_path, linux, mode, why):
     one = guest("")
     if mode:
         (tmp_path / linux).write_text("text")
@@ -286,7 +286,7 @@ def test_an_interrupt_ends_the_guest(guest, reaper, alive):
     assert nothing_left(one, alive)
 
 
-def test_results_that_cannot_be_kept_are_a_failure_not_a_hang(guest, alive):
+def test_unsaved_results_are_a_failure_and_not_a_hang(guest, alive):
     one = guest(f"note('guest'); open(f'{{SCRATCH}}/trace.dat', 'w').close(); {GOOD_END}")
     (one.request.run / "trace.dat").mkdir()
     with pytest.raises(OSError, match=r"trace\.dat"):
@@ -326,7 +326,7 @@ TOLD = {"outcome": "failed", "reason": "interrupted", "seed": 7}  # by a command
     [({"outcome": "unfinished", "reason": "", "seed": 7}, KILLED), (TOLD, TOLD), (None, None)],
     ids=["unfinished", "told", "no record"],
 )
-def test_a_holder_that_is_killed_takes_the_guest_with_it(guest, reaper, alive, record, expected):
+def test_killing_the_parent_ends_the_guest(guest, reaper, alive, record, expected):
     one = guest(f"{FAMILY}\nsay('disk')\nwhile True: time.sleep(60)")
     path = one.request.run / "experiment.json"
     if record:
@@ -341,7 +341,7 @@ def test_a_holder_that_is_killed_takes_the_guest_with_it(guest, reaper, alive, r
 
 
 @pytest.mark.parametrize("killed", ["holder reaper", "holder guard", "reaper", "guard"])
-def test_no_descendant_outlives_those_that_watch_it(guest, reaper, alive, killed):
+def test_no_descendant_outlives_the_parent_and_the_reaper(guest, reaper, alive, killed):
     """What was done for real: a hostile guest's processes ask for no signal at the death of their parents."""
     one = guest(f"{FAMILY}\nsay('disk')\nwhile True: time.sleep(60)")
     record = one.request.run / "experiment.json"

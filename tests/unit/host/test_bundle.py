@@ -32,7 +32,7 @@ def lab(tmp_path, monkeypatch):
     return copy
 
 
-def test_the_same_content_is_the_same_file(lab, tmp_path, monkeypatch):
+def test_the_same_content_gives_the_same_file(lab, tmp_path, monkeypatch):
     first = bundle(interpreter())
     changed_ns = first.stat().st_mtime_ns
     assert bundle(interpreter()) == first
@@ -44,7 +44,7 @@ def test_the_same_content_is_the_same_file(lab, tmp_path, monkeypatch):
     assert [path.name for path in first.parent.iterdir()] == [first.name]
 
 
-def test_the_place_of_the_lab_and_its_byte_code_do_not_count(lab, monkeypatch):
+def test_the_path_and_byte_code_of_the_lab_do_not_matter(lab, monkeypatch):
     (lab / "wblab" / "core" / "__pycache__").mkdir(exist_ok=True)
     (lab / "wblab" / "core" / "__pycache__" / "units.cpython-311.pyc").write_bytes(b"other")
     here = bundle(interpreter())
@@ -54,14 +54,14 @@ def test_the_place_of_the_lab_and_its_byte_code_do_not_count(lab, monkeypatch):
 
 
 @pytest.mark.parametrize("name", ["experiment.py", "wblab/__init__.py", "wblab/core/units.py", "wblab/guest/init.py"])
-def test_a_changed_source_is_another_file(lab, name):
+def test_a_changed_source_gives_another_file(lab, name):
     before = bundle(interpreter())
     with (lab / name).open("a") as source:
         source.write("# changed\n")
     assert bundle(interpreter()) != before
 
 
-def test_a_new_source_is_another_file(lab):
+def test_a_new_source_gives_another_file(lab):
     before = bundle(interpreter())
     (lab / "wblab" / "core" / "new.py").touch()
     assert bundle(interpreter()) != before
@@ -84,7 +84,7 @@ def imports(module):
     return found
 
 
-def test_core_is_exactly_what_the_guest_imports():
+def test_core_has_exactly_the_modules_that_the_guest_imports():
     seen, left = set(), {"guest/first.py", "guest/init.py"}
     while left:
         seen |= left
@@ -95,7 +95,7 @@ def test_core_is_exactly_what_the_guest_imports():
 
 
 @pytest.mark.parametrize("room", ["machine", "live/runs", "live/monitor", "live/mitigate", "lab", "host"])
-def test_a_change_in_a_room_that_no_guest_carries_is_no_other_program(lab, room):
+def test_a_change_outside_core_and_guest_keeps_the_program(lab, room):
     shutil.copytree(Path(wblab.__file__).parent / room, lab / "wblab" / room)
     before = sources_sha256()
     sources = list((lab / "wblab" / room).glob("*.py"))
@@ -135,7 +135,7 @@ print(wblab.guest.init.main.__code__.co_filename)
     assert done.stdout == "/lab/wblab/guest/init.py\n"
 
 
-def test_a_source_that_does_not_compile_is_named(lab):
+def test_a_source_with_a_syntax_error_is_named(lab):
     (lab / "wblab" / "core" / "new.py").write_text("def (")
     with pytest.raises(WblabError, match="cannot compile the guest's program: SyntaxError"):
         bundle(interpreter())
@@ -162,7 +162,7 @@ import encodings.idna, json.tool  # what the guest's program does not need is wh
     assert (done.stderr, done.stdout) == ("", "[]\n")
 
 
-def test_runs_side_by_side_may_make_it_at_once(tmp_path, monkeypatch):
+def test_simultaneous_runs_may_make_the_bundle(tmp_path, monkeypatch):
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
     made = {}
     with forked(4, lambda job: bundle(interpreter()), str) as workers:

@@ -22,13 +22,13 @@ def test_messages_come_in_any_pieces(cuts):
 
 
 @given(st.binary(max_size=200))
-def test_anything_else_is_one_error(noise):
+def test_invalid_data_give_one_error(noise):
     channel = Channel()
     with pytest.raises(WblabError, match=r"^the guest said what is no message: b['\"][ -~]*$"):
         list(channel.feed(noise + b"\n"))
 
 
-def test_a_line_without_end_is_an_error_soon():
+def test_an_endless_line_is_an_error():
     channel = Channel()
     for _ in range(16):
         assert list(channel.feed(b"x" * 4096)) == []

@@ -25,7 +25,7 @@ def test_a_preset_can_run_here(name):
     check_run(read_spec(PRESETS / f"{name}.toml"))
 
 
-def test_what_no_machine_can_run_is_refused():
+def test_impossible_specs_are_refused():
     with pytest.raises(InputError, match="memory"):
         check_run(replace(BASE, memory=1))
 
@@ -51,25 +51,25 @@ def test_an_experiment_without_events_needs_no_tracecmd(monkeypatch):
     check_run(replace(BASE, trace=replace(BASE.trace, events=())))
 
 
-def test_shared_memory_that_is_not_there(monkeypatch, tmp_path):
+def test_missing_shared_memory_is_refused(monkeypatch, tmp_path):
     monkeypatch.setenv("WBLAB_SHM", str(tmp_path / "missing"))
     with pytest.raises(InputError, match="missing: No such file or directory: set WBLAB_SHM to a tmpfs"):
         check_run(BASE)
 
 
-def test_a_guest_that_does_not_fit_into_shared_memory(monkeypatch):
+def test_a_guest_too_large_for_shared_memory_is_refused(monkeypatch):
     monkeypatch.setattr(module, "free_shared_bytes", lambda: 1 << 20)
     with pytest.raises(InputError, match=r"/dev/shm has 1 MiB free, the guest needs 214 MiB: .* lower memory"):
         check_run(BASE)
 
 
-def test_a_run_that_does_not_fit_into_memory(monkeypatch):
+def test_a_run_too_large_for_memory_is_refused(monkeypatch):
     monkeypatch.setattr(module, "available_memory_bytes", lambda: 1 << 20)
     with pytest.raises(InputError, match=r"1 MiB of memory available, .* 344 MiB: lower memory or disk\.size"):
         check_run(BASE)
 
 
-def test_a_disk_larger_than_memory_that_takes_little_of_it(monkeypatch):
+def test_a_sparse_disk_larger_than_memory_is_accepted(monkeypatch):
     monkeypatch.setattr(module, "available_memory_bytes", lambda: 1 << 30)
     large = replace(BASE.disk["disk"], size=64 << 30)
     with pytest.raises(InputError, match=r"or say by disk\.resident how much of it is enough"):

@@ -15,7 +15,7 @@ def places(tmp_path):
     return tmp_path / "shared", tmp_path / "run", tmp_path / "home"
 
 
-def test_what_a_run_consists_of_is_kept(places):
+def test_the_files_of_a_run_are_kept(places):
     shared, run, _ = places
     for name in (
         *("load.mw1.npy", "load.mw1.json", "agent.daemon.log"),
@@ -35,7 +35,7 @@ def test_what_a_run_consists_of_is_kept(places):
         *("load..npy", "load.a b.npy", "load.x.npy ", "load.x.npy\n", "load.\x1b[2J.npy", "load.ü.npy", "x", ".hidden"),
     ],
 )
-def test_other_names_are_left(places, name):
+def test_files_with_other_names_are_not_taken_over(places, name):
     shared, run, _ = places
     (shared / name).write_text("planted")
     take_over(shared, run)
@@ -50,7 +50,7 @@ def test_a_link_is_refused_and_not_followed(places):
     assert os.listdir(run) == []
 
 
-def test_nothing_is_written_through_a_link_that_waits_in_the_run_directory(places):
+def test_nothing_is_written_through_a_link_in_the_run_directory(places):
     """What was done for real: a link in the run directory, and a file of that name in the scratch directory."""
     shared, run, home = places
     (run / "trace.dat").symlink_to(home / ".bashrc")
@@ -60,7 +60,7 @@ def test_nothing_is_written_through_a_link_that_waits_in_the_run_directory(place
     assert (home / ".bashrc").read_text() == "mine"
 
 
-def test_a_second_name_of_somebody_elses_file_is_refused(places):
+def test_a_hard_link_to_another_file_is_refused(places):
     shared, run, home = places
     (shared / "trace.dat").hardlink_to(home / ".bashrc")
     with pytest.raises(WblabError, match="no regular file of its own"):
@@ -74,7 +74,7 @@ def make_socket(path):
 
 
 @pytest.mark.parametrize("make", [os.mkfifo, os.mkdir, make_socket])
-def test_what_is_no_file_is_refused_at_once(places, make):
+def test_anything_but_a_file_is_refused_at_once(places, make):
     shared, run, _ = places
     make(shared / "load.x.npy")
     with pytest.raises(WblabError, match="no regular file"):
@@ -92,7 +92,7 @@ def test_directories_that_are_links_are_not_followed(places, tmp_path):
     assert os.listdir(home) == [".bashrc"]
 
 
-def test_what_commands_want_kept_is_a_tree(places):
+def test_the_files_of_commands_are_kept_as_a_tree(places):
     shared, run, _ = places
     (shared / "left" / "a" / "b").mkdir(parents=True)
     (shared / "left" / "a" / "b" / ".file").write_text("x")
@@ -100,7 +100,7 @@ def test_what_commands_want_kept_is_a_tree(places):
     assert [str(path.relative_to(run)) for path in run.rglob("*")] == ["left", "left/a", "left/a/b", "left/a/b/.file"]
 
 
-def test_an_empty_directory_for_it_is_nothing(places):
+def test_an_empty_tree_is_not_kept(places):
     shared, run, _ = places
     (shared / "left").mkdir()
     take_over(shared, run)
@@ -108,7 +108,7 @@ def test_an_empty_directory_for_it_is_nothing(places):
 
 
 @pytest.mark.parametrize("name", ["left", "left/a"])
-def test_no_link_is_followed_in_it(places, name):
+def test_no_link_in_the_tree_is_followed(places, name):
     shared, run, home = places
     (shared / name).parent.mkdir(exist_ok=True)
     (shared / name).symlink_to(home)
@@ -117,7 +117,7 @@ def test_no_link_is_followed_in_it(places, name):
     assert not list(run.rglob(".bashrc"))
 
 
-def test_names_in_it_are_plain_and_its_depth_has_an_end(places):
+def test_names_and_depth_of_the_tree_are_limited(places):
     shared, run, _ = places
     (shared / "left").mkdir()
     (shared / "left" / "\x1b[2J").touch()
@@ -130,7 +130,7 @@ def test_names_in_it_are_plain_and_its_depth_has_an_end(places):
         take_over(shared, run)
 
 
-def test_modes_do_not_come_along(places):
+def test_file_modes_are_not_taken_over(places):
     shared, run, _ = places
     (shared / "trace.dat").write_text("x")
     (shared / "trace.dat").chmod(0o4777)

@@ -34,7 +34,7 @@ def test_name_and_kernel_and_loads_change_no_argument():
     assert kernel_arguments(replace(BASE, name="other", kernel="6.12", load={})) == kernel_arguments(BASE)
 
 
-def test_only_a_guest_that_is_watched_has_a_way_for_samples():
+def test_only_a_monitored_guest_has_a_channel_for_samples():
     added = [argument for argument in kernel_arguments(BASE, watched=True) if argument not in kernel_arguments(BASE)]
     assert added == ["con2=null,fd:16"]
 
@@ -55,7 +55,7 @@ def test_virtual_time_has_a_start_and_a_cost_per_system_call():
 
 
 @pytest.mark.parametrize("start", ["time-travel", "tt_syscall_ns", "um_seed"])
-def test_real_time_has_nothing_of_virtual_time(start):
+def test_the_real_clock_has_no_arguments_of_the_virtual_clock(start):
     assert named(kernel_arguments(BASE), start)
     assert not named(kernel_arguments(REAL), start)
 
@@ -72,7 +72,7 @@ def test_several_disks_have_a_device_and_a_value_each():
     assert named(arguments, "ubd.") == ["ubd.latency_ns=0,50000", "ubd.bytes_per_second=0,7"]
 
 
-def test_what_a_device_has_not_is_not_named():
+def test_unset_parameters_of_a_device_are_left_out():
     disk = replace(DEVICE.disk["disk"], depth=4, cache_bytes=1 << 20, drain_bps=1000, stalls="random")
     assert named(kernel_arguments(replace(DEVICE, disk={"disk": disk})), "ubd.")[2:] == [
         *("ubd.depth=4", "ubd.stall_random=1", "ubd.cache_bytes=1048576", "ubd.drain_bytes_per_second=1000")
@@ -88,7 +88,7 @@ def test_each_disk_has_its_place_in_the_lists():
     }
 
 
-def test_memory_is_that_of_the_spec():
+def test_memory_comes_from_the_spec():
     assert kernel_arguments(BASE)[0] == f"mem={150 << 20}"
 
 
@@ -109,7 +109,7 @@ def test_the_interpreter_is_a_real_python_of_a_known_version():
     assert done.stdout == "True\n"
 
 
-def test_a_machine_without_a_python_for_the_guest_is_told_so(monkeypatch):
+def test_a_missing_python_for_the_guest_is_reported(monkeypatch):
     monkeypatch.setattr(command, "MIN_PYTHON", (3, 99))
     with pytest.raises(InputError, match=r"no Python 3\.99 or later for the guest: install python3"):
         interpreter()

@@ -65,7 +65,7 @@ def digest(disk, seed):
 
 
 @pytest.mark.parametrize(("filesystem", "size"), FILESYSTEMS)
-def test_the_seed_decides_the_bytes(filesystem, size):
+def test_the_seed_decides_the_bytes_of_a_filesystem(filesystem, size):
     disk = Disk(size=size, filesystem=filesystem, write_bps=1)
     first = digest(disk, 1)
     assert digest(disk, 1) == first
@@ -73,7 +73,7 @@ def test_the_seed_decides_the_bytes(filesystem, size):
 
 
 @pytest.mark.parametrize("filesystem", [pytest.param(name, marks=needs(f"mkfs.{name}")) for name in OPTIONAL])
-def test_the_time_of_day_is_not_in_the_bytes(filesystem):
+def test_the_bytes_do_not_depend_on_the_time_of_day(filesystem):
     disk = Disk(size=OPTIONAL[filesystem], filesystem=filesystem, write_bps=1)
     first = digest(disk, 1)
     time.sleep(1.1)  # times on disks are in seconds
@@ -82,7 +82,7 @@ def test_the_time_of_day_is_not_in_the_bytes(filesystem):
 
 @needs("mkfs.vfat")
 @pytest.mark.parametrize(("size", "kind"), [(16 * MIB, b"FAT16"), (40 * MIB, b"FAT32")])
-def test_a_stick_has_fat32_as_soon_as_it_can(size, kind):
+def test_a_stick_gets_fat32_from_its_minimum_size_on(size, kind):
     with formatted(Disk(size=size, filesystem="vfat", write_bps=1), 1) as fd:
         assert kind in os.pread(fd, 512, 0)
 
@@ -93,7 +93,7 @@ def dumped(fd):
 
 
 @pytest.mark.parametrize(("filesystem", "journal"), [("ext2", False), ("ext3", True), ("ext4", True)])
-def test_it_is_the_filesystem_that_was_asked_for(filesystem, journal):
+def test_the_requested_filesystem_is_made(filesystem, journal):
     disk = Disk(size=16 * MIB, filesystem=filesystem, write_bps=1)
     with formatted(disk, 7) as fd:
         text = dumped(fd)
@@ -112,7 +112,7 @@ def test_xfs_has_the_seed_s_uuid():
     assert f"uuid={found}" in mkfs_for(disk, *streams(7)).command
 
 
-def test_mkfs_options_count():
+def test_mkfs_options_are_applied():
     disk = Disk(size=16 * MIB, write_bps=1, mkfs_options=("-O", "^has_journal", "-L", "a label"))
     with formatted(disk, 1) as fd:
         text = dumped(fd)
@@ -121,7 +121,7 @@ def test_mkfs_options_count():
 
 
 @pytest.mark.parametrize("filesystem", ["ext2", "none"])
-def test_what_the_filesystem_does_not_use_is_zero_and_exists(filesystem):
+def test_unused_blocks_are_zero_and_allocated(filesystem):
     mkfs = mkfs_for(Disk(size=16 * MIB, filesystem="ext2", write_bps=1), *streams(1))
     with made_disk(16 * MIB) as fd:
         format_disk(mkfs if filesystem == "ext2" else Mkfs((), 16 * MIB), fd)
@@ -130,7 +130,7 @@ def test_what_the_filesystem_does_not_use_is_zero_and_exists(filesystem):
 
 
 @pytest.mark.parametrize(("filesystem", "size"), [item for item in FILESYSTEMS if "btrfs" not in str(item)])
-def test_what_mkfs_writes_does_not_depend_on_what_was_there(filesystem, size):
+def test_old_contents_do_not_affect_mkfs(filesystem, size):
     made = []
     for filled in (False, True):
         with made_disk(size, filled=filled) as fd:
@@ -143,14 +143,14 @@ def test_what_mkfs_writes_does_not_depend_on_what_was_there(filesystem, size):
     assert set(differing) == {0, 0xFF}
 
 
-def test_the_image_of_a_disk_that_the_guest_copies_is_filled():
+def test_the_image_of_a_copied_disk_has_no_holes():
     loop = Disk(size=8 * MIB, model="loop", on=("disk",))
     with made_disks([BASE.disk["disk"], loop]) as (disk, copied):
         assert os.pread(disk, 4096, 0) == bytes(4096)
         assert os.pread(copied, 4096, 0) == b"\xff" * 4096
 
 
-def test_the_disk_has_no_name_and_is_gone_at_the_end():
+def test_the_disk_file_has_no_name_and_vanishes_at_the_end():
     with made_disk(8 * MIB) as fd:
         assert os.readlink(f"/proc/self/fd/{fd}") == "/memfd:wblab-disk (deleted)"
         assert not os.get_inheritable(fd)
@@ -159,7 +159,7 @@ def test_the_disk_has_no_name_and_is_gone_at_the_end():
 
 
 @pytest.mark.parametrize("options", [("-O", "no_such_feature"), ("--no-such-option",), ("-b", "777")])
-def test_an_mkfs_option_that_does_not_work_is_named(options):
+def test_a_failing_mkfs_option_is_named(options):
     with (
         pytest.raises(WblabError, match=r"mke2fs failed on the disk, check disk\.mkfs_options: .") as raised,
         formatted(Disk(size=8 * MIB, write_bps=1, mkfs_options=options), 1),
@@ -168,7 +168,7 @@ def test_an_mkfs_option_that_does_not_work_is_named(options):
     assert "\n" not in str(raised.value)
 
 
-def test_a_disk_that_does_not_fit_is_a_failure():
+def test_a_disk_too_large_for_shared_memory_is_a_failure():
     def task():
         resource.setrlimit(resource.RLIMIT_FSIZE, (4 * MIB, 4 * MIB))
         with (
@@ -189,12 +189,12 @@ def test_tools_of_the_system_are_found_without_their_directory_in_the_path(monke
 @pytest.mark.parametrize(
     ("filesystem", "tool"), [("ext2", "mke2fs"), ("ext4", "mke2fs"), ("xfs", "mkfs.xfs"), ("vfat", "mkfs.vfat")]
 )
-def test_the_tool_of_a_filesystem(filesystem, tool):
+def test_each_filesystem_has_its_tool(filesystem, tool):
     assert mkfs_tool(Disk(size=1, write_bps=1, filesystem=filesystem)) == tool
     assert mkfs_for(Disk(size=1, write_bps=1, filesystem=filesystem), *streams(1)).command[-1] == "/proc/self/fd/12"
 
 
-def test_each_disk_of_a_spec_has_identifiers_of_its_own_by_the_seed():
+def test_each_disk_has_its_own_identifiers_from_the_seed():
     disk = Disk(size=16 * MIB, write_bps=1)
     two = replace(BASE, disk={"slow": disk, "fast": disk})
     slow, fast = mkfs_of(two)
@@ -205,7 +205,7 @@ def test_each_disk_of_a_spec_has_identifiers_of_its_own_by_the_seed():
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="needs root, to mount a loop device as snap packages do")
 @pytest.mark.parametrize("filesystem", [pytest.param("btrfs", marks=needs("mkfs.btrfs")), "ext4", "xfs"])
-def test_loop_devices_that_are_mounted_do_not_matter(tmp_path, filesystem):
+def test_mounted_loop_devices_do_not_matter(tmp_path, filesystem):
     image, mounted = tmp_path / "image", tmp_path / "mounted"
     mounted.mkdir()
     image.write_bytes(bytes(8 * MIB))

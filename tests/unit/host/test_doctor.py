@@ -23,7 +23,7 @@ def test_a_machine_is_examined_without_an_exception(shm):
         json.dumps(finding.to_json())
 
 
-def test_a_bad_finding_says_what_to_do():
+def test_a_bad_finding_has_the_next_step():
     findings = [Finding("ptrace", True, "no Yama", "advice"), Finding("seccomp", False, "none", "do it")]
     assert table(findings).lines() == [
         "ok   ptrace   no Yama",
@@ -32,13 +32,13 @@ def test_a_bad_finding_says_what_to_do():
     ]
 
 
-def test_what_only_some_verbs_need_is_no_failure():
+def test_packages_of_some_verbs_are_not_a_failure():
     findings = [Finding("extra live", False, "not installed", "pip install", needed=False)]
     assert table(findings).lines() == ["--  extra live  not installed", "                -> pip install"]
     assert bad(findings) == []
 
 
-def test_it_lists_what_some_verbs_need_and_how_to_get_it(monkeypatch, tmp_path):
+def test_missing_packages_of_some_verbs_are_listed_with_the_command(monkeypatch, tmp_path):
     monkeypatch.setattr(abilities, "tool_versions", dict)
     monkeypatch.setattr(abilities, "find_kernel", lambda: None)
     monkeypatch.setattr(abilities, "mounted", lambda filesystem: [])
@@ -56,7 +56,7 @@ def test_it_lists_what_some_verbs_need_and_how_to_get_it(monkeypatch, tmp_path):
     assert abilities._groups().good
 
 
-def test_it_ends_with_what_to_type_next(monkeypatch, capsys):
+def test_the_output_ends_with_the_next_command(monkeypatch, capsys):
     kernel = Finding("kernel", False, "none is built yet", "wblab kernel build", needed=False)
     assert next_command([kernel]) == "wblab kernel build"
     monkeypatch.setattr(doctor, "examine", lambda: [Finding("kernel", True, "7.2", needed=False)])

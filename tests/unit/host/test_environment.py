@@ -11,7 +11,7 @@ LOADER = Path("/lib64/ld-linux-x86-64.so.2")
 
 
 @pytest.mark.skipif(not LOADER.exists(), reason="no glibc")
-def test_glibc_takes_the_sizes_of_caches_from_the_tunables():
+def test_glibc_uses_the_cache_sizes_of_the_tunables():
     done = subprocess.run([LOADER, "--list-diagnostics"], env=ENVIRONMENT, capture_output=True, text=True, check=False)
     if done.returncode:
         pytest.skip("the loader has no --list-diagnostics (glibc 2.33)")

@@ -49,7 +49,7 @@ def spans(text):
     reason="what makes a filesystem is not installed: dumpe2fs and debugfs, which tell what was made",
 )
 @pytest.mark.parametrize(("filesystem", "options"), DISKS, ids=str)
-def test_everything_lies_where_e2fsprogs_says(filesystem, options):
+def test_the_layout_agrees_with_e2fsprogs(filesystem, options):
     disk = Disk(size=130 * MIB, filesystem=filesystem, write_bps=1, mkfs_options=options)
     with formatted(disk, 1) as fd:
         layout, said = ext_layout(fd), asked("dumpe2fs", fd)
@@ -72,7 +72,7 @@ def test_everything_lies_where_e2fsprogs_says(filesystem, options):
     assert blocks_of(layout, "root directory") == list(map(int, root.split()))
 
 
-def test_regions_do_not_overlap_and_inodes_are_numbered_through():
+def test_regions_do_not_overlap_and_inodes_are_consecutive():
     with formatted(Disk(size=130 * MIB, filesystem="ext4", write_bps=1), 1) as fd:
         layout = ext_layout(fd)
     ends = [(item.first, item.first + item.count) for item in layout.regions]

@@ -39,7 +39,7 @@ def all_of(workers, count):
     return found
 
 
-def test_so_many_go_on_at_once(tmp_path):
+def test_the_number_of_parallel_jobs_is_limited(tmp_path):
     def one(number):
         (tmp_path / str(number)).touch()
         wait_until(lambda: len(list(tmp_path.iterdir())) == 2)  # passed by two at a time only
@@ -51,7 +51,7 @@ def test_so_many_go_on_at_once(tmp_path):
         assert all_of(workers, 2) == {"job 1": 1, "job 2": 2}
 
 
-def test_what_is_wanted_soon_comes_before_those_that_wait(tmp_path):
+def test_urgent_jobs_run_before_waiting_ones(tmp_path):
     log = tmp_path / "log"
 
     def one(number):
@@ -75,7 +75,7 @@ def test_a_worker_that_is_killed_fails_its_job():
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGKILL])
-def test_an_interrupt_ends_all(tmp_path, number):
+def test_an_interrupt_ends_all_jobs(tmp_path, number):
     command = ["env", "--default-signal=INT", sys.executable, "-c", COMMAND, tmp_path]
     with subprocess.Popen(command, stderr=subprocess.DEVNULL, start_new_session=True) as process:
         wait_until(lambda: {path.name for path in tmp_path.iterdir()} == {"0", "1"})
@@ -99,7 +99,7 @@ def members(session: int) -> list[str]:
     return found
 
 
-def test_what_is_raised_beside_the_workers_ends_them_all(tmp_path):
+def test_an_exception_in_the_parent_ends_all_workers(tmp_path):
     def one(number):
         (tmp_path / str(number)).touch()
         signal.pause()

@@ -6,7 +6,7 @@ from wblab.host.command import interpreter
 from wblab.host.guestpython import describe_python
 
 
-def test_the_interpreter_and_the_libraries_below_it_are_named_by_their_content():
+def test_the_interpreter_and_its_libraries_are_identified_by_content():
     said = describe_python(interpreter(), bundle(interpreter()))
     assert said["python"] == interpreter()
     assert str(said["python_version"]).startswith("3.")

@@ -52,7 +52,7 @@ def other():
         process.kill()
 
 
-def test_the_users_files_are_neither_read_nor_changed(tmp_path):
+def test_the_user_s_files_can_be_neither_read_nor_changed(tmp_path):
     key = tmp_path / "id_ed25519"
     key.write_text("secret")
     for action in (
@@ -76,11 +76,11 @@ def test_the_users_files_are_neither_read_nor_changed(tmp_path):
 @pytest.mark.parametrize(
     "path", ["/dev/shm/wblab-test-x", "/tmp/wblab-test-x", "/var/tmp/x", "/proc/self/oom_score_adj"]
 )
-def test_nothing_is_written_elsewhere(path):
+def test_nothing_can_be_written_elsewhere(path):
     assert not succeeds(overwrites(path))
 
 
-def test_no_other_process_is_reached(other):
+def test_no_other_process_can_be_inspected(other):
     assert not succeeds(lambda: libc.ptrace(16, other, None, None))  # PTRACE_ATTACH
     assert not succeeds(lambda: os.setpriority(os.PRIO_PROCESS, other, 19))
     assert not succeeds(lambda: os.sched_setaffinity(other, {0}))
@@ -91,19 +91,19 @@ def test_no_other_process_is_reached(other):
 
 
 @SIGNALS
-def test_no_other_process_is_signalled(other):
+def test_no_other_process_can_be_signalled(other):
     for number in (0, signal.SIGKILL, signal.SIGSTOP):
         assert not succeeds(lambda number=number: os.kill(other, number))
     assert not succeeds(lambda: os.kill(os.getppid(), 0))
 
 
 @pytest.mark.parametrize("family", [socket.AF_UNIX, socket.AF_INET, socket.AF_INET6, socket.AF_NETLINK])
-def test_no_socket(family):
+def test_sockets_cannot_be_opened(family):
     assert not succeeds(lambda: socket.socket(family, socket.SOCK_DGRAM))
 
 
 @pytest.mark.parametrize("kind", [socket.SOCK_STREAM, socket.SOCK_DGRAM, socket.SOCK_RAW, socket.SOCK_SEQPACKET])
-def test_no_message_reaches_a_named_socket(tmp_path, kind):
+def test_named_sockets_cannot_be_reached(tmp_path, kind):
     """What was done for real: one of a pair of datagram sockets wrote into a socket of the host, such as syslog's."""
     path = str(tmp_path / "log")
     with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as victim:
@@ -119,17 +119,17 @@ def test_no_message_reaches_a_named_socket(tmp_path, kind):
             victim.recv(100)
 
 
-def test_no_program_is_executed():
+def test_no_program_can_be_executed():
     assert not succeeds(lambda: os.execv("/bin/sh", ["sh", "-c", "exit 0"]))
     assert not succeeds(lambda: os.execv(sys.executable, [sys.executable, "-c", ""]))
 
 
-def test_no_new_namespace():
+def test_no_namespace_can_be_created():
     assert not succeeds(lambda: libc.unshare(0x10000000))  # CLONE_NEWUSER
     assert not succeeds(lambda: libc.syscall(56, 0x10000011, None, None, None, None))
 
 
-def test_no_terminal_is_typed_into():
+def test_no_input_can_be_injected_into_a_terminal():
     near, far = os.openpty()
     typed = ctypes.create_string_buffer(b"x")
     assert not succeeds(lambda: libc.ioctl(far, 0x5412, typed))  # TIOCSTI
@@ -144,7 +144,7 @@ def test_programs_of_the_distribution_can_be_read():
     assert not succeeds(lambda: Path("/etc/passwd").read_bytes())
 
 
-def test_what_programs_of_the_lab_need_is_granted_part_by_part(tmp_path):
+def test_files_of_the_lab_s_programs_are_granted_individually(tmp_path):
     packages, python = tmp_path / "venv" / "packages", tmp_path / "opt" / "python" / "bin" / "python3"
     modules = tmp_path / "opt" / "python" / "lib" / "python3.11"
     modules.mkdir(parents=True)
@@ -159,7 +159,7 @@ def test_what_programs_of_the_lab_need_is_granted_part_by_part(tmp_path):
 
 
 @pytest.mark.parametrize("directory", ["bin", ".local/bin"])
-def test_a_program_in_a_home_does_not_give_the_home_away(tmp_path, monkeypatch, directory):
+def test_a_program_in_a_home_directory_does_not_expose_the_home(tmp_path, monkeypatch, directory):
     """What was done for real: with trace-cmd in ~/bin, a guest read ~/.ssh."""
     home = tmp_path / "home"
     program = home / directory / "trace-cmd"

@@ -15,13 +15,13 @@ MIB = 1 << 20
 CHECKS = {"btrfs": ("btrfs", "check", "--readonly"), "exfat": ("fsck.exfat", "-n"), "f2fs": ("fsck.f2fs", "--dry-run")}
 
 
-def test_the_checksum_is_that_of_the_rfc():
+def test_the_checksum_agrees_with_the_rfc():
     assert crc32c(b"123456789") == 0xE3069283
     assert crc32c(bytes(32)) == 0x8A9136AA  # RFC 3720, appendix B.4
 
 
 @pytest.mark.parametrize("filesystem", CHECKS)
-def test_what_the_seed_says_is_a_sound_filesystem(filesystem, tmp_path):
+def test_reproducible_identifiers_leave_a_consistent_filesystem(filesystem, tmp_path):
     checker, *options = CHECKS[filesystem]
     for tool in (f"mkfs.{filesystem}", checker):
         if tool_path(tool) is None:
@@ -36,12 +36,12 @@ def test_what_the_seed_says_is_a_sound_filesystem(filesystem, tmp_path):
 
 
 @pytest.mark.parametrize("filesystem", ["btrfs", "exfat"])
-def test_a_disk_that_is_no_such_filesystem_is_a_failure(filesystem):
+def test_a_disk_with_another_filesystem_is_a_failure(filesystem):
     with made_disk(4 * MIB) as fd, pytest.raises(WblabError, match=f"mkfs.{filesystem} made a disk that"):
         imprint(filesystem, fd, bytes(CHANCE_BYTES))
 
 
-def test_what_takes_its_identity_as_an_option_is_left_alone():
+def test_filesystems_with_uuid_options_are_left_alone():
     with made_disk(MIB) as fd:
         imprint("ext4", fd, bytes(CHANCE_BYTES))
         assert os.pread(fd, MIB, 0) == bytes(MIB)

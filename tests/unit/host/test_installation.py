@@ -34,24 +34,24 @@ def says(path: Path, *modules: Path) -> Path:
     return path
 
 
-def test_a_program_of_the_distribution_needs_nothing_more():
+def test_a_program_of_the_distribution_needs_no_further_grants():
     assert needed("/usr/bin/env") == [os.path.realpath("/usr/bin/env")]
 
 
 @pytest.mark.parametrize("directory", ["bin", ".local/bin"])
-def test_trace_cmd_in_a_home_is_one_file(home, directory):
+def test_trace_cmd_copied_to_a_home_is_one_file(home, directory):
     copied = shutil.copy("/usr/bin/env", home / directory / "trace-cmd")
     assert needed(copied) == [str(copied)]
 
 
-def test_trace_cmd_that_was_installed_in_a_home_has_its_plugins(home):
+def test_trace_cmd_installed_in_a_home_has_its_plugins(home):
     copied = shutil.copy("/usr/bin/env", home / ".local" / "bin" / "trace-cmd")
     plugins = home / ".local" / "lib" / "traceevent" / "plugins"
     plugins.mkdir(parents=True)
     assert needed(copied) == [str(copied), str(plugins)]
 
 
-def test_a_python_in_a_home_has_its_modules_and_the_libraries_beside_them(home):
+def test_a_python_in_a_home_has_its_modules_and_libraries(home):
     lib = home / ".local" / "lib"
     python = says(home / ".local" / "bin" / "python3.11", lib / "python3.11", lib / "python3.11" / "lib-dynload")
     (lib / "python3.11" / "os.py").touch()
@@ -67,7 +67,7 @@ def test_a_python_in_a_home_has_its_modules_and_the_libraries_beside_them(home):
     }
 
 
-def test_a_real_python_that_was_copied_into_a_home(home):
+def test_a_python_copied_into_a_home_is_granted(home):
     """Its modules are still the distribution's, or those of where it was."""
     copied = shutil.copy(interpreter(), home / ".local" / "bin")
     granted = needed(copied)
@@ -75,7 +75,7 @@ def test_a_real_python_that_was_copied_into_a_home(home):
     assert not any(home.is_relative_to(path) for path in granted)
 
 
-def test_libraries_are_those_that_the_loader_finds(home, monkeypatch):
+def test_libraries_are_found_as_the_loader_does(home, monkeypatch):
     """With the environment of the guest's init, and with that of its commands; what is missing is left out."""
     program, lib = shutil.copy("/usr/bin/env", home / ".local" / "bin" / "trace-cmd"), home / ".local" / "lib"
     for name in ("libown.so.1", "lib other.so", "loader.so"):
@@ -104,7 +104,7 @@ def test_a_directory_that_holds_a_home_is_refused(home, held):
         needed(str(python))
 
 
-def test_homes_are_those_of_all_accounts(tmp_path, monkeypatch):
+def test_homes_of_all_accounts_are_known(tmp_path, monkeypatch):
     other = tmp_path / "homes" / "other"
     account = type("Account", (), {"pw_dir": str(other)})
     monkeypatch.setattr(installation.pwd, "getpwall", lambda: [account])
@@ -113,7 +113,7 @@ def test_homes_are_those_of_all_accounts(tmp_path, monkeypatch):
         check_no_home(str(tmp_path / "homes"))
 
 
-def test_a_python_that_does_not_run(home):
+def test_a_python_that_does_not_run_is_refused(home):
     python = home / "bin" / "python3.11"
     python.write_text("#!/bin/sh\necho broken >&2\nexit 1\n")
     python.chmod(0o755)

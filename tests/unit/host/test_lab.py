@@ -8,7 +8,7 @@ from wblab.host import lab as module
 from wblab.host.lab import lab
 
 
-def test_the_lab_is_what_runs_this():
+def test_the_lab_is_the_running_package():
     found = lab()
     assert found.packages.is_relative_to(sys.prefix)
     assert (found.packages / "psutil").is_dir()

@@ -18,21 +18,21 @@ def places(tmp_path):
     return tmp_path / "shared", tmp_path / "console"
 
 
-def test_what_is_within_bounds_is_no_error(places):
+def test_usage_within_the_limits_is_no_error(places):
     (places[0] / "file").write_bytes(b"x" * (1 << 20))
     check_files(LIMITS, *places)
     check_wall(LIMITS, time.monotonic())
     check_said(LIMITS, 100)
 
 
-def test_too_much_in_files(places):
+def test_too_many_bytes_in_files_are_an_error(places):
     for number in range(2):
         (places[0] / str(number)).write_bytes(b"x" * (600 << 10))
     with pytest.raises(OverLimitError, match=r"in 2 files.*raise --max-output"):
         check_files(LIMITS, *places)
 
 
-def test_a_file_that_is_removed_meanwhile_hides_no_other(places, monkeypatch):
+def test_a_file_removed_in_the_meantime_hides_no_other(places, monkeypatch):
     """What was done for real: one that came and went all the time, and what came behind it was not counted."""
     (places[0] / "large").write_bytes(b"x" * (2 << 20))
     real = os.scandir
@@ -56,7 +56,7 @@ def test_a_file_that_is_removed_meanwhile_hides_no_other(places, monkeypatch):
         check_files(LIMITS, *places)
 
 
-def test_files_of_the_kernels_own(places):
+def test_the_kernel_s_own_files_have_a_limit(places):
     limits = replace(LIMITS, memory_bytes=1 << 20)
     (places[0] / "pid").write_bytes(b"x" * (1 << 20))
     check_own(limits, places[0])
@@ -69,21 +69,21 @@ def test_files_of_the_kernels_own(places):
         check_own(LIMITS, places[0])
 
 
-def test_holes_count_as_what_they_become_when_they_are_copied(places):
+def test_holes_count_with_their_size(places):
     with open(places[0] / "trace.dat", "wb") as file:
         file.truncate(1 << 40)
     with pytest.raises(OverLimitError, match="it wrote 1 TiB in 1 files"):
         check_files(LIMITS, *places)
 
 
-def test_too_many_files(places):
+def test_too_many_files_are_an_error(places):
     for number in range(1001):
         (places[0] / str(number)).touch()
     with pytest.raises(OverLimitError, match="1001 files"):
         check_files(LIMITS, *places)
 
 
-def test_directories_that_are_nested_too_deeply(places):
+def test_too_deeply_nested_directories_are_an_error(places):
     deep = places[0]
     for _ in range(10):
         deep /= "d" * 255
@@ -98,7 +98,7 @@ def test_directories_that_are_nested_too_deeply(places):
     assert not places[0].exists()
 
 
-def test_directories_that_python_cannot_go_down(places):
+def test_directories_too_deep_for_python_are_an_error(places):
     held = os.open(places[0], os.O_RDONLY)
     for _ in range(3000):
         os.mkdir("d", dir_fd=held)
@@ -112,23 +112,23 @@ def test_directories_that_python_cannot_go_down(places):
     assert not places[0].exists()
 
 
-def test_a_link_is_counted_and_not_followed(places):
+def test_a_link_counts_and_is_not_followed(places):
     (places[0] / "link").symlink_to("/proc/kcore")
     check_files(LIMITS, *places)
 
 
-def test_too_much_on_the_console(places):
+def test_too_much_console_output_is_an_error(places):
     places[1].write_bytes(b"x" * 1001)
     with pytest.raises(OverLimitError, match="console"):
         check_files(LIMITS, *places)
 
 
-def test_a_guest_whose_directory_is_gone_has_ended(places):
+def test_a_guest_without_its_directory_has_ended(places):
     places[0].rmdir()
     check_files(LIMITS, *places)
 
 
-def test_too_long_and_too_talkative():
+def test_too_long_runs_and_too_many_messages_are_errors():
     with pytest.raises(OverLimitError, match=r"longer than 10 s: raise --max-time"):
         check_wall(LIMITS, time.monotonic() - 11)
     with pytest.raises(OverLimitError, match="100 B of messages"):

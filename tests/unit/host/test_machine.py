@@ -13,11 +13,11 @@ def test_shared_memory_can_be_chosen(monkeypatch, tmp_path):
     assert free_shared_bytes() > 0
 
 
-def test_memory_is_available():
+def test_available_memory_is_read():
     assert 1 << 20 < available_memory_bytes() < 1 << 50
 
 
-def test_the_host_is_described_as_the_design_has_it():
+def test_the_host_has_its_documented_description():
     host = describe_host()
     assert list(host) == ["cpu", "cores", "uname", "python", "tools", "landlock"]
     assert host["cores"] >= 1

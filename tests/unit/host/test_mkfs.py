@@ -62,13 +62,13 @@ def test_a_tool_reads_no_file_of_the_user_and_runs_no_other_program(disk, tmp_pa
         format_disk(Mkfs(["/usr/bin/env", "/bin/sh", "-c", "exit 0"], SIZE), disk)
 
 
-def test_a_tool_that_takes_too_long(disk, monkeypatch):
+def test_a_tool_that_takes_too_long_is_ended(disk, monkeypatch):
     monkeypatch.setattr(mkfs, "_LONGEST_S", 1)
     endless = [tool_path("mke2fs"), "-q", "-F", "-t", "ext4", "-E", f"offset={1 << 40}", DISK_PATH]
     with pytest.raises(WblabError, match=r"mke2fs took more than 1 s of processor time, check disk\.mkfs_options"):
         format_disk(Mkfs(endless, SIZE), disk)
 
 
-def test_a_tool_that_is_not_there(disk):
+def test_a_missing_tool_is_named(disk):
     with pytest.raises(WblabError, match=r"mke2fs failed on the disk.*cannot execute /nonexistent/mke2fs"):
         format_disk(Mkfs(["/nonexistent/mke2fs"], SIZE), disk)

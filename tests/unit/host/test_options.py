@@ -27,7 +27,7 @@ XFS = replace(EXT4, filesystem="xfs")
         *(("-E", "stride=4,stripe_width=8"), ("-J", "size=4"), ("-I256",), ("-E", "nodiscard,resize=1G")),
     ],
 )
-def test_what_mke2fs_documents_is_allowed(words):
+def test_documented_mke2fs_options_are_allowed(words):
     check_options(replace(EXT4, mkfs_options=words))
 
 
@@ -55,7 +55,7 @@ def test_what_mke2fs_documents_is_allowed(words):
         (("-O", "\x1b[2J"), "plain value"),
     ],
 )
-def test_what_names_other_files_is_refused(words, named):
+def test_options_that_name_other_files_are_refused(words, named):
     with pytest.raises(InputError, match=r"^disk\.mkfs_options: ") as raised:
         check_options(replace(EXT4, mkfs_options=words))
     assert named in str(raised.value)
@@ -65,7 +65,7 @@ def test_what_names_other_files_is_refused(words, named):
 @pytest.mark.parametrize(
     "words", [("-l", "size=8m"), ("-d", "agcount=2"), ("-n", "ftype=1"), ("-m", "reflink=0,crc=1")]
 )
-def test_what_mkfs_xfs_documents_is_allowed(words):
+def test_documented_mkfs_xfs_options_are_allowed(words):
     check_options(replace(XFS, mkfs_options=words))
 
 
@@ -76,7 +76,7 @@ def test_what_mkfs_xfs_documents_is_allowed(words):
         *(("-p", "/etc/passwd"), ("-c", "options=/etc/passwd"), ("/dev/sda",), ("-O", "x")),
     ],
 )
-def test_what_names_other_files_is_refused_for_xfs_too(words):
+def test_xfs_options_that_name_other_files_are_refused(words):
     with pytest.raises(InputError, match=r"^disk\.mkfs_options: "):
         check_options(replace(XFS, mkfs_options=words))
 
@@ -90,7 +90,7 @@ def test_what_names_other_files_is_refused_for_xfs_too(words):
         ("exfat", ("-c", "128K", "-f")),
     ],
 )
-def test_what_the_other_tools_document_is_allowed(filesystem, words):
+def test_documented_options_of_other_tools_are_allowed(filesystem, words):
     check_options(replace(EXT4, filesystem=filesystem, mkfs_options=words))
 
 
@@ -107,7 +107,7 @@ def test_what_the_other_tools_document_is_allowed(filesystem, words):
         ("exfat", ("-U", "x")),
     ],
 )
-def test_what_names_other_files_is_refused_for_all(filesystem, words):
+def test_options_of_other_tools_that_name_files_are_refused(filesystem, words):
     with pytest.raises(InputError, match=r"^disk\.mkfs_options: "):
         check_options(replace(EXT4, filesystem=filesystem, mkfs_options=words))
 
@@ -116,14 +116,14 @@ def test_what_names_other_files_is_refused_for_all(filesystem, words):
     ("filesystem", "option"),
     [("btrfs", "compress=zstd"), ("f2fs", "mode=lfs"), ("vfat", "flush"), ("exfat", "umask=022"), ("vfat", "sync")],
 )
-def test_mount_options_of_the_others(filesystem, option):
+def test_mount_options_of_other_filesystems_are_checked(filesystem, option):
     check_options(replace(EXT4, filesystem=filesystem, mount_options=(option,)))
     if option != "sync":
         with pytest.raises(InputError, match=r"^disk\.mount_options: unknown option"):
             check_options(replace(EXT4, mount_options=(option,)))
 
 
-def test_a_disk_of_btrfs_is_alone():
+def test_btrfs_options_cannot_add_further_disks():
     with pytest.raises(InputError, match="unknown option 'device=/dev/sda'"):
         check_options(replace(EXT4, filesystem="btrfs", mount_options=("device=/dev/sda",)))
 
@@ -131,19 +131,19 @@ def test_a_disk_of_btrfs_is_alone():
 @pytest.mark.parametrize(
     "option", ["sync", "noatime", "data=journal", "commit=30", "nodelalloc", "barrier=0", "stripe=4"]
 )
-def test_mount_options(option):
+def test_known_mount_options_are_allowed(option):
     check_options(replace(EXT4, mount_options=(option,)))
 
 
 @pytest.mark.parametrize(
     "option", ["journal_path=/dev/sda", "data=journal,barrier=0", "date=journal", "", "data=/x", "commit=1\n", "wsync"]
 )
-def test_unknown_mount_options(option):
+def test_unknown_mount_options_are_refused(option):
     with pytest.raises(InputError, match=r"^disk\.mount_options: "):
         check_options(replace(EXT4, mount_options=(option,)))
 
 
-def test_every_preset_passes():
+def test_the_options_of_every_preset_are_allowed():
     for path in PRESETS.glob("*.toml"):
         for disk in read_spec(path).disk.values():
             check_options(disk)

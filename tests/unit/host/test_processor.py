@@ -3,7 +3,7 @@ import os
 from wblab.host.processor import claim_processor
 
 
-def test_claims_are_apart_and_end_with_their_holder():
+def test_claimed_processors_are_distinct_and_freed_with_their_holder():
     ours = os.sched_getaffinity(0)
     claims = [claim_processor() for _ in range(len(ours) + 1)]
     try:

@@ -77,7 +77,7 @@ def reaped(tmp_path):
 
 
 @pytest.mark.parametrize(("shell", "status"), [("exit 0", 0), ("exit 3", 3 << 8), ("kill -9 $$", 9)])
-def test_the_answer_is_the_wait_status(reaped, tmp_path, shell, status):
+def test_the_reply_is_the_wait_status(reaped, tmp_path, shell, status):
     process, near = reaped(shell)
     assert process.stdout.readline().split() == [str(status).encode()]
     assert (tmp_path / "scratch").exists()  # until its holder has taken what it wants
@@ -166,7 +166,7 @@ def of_an_orphan():
 
 
 @pytest.mark.parametrize("how", re.findall(r"^def (\w+)\(\):", KEEPS, re.MULTILINE)[1:])
-def test_memory_that_is_kept_in_whatever_way_counts(reaped, tmp_path, how):
+def test_all_kinds_of_kept_memory_count(reaped, tmp_path, how):
     """What was done for real: 3.3 GB in files without a name, and the run succeeded."""
     script = tmp_path / "run" / "script"
     script.write_text(f"scratch = {str(tmp_path / 'scratch')!r}\n{KEEPS}\n{how}()\nstay()\n")
@@ -199,7 +199,7 @@ def tool_of(process):
 
 
 @pytest.mark.parametrize("word", [b"x", b""], ids=["told", "holder died"])
-def test_a_filesystem_is_made_no_longer_than_the_holder_wants(reaped, tmp_path, word):
+def test_a_cancelled_mkfs_is_ended(reaped, tmp_path, word):
     """What was done for real: with -E offset=1T, neither Ctrl-C nor SIGKILL of the command ended mke2fs."""
     process, near = reaped("echo > begun", mkfs=[ENDLESS])
     tools = wait_until(lambda: tool_of(process))
@@ -212,7 +212,7 @@ def test_a_filesystem_is_made_no_longer_than_the_holder_wants(reaped, tmp_path, 
     assert not (tmp_path / "scratch").exists()
 
 
-def test_why_a_filesystem_cannot_be_made(reaped):
+def test_a_failing_mkfs_is_reported_with_the_reason(reaped):
     process, _ = reaped("exit 0", mkfs=[ENDLESS | {"command": [tool_path("mke2fs"), "-X", DISK_PATH]}])
     answer = process.stdout.readline().decode()
     assert answer.startswith("32512 mke2fs failed on the disk, check disk.mkfs_options: ")
@@ -227,7 +227,7 @@ def test_signals_of_the_terminal_do_not_end_the_reaper(reaped, tmp_path):
     assert int(process.stdout.readline()) == signal.SIGKILL
 
 
-def test_a_holder_that_takes_no_answer_leaves_nothing_behind(reaped, tmp_path):
+def test_a_parent_that_reads_no_reply_leaves_nothing_behind(reaped, tmp_path):
     read, write = os.pipe()
     process, near = reaped("sleep 0.2", stdout=write)
     os.close(write)
@@ -238,7 +238,7 @@ def test_a_holder_that_takes_no_answer_leaves_nothing_behind(reaped, tmp_path):
     assert not (tmp_path / "scratch").exists()
 
 
-def test_descriptors_get_their_numbers_whatever_they_were(tmp_path):
+def test_descriptors_get_their_fixed_numbers(tmp_path):
     def task():
         one, two = (os.open(tmp_path / name, os.O_WRONLY | os.O_CREAT) for name in ("one", "two"))
         os.dup2(one, 11)
@@ -259,7 +259,7 @@ def test_descriptors_get_their_numbers_whatever_they_were(tmp_path):
     assert os.waitpid(fork_child(task), 0)[1] == 0
 
 
-def test_our_children_are_known():
+def test_the_reaper_s_children_are_known():
     before = reaper.children()
     pid = fork_child(lambda: time.sleep(60))
     assert set(reaper.children()) - set(before) == {pid}
@@ -267,14 +267,14 @@ def test_our_children_are_known():
     assert os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]) == -signal.SIGKILL
 
 
-def test_killing_what_is_gone_is_no_error():
+def test_killing_an_ended_process_is_no_error():
     pid = fork_child(lambda: None)
     os.waitpid(pid, 0)
     reaper.kill(pid)
 
 
 @pytest.mark.parametrize("content", [None, "", "{", "[]", "3"])
-def test_a_record_that_cannot_be_amended_is_left(tmp_path, content):
+def test_a_record_that_cannot_be_updated_is_left_as_it_is(tmp_path, content):
     record = Path(tmp_path, "experiment.json")
     if content is not None:
         record.write_text(content)

@@ -34,18 +34,18 @@ def guarded(monkeypatch):
     monkeypatch.setattr(module, "landlock_version", lambda: 6)
 
 
-def test_a_run_is_on_the_kernel_that_its_spec_names(kernel, monkeypatch):
+def test_a_run_uses_the_kernel_of_its_spec(kernel, monkeypatch):
     monkeypatch.setattr(module, "check_run", lambda spec: None)
     spec = asking("writeback:balance_dirty_pages")
     assert ready(spec, {"6.12": kernel}.__getitem__) == Request(spec, kernel)
 
 
-def test_a_spec_that_cannot_run_is_refused_before_a_kernel_is_looked_for():
+def test_an_invalid_spec_is_refused_before_the_kernel_is_resolved():
     with pytest.raises(InputError, match="memory"):
         ready(replace(asking(), memory=1), lambda name: pytest.fail("it was looked for"))
 
 
-def test_what_the_resolver_does_not_have_is_refused_as_it_says(monkeypatch):
+def test_the_resolver_s_reason_for_a_missing_kernel_is_reported(monkeypatch):
     monkeypatch.setattr(module, "check_run", lambda spec: None)
 
     def empty(name):
@@ -55,21 +55,21 @@ def test_what_the_resolver_does_not_have_is_refused_as_it_says(monkeypatch):
         ready(asking(), empty)
 
 
-def test_events_that_not_every_kernel_has_are_left_out_once_for_all(kernel):
+def test_events_missing_in_the_kernel_are_left_out_of_the_request(kernel):
     spec = asking("writeback:balance_dirty_pages", *OPENS)
     request = suited(spec, kernel)
     assert (request.spec, request.left_out) == (spec, OPENS)
     assert request.traced == asking("writeback:balance_dirty_pages")
 
 
-def test_what_is_said_of_an_event_is_left_out_with_it(kernel):
+def test_triggers_and_filters_of_a_missing_event_are_left_out(kernel):
     said = ["trace.triggers={'syscalls:sys_enter_openat'='stacktrace', 'writeback:balance_dirty_pages'='stacktrace'}"]
     events = f"trace.events={['writeback:balance_dirty_pages', *OPENS]}".replace("'", '"')
     spec = read_spec(PRESETS / "base.toml", [events, 'kernel="6.12"', "trace.blame=never", *said])
     assert suited(spec, kernel).traced.trace.triggers == {"writeback:balance_dirty_pages": "stacktrace"}
 
 
-def test_what_explains_pauses_is_traced_as_far_as_the_kernel_has_it(kernel):
+def test_blame_events_that_the_kernel_has_are_traced(kernel):
     with kernel.path.open("a") as linux:
         linux.write("\0".join(["", "sched", "sched_switch", "sys_enter_openat", "raw_syscalls", "sys_enter", ""]))
     spec = read_spec(PRESETS / "base.toml", ['kernel="6.12"'])
@@ -87,20 +87,20 @@ def test_a_misspelt_event_is_refused(kernel):
         suited(asking("writeback:nothing", "syscalls"), kernel)
 
 
-def test_a_kernel_of_the_users_own_must_know_what_the_run_needs(kernel):
+def test_a_user_s_kernel_must_support_the_run(kernel):
     kernel.path.write_text("um_seed")
     with pytest.raises(InputError, match=r"does not know tt_syscall_ns: build its tree"):
         suited(asking(), replace(kernel, patches=(), build_id="own"))
 
 
-def test_what_runs_leave_out_is_said_once(kernel, guarded):
+def test_omitted_events_are_reported_once(kernel, guarded):
     requests = [suited(asking(*events), kernel) for events in ([], OPENS[:1], OPENS, OPENS)]
     said = f"the kernel 6.12.1 does not have the events {', '.join(OPENS)}: left out"
     assert notes(requests) == [said]
     assert notes(requests[:1]) == []
 
 
-def test_that_the_host_guards_no_files_is_said_where_the_run_is_made(kernel, monkeypatch):
+def test_a_host_without_landlock_is_reported_for_local_runs(kernel, monkeypatch):
     monkeypatch.setattr(module, "landlock_version", lambda: 0)
     request = suited(asking(), kernel)
     (said,) = notes([request, request])

@@ -41,7 +41,7 @@ def kernel(tmp_path, monkeypatch, shm):
     return scripted(tmp_path, monkeypatch, "wblab.host.run")
 
 
-def test_a_run_that_succeeds(kernel, tmp_path):
+def test_a_successful_run_is_recorded(kernel, tmp_path):
     heard = []
     finished = run_experiment(Request(SPEC, kernel(GOOD)), tmp_path / "exp", report=lambda *words: heard.append(words))
     assert finished.directory.parent == tmp_path / "exp"
@@ -70,7 +70,7 @@ def test_a_run_that_succeeds(kernel, tmp_path):
         ("os.write(13, b'nonsense\\n')", "no message"),
     ],
 )
-def test_a_run_that_fails_keeps_its_staged_name_and_the_reason(kernel, tmp_path, code, reason):
+def test_a_failed_run_keeps_its_staged_name_and_the_reason(kernel, tmp_path, code, reason):
     with pytest.raises(RunFailedError) as raised:
         run_experiment(Request(SPEC, kernel(code)), tmp_path / "exp")
     (staged,) = (tmp_path / "exp").iterdir()
@@ -83,7 +83,7 @@ def test_a_run_that_fails_keeps_its_staged_name_and_the_reason(kernel, tmp_path,
     assert (staged / "console.log").exists()
 
 
-def test_a_run_that_is_interrupted_says_so(kernel, tmp_path):
+def test_an_interrupted_run_is_recorded_as_such(kernel, tmp_path):
     def interrupt(share, text):
         if text.startswith("running"):
             raise KeyboardInterrupt
@@ -95,7 +95,7 @@ def test_a_run_that_is_interrupted_says_so(kernel, tmp_path):
     assert (record["outcome"], record["reason"]) == ("failed", "interrupted")
 
 
-def test_a_run_whose_guest_is_silent_can_be_ended(kernel, tmp_path):
+def test_a_run_with_a_silent_guest_can_be_interrupted(kernel, tmp_path):
     said = []
 
     def interrupt(share, text):
@@ -114,13 +114,13 @@ def test_a_disk_that_cannot_be_made_is_a_failed_run(kernel, tmp_path):
 
 
 @pytest.mark.parametrize("results", ["file/exp", "file"])
-def test_results_that_cannot_be_made_are_one_error(kernel, tmp_path, results):
+def test_an_unwritable_results_directory_is_one_error(kernel, tmp_path, results):
     (tmp_path / "file").touch()
     with pytest.raises(WblabError, match="file"):
         run_experiment(Request(SPEC, kernel(GOOD)), Path(tmp_path, results))
 
 
-def test_a_run_is_expected_to_take_what_the_disk_takes_or_the_longest_wait():
+def test_the_expected_time_follows_the_disk_or_the_longest_wait():
     assert expected_duration_ns(SPEC) == 4 * 10**9
     offender = replace(SPEC.load["l1"], wait=60 * 10**9)
     assert expected_duration_ns(replace(SPEC, load={"l1": offender})) == 60 * 10**9

@@ -10,7 +10,7 @@ from wblab.core.child import fork_child
 from wblab.host.scratch import make_scratch, reclaim, remove_scratch
 
 
-def test_what_is_in_use_stays_and_what_nobody_keeps_goes(tmp_path):
+def test_scratch_in_use_is_kept_and_abandoned_scratch_is_removed(tmp_path):
     one, two, three = (tmp_path / f"wblab-{number}" for number in range(3))
 
     def hold():
@@ -28,7 +28,7 @@ def test_what_is_in_use_stays_and_what_nobody_keeps_goes(tmp_path):
     os.close(kept)
 
 
-def test_what_is_no_scratch_directory_stays(tmp_path):
+def test_other_directories_are_kept(tmp_path):
     (tmp_path / "wblab-other").mkdir()
     (tmp_path / "wblab-link").symlink_to(tmp_path / "wblab-other")
     (tmp_path / "wblab-file").touch()
@@ -42,7 +42,7 @@ def test_what_is_no_scratch_directory_stays(tmp_path):
     assert sorted(map(str, tmp_path.rglob("*"))) == before
 
 
-def test_it_is_for_us_alone_and_new(tmp_path):
+def test_a_scratch_directory_is_new_and_private(tmp_path):
     os.close(make_scratch(tmp_path / "wblab-x"))
     assert (tmp_path / "wblab-x").stat().st_mode & 0o777 == 0o700
     remove_scratch(tmp_path / "wblab-x")
@@ -51,7 +51,7 @@ def test_it_is_for_us_alone_and_new(tmp_path):
 
 @pytest.mark.parametrize("keep", ["open", "mapped"])
 @pytest.mark.parametrize("found", ["by the command", "by the next run"])
-def test_who_has_the_memory_of_a_guest_whose_keeper_was_killed_is_ended(tmp_path, keep, found):
+def test_processes_left_with_an_abandoned_guest_s_memory_are_killed(tmp_path, keep, found):
     scratch = tmp_path / "wblab-x"
 
     def be_left():
@@ -85,5 +85,5 @@ def test_who_has_the_memory_of_a_guest_whose_keeper_was_killed_is_ended(tmp_path
     remove_scratch(tmp_path)  # pytest does not go down so far
 
 
-def test_what_is_gone_needs_no_reclaiming(tmp_path):
+def test_a_removed_directory_needs_no_cleanup(tmp_path):
     reclaim(tmp_path / "wblab-x")

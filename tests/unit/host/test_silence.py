@@ -19,7 +19,7 @@ def over_after_s(silence, clock):
     return clock[0] - started
 
 
-def test_a_guest_that_could_have_spoken(clock):
+def test_a_guest_with_processor_time_but_no_message_is_silent(clock):
     assert over_after_s(Silence(60.0, lambda: 5.0), clock) == pytest.approx(60.0, abs=0.2)
 
 
@@ -28,7 +28,7 @@ def test_a_guest_that_got_a_third_of_a_processor_is_given_more_time(clock):
     assert over_after_s(silence, clock) == pytest.approx(30.0 + 30.0 * 3, abs=0.2)
 
 
-def test_a_word_begins_it_anew(clock):
+def test_a_message_restarts_the_time_limit(clock):
     silence = Silence(60.0, lambda: 0.0)
     clock[0] += 59.0
     assert not silence.is_over()
@@ -36,7 +36,7 @@ def test_a_word_begins_it_anew(clock):
     assert over_after_s(silence, clock) == pytest.approx(60.0, abs=0.2)
 
 
-def test_the_guest_is_not_looked_at_while_it_speaks(clock):
+def test_the_guest_is_not_inspected_while_it_sends_messages(clock):
     def waited_s():
         raise AssertionError
 

@@ -28,7 +28,7 @@ def files():
 
 
 @pytest.mark.parametrize("seed", range(5))
-def test_a_copy_is_the_same_and_has_its_holes(files, seed):
+def test_a_copy_is_identical_and_keeps_its_holes(files, seed):
     draw, (one, two) = Random(seed), files
     os.ftruncate(one, 64 * MIB - 7)
     for _ in range(20):
@@ -43,7 +43,7 @@ def test_a_copy_is_the_same_and_has_its_holes(files, seed):
     assert sparse.taken_bytes(two) < 20 * (300_000 + 2 * (1 << 16))
 
 
-def test_what_holds_nothing_takes_nothing(files):
+def test_empty_files_take_no_memory(files):
     one, two = files
     sparse.copy(one, two)
     assert os.fstat(two).st_size == 0
@@ -53,7 +53,7 @@ def test_what_holds_nothing_takes_nothing(files):
 
 
 @pytest.mark.parametrize(("filesystem", "check"), [("ext4", "e2fsck -f -n"), ("xfs", "xfs_repair -n -f")])
-def test_a_disk_of_64_gib_takes_little(filesystem, check):
+def test_a_disk_of_64_gib_takes_little_memory(filesystem, check):
     disk = Disk(size=64 * GIB, resident=128 * MIB, filesystem=filesystem, write_bps=1)
     with formatted(disk, 1) as fd:
         assert os.fstat(fd).st_size == 64 * GIB
@@ -63,7 +63,7 @@ def test_a_disk_of_64_gib_takes_little(filesystem, check):
             assert subprocess.run(command, pass_fds=[fd], capture_output=True, check=False).returncode == 0
 
 
-def test_a_tool_that_takes_too_much_is_ended():
+def test_a_tool_over_its_memory_limit_is_ended():
     command = [tool_path("mke2fs"), "-q", "-F", "-E", "lazy_itable_init=0", DISK_PATH]
     mkfs = Mkfs(command, 4 * GIB, resident_bytes=1 * MIB)
     with (
@@ -73,7 +73,7 @@ def test_a_tool_that_takes_too_much_is_ended():
         format_disk(mkfs, fd)
 
 
-def test_a_guest_that_writes_too_much_is_ended(files):
+def test_a_guest_over_its_memory_limit_is_ended(files):
     disk = Mkfs((), MIB, key="disk.fast", resident_bytes=8192)
     os.pwrite(files[0], bytes(8192), 0)
     check_disks({files[0]: disk})

@@ -23,23 +23,23 @@ def look(tmp_path, monkeypatch):
     return excess
 
 
-def test_the_guests_own_does_not_count(look):
+def test_the_guest_s_own_resources_do_not_count(look):
     room = (1 << 20) - 1000
     assert look(Held(500 + room, 0, 0, 0, 0)) == ""
     assert look(Held(501 + room, 0, 0, 0, 0)) == "its processes took more than 1 MiB of memory"
 
 
-def test_too_many_processes(tmp_path):
+def test_too_many_processes_are_an_error(tmp_path):
     look = Look(Bounds(0, 0, 3), tmp_path)
     assert look.excess([1, 2, 3, 4]) == "it had more than 3 processes"
 
 
-def test_who_may_not_be_looked_at_hides_something(look):
+def test_unreadable_processes_count_as_hiding_something(look):
     assert look(Held(0, 0, 0, 0, 1)) == HIDES
 
 
 @pytest.mark.parametrize(("what", "most"), [(Held(0, 1, 0, 0, 0), 3), (Held(0, 0, 1, 1, 0), 10)])
-def test_what_nobody_can_ask_about_may_be_there_for_an_instant(look, what, most):
+def test_unreadable_resources_are_tolerated_briefly(look, what, most):
     for _ in range(3):
         assert [look(what) for _ in range(most - 1)] == [""] * (most - 1)
         assert look(NOTHING) == ""
@@ -47,5 +47,5 @@ def test_what_nobody_can_ask_about_may_be_there_for_an_instant(look, what, most)
 
 
 @pytest.mark.parametrize("much", [Held(0, 0, 65, 1, 0), Held(0, 0, 0, 7, 0)])
-def test_too_many_sockets_and_descriptors_in_them(look, much):
+def test_too_many_sockets_and_passed_descriptors_are_an_error(look, much):
     assert look(much) == "its processes have too many sockets, pipes, or files in them"

@@ -19,20 +19,20 @@ def shm(tmp_path, monkeypatch):
     return tmp_path
 
 
-def test_runs_in_virtual_time_share_a_machine():
+def test_runs_with_the_virtual_clock_share_the_machine():
     with turn("virtual", refuse), turn("virtual", refuse):
         pass
 
 
 @pytest.mark.parametrize(("first", "second"), [("real", "virtual"), ("virtual", "real"), ("real", "real")])
-def test_one_in_real_time_is_alone(first, second, shm):
+def test_a_run_with_the_real_clock_is_alone(first, second, shm):
     with turn(first, refuse), pytest.raises(Busy), turn(second, refuse):
         pytest.fail("both run")
     with turn(second, refuse):
         assert os.listdir(shm) == []
 
 
-def test_whoever_waits_gets_its_turn():
+def test_a_waiting_run_gets_the_machine():
     first = turn("real", refuse)
     first.__enter__()
     asked = []
@@ -46,7 +46,7 @@ def test_whoever_waits_gets_its_turn():
         assert len(asked) == 2
 
 
-def test_others_do_not_overtake_one_that_waits_to_be_alone():
+def test_a_run_waiting_to_be_alone_is_not_overtaken():
     first = turn("virtual", refuse)
     first.__enter__()
 

@@ -16,7 +16,7 @@ def test_descendants_are_found():
         os.killpg(process.pid, signal.SIGKILL)
 
 
-def test_one_that_ends_while_it_is_looked_at_has_no_descendants(monkeypatch):
+def test_a_process_ending_during_inspection_has_no_descendants(monkeypatch):
     def gone(path):
         raise FileNotFoundError(path)
 
@@ -42,14 +42,14 @@ def test_private_memory_counts_and_shared_does_not():
     assert held("kept = mmap.mmap(-1, 100 << 20); kept.write(b'x' * (100 << 20))") - nothing < 20 << 20
 
 
-def test_a_process_that_is_gone_takes_nothing():
+def test_an_ended_process_uses_nothing():
     with subprocess.Popen(["true"]) as process:
         process.wait()
     assert private_bytes([process.pid]) == 0
     assert descendants(process.pid) == [process.pid]
 
 
-def test_who_shares_a_processor_waits_for_it():
+def test_processes_sharing_a_processor_wait_for_it():
     busy = "import os; os.sched_setaffinity(0, {min(os.sched_getaffinity(0))}); print(flush=True)\nwhile True: pass"
     both = [subprocess.Popen([sys.executable, "-c", busy], stdout=subprocess.PIPE) for _ in range(2)]
     for process in both:

@@ -99,7 +99,7 @@ def test_a_link_is_not_followed(run, tmp_path, wblab, name):
 
 
 @pytest.mark.parametrize("name", ["../x", "/tmp/x", "a/b", "$\\frac{$", "[/x]", "\x1b[2J", ".", "", "a\0", "x" * 65])
-def test_a_load_s_name_must_be_valid_in_a_file_name(run, wblab, name):
+def test_an_invalid_name_of_a_load_is_refused(run, wblab, name):
     spec = json.loads((run / "experiment.json").read_text())["spec"]
     spec["load"][name] = spec["load"].pop("mw1")
     change(run, spec=spec)
@@ -134,7 +134,7 @@ def test_a_foreign_record_is_refused_in_one_line(run, wblab, record):
         assert len(said) < 2500
 
 
-def test_an_array_s_header_must_match_its_size(run, wblab):
+def test_a_foreign_or_oversized_array_is_refused(run, wblab):
     header = "{'descr': '<i8', 'fortran_order': False, 'shape': (1152921504606846975,), }".ljust(117) + "\n"
     (run / "load.mw1.npy").write_bytes(b"\x93NUMPY\x01\x00" + len(header).to_bytes(2, "little") + header.encode())
     assert wblab("pauses", run)[0] == 2

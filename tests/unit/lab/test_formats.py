@@ -65,7 +65,7 @@ def test_a_damaged_file_is_refused_in_one_line(write, content, message):
     assert "\n" not in str(refused.value)
 
 
-def test_a_missing_file_is_named_by_its_purpose(tmp_path):
+def test_a_missing_file_is_refused_with_a_hint(tmp_path):
     with pytest.raises(InputError, match="is this the directory of a study"):
         STUDY.read(tmp_path / "study.json")
 

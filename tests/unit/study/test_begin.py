@@ -27,7 +27,7 @@ def resolve(tmp_path, monkeypatch):
     return find
 
 
-def test_the_kernels_are_those_that_cells_name(make_matrix, resolve):
+def test_the_kernels_of_the_cells_are_used(make_matrix, resolve):
     kernels = described(make_matrix({"kernel": ["", "6.12"]}), resolve)
     assert {name: kernel["build_id"] for name, kernel in kernels.items()} == {"": BUILD, "6.12": "b" * 64}
     with pytest.raises(InputError, match="not built yet"):
@@ -42,13 +42,13 @@ def test_every_cell_is_a_request_on_its_kernel(make_matrix, resolve):
     ]
 
 
-def test_what_cannot_run_is_refused_with_its_cell(make_matrix, resolve):
+def test_an_invalid_cell_is_named(make_matrix, resolve):
     matrix = make_matrix({"trace.events": [[], ["writeback:nothing"]]})
     with pytest.raises(InputError, match=r"has no writeback:nothing: .* \(in the cell trace\.events "):
         requests(matrix, resolve, here=True)
 
 
-def test_this_machine_is_not_asked_where_others_make_the_runs(make_matrix, resolve, monkeypatch):
+def test_this_machine_is_not_checked_if_a_cluster_makes_the_runs(make_matrix, resolve, monkeypatch):
     def refused(spec):
         raise InputError("not on this machine")
 
@@ -59,7 +59,7 @@ def test_this_machine_is_not_asked_where_others_make_the_runs(make_matrix, resol
         requests(matrix, resolve, here=True)
 
 
-def test_a_matrix_goes_on_with_the_kernels_that_it_was_begun_with(make_store, resolve):
+def test_a_matrix_resumes_with_its_original_kernels(make_store, resolve):
     store = make_store()
     check_kernels(store, resolve)
     store.kernels[""] = {"build_id": "c" * 64}
@@ -77,12 +77,12 @@ def test_workers_are_asked_about_every_cell(make_matrix, resolve):
     assert [order.unpacked() for order in found] == [cell.spec for cell in matrix.cells]
 
 
-def test_a_kernel_that_is_given_is_that_of_all_runs(make_matrix):
+def test_a_given_kernel_is_used_for_all_runs(make_matrix):
     matrix = with_kernel(make_matrix({"disk.write_bps": ["1M", "2M"]}), ["6.12"])
     assert {cell.spec.kernel for cell in matrix.cells} == {"6.12"}
 
 
-def test_without_one_and_where_cells_name_it_nothing_changes(make_matrix):
+def test_without_a_given_kernel_or_with_named_kernels_nothing_changes(make_matrix):
     matrix = make_matrix({"kernel": ["7.3", "6.12"]})
     assert with_kernel(matrix, []) == with_kernel(matrix, ["6.12"]) == with_kernel(matrix, ["6.12", "7.3"]) == matrix
 

@@ -10,7 +10,7 @@ from wblab.core.errors import InputError
 from wblab.study.cluster import remote
 
 
-def test_tls_without_certificates_is_one_line():
+def test_tls_without_certificates_is_refused_in_one_line():
     with pytest.raises(InputError, match=r"needs certificates.*distributed\.comm\.tls"), remote("tls://127.0.0.1:1"):
         pass
 
@@ -30,7 +30,7 @@ def certificates(tmp_path, monkeypatch):
 
 
 @pytest.mark.skipif(not shutil.which("openssl"), reason="openssl makes the certificates, and is not installed")
-def test_tls_with_certificates_of_the_configuration(certificates, tmp_path):
+def test_tls_uses_the_certificates_of_the_configuration(certificates, tmp_path):
     from distributed import LocalCluster, Security
 
     with (

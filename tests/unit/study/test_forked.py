@@ -100,7 +100,7 @@ def is_gone(pid: int) -> bool:
     return True
 
 
-def test_orders_are_run_by_other_processes_in_our_room(start, room):
+def test_orders_are_run_by_other_processes_in_the_same_directory(start, room):
     def answer(room, text):
         (room / text).mkdir()
         return Result(room / text, rows=[(str(os.getpid()), "", "", 0.5)])
@@ -117,7 +117,7 @@ def test_orders_are_run_by_other_processes_in_our_room(start, room):
     assert not room.exists()
 
 
-def test_they_open_no_socket_that_has_a_name_and_none_of_ours_stays_open(start, tmp_path):
+def test_workers_open_no_named_socket_and_inherit_none(start, tmp_path):
     before = sockets()
     with socket.create_server(("127.0.0.1", 0)), (tmp_path / "lock").open("wb"):
         opened = sockets()
@@ -133,7 +133,7 @@ def test_they_open_no_socket_that_has_a_name_and_none_of_ours_stays_open(start, 
             assert sockets() == opened
 
 
-def test_what_a_run_raises_is_its_failure(start):
+def test_an_exception_in_a_run_is_its_failure(start):
     def answer(room, text):
         raise ValueError("of\nall things")
 
@@ -143,7 +143,7 @@ def test_what_a_run_raises_is_its_failure(start):
         assert {result.failure for result in all_of(workers, 2).values()} == {"ValueError: of all things"}
 
 
-def test_a_worker_that_is_killed_takes_only_its_run_with_it(start):
+def test_a_killed_worker_fails_only_its_run(start):
     def answer(room, text):
         if text == "deadly":
             os.kill(os.getpid(), signal.SIGKILL)
@@ -162,7 +162,7 @@ def test_a_worker_that_is_killed_takes_only_its_run_with_it(start):
             workers.slots()
 
 
-def test_a_run_that_is_cancelled_is_interrupted_once(start, tmp_path):
+def test_a_cancelled_run_is_interrupted_once(start, tmp_path):
     def answer(room, text):
         try:
             (tmp_path / text).touch()
@@ -182,7 +182,7 @@ def test_a_run_that_is_cancelled_is_interrupted_once(start, tmp_path):
 
 
 @pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGTERM, signal.SIGINT])
-def test_they_end_with_the_command(room, number):
+def test_workers_end_with_the_command(room, number):
     command = ["env", "--default-signal=INT", sys.executable, "-c", COMMAND, room]
     with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
         assert process.stdout
@@ -195,7 +195,7 @@ def test_they_end_with_the_command(room, number):
     assert room.exists() == (number == signal.SIGKILL)
 
 
-def test_they_have_one_thread_also_when_they_have_told_metrics(tmp_path):
+def test_workers_have_one_thread_even_after_computing_metrics(tmp_path):
     """Of such a process the host forks what watches a guest."""
     command = [sys.executable, "-c", THREADS, tmp_path / "room"]
     assert subprocess.run(command, capture_output=True, text=True, check=True).stdout == "1\n"

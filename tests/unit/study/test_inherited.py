@@ -42,7 +42,7 @@ def second(tmp_path: Path) -> Path:
     return tmp_path / "second.toml"
 
 
-def test_a_matrix_has_all_of_the_one_that_it_extends_except_for_its_own_keys_and_the_name(second: Path) -> None:
+def test_a_matrix_inherits_everything_but_its_own_keys_and_name(second: Path) -> None:
     assert read_table(second) == {
         "base": "base",
         "seeds": 2,
@@ -57,7 +57,7 @@ def test_a_matrix_has_all_of_the_one_that_it_extends_except_for_its_own_keys_and
     assert [list(cell.levels) for cell in matrix.cells] == [["disk.size", "agent"]] * 2  # its own axes come first
 
 
-def test_without_variables_the_text_stays_as_it_is(tmp_path: Path) -> None:
+def test_without_variables_the_text_is_unchanged(tmp_path: Path) -> None:
     (tmp_path / "plain.toml").write_text('base = "base"\n[set]\n"agent.a.argv" = ["sh", "-c", "echo ${HOME}"]\n')
     assert read_table(tmp_path / "plain.toml")["set"] == {"agent.a.argv": ["sh", "-c", "echo ${HOME}"]}
 
@@ -76,7 +76,7 @@ def test_without_variables_the_text_stays_as_it_is(tmp_path: Path) -> None:
         ('extends = "first.toml"\naxes = 3\n', "axes must be a table, not 3"),
     ],
 )
-def test_what_is_wrong_is_named(second: Path, text: str, message: str) -> None:
+def test_mistakes_are_named(second: Path, text: str, message: str) -> None:
     second.write_text(text)
     with pytest.raises(InputError, match=message):
         read_matrix(second)
@@ -88,7 +88,7 @@ def test_two_matrices_that_extend_each_other_are_refused(second: Path) -> None:
         read_table(second)
 
 
-def test_the_daemons_matrices_say_their_command_once() -> None:
+def test_the_daemon_s_matrices_have_their_command_in_one_place() -> None:
     texts = [MATRICES.find(name).read_text() for name in MATRICES.names() if name.startswith("daemon-")]
     assert sum(text.count("exec wblab mitigate --json") for text in texts) == 1
     matrix = read_matrix(MATRICES.find("daemon-stick"))

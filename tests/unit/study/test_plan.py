@@ -36,7 +36,7 @@ def test_runs_go_seed_by_seed(make_matrix):
     assert cell.with_seed(seed).name == "1-bfq-s9"
 
 
-def test_keys_for_all_cells_and_a_level_that_changes_one(make_matrix):
+def test_common_keys_can_be_overridden_by_a_level(make_matrix):
     axes = {"sysctl.vm.dirty_bytes": [1 << 20, 1 << 21], "mount": {"sync": {"disk.mount_options": ["sync"]}}}
     matrix = make_matrix(axes, set={"disk.write_bps": "2MiB/s", "sysctl.vm.dirty_ratio": 0})
     assert [cell.spec.sysctl["vm.dirty_bytes"] for cell in matrix.cells] == [1 << 20, 1 << 21]
@@ -44,26 +44,26 @@ def test_keys_for_all_cells_and_a_level_that_changes_one(make_matrix):
     assert {cell.spec.disk["disk"].mount_options for cell in matrix.cells} == {("sync",)}
 
 
-def test_no_axes_is_one_cell(make_matrix):
+def test_a_matrix_without_axes_has_one_cell(make_matrix):
     matrix = make_matrix(seeds=2)
     assert [cell.levels for cell in matrix.cells] == [{}]
     assert len(matrix.runs()) == 2
 
 
-def test_names_fit_whatever_levels_are_called(make_matrix):
+def test_names_of_cells_are_valid_for_any_level(make_matrix):
     matrix = make_matrix({"odd": {"a b/c": {}, "é" * 90: {}, "x" * 90: {}, "--": {}}})
     assert matrix.cells[0].name == "0-a-b-c"
     assert all(len(run_name(cell, 2**63 - 1)) <= 64 for cell in matrix.cells)
 
 
-def test_the_kernels_that_are_built(folder):
+def test_built_kernels_are_used(folder):
     matrix = expand({"name": "m", "base": "small.toml", "axes": {"kernel": "built"}}, folder, built=["7.3", "6.1"])
     assert [cell.spec.kernel for cell in matrix.cells] == ["7.3", "6.1"]
     with pytest.raises(InputError, match="no kernel is built"):
         expand({"name": "m", "base": "small.toml", "axes": {"kernel": "built"}}, folder)
 
 
-def test_the_path_of_a_kernel_is_the_same_from_everywhere(make_matrix, monkeypatch):
+def test_the_path_of_a_kernel_becomes_absolute(make_matrix, monkeypatch):
     monkeypatch.chdir("/usr")
     matrix = make_matrix({"kernel": ["./lib/linux", "7.3", "/a/linux"]})
     assert [cell.spec.kernel for cell in matrix.cells] == ["/usr/lib/linux", "7.3", "/a/linux"]
@@ -91,7 +91,7 @@ def test_the_path_of_a_kernel_is_the_same_from_everywhere(make_matrix, monkeypat
         ([], "axes must be a table"),
     ],
 )
-def test_axes_that_cannot_be(folder, axes, word):
+def test_invalid_axes_are_refused(folder, axes, word):
     with pytest.raises(InputError, match=word) as raised:
         expand({"name": "m", "base": "small.toml", "axes": axes}, folder)
     assert "\n" not in str(raised.value)
@@ -118,7 +118,7 @@ def test_axes_that_cannot_be(folder, axes, word):
         ({"metrics": ["causes"], "set": {"trace.blame": "never"}}, "no run would record why it is paused"),
     ],
 )
-def test_keys_that_cannot_be(make_matrix, keys, word):
+def test_invalid_keys_are_refused(make_matrix, keys, word):
     with pytest.raises(InputError, match=word):
         make_matrix(**keys)
 
@@ -128,20 +128,20 @@ def test_a_matrix_survives_its_record(make_matrix):
     assert Plan.from_json(json.loads(json.dumps(matrix.to_json()))) == matrix
 
 
-def test_the_metrics_that_it_asks_for_are_in_its_record(make_matrix):
+def test_the_requested_metrics_are_in_the_record(make_matrix):
     matrix = make_matrix(metrics=["causes"], set={"trace.events": ["block:block_rq_complete"]})
     assert matrix.metrics == ("causes",)
     assert Plan.from_json(json.loads(json.dumps(matrix.to_json()))) == matrix
 
 
 @pytest.mark.parametrize("value", [{}, {"cells": 3}, {"cells": [{}], "seeds": []}, {"cells": [3], "seeds": [1]}])
-def test_records_that_are_none(value):
+def test_invalid_records_are_refused(value):
     with pytest.raises(InputError):
         Plan.from_json(value)
 
 
 @pytest.mark.parametrize("name", MATRICES.names())
-def test_matrices_that_come_with_the_lab(name):
+def test_the_lab_s_matrices_are_valid(name):
     path = MATRICES.find(name)
     assert path.read_text().startswith("# ")
     matrix = read_matrix(path, built=["7.3", "6.12"])
@@ -151,7 +151,7 @@ def test_matrices_that_come_with_the_lab(name):
     assert tomllib.loads(path.read_text())["base"] in SPECS.names()
 
 
-def test_files_that_cannot_be_read(tmp_path):
+def test_unreadable_files_are_refused(tmp_path):
     with pytest.raises(InputError, match="mitigation"):
         MATRICES.find("mitigatoin")
     (tmp_path / "bad.toml").write_text("a = = b")

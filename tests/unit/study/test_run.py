@@ -91,7 +91,7 @@ def test_all_runs_are_made_and_kept(make_store, archive, start):
     assert "left" in words[-1][1]
 
 
-def test_what_is_done_is_not_made_again(make_store, archive, start):
+def test_finished_runs_are_not_repeated(make_store, archive, start):
     store = make_store(AXES, seeds=2)
     first, _, _ = start(
         store, lambda cell, seed, count: Result(archive(cell, seed)) if seed == 1 else Result(b"", "no")
@@ -116,7 +116,7 @@ def test_failures_are_reported_and_kept(make_store, archive, start):
     assert {path.name for path in store.runs.iterdir()} == {"_0-none-s1", "_0-none-s2", "_1-bfq-s1", "_1-bfq-s2"}
 
 
-def test_noisy_runs_are_made_again(make_store, archive, start):
+def test_noisy_runs_are_repeated(make_store, archive, start):
     store = make_store(set=REAL, repeats=3)
     tally, client, _ = start(
         store, lambda cell, seed, count: Result(archive(cell, seed, stall_ms=90 if count < 3 else 0))
@@ -126,7 +126,7 @@ def test_noisy_runs_are_made_again(make_store, archive, start):
     assert set(table(store)["run"]) == {"0-s1"}
 
 
-def test_but_not_for_ever_and_never_counted(make_store, archive, start):
+def test_noisy_runs_are_repeated_a_limited_number_of_times_and_never_counted(make_store, archive, start):
     store = make_store(set=REAL, repeats=1)
     tally, client, _ = start(store, lambda cell, seed, count: Result(archive(cell, seed, stall_ms=90)))
     ((_, reason),) = tally.failures
@@ -136,20 +136,20 @@ def test_but_not_for_ever_and_never_counted(make_store, archive, start):
     assert len(store.missing()) == 1
 
 
-def test_the_bound_is_the_matrix_s_and_for_real_time_only(make_store, archive, start):
+def test_the_noise_limit_is_the_matrix_s_and_only_for_the_real_clock(make_store, archive, start):
     for keys in ({"set": REAL, "control_bound": "100ms"}, {}):
         tally, _, _ = start(make_store(**keys), lambda cell, seed, count: Result(archive(cell, seed, stall_ms=90)))
         assert tally.done == 1
 
 
-def test_real_time_comes_last(make_store, archive, start):
+def test_runs_with_the_real_clock_come_last(make_store, archive, start):
     store = make_store({"clock.mode": ["real", "virtual"]}, seeds=2)
     _, client, _ = start(store, lambda cell, seed, count: Result(archive(cell, seed)))
     modes = [order.unpacked().clock.mode for order in client.orders]
     assert modes == ["virtual", "virtual", "real", "real"]
 
 
-def test_no_more_is_handed_out_than_workers_need(make_store, archive, start):
+def test_workers_get_no_more_orders_than_they_need(make_store, archive, start):
     ahead = []
 
     def answer(cell, seed, count):
@@ -165,18 +165,18 @@ def test_no_more_is_handed_out_than_workers_need(make_store, archive, start):
     assert len(store.missing()) == 17
 
 
-def test_a_cluster_without_workers_is_given_up(make_store, start):
+def test_a_cluster_without_workers_ends_the_matrix(make_store, start):
     with pytest.raises(WblabError, match="all workers are gone"):
         start(make_store(), lambda cell, seed, count: Result(b""), workers=0)
 
 
-def test_a_scheduler_that_is_gone_ends_the_matrix(make_store, start, monkeypatch):
+def test_a_lost_scheduler_ends_the_matrix(make_store, start, monkeypatch):
     monkeypatch.setattr(Client, "status", "closed")
     with pytest.raises(WblabError, match="the scheduler is gone"):
         start(make_store(), lambda cell, seed, count: Result(b""))
 
 
-def test_words():
+def test_summaries_in_words():
     tally = Tally(10, done=3, repeated=1)
     tally.failures.append((None, "x"))
     assert tally.words(40) == "4 of 10 runs, 1 failed, 1 repeated, about 60 s left"

@@ -20,7 +20,7 @@ def keep(store, cell, seed, archive, **keys):
     return store.done(cell, seed, store.keep(cell, seed, archive), **keys)
 
 
-def test_what_is_done_is_not_missing(make_store, archive):
+def test_finished_runs_are_not_missing(make_store, archive):
     store = make_store(AXES, seeds=2)
     (cell, seed), *rest = store.missing()
     path = keep(store, cell, seed, archive(cell, seed))
@@ -46,7 +46,7 @@ def test_cells_can_be_added(make_store, archive):
     assert Store.open(store.path).plan == store.plan == again.plan
 
 
-def test_what_failed_or_is_noisy_is_still_missing(make_store, archive):
+def test_failed_and_noisy_runs_are_still_missing(make_store, archive):
     store = make_store(AXES)
     (first, seed), (second, _) = missing = store.missing()
     failed = store.failed(first, seed, "it broke")
@@ -58,7 +58,7 @@ def test_what_failed_or_is_noisy_is_still_missing(make_store, archive):
     assert store.missing() == missing
 
 
-def test_the_record_of_a_run_that_failed_is_kept(make_store, archive):
+def test_the_record_of_a_failed_run_is_kept(make_store, archive):
     store = make_store()
     ((cell, seed),) = store.missing()
     path = store.failed(cell, seed, "a reason", archive(cell, seed, outcome="failed", reason="its own"))
@@ -73,7 +73,7 @@ def test_a_run_of_another_spec_is_refused(make_store, archive):
         store.keep(cell, seed, archive(other, seed))
 
 
-def test_the_tables(make_store, archive):
+def test_tables_are_written(make_store, archive):
     store = make_store({"disk.scheduler": ["none", "bfq"], "o": {"plain": {}}})
     (cell, seed), (other, _) = store.missing()
     keep(store, cell, seed, archive(cell, seed))
@@ -88,7 +88,7 @@ def test_the_tables(make_store, archive):
     assert not list(store.path.glob(".*"))
 
 
-def test_the_table_of_a_matrix_that_asks_for_causes_has_them(make_store, archive, monkeypatch):
+def test_a_matrix_that_requests_causes_has_them_in_its_table(make_store, archive, monkeypatch):
     monkeypatch.setattr("wblab.analysis.why.metrics.cause_metrics", lambda run: {"c1": {"paused_unknown_s": 0.25}})
     for metrics in (["causes"], []):
         store = make_store(set={"trace.events": ["block:block_rq_complete"]}, metrics=metrics)
@@ -98,7 +98,7 @@ def test_the_table_of_a_matrix_that_asks_for_causes_has_them(make_store, archive
         assert table[table["metric"] == "paused_unknown_s"]["value"].tolist() == [0.25] * len(metrics)
 
 
-def test_a_run_whose_metrics_are_known_is_not_read_again(make_store, archive, monkeypatch):
+def test_a_run_with_known_metrics_is_not_read_again(make_store, archive, monkeypatch):
     store = make_store(AXES)
     rows = [("l1", "dirty", "paused_s", 0.5), ("c1", "control", "paused_s", 0.0)]
     for cell, seed in store.missing():
@@ -110,7 +110,7 @@ def test_a_run_whose_metrics_are_known_is_not_read_again(make_store, archive, mo
     ]  # fmt: skip
 
 
-def test_a_directory_is_taken_in_as_an_archive_is(make_store, pretended, tmp_path):
+def test_a_directory_is_accepted_like_an_archive(make_store, pretended, tmp_path):
     store = make_store()
     ((cell, seed),) = store.missing()
     path = keep(store, cell, seed, pretended(tmp_path / "left", cell.with_seed(seed)))
@@ -119,7 +119,7 @@ def test_a_directory_is_taken_in_as_an_archive_is(make_store, pretended, tmp_pat
     assert not (tmp_path / "left").exists()
 
 
-def test_levels_of_one_type_keep_it(make_store, archive):
+def test_levels_of_one_type_keep_their_type(make_store, archive):
     store = make_store({"disk.write_bps": [1048576, 2097152]})
     for cell, seed in store.missing():
         keep(store, cell, seed, archive(cell, seed))
@@ -128,7 +128,7 @@ def test_levels_of_one_type_keep_it(make_store, archive):
     assert table.dtypes[["seed", "value"]].tolist() == ["int64", "float64"]
 
 
-def test_the_table_of_nothing(make_store):
+def test_the_table_without_runs(make_store):
     store = make_store(AXES)
     table = pd.read_parquet(store.write_tables())
     assert table.empty
@@ -153,7 +153,7 @@ def test_noise_of_seed_1_is_not_that_of_seed_10(make_store, archive):
     assert sorted(set(zip(table["seed"], table["run"], strict=True))) == [(1, "0-s1.noisy"), (10, "0-s10.noisy")]
 
 
-def test_only_one_at_a_time_and_what_was_left_is_cleared(make_store):
+def test_only_one_process_may_use_a_store_and_remains_are_removed(make_store):
     store = make_store()
     (store.runs / ".partial-x").mkdir()
     with store.held():
@@ -164,11 +164,11 @@ def test_only_one_at_a_time_and_what_was_left_is_cleared(make_store):
         pass
 
 
-def test_directories_of_matrices_keep_apart(make_store):
+def test_directories_of_matrices_have_unique_names(make_store):
     assert make_store().path != make_store().path
 
 
-def test_a_directory_of_an_earlier_lab_is_read_and_gets_a_new_record_when_cells_are_added(make_store):
+def test_a_directory_of_an_earlier_version_is_read_and_updated(make_store):
     store = make_store()
     value = json.loads((store.path / "study.json").read_text())
     (store.path / "study.json").rename(store.path / "matrix.json")
@@ -182,14 +182,14 @@ def test_a_directory_of_an_earlier_lab_is_read_and_gets_a_new_record_when_cells_
     assert len(Store.open(store.path).plan.cells) == len(store.plan.cells) + 1
 
 
-def test_a_study_of_another_kind_is_refused_with_the_verb_that_goes_on_with_it(make_store):
+def test_a_study_of_another_kind_is_refused_with_its_verb(make_store):
     store = make_store()
     assert Store.open(store.path, "matrix").plan == store.plan
     with pytest.raises(InputError, match=rf"was made by wblab matrix: wblab matrix --resume {store.path}"):
         Store.open(store.path, "trial")
 
 
-def test_what_is_no_matrix_directory(tmp_path, make_store):
+def test_other_directories_are_refused(tmp_path, make_store):
     with pytest.raises(InputError, match="is this the directory of a study"):
         Store.open(tmp_path)
     for text, word in (
@@ -210,7 +210,7 @@ def test_what_is_no_matrix_directory(tmp_path, make_store):
     ("name", "kind"),
     [("../out", tarfile.REGTYPE), ("/out", tarfile.REGTYPE), ("link", tarfile.SYMTYPE), ("dir", tarfile.DIRTYPE)],
 )
-def test_archives_that_reach_out_are_refused(tmp_path, name, kind):
+def test_archives_with_paths_outside_are_refused(tmp_path, name, kind):
     buffer = io.BytesIO()
     with tarfile.open(fileobj=buffer, mode="w") as archive:
         member = tarfile.TarInfo(name)
@@ -224,7 +224,7 @@ def test_archives_that_reach_out_are_refused(tmp_path, name, kind):
     assert os.listdir(room) == []
 
 
-def test_archives(tmp_path):
+def test_archives_are_unpacked_and_damaged_ones_refused(tmp_path):
     for name in ("from", "to", "rest"):
         (tmp_path / name).mkdir()
     (tmp_path / "from" / "a").write_bytes(bytes(100_000))

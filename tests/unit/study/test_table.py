@@ -20,7 +20,7 @@ def table(make_matrix):
     return make
 
 
-def test_a_row_of_each_metric_behind_its_cell_and_run(table):
+def test_each_metric_has_a_row_with_its_cell_and_run(table):
     found = table([1.5, 2.5], [[("w1", "write", "paused_s", 0.25), ("w1", "write", "longest_pause_s", 0.125)], []])
     assert list(found.columns) == ["axis", "cell", "seed", "run", "load", "kind", "metric", "value"]
     assert found.to_numpy().tolist() == [
@@ -29,7 +29,7 @@ def test_a_row_of_each_metric_behind_its_cell_and_run(table):
     ]
 
 
-def test_a_cause_that_only_another_run_has_is_0(table):
+def test_a_cause_of_only_another_run_is_0(table):
     unknown = ("w1", "write", "paused_unknown_s", 0.5)
     found = table(["a", "b"], [[unknown, ("w1", "write", "paused_throttled_s", 2.0)], [unknown]])
     told = found[found["metric"] == "paused_throttled_s"]
@@ -40,6 +40,6 @@ def test_a_cause_that_only_another_run_has_is_0(table):
     ("levels", "kept"),
     [([1, 2], [1, 2]), ([1, 2.5], ["1", "2.5"]), ([1, "2"], ["1", "2"]), ([1, 1 << 63], ["1", str(1 << 63)])],
 )
-def test_levels_that_make_no_column_are_texts(table, levels, kept):
+def test_levels_of_mixed_types_become_texts(table, levels, kept):
     found = table(levels, [[("w1", "write", "paused_s", 0.0)]] * 2)
     assert found["axis"].tolist() == kept

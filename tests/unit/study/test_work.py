@@ -36,7 +36,7 @@ def pretend(monkeypatch, run):
     monkeypatch.setattr(work, "run_experiment", run)
 
 
-def test_a_run_comes_back_as_a_directory_with_its_metrics(tmp_path, pretended, resolve, order, monkeypatch):
+def test_a_run_is_returned_as_a_directory_with_its_metrics(tmp_path, pretended, resolve, order, monkeypatch):
     def run(request, room, *, report):
         assert (request.spec.seed, request.kernel.build_id) == (5, BUILD)
         report(None, "on the way")
@@ -48,7 +48,7 @@ def test_a_run_comes_back_as_a_directory_with_its_metrics(tmp_path, pretended, r
     assert result.rows == metric_rows(read_run(tmp_path / "x"))
 
 
-def test_metrics_that_cannot_be_told_do_not_make_a_run_fail(tmp_path, resolve, order, monkeypatch):
+def test_metrics_that_cannot_be_computed_do_not_fail_a_run(tmp_path, resolve, order, monkeypatch):
     def run(request, room, *, report):
         (room / "x").mkdir()
         return Finished(room / "x", {})
@@ -57,7 +57,7 @@ def test_metrics_that_cannot_be_told_do_not_make_a_run_fail(tmp_path, resolve, o
     assert work.run_in(tmp_path, order, resolve=resolve) == work.Result(tmp_path / "x", "", None)
 
 
-def test_a_failed_run_comes_back_with_its_reason(tmp_path, resolve, order, monkeypatch):
+def test_a_failed_run_is_returned_with_its_reason(tmp_path, resolve, order, monkeypatch):
     def run(request, room, *, report):
         staged = room / "_x"
         staged.mkdir()
@@ -91,7 +91,7 @@ def cancelled(share, text):
     raise WblabError("cancelled")
 
 
-def test_a_run_that_is_cancelled_ends_at_its_next_word(tmp_path, resolve, order, monkeypatch):
+def test_a_cancelled_run_ends_at_its_next_message(tmp_path, resolve, order, monkeypatch):
     def run(request, room, *, report):
         report(0.5, "on the way")
         pytest.fail("it went on")
@@ -100,7 +100,7 @@ def test_a_run_that_is_cancelled_ends_at_its_next_word(tmp_path, resolve, order,
     assert work.run_in(tmp_path, order, cancelled, resolve) == work.Result(b"", "cancelled")
 
 
-def test_a_run_in_real_time_waits_until_it_is_alone(tmp_path, resolve, make_matrix, monkeypatch):
+def test_a_run_with_the_real_clock_waits_until_it_is_alone(tmp_path, resolve, make_matrix, monkeypatch):
     pretend(monkeypatch, lambda *arguments, **keys: pytest.fail("it ran beside another"))
     (cell,) = make_matrix({"clock.mode": ["real"]}).cells
     order = work.Order(to_table(cell.with_seed(5)), BUILD, work.own_program())

@@ -65,7 +65,7 @@ def places(tmp_path):
 
 
 @pytest.mark.parametrize("action", REGULAR)
-def test_regular_files_are_for_whom_it_is_granted(places, action):
+def test_regular_files_can_be_changed_only_where_granted(places, action):
     inside, outside = places
     assert succeeds(lambda: REGULAR[action](inside), Grant(str(inside), KEEP))
     assert not succeeds(lambda: REGULAR[action](outside), Grant(str(inside), KEEP))
@@ -74,20 +74,20 @@ def test_regular_files_are_for_whom_it_is_granted(places, action):
 
 
 @pytest.mark.parametrize("action", DIRECTORIES)
-def test_directories_are_for_whose_they_are(places, action):
+def test_directories_can_be_changed_only_where_owned(places, action):
     inside, _ = places
     assert not succeeds(lambda: DIRECTORIES[action](inside), Grant(str(inside), KEEP))
     assert succeeds(lambda: DIRECTORIES[action](inside), Grant(str(inside), OWN))
 
 
 @pytest.mark.parametrize("action", SPECIAL)
-def test_nobody_makes_links_fifos_sockets_and_devices(places, action):
+def test_links_fifos_sockets_and_devices_cannot_be_made(places, action):
     inside, _ = places
     assert not succeeds(lambda: SPECIAL[action](inside), Grant(str(inside), OWN))
     assert sorted(path.name for path in inside.iterdir()) == ["empty", "old"]
 
 
-def test_what_may_be_read_may_not_be_written(places):
+def test_readable_files_cannot_be_written(places):
     inside, _ = places
     assert succeeds((inside / "old").read_text, Grant(str(inside), READ))
     assert not succeeds(lambda: write(inside), Grant(str(inside), READ))
@@ -102,7 +102,7 @@ def test_a_file_can_be_granted_alone(places):
     assert not succeeds(lambda: os.listdir(inside), grant)
 
 
-def test_nothing_can_be_moved_or_linked_out_or_in(places):
+def test_files_cannot_be_moved_or_linked_across_the_boundary(places):
     inside, outside = places
     grants = [Grant(str(inside), OWN), Grant(str(outside), READ)]
     assert not succeeds(lambda: (inside / "old").rename(outside / "moved"), *grants)
@@ -110,7 +110,7 @@ def test_nothing_can_be_moved_or_linked_out_or_in(places):
     assert (outside / "old").stat().st_nlink == 1
 
 
-def test_programs_run_where_it_is_granted():
+def test_programs_can_be_executed_only_where_granted():
     every = [Grant("/", READ)]
     assert not succeeds(lambda: os.execv("/bin/true", ["true"]), *every)
     assert succeeds(lambda: os.execv("/bin/true", ["true"]), *every, Grant("/", RUN))
@@ -144,7 +144,7 @@ def test_own_children_can_be_signalled():
     assert succeeds(end_a_child)
 
 
-def test_a_path_that_is_not_there_is_an_error(tmp_path):
+def test_a_missing_path_is_an_error(tmp_path):
     assert not succeeds(lambda: None, Grant(str(tmp_path / "missing"), READ))
 
 

@@ -42,7 +42,7 @@ def test_only_listed_calls_are_allowed():
     }  # fmt: skip
 
 
-def test_other_architectures_and_the_second_set_of_calls_are_not():
+def test_other_architectures_and_x32_calls_are_refused():
     steps = program([0], {})
     assert judged(steps, 0, architecture=0x40000003) == KILL
     assert judged(steps, 0x40000000) == ENOSYS
@@ -79,7 +79,7 @@ FORBIDDEN = {
 
 
 @pytest.mark.parametrize("name", FORBIDDEN)
-def test_what_changes_others_is_refused(name):
+def test_calls_that_affect_other_processes_are_refused(name):
     assert judged(KERNEL, FORBIDDEN[name]) == EPERM
     assert judged(TOOL, FORBIDDEN[name]) == EPERM
 

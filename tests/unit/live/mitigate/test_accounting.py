@@ -76,7 +76,7 @@ def test_a_new_process_counts_from_its_start(accounting, start, disk_path):
     assert processes.parents[writer.pid] == os.getpid()
 
 
-def test_a_process_that_lived_between_two_samples_counts_for_its_parent(taskstats, disk_path):
+def test_a_process_that_lived_between_two_samples_is_counted(taskstats, disk_path):
     accounting, processes = TaskstatsAccounting(taskstats), Processes(())
     accounting.sample(processes)
     child = subprocess.Popen([sys.executable, "-c", WRITE, disk_path / "file"])

@@ -219,7 +219,7 @@ def test_a_stacked_disk_is_watched_on_request(sys, tmp_path):
         Disks("loop77")
 
 
-def test_writes_to_other_disks_are_counted(sys):
+def test_writes_to_other_disks_are_noticed(sys):
     assert not disks.written_elsewhere("sda")
     sys("sdb", 0)  # a stick nobody has written to
     assert not disks.written_elsewhere("sda")

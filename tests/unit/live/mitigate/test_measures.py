@@ -155,7 +155,7 @@ def test_a_later_change_by_others_is_left_alone(measure, puppet):
     assert get_ioprio(puppet.pid) == ioprio_value("best-effort", 1)
 
 
-def test_threads_may_share_a_priority(measure, start):
+def test_a_priority_shared_by_threads_is_restored(measure, start):
     """CLONE_IO: what is set for one is set for both."""
     process = start(
         """

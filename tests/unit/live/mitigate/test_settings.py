@@ -62,7 +62,7 @@ def test_a_removed_device_has_nothing_to_restore(journal, file):
     assert journal.undo(list(journal.changes)) == []
 
 
-def test_an_equivalent_value_in_another_form_is_restored(journal, file, tmp_path):
+def test_a_value_set_through_the_other_file_of_a_pair_is_restored(journal, file, tmp_path):
     (ratio := tmp_path / "ratio").write_text("20\n")
     file.write_text("0\n")
     keep(journal, file, 4096, instead=ratio)

@@ -48,7 +48,7 @@ def test_aligned_structures_are_read():
     assert decode(message(14, size=432, padding=padding)) == decode(message(14, size=432))
 
 
-def test_the_c_library_s_layout_agrees(taskstats, disk_path):
+def test_pyroute2_decodes_the_same(taskstats, disk_path):
     """pyroute2's own decoder, which is slow, as the other opinion."""
     from pyroute2.netlink.taskstats import TaskStats
 

@@ -75,7 +75,7 @@ def test_a_claim_on_one_case(name):
     assert (outcome(name, yes), outcome(name, no)) == (REPRODUCED, NOT_REPRODUCED)
 
 
-def test_a_log_that_never_stopped_its_loop_is_not_what_he_saw():
+def test_a_log_that_never_blocked_its_loop_refutes_the_claim():
     assert outcome("c6-log", made("loop-sync")) == NOT_REPRODUCED
 
 
@@ -102,7 +102,7 @@ def test_a_disk_that_serves_a_seventh_less_of_large_reads():
     assert outcome("c8-sizes", reads("reads-64k", 0.0082), reads("reads-512", 0.0082)) == NOT_REPRODUCED
 
 
-def test_each_of_his_claims_is_there_and_what_is_not_tested_says_why():
+def test_each_claim_exists_and_untested_ones_have_a_reason():
     numbers = [int(name.partition("-")[0][1:]) for name in CLAIMS]
     assert (set(numbers), numbers) == (set(range(1, 28)), sorted(numbers))
     for claim in CLAIMS.values():
@@ -112,14 +112,14 @@ def test_each_of_his_claims_is_there_and_what_is_not_tested_says_why():
             assert len(verdict.why) > 20
 
 
-def test_each_case_can_run():
+def test_each_case_is_valid():
     for case in {case for claim in CLAIMS.values() for case in claim.cases}:
         spec = case_spec(case, 1)
         check_spec(replace(spec, name="x"))
         assert CASES[case].preset in ("loop", "linear")
 
 
-def test_claims_are_named_within_their_work():
+def test_claims_have_names_within_their_source():
     assert [claim.name for claim in chosen(["c1-sync"], "chadd")] == ["c1-sync"]
     with pytest.raises(InputError, match="no claim 'fills-ext4'"):
         chosen(["fills-ext4"], "chadd")
@@ -145,7 +145,7 @@ THREE = {
 
 
 @pytest.mark.parametrize("name", THREE)
-def test_a_claim_on_what_two_cases_take(name):
+def test_a_claim_compares_the_times_of_two_cases(name):
     load, wanted = THREE[name]
     case, other = CLAIMS[name].cases
     one, yes, no = (
@@ -167,7 +167,7 @@ def test_a_mirror_reads_as_two_disks():
 
 
 @pytest.mark.parametrize("name", ["c21-often", "c21-once"])
-def test_a_hot_set_that_a_walk_drove_out(name):
+def test_a_hot_set_evicted_by_a_scan(name):
     case = CLAIMS[name].cases[0]
     assert outcome(name, waits(case, "h1", 0.01)) == REPRODUCED
     assert outcome(name, waits(case, "h1", 0.0001)) == NOT_REPRODUCED
@@ -186,20 +186,20 @@ def left(tmp_path):
     return make
 
 
-def test_who_saw_what_was_written_later(left):
+def test_readers_that_saw_later_writes(left):
     sample = left("later", later.RESULT, {"sendfile": True, "mmap": True, "read": False})
     assert (outcome("c19-later", sample), outcome("c19-read", sample)) == (REPRODUCED, REPRODUCED)
     sample = left("later", later.RESULT, {"sendfile": False, "mmap": True, "read": True})
     assert (outcome("c19-later", sample), outcome("c19-read", sample)) == (NOT_REPRODUCED, NOT_REPRODUCED)
 
 
-def test_reads_that_were_done_in_spite_of_being_cancelled(left):
+def test_cancelled_reads_that_completed(left):
     assert outcome("c23-cancel", left("cancel", cancel.RESULT, {"begun": 8, "aio": 8, "io_uring": 8})) == REPRODUCED
     sample = left("cancel", cancel.RESULT, {"begun": 8, "aio": 8, "io_uring": 1})
     assert outcome("c23-cancel", sample) == NOT_REPRODUCED
 
 
-def test_the_programs_do_on_this_machine_what_they_do_in_a_guest(tmp_path):
+def test_the_programs_behave_on_this_machine_as_in_a_guest(tmp_path):
     path = tmp_path / "f1"
     path.write_bytes(bytes(1 << 20))
     msync.main(str(path), 16)
@@ -210,6 +210,6 @@ def test_the_programs_do_on_this_machine_what_they_do_in_a_guest(tmp_path):
             advice.main(str(path), 8, order, given)
 
 
-def test_what_was_read_does_not_change_and_what_is_mapped_does(tmp_path):
+def test_read_data_are_stable_and_mapped_data_change(tmp_path):
     seen = later.main(str(tmp_path / "f1"))
     assert (seen["mmap"], seen["read"]) == (True, False)

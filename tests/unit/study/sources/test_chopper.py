@@ -33,7 +33,7 @@ def verdict(name, *runs):
 TOGETHER, APART, FAR = lying(GIB), lying(0, 100 << 20), lying(0, 10 * GIB)
 
 
-def test_all_claims_are_there_once_and_in_order():
+def test_all_claims_exist_once_and_in_order():
     numbers = [int(name[1:].partition("-")[0]) for name in CLAIMS]
     assert numbers == list(range(1, len(CLAIMS) + 1))
     assert [claim.name for claim in chosen(["H3-xfs"], "chopper")] == ["H3-xfs"]
@@ -45,7 +45,7 @@ def test_all_claims_are_there_once_and_in_order():
             assert len(found.why) > 20
 
 
-def test_each_run_that_they_need_can_be_made_and_is_needed():
+def test_each_run_is_valid_and_needed():
     needed = {case for claim in CLAIMS.values() for case in claim.cases}
     assert needed == set(CHOPPER_CASES)
     for case in needed:
@@ -62,13 +62,13 @@ def test_a_file_is_spread_if_its_ends_are_over_a_gibibyte_apart():
 
 
 @pytest.mark.parametrize("name", ["H5-disk", "H6-size", "H7-sync", "H8-fsync", "H9-order"])
-def test_with_what_keeps_a_file_together_it_is_not_spread(name):
+def test_with_the_right_factors_a_file_is_not_spread(name):
     assert verdict(name, TOGETHER).outcome == verdict(name, APART).outcome == REPRODUCED
     assert verdict(name, FAR).outcome == NOT_REPRODUCED
 
 
 @pytest.mark.parametrize("name", ["H10-used", "H11-layout", "H12-span", "H13-density"])
-def test_with_what_does_not_matter_it_is_spread_all_the_same(name):
+def test_with_irrelevant_factors_a_file_is_still_spread(name):
     assert verdict(name, FAR).outcome == REPRODUCED
     assert verdict(name, APART).outcome == NOT_REPRODUCED
 

@@ -32,5 +32,5 @@ def watched(sample, tmp_path):
         ((), NOT_REPRODUCED),
     ],
 )
-def test_it_must_find_both_offenders_and_nobody_else(watched, held, outcome):
+def test_the_daemon_must_find_exactly_both_offenders(watched, held, outcome):
     assert check_found({CASE: [watched(*held)] * 8}).outcome == outcome

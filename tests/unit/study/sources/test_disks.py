@@ -84,7 +84,7 @@ def test_all_limits_together(sample, name):
     assert outcome(name, group=before, group_all=before) == NOT_REPRODUCED
 
 
-def test_a_large_mean_effect_that_seeds_do_not_agree_on_is_none(sample):
+def test_a_large_mean_effect_with_disagreeing_seeds_is_not_claimed(sample):
     before = [sample(LONG)] * 3
     changed = [sample({"mw1": {10: 0.2}}), sample(LONG), sample({"mw1": {10: 6.0}})]
     verdict = CLAIMS["bfq-idle-longest"].check({"device": before, "device-bfq-idle": changed})

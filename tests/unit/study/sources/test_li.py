@@ -48,7 +48,7 @@ def sample(monkeypatch):
     return make
 
 
-def test_all_claims_are_there_once_and_in_order():
+def test_all_claims_exist_once_and_in_order():
     assert [int(name[1:].partition("-")[0]) for name in CLAIMS] == list(range(1, 25))
     assert all(case in CASES for claim in CLAIMS.values() for case in claim.cases)
     for claim in CLAIMS.values():
@@ -56,25 +56,25 @@ def test_all_claims_are_there_once_and_in_order():
             assert claim.check({}).outcome == NOT_TESTABLE
 
 
-def test_the_runs_that_they_need_can_be_made():
+def test_the_runs_of_the_claims_are_valid():
     for case in {case for claim in CLAIMS.values() for case in claim.cases}:
         check_spec(case_spec(case, 1))
 
 
-def test_claims_are_chosen_by_whose_they_are():
+def test_claims_are_selected_by_source():
     assert [claim.name for claim in chosen(["L9-small-above"], "li")] == ["L9-small-above"]
     assert len(chosen([], "li")) == len(WORKS["li"].claims) == 24
     with pytest.raises(InputError, match=r"no claim 'L9-small' \(did you mean 'L9-small-above'"):
         chosen(["L9-small"], "li")
 
 
-def test_a_resync_is_at_the_unit_of_its_last_read():
+def test_the_place_of_a_resync_is_the_unit_of_its_last_read():
     times = np.array([5, 10, 15, 25, 30, 35]) * MS
     assert units_at(RESYNC, times).tolist() == [-1, 0, 0, 1, -1, -1]
     assert units_at(RESYNC.of("b"), times).tolist() == [-1] * 6
 
 
-def test_who_is_at_the_unit_of_the_resync_is_compared_with_who_is_elsewhere(sample):
+def test_writes_at_the_resync_s_unit_are_compared_with_writes_elsewhere(sample):
     waits = sample({"w-first": {5: 99, 12: 40, 22: 20}, "w-third": {12: 20, 22: 20}})
     assert beside_resync(waits, {"w-first": 0, "w-third": 2}) == 2
     assert CLAIMS["L5-writes-wait"].check({"mirror": [waits] * 3}).outcome == REPRODUCED
@@ -100,12 +100,12 @@ def test_a_boundary_is_crossed_above_and_not_below(sample):
         across(sample(found=bios(*below)))
 
 
-def test_sectors_are_those_of_writes_to_one_disk(sample):
+def test_sectors_of_writes_to_one_disk_are_counted(sample):
     rows = [(1, "w", "a", 0, 4096, True), (1, "w", "a", 0, 12288, True), (1, "w", "a", 0, 512, False)]
     assert sectors("any", "a")(sample(found=bios(*rows, (1, "w", "line", 0, 512, True)))) == 16
 
 
-def test_a_sleep_is_what_was_dirtied_over_the_rate_cut_to_a_tick(sample, monkeypatch):
+def test_a_sleep_is_dirtied_pages_over_the_rate_rounded_to_a_tick(sample, monkeypatch):
     runs = sample()
     events = {
         "pause": np.array([90, 70, 200, 0]),  # two that hold, and two that a bound cuts
@@ -121,14 +121,14 @@ def test_a_sleep_is_what_was_dirtied_over_the_rate_cut_to_a_tick(sample, monkeyp
 
 
 @pytest.mark.parametrize(("large", "outcome"), [(120, REPRODUCED), (105, NOT_REPRODUCED)])
-def test_what_is_written_in_large_chunks_is_compared_with_small_ones(monkeypatch, large, outcome):
+def test_large_chunks_are_compared_with_small_ones(monkeypatch, large, outcome):
     monkeypatch.setattr(li_workshops, "moved", lambda sample, way, since_ns: SimpleNamespace(bytes=sample.written))
     one, other = (SimpleNamespace(run=SimpleNamespace(zero_ns=0), written=size) for size in (large, 100))
     assert CLAIMS["L17-chunk"].check({"chunk-40": [one] * 3, "chunk-4": [other] * 3}).outcome == outcome
 
 
 @pytest.mark.parametrize(("told_ms", "outcome"), [(80, REPRODUCED), (20, NOT_REPRODUCED)])
-def test_who_dirties_too_much_was_told_to_sleep(told_ms, outcome):
+def test_a_task_that_dirties_too_much_has_to_sleep(told_ms, outcome):
     l1 = SimpleNamespace(pauses_ns=np.array([60 * MS, 40 * MS]))
     told = SimpleNamespace(pause_ns=np.array([told_ms * MS, -5 * MS, 0]))
     sample = SimpleNamespace(run=SimpleNamespace(load=lambda name: l1), decisions=lambda item: told)

@@ -51,7 +51,7 @@ def test_openat_by_its_own_events(sample, made):
     assert outcome("openat", sample()) == NOT_REPRODUCED  # no pause at all
 
 
-def test_openat_without_its_events_is_known_only_where_writes_explain_the_pause(sample, made):
+def test_openat_without_its_events_is_known_only_if_writes_explain_the_pause(sample, made):
     throttled = made.decisions("mw1", [11], [0])
     none = Calls(traced=False)
     found = verdict("openat", sample({"mw1": {10: 3.0}}, throttling=throttled, opens=none))

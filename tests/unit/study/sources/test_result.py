@@ -30,13 +30,13 @@ def result(sample, made):
     return Result({"release": "7.3.0", "build_id": "f00"}, 8, 12.3, verdicts, samples)
 
 
-def test_claims_have_names_of_their_own_and_cases_that_exist():
+def test_claims_have_unique_names_and_existing_cases():
     names = [claim.name for claim in CLAIMS]
     assert len(set(names)) == len(names)
     assert all(case in CASES for claim in CLAIMS for case in claim.cases)
 
 
-def test_claims_without_cases_say_why():
+def test_claims_without_cases_have_a_reason():
     for claim in CLAIMS:
         if not claim.cases:
             verdict = claim.check({})
@@ -68,7 +68,7 @@ def test_over_seeds():
     assert less.low < 0 < less.high
 
 
-def test_a_ratio_is_that_of_seeds_not_of_sums():
+def test_a_ratio_is_computed_by_seed_and_not_of_sums():
     effect = ratio("it", [1.0, 10.0, 100.0], [2.0, 20.0, 200.0])
     assert effect.middle == pytest.approx(0.5)
     assert effect.low == pytest.approx(effect.high)
@@ -79,7 +79,7 @@ def test_a_ratio_is_that_of_seeds_not_of_sums():
 
 
 @pytest.mark.parametrize("seeds", [3, 5])
-def test_the_interval_of_a_ratio_holds_it_nearly_as_often_as_it_says(seeds):
+def test_the_interval_of_a_ratio_has_nearly_its_nominal_coverage(seeds):
     """Plain percentiles of resampled means hold it in 76 % of all cases with 3 seeds, in 84 % with 5."""
     random, held, cases = np.random.default_rng(4), 0, 300
     for _ in range(cases):
@@ -109,13 +109,13 @@ def test_where_the_interval_over_seeds_lies_decides(values, outcome):
 @pytest.mark.parametrize(
     ("values", "outcome"), [([0.1] * 5, REPRODUCED), ([0.1] * 3, NOT_DECIDED), ([0.9] * 5, NOT_REPRODUCED)]
 )
-def test_of_what_never_happens_the_share_of_seeds_decides(values, outcome):
+def test_claims_that_something_never_happens_are_decided_by_the_share_of_seeds(values, outcome):
     found = judge(over_seeds("it", "s", values), at_most(0.5), "none over 0.5 s", each=True)
     assert found.outcome == outcome
     assert "% of runs)" in found.why
 
 
-def test_among_many_verdicts_a_doubtful_one_is_not_decided():
+def test_a_doubtful_verdict_among_many_is_not_decided():
     """Five seeds of five decide a share alone, and beside what is certain; among others as doubtful they do not."""
     doubtful = judge(over_seeds("it", "s", [0.1] * 5), at_most(0.5), "none over 0.5 s", each=True)
     certain = judge(over_seeds("it", "s", [2.0] * 3), over(1), "over 1 s")
@@ -126,7 +126,7 @@ def test_among_many_verdicts_a_doubtful_one_is_not_decided():
     assert all("More seeds may decide it" in item.why for item in found)
 
 
-def test_a_figure_that_never_came():
+def test_an_infinite_figure_reads_never():
     assert figure_text(over_seeds("it", "s", [math.inf])) == "never"
 
 
@@ -137,7 +137,7 @@ def test_calls_are_paired_by_task():
     assert (calls.ends_ns - calls.starts_ns).tolist() == [18, 5, 5]
 
 
-def test_json_has_only_what_json_knows(result, tmp_path):
+def test_json_has_no_nan_or_infinity(result, tmp_path):
     text = json.dumps(result.to_json(tmp_path), allow_nan=False)
     claims = {claim["name"]: claim for claim in json.loads(text)["claims"]}
     assert claims["limit-falls-ext2"]["effect"]["middle"] is None
@@ -154,7 +154,7 @@ def test_the_table_counts(result):
 
 
 @pytest.mark.parametrize(("form", "begins"), [("png", b"\x89PNG"), ("svg", b"<?xml"), ("pdf", b"%PDF")])
-def test_the_page_is_in_one_piece_with_its_figures_beside_it(result, tmp_path, form, begins):
+def test_the_page_is_complete_with_its_figures(result, tmp_path, form, begins):
     drawn = Drawn("a", "a <figure>", "of two runs", Figure())
     shown = {case: [keep(drawn, tmp_path, form)] for case in result.samples}
     page = write_report(result, tmp_path, form, shown).read_text()

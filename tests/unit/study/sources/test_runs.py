@@ -24,7 +24,7 @@ BY_HOSTS_CLOCK = {"sync-real", "all-4k", "all-1m", "all-1m-sized", "block-1m"}
 
 
 @pytest.mark.parametrize("name", CASES)
-def test_cases_are_specs_that_can_run(name):
+def test_cases_are_valid_specs(name):
     spec = case_spec(name, 3, "6.12")
     check_spec(spec)
     clock = "real" if name in BY_HOSTS_CLOCK else "virtual"
@@ -32,12 +32,12 @@ def test_cases_are_specs_that_can_run(name):
     assert bool(spec.trace.events) is (name not in CHOPPER_CASES)  # whose claims look at places alone
 
 
-def test_openat_is_asked_for_where_a_claim_looks_at_it():
+def test_openat_is_traced_if_a_claim_needs_it():
     asked = {name for name in CASES if "syscalls:sys_enter_openat" in case_spec(name, 1).trace.events}
     assert asked == {"ext2", "ext4", "device"}
 
 
-def test_a_case_that_takes_long_comes_first():
+def test_long_cases_come_first():
     claims = [claim("x", "ext2", "sync")]
     plan = runs.plan_of("v", runs.specs_of(claims), 5, {})
     made = [(cell.name, seed) for cell, seed in plan.runs()]
@@ -90,7 +90,7 @@ def claim(name, *cases):
     return Claim(name, name, "here", cases, lambda samples: Verdict(REPRODUCED, repr((names_of(samples), os.getpid()))))
 
 
-def test_claims_are_judged_elsewhere_on_all_runs_of_their_cases(examine):
+def test_claims_are_checked_in_workers_on_all_runs_of_their_cases(examine):
     claims = [claim("both", "ext4", "ext2"), claim("none"), claim("one", "ext2"), claim("two", "ext2")]
     claims[1] = Claim("none", "", "", (), untested("nobody can"))
     found = examine(claims, ["ext4", "ext2"], 3)
@@ -109,13 +109,13 @@ def test_claims_are_judged_elsewhere_on_all_runs_of_their_cases(examine):
     assert list(found.samples) == ["ext2", "ext4"]
 
 
-def test_nothing_to_run():
+def test_claims_without_runs_need_no_workers():
     found = runs.examine([Claim("none", "", "", (), untested("nobody can"))], None, 2)
     assert [verdict.why for _, verdict in found.verdicts] == ["nobody can"]
     assert (found.samples, found.shown) == ({}, {})
 
 
-def test_the_first_run_of_each_case_is_drawn_elsewhere(examine):
+def test_the_first_run_of_each_case_is_drawn_in_a_worker(examine):
     def draw(case, sample):
         return [(case, sample.run.path.name, os.getpid())]
 
@@ -127,7 +127,7 @@ def test_the_first_run_of_each_case_is_drawn_elsewhere(examine):
     assert os.getpid() not in {pid for shown in found.shown.values() for *_, pid in shown}
 
 
-def test_a_claim_that_cannot_be_judged_is_the_users_to_hear_of(examine):
+def test_a_claim_that_cannot_be_checked_is_reported(examine):
     def check(samples):
         raise InputError("its trace is damaged")
 
@@ -135,7 +135,7 @@ def test_a_claim_that_cannot_be_judged_is_the_users_to_hear_of(examine):
         examine([Claim("x", "", "", ("ext2",), check)], ["ext2"], 2)
 
 
-def test_a_check_that_stumbles_says_where(examine):
+def test_an_exception_in_a_check_keeps_its_traceback(examine):
     def check(samples):
         raise KeyError("jbd2")
 
@@ -153,7 +153,7 @@ def test_a_claim_on_a_run_that_failed_cannot_be_tested_and_the_run_is_counted(ex
     assert names_of(found.samples) == {"ext2": ["ext2-s1", "ext2-s2"], "sync": ["sync-s1"]}
 
 
-def test_where_cases_may_be_impossible_each_claim_says_what_it_lacks(examine):
+def test_if_cases_may_be_impossible_each_claim_names_what_it_lacks(examine):
     def check(samples):
         raise KeyError("jbd2")
 
@@ -173,7 +173,7 @@ def test_where_cases_may_be_impossible_each_claim_says_what_it_lacks(examine):
     }
 
 
-def test_what_is_there_already_is_judged_and_not_run_again(examine, monkeypatch, tmp_path):
+def test_existing_runs_are_checked_and_not_repeated(examine, monkeypatch, tmp_path):
     specs = runs.specs_of([claim("x", "ext2")])
     store = Store.create(tmp_path, runs.plan_of("v", specs, 2, {}), {"": {"build_id": "b"}})
     monkeypatch.setattr(store, "write_tables", lambda: None)

@@ -30,7 +30,7 @@ def outcome(name, *runs):
     return CLAIMS[name].check({case: [run] * SEEDS for case, run in zip(CLAIMS[name].cases, runs, strict=True)}).outcome
 
 
-def test_all_claims_are_there_once_and_in_order():
+def test_all_claims_exist_once_and_in_order():
     numbers = [int(name[1:].partition("-")[0]) for name in CLAIMS]
     assert (set(numbers), numbers) == (set(range(1, 15)), sorted(numbers))
     assert len(CLAIMS) == len(WORKS["stephens"].claims) == len(stephens_claims())
@@ -42,13 +42,13 @@ def test_all_claims_are_there_once_and_in_order():
             assert len(verdict.why) > 20
 
 
-def test_the_runs_that_they_need_can_be_made():
+def test_the_runs_of_the_claims_are_valid():
     for case in {case for claim in CLAIMS.values() for case in claim.cases}:
         check_spec(replace(case_spec(case, 1), name="x"))
         assert CASES[case].preset in ("sync-devices", "sync-latency")
 
 
-def test_the_devices_of_the_preset_are_those_that_the_lab_has():
+def test_the_devices_of_the_preset_are_the_lab_s():
     spec = read_spec(SPECS.find("sync-devices"))
     for name in ("hdd", "ssd"):
         disk = spec.disk[name]
@@ -117,7 +117,7 @@ def test_runs_on_a_busy_machine_are_left_out(timed):
     assert "9.0 ms late" in verdict.why
 
 
-def test_a_share_that_does_not_rise_with_each_device(timed):
+def test_a_share_that_does_not_rise_with_every_device_refutes_the_claim(timed):
     same = calls({"hdd": 17000, "ssd": 550, "ram": 550}, {"hdd": 79, "ssd": 43, "ram": 40})
     assert outcome("S2-4k", timed(same)) == NOT_REPRODUCED
 
@@ -128,7 +128,7 @@ def test_large_writes(timed, write, found):
 
 
 @pytest.mark.parametrize(("fsync", "found"), [(17080, REPRODUCED), (25000, NOT_REPRODUCED)])
-def test_sizes_that_are_alike(timed, fsync, found):
+def test_similar_sizes(timed, fsync, found):
     assert outcome("S7-hdd", timed({("hdd-8k", "fsync"): fsync, ("hdd-4k", "fsync"): 16990})) == found
 
 
@@ -146,7 +146,7 @@ LATENCIES = (500, 2000, 8000)
 
 
 @pytest.mark.parametrize(("in_trace", "found"), [(5, REPRODUCED), (4, NOT_REPRODUCED)])
-def test_the_slope_is_what_the_trace_has(timed, monkeypatch, in_trace, found):
+def test_the_slope_agrees_with_the_trace(timed, monkeypatch, in_trace, found):
     times = {(f"fsync-{disk}", "fsync"): 52 + 5 * each for disk, each in zip("abc", LATENCIES, strict=True)}
     monkeypatch.setattr(stephens_latency, "served", lambda sample, load, call: in_trace)
     run = timed(times, LATENCIES)
@@ -155,7 +155,7 @@ def test_the_slope_is_what_the_trace_has(timed, monkeypatch, in_trace, found):
     assert "52 µs + 5.000 (95 %: 5.000 to 5.000)" in verdict.why
 
 
-def test_turns_of_his_disk(timed):
+def test_rotations_of_his_disk(timed):
     def run(n):
         times = {(f"fsync-{disk}", "fsync"): 52 + n * each for disk, each in zip("abc", LATENCIES, strict=True)}
         return timed(times, LATENCIES)

@@ -66,7 +66,7 @@ def test_the_cause_is_an_inode_being_written_if_most_of_the_pauses_are(told, fir
     assert "journal writes block" in found.why
 
 
-def test_who_waits_for_a_lock_waits_for_what_its_holder_waits_for(told):
+def test_a_wait_for_a_lock_has_the_cause_of_its_holder_s_wait(told):
     story = Story()
     story.switch(0, MW1, FLUSHER, stack=MUTEX)
     story.switch(0, FLUSHER, 0, stack=ISYNC)
@@ -79,7 +79,7 @@ def test_who_waits_for_a_lock_waits_for_what_its_holder_waits_for(told):
     assert (found.outcome, round(found.effect.middle)) == (REPRODUCED, 80)
 
 
-def test_no_verdict_without_two_witnesses(told):
+def test_no_verdict_without_both_stacks(told):
     sample = told(one_then_other(2900, (ISYNC, ()), (NAP, NAP_ENDS)))
     assert waits_of(sample.run, ("mw1",), 500 * MS) is None
     assert verdict("live-cause", sample).outcome == NOT_TESTABLE
@@ -90,7 +90,7 @@ def test_no_verdict_without_two_witnesses(told):
     ("first", "expected", "share"),
     [((SHADOW, SHADOW_ENDS), REPRODUCED, 70), ((THROTTLED, TIMER), NOT_REPRODUCED, 30)],
 )
-def test_where_it_slept_tells_whether_it_is_stuck_in_openat(told, name, first, expected, share):
+def test_the_sleeping_function_shows_whether_openat_is_blocked(told, name, first, expected, share):
     other = (THROTTLED, TIMER) if first[0] is SHADOW else (SHADOW, SHADOW_ENDS)
     found = verdict(name, told(one_then_other(2100, first, other)))
     assert (found.outcome, round(found.effect.middle)) == (expected, share)

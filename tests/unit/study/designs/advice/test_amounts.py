@@ -21,17 +21,17 @@ from wblab.study.designs.advice.amounts import in_bytes, share
         ("67108864", 64 * MIB),
     ],
 )
-def test_an_amount_is_of_the_disk_or_of_memory_or_as_it_is(text, found):
+def test_an_amount_is_relative_to_the_disk_or_to_memory_or_absolute(text, found):
     assert in_bytes(text, MACHINE) == found
 
 
 @pytest.mark.parametrize("text", ["", "fast", "5 %%", "-1s", "1 fortnight"])
-def test_what_is_no_amount_is_refused_with_examples(text):
+def test_an_invalid_amount_is_refused_with_examples(text):
     with pytest.raises(InputError, match="write for example"):
         in_bytes(text, MACHINE)
 
 
-def test_a_share_has_bounds():
+def test_a_share_has_limits():
     assert (share("80%"), share("80")) == (0.8, None)
     for text in ("0%", "101%"):
         with pytest.raises(InputError, match="not a percentage"):

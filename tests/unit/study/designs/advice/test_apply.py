@@ -40,7 +40,7 @@ def applied(state, *wanted):
     return apply(advice.candidate("it"), advice, state)
 
 
-def test_what_is_set_is_read_back_and_undone(tree, tmp_path):
+def test_settings_are_read_back_and_undone(tree, tmp_path):
     undone, found = applied(tmp_path, *LIMITS, SHORT, *OWN)
     assert undone == []
     assert [(Path(item.path).name, Path(item.old_path).name, item.old, item.found) for item in found] == [
@@ -60,14 +60,14 @@ def test_what_is_set_is_read_back_and_undone(tree, tmp_path):
     assert undo(tmp_path) == []
 
 
-def test_a_limit_in_bytes_gets_its_bytes_back(tree, tmp_path):
+def test_a_limit_in_bytes_is_restored(tree, tmp_path):
     (tree / "vm/dirty_bytes").write_text("5000\n")
     applied(tmp_path, LIMITS[1])
     undo(tmp_path)
     assert (tree / "vm/dirty_bytes").read_text() == "5000"
 
 
-def test_a_scheduler_comes_back_with_its_queue(tree, tmp_path):
+def test_a_scheduler_is_restored_with_its_queue(tree, tmp_path):
     (tree / "block/sda/queue/nr_requests").write_text("64\n")
     applied(tmp_path, *BFQ)
     undo(tmp_path)
@@ -75,7 +75,7 @@ def test_a_scheduler_comes_back_with_its_queue(tree, tmp_path):
     assert [(queue / name).read_text() for name in ("scheduler", "nr_requests")] == ["mq-deadline", "64"]
 
 
-def test_what_the_kernel_makes_of_a_value_is_said_and_undone(tree, tmp_path, monkeypatch):
+def test_a_value_changed_by_the_kernel_is_reported_and_undone(tree, tmp_path, monkeypatch):
     write = Path.write_text
     monkeypatch.setattr(Path, "write_text", lambda path, text: write(path, "8" if text == "4" else text))
     _, found = applied(tmp_path, SHORT)
@@ -84,21 +84,21 @@ def test_what_the_kernel_makes_of_a_value_is_said_and_undone(tree, tmp_path, mon
     monkeypatch.undo()
 
 
-def test_another_remedy_takes_the_place_of_the_first(tree, tmp_path):
+def test_another_remedy_replaces_the_first(tree, tmp_path):
     applied(tmp_path, SHORT)
     undone, _ = applied(tmp_path, *OWN)
     assert undone == [f"{tree}/block/sda/queue/nr_requests: restored to 256"]
     assert (tree / "block/sda/queue/nr_requests").read_text() == "256"
 
 
-def test_what_somebody_has_set_since_is_left_alone(tree, tmp_path):
+def test_settings_changed_by_others_are_left_alone(tree, tmp_path):
     applied(tmp_path, SHORT)
     (tree / "block/sda/queue/nr_requests").write_text("32\n")
     assert undo(tmp_path) == [f"{tree}/block/sda/queue/nr_requests: not restored, because it has been changed since"]
     assert (tree / "block/sda/queue/nr_requests").read_text() == "32\n"
 
 
-def test_where_one_fails_all_are_undone(tree, tmp_path):
+def test_a_failed_setting_undoes_all(tree, tmp_path):
     (tree / "class/bdi/8:0/strict_limit").unlink()
     (tree / "class/bdi/8:0/strict_limit").mkdir()
     with pytest.raises(WblabError, match=r"cannot set it: .*strict_limit: Is a directory: nothing was changed"):
@@ -142,7 +142,7 @@ applying.apply(advice.candidate("it"), advice, Path(sys.argv[2]))
     assert after == {name: text for name, text in FILES.items() if name in after}
 
 
-def test_beside_the_daemon_nothing_is_changed(tree, tmp_path):
+def test_nothing_is_changed_while_the_daemon_runs(tree, tmp_path):
     Journal(tmp_path / "mitigate.json").note(
         Setting(path=(at := "/sys/block/sda/queue/nr_requests"), new="4", back_path=at, back="256")
     )
@@ -151,19 +151,19 @@ def test_beside_the_daemon_nothing_is_changed(tree, tmp_path):
     assert contents(tree) == FILES
 
 
-def test_a_broken_journal_is_looked_at_by_a_person(tree, tmp_path):
+def test_with_a_broken_journal_nothing_is_changed(tree, tmp_path):
     (tmp_path / "advise.json").write_text("{")
     with pytest.raises(WblabError, match="nothing was changed: the journal, now"):
         applied(tmp_path, SHORT)
     assert contents(tree) == FILES
 
 
-def test_who_writes_much_must_be_known_for_a_group(tmp_path):
+def test_a_group_remedy_must_be_installed_as_a_slice(tmp_path):
     with pytest.raises(InputError, match="install its slice"):
         applied(tmp_path, Wanted("slice", "MemoryHigh", "1000"))
 
 
-def test_another_disk_than_the_advice_s_is_not_touched(tree, tmp_path, monkeypatch):
+def test_another_disk_is_not_touched(tree, tmp_path, monkeypatch):
     other = replace(SITE, known_by={"sda": 'ENV{ID_SERIAL}=="other"'})
     monkeypatch.setattr(sites, "find_site", lambda directory: other)
     with pytest.raises(InputError, match="is now on another disk than in the study"):

@@ -32,7 +32,7 @@ def chosen(now, others, wheres=None):
 NOW = outcomes(5.0, 100)
 
 
-def test_the_one_that_is_worth_most_is_recommended():
+def test_the_best_remedy_is_recommended():
     choice = chosen(NOW, {"dear": outcomes(0.5, 60), "cheap": outcomes(0.6, 97), "weak": outcomes(2.5, 100)})
     assert choice.name == "cheap"
     assert re.fullmatch(
@@ -42,43 +42,43 @@ def test_the_one_that_is_worth_most_is_recommended():
     )
 
 
-def test_what_costs_nothing_says_so():
+def test_a_remedy_without_cost_is_described_so():
     reason = chosen(NOW, {"free": outcomes(0.6, 100)}).reason
     assert "), at no cost for the heavy writer." in reason
 
 
-def test_what_helps_much_more_is_worth_its_cost():
+def test_a_much_better_remedy_is_worth_its_cost():
     choice = chosen(NOW, {"strong": outcomes(0.5, 80), "cheap": outcomes(2.0, 100)})
     assert choice.name == "strong"
     assert choice.reason.endswith(". No other remedy makes it shorter")
 
 
-def test_what_costs_more_than_it_is_worth_is_not_recommended():
+def test_a_remedy_that_costs_too_much_is_not_recommended():
     choice = chosen(NOW, {"half": outcomes(2.5, 70), "third": outcomes(1.6, 40)})
     assert choice.name is None
     assert "every remedy that helps costs more than it gains: third would give 1.6" in choice.reason
     assert chosen(NOW, {"half": outcomes(2.5, 90)}).name == "half"
 
 
-def test_of_those_worth_the_same_the_one_that_sets_least_is_recommended():
+def test_of_equal_remedies_the_one_with_fewest_settings_is_recommended():
     others = {"both": outcomes(0.5, 97), "one": outcomes(0.51, 97.5), "group": outcomes(0.5, 98)}
     wheres = {"both": ("queue", "sysctl"), "one": ("queue",), "group": ("slice",)}
     choice = chosen(NOW, others, wheres)
     assert choice.name == "one"  # that who writes much must be known asks for more than a setting
 
 
-def test_what_nobody_notices_is_as_good_as_less():
+def test_unnoticeable_pauses_count_as_equal():
     choice = chosen(NOW, {"none": outcomes(0.01, 80), "little": outcomes(0.25, 99)})
     assert choice.name == "little"
 
 
-def test_where_nobody_waits_no_change_is_worth_it():
+def test_without_pauses_no_change_is_recommended():
     choice = chosen(outcomes(0.2, 100), {"it": outcomes(0.01, 100)})
     assert choice.name is None
     assert "nobody notices a pause below 0.3 s" in choice.reason
 
 
-def test_what_was_seen_counts_more_than_what_a_twin_expects():
+def test_the_observed_pause_counts_more_than_the_twin_s():
     rows = figures(NOW, {"it": outcomes(0.5, 100)})
     candidates = {"it": candidate("it", "queue")}
     choice = choose(Figures("now", NOW), rows, candidates, live_s=0.05)
@@ -87,22 +87,22 @@ def test_what_was_seen_counts_more_than_what_a_twin_expects():
     assert choose(Figures("now", NOW), rows, candidates, live_s=4.0).name == "it"
 
 
-def test_where_chance_is_as_much_no_change_is_worth_it():
+def test_an_effect_within_chance_is_not_recommended():
     rare = dict(outcomes(0.1, 100)) | {7: Outcome(30.0, 2.0, 100)}
     choice = chosen(rare, {"it": outcomes(0.1, 100), "other": outcomes(0.1, 90)})
     assert choice.name is None
     assert "none of 2 remedies clearly shortens the longest pause by a fifth, with 10 runs" in choice.reason
 
 
-def test_less_than_a_fifth_is_not_worth_it():
+def test_an_improvement_below_a_fifth_is_not_recommended():
     assert chosen(outcomes(5.0, 100, spread=0.001), {"it": outcomes(4.5, 100, spread=0.001)}).name is None
 
 
-def test_who_makes_all_wait_longer_is_not_recommended():
+def test_a_remedy_with_longer_waits_is_not_recommended():
     assert chosen(NOW, {"it": outcomes(2.0, 100, wait_s=1.0)}).name is None
 
 
-def test_a_remedy_without_runs_is_not_looked_at():
+def test_a_remedy_without_runs_is_ignored():
     assert [row.name for row in figures(NOW, {"failed": {}, "it": outcomes(1.0, 100)})] == ["it"]
 
 
@@ -124,7 +124,7 @@ def drawn(random):
     }
 
 
-def test_among_many_that_do_nothing_hardly_ever_one_is_recommended():
+def test_of_many_useless_remedies_one_is_rarely_recommended():
     wrong = 0
     for family in range(30):
         random = np.random.default_rng(family)

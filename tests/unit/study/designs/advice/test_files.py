@@ -78,7 +78,7 @@ def test_each_disk_below_a_filesystem_has_its_rule():
     assert "echo none | sudo tee /sys/block/sdb/queue/scheduler" in files[RULES]
 
 
-def test_what_no_rule_can_find_again_is_said():
+def test_a_disk_that_no_rule_can_identify_is_reported():
     files, _ = made(*OWN, bdi="btrfs-1")
     assert settings(files[RULES]) == []
     assert "no rule can set strict_limit of btrfs-1" in files[RULES]
@@ -93,7 +93,7 @@ def test_a_group_is_a_slice():
     assert settings(hostile[SLICE])[-1] == "IOWriteBandwidthMax=/dev/sda 800"
 
 
-def test_all_three_where_all_are_needed():
+def test_all_three_files_are_written_if_needed():
     assert list(made(*LIMITS, *BFQ, *SLICED)[0]) == [SYSCTL, RULES, SLICE]
 
 

@@ -59,7 +59,7 @@ def contents(tree):
     return {str(path.relative_to(tree)): path.read_text().strip() for path in tree.rglob("*") if path.is_file()}
 
 
-def test_what_nobody_changed_is_set(directory, tree, capsys):
+def test_an_unchanged_advice_is_applied(directory, tree, capsys):
     assert main(["advise", "--resume", str(directory), "--apply", "it"]) == 0
     assert contents(tree) == FILES | {"block/sda/queue/nr_requests": "4"}
     assert "/srv, on sda:" in capsys.readouterr().out
@@ -92,7 +92,7 @@ def test_what_nobody_changed_is_set(directory, tree, capsys):
         {"where": "slice", "key": "IOWriteBandwidthMax", "value": "/dev/sdb 1"},
     ],
 )
-def test_no_other_key_and_no_other_value_is_set(directory, tree, capsys, monkeypatch, wanted):
+def test_no_other_key_or_value_is_set(directory, tree, capsys, monkeypatch, wanted):
     monkeypatch.setattr("wblab.kernels.built_kernels", lambda *given: lambda name: None)
     change(directory, "candidates/1/wanted", [wanted])
     for verb in (("--apply", "it"), ()):
@@ -113,7 +113,7 @@ def test_no_other_key_and_no_other_value_is_set(directory, tree, capsys, monkeyp
         ("other", {"where": "queue", "key": "nr_requests", "value": "4"}),
     ],
 )
-def test_a_name_sets_what_the_remedy_of_that_name_does(directory, tree, capsys, name, wanted):
+def test_a_name_applies_the_remedy_of_that_name(directory, tree, capsys, name, wanted):
     change(directory, "candidates/1/name", name)
     change(directory, "candidates/1/wanted", [wanted])
     assert main(["advise", "--resume", str(directory), "--apply", name]) == 2
@@ -121,7 +121,7 @@ def test_a_name_sets_what_the_remedy_of_that_name_does(directory, tree, capsys, 
     assert contents(tree) == FILES
 
 
-def test_all_that_the_lab_s_remedies_set_is_theirs():
+def test_all_settings_of_the_lab_s_remedies_are_permitted():
     planned = plan(replace(MACHINE, own_limit=1_000_000), SITE, read_remedies(), range(1, 3))
     candidates = [*planned.candidates[1:], *(option.candidate for option in planned.pairs)]
     assert len(candidates) > 50
@@ -154,7 +154,7 @@ def test_all_that_the_lab_s_remedies_set_is_theirs():
         ("before", {"/sys/block/sda/queue/nr requests;reboot": "4"}),
     ],
 )
-def test_a_field_that_no_advice_has_so_is_named(directory, tree, capsys, at, value):
+def test_an_invalid_field_is_named(directory, tree, capsys, at, value):
     change(directory, at, value)
     assert main(["advise", "--resume", str(directory), "--apply", "low"]) == 2
     said = capsys.readouterr().err
@@ -180,14 +180,14 @@ def test_the_site_is_compared_with_the_machine(directory, tree, capsys, at, valu
     assert contents(tree) == FILES
 
 
-def test_all_paths_are_of_the_site_that_is_found(directory, monkeypatch):
+def test_all_paths_belong_to_the_site(directory, monkeypatch):
     advice = advice_in(Store.open(directory))
     elsewhere = replace(SITE, schedulers=("none",), controllers=())  # a module may be loaded or not: the same disk
     monkeypatch.setattr(sites, "find_site", lambda directory: elsewhere)
     assert advice_in(Store.open(directory)).site == elsewhere != advice.site
 
 
-def test_words_of_a_command_are_quoted_and_a_comment_stays_on_its_line(directory):
+def test_commands_are_quoted_and_comments_stay_on_one_line(directory):
     """Also of an advice that came past the check."""
     advice = advice_in(Store.open(directory))
     hostile = replace(advice.site, known_by={"sda;reboot": 'KERNEL=="sda"'})
@@ -215,7 +215,7 @@ def test_root_writes_nothing_into_another_user_s_directory(directory, tmp_path, 
     assert {path: path.lstat().st_mtime_ns for path in tmp_path.rglob("*")} == before
 
 
-def test_a_link_of_another_user_leads_root_nowhere(tmp_path, capsys, monkeypatch):
+def test_root_follows_no_link_of_another_user(tmp_path, capsys, monkeypatch):
     if os.getuid() != 0:
         monkeypatch.setattr("os.geteuid", lambda: 0)
     (tmp_path / "rules.d").mkdir()

@@ -36,7 +36,7 @@ def test_a_remedy_is_translated_to_the_twin_and_to_the_machine():
     assert now.sysctl["vm.dirty_expire_centisecs"] == then.sysctl["vm.dirty_expire_centisecs"] == 3000
 
 
-def test_all_of_the_lab_s_can_be_planned_and_kept():
+def test_all_of_the_lab_s_remedies_can_be_planned_and_stored():
     late = replace(MACHINE, background_bytes=1200 * MIB)  # than half of its limit
     found = plan(late, SITE, read_remedies(), range(1, 4))
     assert Plan.from_json(found.plan.to_json()) == found.plan
@@ -44,7 +44,7 @@ def test_all_of_the_lab_s_can_be_planned_and_kept():
     assert [item.cell for item in found.candidates] == [cell.name for cell in found.plan.cells]
 
 
-def test_a_limit_stays_more_than_some_pages_in_the_twin():
+def test_the_scale_of_the_twin_keeps_limits_above_some_pages():
     small = replace(MACHINE, dirty_bytes=8 * MIB)
     assert fine_factor(MACHINE, [MACHINE]) == 54  # as any twin of such a machine
     assert fine_factor(MACHINE, [small]) == 25  # 192 MiB are written in it
@@ -52,12 +52,12 @@ def test_a_limit_stays_more_than_some_pages_in_the_twin():
     assert fine_factor(MACHINE, [replace(MACHINE, dirty_bytes=32 * MIB)]) == 32  # 1 MiB
 
 
-def test_what_would_be_a_few_pages_is_left_out():
+def test_limits_of_a_few_pages_are_left_out():
     found = plan(MACHINE, SITE, remedies(low={"dirty": "1MiB"}, short={"nr_requests": 4}), [1])
     assert found.left_out == {"low": "leaves too few dirty pages in the scaled-down twin to try it"}
 
 
-def test_what_changes_nothing_or_is_as_another_is_left_out():
+def test_remedies_without_effect_and_duplicates_are_left_out():
     given = remedies(a={"nr_requests": 8}, b={"queue": "100ms"}, c={"nr_requests": 256}, d={"scheduler": "kyber"})
     found = plan(MACHINE, SITE, given, [1])
     assert found.left_out == {
@@ -85,17 +85,17 @@ def test_a_machine_on_which_nothing_can_be_tried_is_refused():
         ({}, {"memory_high": "1s", "io_max": "80%"}, ""),
     ],
 )
-def test_what_a_machine_cannot_do_is_said(changes, remedy, reason):
+def test_remedies_impossible_on_the_machine_are_reported(changes, remedy, reason):
     said = impossible(remedies(it=remedy)["it"], replace(SITE, **changes))
     assert reason in said if reason else not said
 
 
-def test_another_scheduler_gets_the_queue_that_was_tried():
+def test_another_scheduler_gets_the_tried_queue():
     wanted = differing(MACHINE, replace(MACHINE, scheduler="bfq"))
     assert wanted == [Wanted("queue", "scheduler", "bfq"), Wanted("queue", "nr_requests", "256")]
 
 
-def test_the_thresholds_are_set_in_bytes_and_times_in_their_own_unit():
+def test_thresholds_are_set_in_bytes_and_times_in_their_units():
     then = replace(MACHINE, dirty_bytes=MIB, timers=MACHINE.timers | {"vm.dirty_expire_centisecs": 100})
     assert list(map(str, differing(MACHINE, then))) == ["vm.dirty_bytes=1048576", "vm.dirty_expire_centisecs=100"]
 

@@ -32,7 +32,7 @@ def setting(path, back_path=None, new="1", back="0"):
         Scheduler(disk="/sys/block/sda", old="mq-deadline"),
     ],
 )
-def test_what_an_advice_sets_is_undone(change):
+def test_changes_of_an_advice_can_be_undone(change):
     assert is_possible(change, None)
 
 
@@ -55,7 +55,7 @@ def test_what_an_advice_sets_is_undone(change):
         Mount(path="/"),
     ],
 )
-def test_what_no_advice_sets_is_not(change):
+def test_other_changes_cannot_be_undone(change):
     assert not is_possible(change, None)
 
 

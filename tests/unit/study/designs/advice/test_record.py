@@ -30,7 +30,7 @@ def kept(directory, advice):
     return directory
 
 
-def test_an_advice_is_kept_and_read_back(tree, tmp_path):
+def test_an_advice_is_stored_and_read_back(tree, tmp_path):
     planned = plan(MACHINE, SITE, read_remedies(), SEEDS)
     advice = advice_of(planned, SITE, {"about": ("machine", "twin"), "notes": ("busy",), "rates": (1, 2)})
     assert read_advice(kept(tmp_path, advice)) == advice
@@ -57,7 +57,7 @@ def test_an_advice_is_kept_and_read_back(tree, tmp_path):
         ({"more": 1}, "unknown key 'more'"),
     ],
 )
-def test_a_damaged_one_is_one_line(tmp_path, change, message):
+def test_a_damaged_advice_is_refused_in_one_line(tmp_path, change, message):
     kept(tmp_path, advice_for())
     table = json.loads((tmp_path / "advice.json").read_text()) | change
     (tmp_path / "advice.json").write_text(json.dumps(table))
@@ -65,7 +65,7 @@ def test_a_damaged_one_is_one_line(tmp_path, change, message):
         read_advice(tmp_path)
 
 
-def test_the_latest_is_found(tmp_path):
+def test_the_latest_advice_is_found(tmp_path):
     with pytest.raises(InputError, match="make one with wblab advise"):
         latest_advice(tmp_path)
     for name in ("2026-11-22_10-00-00_advice", "2026-11-23_10-00-00_advice", "_2026-11-24_10-00-00_advice"):
@@ -75,7 +75,7 @@ def test_the_latest_is_found(tmp_path):
     assert latest_advice(tmp_path).name == "2026-11-23_10-00-00_advice"
 
 
-def test_a_remedy_that_was_not_tried_is_named_with_its_reason():
+def test_an_untried_remedy_is_named_with_its_reason():
     advice = advice_for(left_out={"bfq": "its disk has no scheduler bfq"})
     assert advice.candidate("it").name == "it"
     for name, message in (
@@ -98,7 +98,7 @@ def result(pause_s, *wanted, matches=(), **changes):
 QUEUE = Wanted("queue", "nr_requests", "4")
 
 
-def test_what_is_recommended_is_said_with_its_two_commands():
+def test_the_recommendation_is_printed_with_its_two_commands():
     found = result(0.5, QUEUE, before={"/sys/block/sda/queue/nr_requests": "256"})
     first, *commands = words.recommended(found)
     assert first.startswith("Set it: does it. It shortens the expected longest pause from 4.03 s to 0.52 s (by 3.")
@@ -116,14 +116,14 @@ def test_what_is_recommended_is_said_with_its_two_commands():
     assert words.table(found).lines()[2].startswith("it             0.52 s  -3.51 s (")
 
 
-def test_a_group_is_not_applied_but_installed():
+def test_a_group_remedy_is_installed_and_not_applied():
     found = result(0.5, Wanted("slice", "MemoryHigh", "4096"))
     lines = [*words.recommended(found), *words.installation(found, [])]
     assert not any("--apply" in line for line in lines)
     assert any("systemd-run --scope --slice=wblab-bulk.slice" in line for line in lines)
 
 
-def test_it_begins_with_the_machine_and_then_what_to_set(capsys):
+def test_the_output_has_the_machine_and_then_the_settings(capsys):
     found = result(0.5, QUEUE, about=("machine: 8 GiB", "twin: 1/50 of it", "directory: /srv, on sda"))
     _print(found, [], every=False, explain=False)
     lines = capsys.readouterr().out.splitlines()
@@ -136,13 +136,13 @@ def test_it_begins_with_the_machine_and_then_what_to_set(capsys):
     assert places == sorted(places)
 
 
-def test_on_a_narrow_terminal_pauses_and_rates_stay():
+def test_a_narrow_terminal_still_shows_pauses_and_rates():
     shown, left_out = words.table(result(0.5, QUEUE)).within(62)
     assert tuple(shown.heads) == ("remedy", "longest pause", "change", "offender")
     assert left_out == 3
 
 
-def test_what_was_not_tried_is_told_on_request():
+def test_untried_remedies_are_listed_on_request():
     reasons = {"bfq": "its disk has no scheduler bfq", "wbt": "this kernel has no WBT"}
     found = result(0.5, left_out=reasons)
     assert words.left_out(found, every=False) == ["2 remedies were not tried; --all says why."]
@@ -152,14 +152,14 @@ def test_what_was_not_tried_is_told_on_request():
     assert words.left_out(result(0.5), every=False) == []
 
 
-def test_where_nothing_is_worth_it_there_are_no_files():
+def test_without_a_recommendation_there_are_no_files():
     found = result(4.0, Wanted("queue", "nr_requests", "4"))
     assert words.recommended(found) == [f"No change is recommended: {found.choice.reason}."]
     assert words.installation(found, []) == []
     assert (found.files, found.to_json()["recommended"]) == ({}, None)
 
 
-def test_a_twin_that_is_not_like_the_machine_says_what_to_believe():
+def test_a_twin_unlike_the_machine_gets_a_warning():
     alike = Match("w1", "longest_pause_s", 2.0, (1.9, 2.0, 2.1))
     other = Match("w1", "paused_fraction", 0.9, (0.1, 0.15, 0.2))
     order = "trust the order of the remedies, not the seconds."
@@ -175,7 +175,7 @@ def test_a_twin_that_is_not_like_the_machine_says_what_to_believe():
     assert words.accuracy(good, every=False) == ["The twin reproduces 1 of 1 metrics of the live run."]
 
 
-def test_loads_of_a_spec_are_its_innocent_ones(tmp_path):
+def test_the_loads_of_a_spec_are_its_innocent_ones(tmp_path):
     live, loads = loads_like("two-disks", tmp_path)
     assert live is None
     assert loads
@@ -197,7 +197,7 @@ def test_loads_of_a_spec_are_its_innocent_ones(tmp_path):
         (("--seeds", "0"), "0 is not at least 1"),
     ],
 )
-def test_a_mistake_is_one_line_and_nothing_begins(tmp_path, capsys, monkeypatch, arguments, message):
+def test_a_mistake_is_reported_on_one_line_before_any_run(tmp_path, capsys, monkeypatch, arguments, message):
     monkeypatch.setattr("wblab.kernels.built_kernels", lambda *given: lambda name: None)
     assert main(["advise", "--exp", str(tmp_path), *arguments]) == 2
     errors = capsys.readouterr().err.splitlines()

@@ -35,16 +35,16 @@ def remedy(name="it", **given):
         ({"scheduler": "bfq", "io_weight": 10}, {"scheduler": "bfq", "group": Group(io_weight=10)}),
     ],
 )  # fmt: skip
-def test_what_a_machine_is_with_a_remedy(given, changed):
+def test_a_remedy_changes_the_machine(given, changed):
     assert remedy(**given).on(MACHINE) == replace(MACHINE, **changed)
 
 
-def test_timers_are_times():
+def test_timers_are_given_as_times():
     timers = remedy(expire="5s", period="1s").on(MACHINE).timers
     assert timers == {"vm.dirty_expire_centisecs": 500, "vm.dirty_writeback_centisecs": 100}
 
 
-def test_a_remedy_only_takes_away():
+def test_a_remedy_never_raises_a_limit():
     low = replace(
         MACHINE, dirty_bytes=8 * MIB, background_bytes=4 * MIB, own_limit=10, timers={"vm.dirty_expire_centisecs": 1}
     )
@@ -59,11 +59,11 @@ def test_bfq_turns_wbt_off():
     assert changed == replace(queue, wbt_lat_usec=0)
 
 
-def test_a_machine_without_a_queue_stays_without():
+def test_a_machine_without_a_queue_gets_none():
     assert remedy(nr_requests=4).on(replace(MACHINE, queue=None)).queue is None
 
 
-def test_two_together_set_what_both_do():
+def test_two_remedies_together_set_both():
     table = {
         "short": {"about": "a", "nr_requests": 4},
         "low": {"about": "b", "dirty": "1s"},
@@ -97,19 +97,19 @@ def test_two_together_set_what_both_do():
         ({"a": {"about": "", "wbt": "1ms"}, "it": {"about": "", "wbt": "2ms", "together": ["a"]}}, "already sets"),
     ],
 )  # fmt: skip
-def test_what_is_wrong_with_a_remedy_is_said(table, message):
+def test_an_invalid_remedy_is_refused_with_the_reason(table, message):
     with pytest.raises(InputError, match=message):
         parse_remedies(table, {})
 
 
-def test_those_of_the_lab_can_be_read_and_each_changes_a_machine_of_late_writeback():
+def test_the_lab_s_remedies_are_valid_and_have_an_effect():
     late = replace(MACHINE, background_bytes=1200 * MIB)  # half of its limit at most changes nothing as usual
     for name, each in read_remedies().items():
         assert each.about, name
         assert each.on(late) != late, name
 
 
-def test_shares_of_the_limit_are_of_the_one_that_is_set_with_them():
+def test_shares_refer_to_the_limit_that_is_set_with_them():
     assert remedy(dirty="1s", background="25% of the limit").on(MACHINE).background_bytes == 25 * MIB
     both = joined(remedy("low", dirty="1s"), remedy("own", own_limit="50% of the limit"))
     assert both is not None
@@ -127,17 +127,17 @@ def test_shares_of_the_limit_are_of_the_one_that_is_set_with_them():
         ({"scheduler": "bfq"}, {"wbt": "75ms"}),
     ],
 )
-def test_what_sets_the_same_or_does_not_go_together_is_not_joined(one, other):
+def test_conflicting_remedies_are_not_combined(one, other):
     assert joined(remedy("a", **one), remedy("b", **other)) is None
 
 
-def test_two_that_are_joined_have_both_names():
+def test_a_combined_remedy_has_both_names():
     both = joined(remedy("a", nr_requests=4), remedy("b", dirty="1s"))
     assert both is not None
     assert (both.name, both.about, both.nr_requests, both.dirty) == ("a+b", "a, and b", 4, "1s")
 
 
-def test_files_are_read_in_order_and_no_name_twice(tmp_path):
+def test_files_are_read_in_order_and_names_are_unique(tmp_path):
     for name in "ab":
         (tmp_path / f"{name}.toml").write_text('["it"]\nabout = "x"\nnr_requests = 4\n')
     with pytest.raises(InputError, match=r"b\.toml: 'it' names two remedies"):

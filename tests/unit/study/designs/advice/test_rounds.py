@@ -81,7 +81,7 @@ def names(found):
     return [row.name for row in (found.now, *found.others)]
 
 
-def test_the_best_that_set_different_things_are_tried_together(script, capsys):
+def test_the_best_compatible_remedies_are_tried_together(script, capsys):
     found = _run_rounds(script.store, None, None)
     assert script.rounds == [PAUSES_S.keys(), {"short+low", "short+own", "low+own"}]  # shorter sets what short does
     said = "wblab: second round: pairs of the remedies that help (short, low, own)\n"
@@ -94,7 +94,7 @@ def test_the_best_that_set_different_things_are_tried_together(script, capsys):
     assert set(found.files) == {"90-wblab.conf", "90-wblab.rules"}
 
 
-def test_what_is_run_is_what_the_matrix_says(script):
+def test_the_runs_equal_those_of_the_matrix(script):
     before = json.loads((script.store.path / "study.json").read_text())
     _run_rounds(script.store, None, None)
     again = Store.open(script.store.path)
@@ -107,7 +107,7 @@ def test_what_is_run_is_what_the_matrix_says(script):
     }
 
 
-def test_what_is_resumed_gives_the_same(script, capsys):
+def test_a_resumed_study_gives_the_same_result(script, capsys):
     first = _run_rounds(script.store, None, None).to_json()
     capsys.readouterr()
     assert _run_rounds(Store.open(script.store.path), None, None).to_json() == first
@@ -126,7 +126,7 @@ def test_an_interruption_in_the_first_round_chooses_nothing(script, most):
 
 
 @pytest.mark.parametrize("most", [0, 1, 14])
-def test_an_interruption_in_the_second_round_goes_on_with_the_same(script, monkeypatch, most):
+def test_an_interruption_in_the_second_round_resumes_with_the_same_pairs(script, monkeypatch, most):
     run = script.run
 
     def interrupted(store, client, jobs, wanted=None):
@@ -145,7 +145,7 @@ def test_an_interruption_in_the_second_round_goes_on_with_the_same(script, monke
     assert all(len(row.outcomes) == len(SEEDS) for row in found.others)
 
 
-def test_pairs_count_among_those_that_were_looked_at(script):
+def test_pairs_count_as_comparisons(script):
     found = _run_rounds(script.store, None, None)
     now = found.now.outcomes
     outcomes = {row.name: row.outcomes for row in found.others}
@@ -155,7 +155,7 @@ def test_pairs_count_among_those_that_were_looked_at(script):
     assert all(row.wait_time_s != alone[row.name].wait_time_s for row in found.others if row.name in first)
 
 
-def test_what_failed_alone_is_not_joined_nor_run_again_with_the_pairs(script, capsys):
+def test_a_failed_remedy_is_neither_combined_nor_repeated(script, capsys):
     script.failing = {"short"}
     found = _run_rounds(script.store, None, None)
     assert script.rounds[1] == {"shorter+low", "shorter+own", "low+own"}
@@ -163,7 +163,7 @@ def test_what_failed_alone_is_not_joined_nor_run_again_with_the_pairs(script, ca
     assert "failed: remedy short, seed 1: the guest died" in capsys.readouterr().err
 
 
-def test_where_the_machine_as_it_is_has_no_run_the_reason_is_said(script, capsys):
+def test_without_a_run_of_the_unchanged_machine_the_reason_is_given(script, capsys):
     script.failing = {"now"}
     with pytest.raises(WblabError, match="no run with the current settings"):
         _run_rounds(script.store, None, None)
@@ -178,14 +178,14 @@ def test_where_the_machine_as_it_is_has_no_run_the_reason_is_said(script, capsys
         PAUSES_S | {"now": 0.1},  # nobody is stopped
     ],
 )
-def test_where_two_do_not_help_there_is_no_second_round(script, pauses_s):
+def test_with_fewer_than_two_useful_remedies_there_is_no_second_round(script, pauses_s):
     script.pauses_s = pauses_s
     found = _run_rounds(script.store, None, None)
     assert len(script.rounds) == 1
     assert not any("+" in name for name in names(found))
 
 
-def test_a_pair_that_was_not_tried_is_not_set(script):
+def test_an_untried_pair_is_not_applied(script):
     _run_rounds(script.store, None, None)
     advice = advice_in(Store.open(script.store.path))
     assert advice.candidate("low+own").wanted
@@ -193,7 +193,7 @@ def test_a_pair_that_was_not_tried_is_not_set(script):
         advice.candidate("short+wbt")
 
 
-def test_which_pairs_there_can_be():
+def test_possible_pairs():
     of = {option.of for option in planned().pairs}
     assert ("short", "shorter") not in of  # one setting
     assert ("bfq", "wbt") not in of  # it turns it off
@@ -215,7 +215,7 @@ def test_a_pair_of_the_user_s_is_not_tried_twice():
     assert ("short", "low") not in {option.of for option in other.pairs}  # its name is another's
 
 
-def test_no_more_than_three_are_joined_and_the_best_first():
+def test_at_most_the_three_best_are_combined():
     made = planned()
     candidates = {item.name: item for item in made.candidates}
 
@@ -229,7 +229,7 @@ def test_no_more_than_three_are_joined_and_the_best_first():
     assert chosen("bfq", "wbt", "low") == {"low+bfq", "low+wbt"}
 
 
-def test_what_would_be_a_few_pages_is_no_pair():
+def test_pairs_with_limits_of_a_few_pages_are_left_out():
     pages = planned(low={"dirty": "200ms"}, own={"own_limit": "1% of the limit"})
     assert {"low", "own"} <= {item.name for item in pages.candidates}
     assert ("low", "own") not in {option.of for option in pages.pairs}

@@ -15,7 +15,7 @@ from wblab.study.designs.advice.site import find_site, known_by, own_limit_of, q
 from wblab.study.designs.twin.machine import WHOLE, Queue
 
 
-def test_a_machine_is_as_it_is_set(tree):
+def test_the_machine_s_settings_are_read(tree):
     (tree / "class/bdi/8:0/max_ratio_fine").write_text("50000\n")
     assert own_limit_of(SITE) == WHOLE  # it is not strict
     (tree / "class/bdi/8:0/strict_limit").write_text("1\n")
@@ -25,7 +25,7 @@ def test_a_machine_is_as_it_is_set(tree):
     assert (found.scheduler, found.own_limit, found.queue) == ("mq-deadline", 50_000, MACHINE.queue)
 
 
-def test_a_live_run_s_machine_has_the_thresholds_that_are_set_now(tree, monkeypatch):
+def test_a_live_run_s_machine_gets_the_present_thresholds(tree, monkeypatch):
     monkeypatch.setattr(here, "thresholds", lambda: {"background": 5, "dirty": 10})
     assert with_current_settings(MACHINE, SITE) == replace(MACHINE, background_bytes=5, dirty_bytes=10)
     monkeypatch.setattr(here, "thresholds", dict)
@@ -33,7 +33,7 @@ def test_a_live_run_s_machine_has_the_thresholds_that_are_set_now(tree, monkeypa
         with_current_settings(MACHINE, SITE)
 
 
-def test_odd_machines(tree):
+def test_unusual_machines_are_read(tree):
     assert queue_of(replace(SITE, disks=())) is None
     assert own_limit_of(replace(SITE, abilities=())) == WHOLE
     (tree / "block/sda/queue/scheduler").write_text("none\n")
@@ -45,7 +45,7 @@ def test_odd_machines(tree):
         with_current_settings(MACHINE, SITE)
 
 
-def test_several_disks_below_one_filesystem(tree):
+def test_several_disks_below_one_filesystem_are_found(tree):
     for name, text in (("scheduler", "[none] bfq"), ("nr_requests", "64"), ("max_sectors_kb", "512")):
         (tree / f"block/sdb/queue/{name}").parent.mkdir(parents=True, exist_ok=True)
         (tree / f"block/sdb/queue/{name}").write_text(f"{text}\n")
@@ -54,7 +54,7 @@ def test_several_disks_below_one_filesystem(tree):
     assert [path.parts[-3] for path in paths("queue", "nr_requests", both)] == ["sda", "sdb"]
 
 
-def test_a_ratio_shows_what_bytes_do_not(tree):
+def test_a_threshold_in_bytes_of_0_is_shown_by_its_ratio(tree):
     path = tree / "vm/dirty_bytes"
     assert shown_by(path).name == "dirty_ratio"
     path.write_text("4096\n")
@@ -94,7 +94,7 @@ def device(tmp_path, monkeypatch):
         ({"sda/serial": ""}, 'KERNEL=="sda"'),
     ],
 )
-def test_a_disk_is_known_again_by_what_it_says_of_itself(tmp_path, device, files, found):
+def test_a_disk_is_recognised_by_its_identity(tmp_path, device, files, found):
     for name, text in files.items():
         (tmp_path / name).write_text(text)
     assert known_by(device) == found

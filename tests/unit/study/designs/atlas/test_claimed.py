@@ -25,7 +25,7 @@ def no_kernel(monkeypatch):
     monkeypatch.setattr(module, "ready", ready)
 
 
-def test_each_disk_with_a_filesystem_gets_this_one():
+def test_each_disk_with_a_filesystem_gets_the_target_s():
     spec = on_filesystem(case_spec("ext2", 1), "xfs")
     (disk,) = spec.disk.values()
     assert (disk.filesystem, disk.size, disk.mkfs_options) == ("xfs", 300 << 20, ())
@@ -33,31 +33,31 @@ def test_each_disk_with_a_filesystem_gets_this_one():
 
 
 @pytest.mark.parametrize(("filesystem", "size"), [("ext4", 130 << 20), ("btrfs", 300 << 20), ("f2fs", 300 << 20)])
-def test_what_loads_write_has_room_beside_what_a_filesystem_keeps(filesystem, size):
+def test_disks_are_enlarged_for_a_filesystem_s_overhead(filesystem, size):
     assert on_filesystem(case_spec("ext2", 1), filesystem).disk["disk"].size == size
 
 
-def test_disks_without_one_and_what_every_filesystem_is_mounted_with_stay():
+def test_raw_disks_and_common_mount_options_are_unchanged():
     bare = on_filesystem(case_spec("bare", 1), "xfs")
     assert {disk.filesystem for disk in bare.disk.values()} == {"none"}
     sync = on_filesystem(case_spec("sync", 1), "f2fs")
     assert sync.disk["disk"].mount_options == ("sync",)
 
 
-def test_a_disk_may_keep_what_it_has_if_that_is_no_default():
+def test_a_filesystem_other_than_the_default_is_kept():
     spec = on_filesystem(case_spec("ext2", 1), "xfs", "ext4")
     assert spec == case_spec("ext2", 1)
     assert on_filesystem(case_spec("ext4", 1), "xfs", "ext4").disk["disk"].filesystem == "xfs"
 
 
-def test_what_a_disk_lies_on_is_made_large_enough():
+def test_components_of_a_disk_are_enlarged():
     spec = on_filesystem(case_spec("linear-ext4", 1), "xfs")
     assert spec.disk["line"].filesystem == "xfs"
     assert spec.disk["a"].size >= 300 << 20
     check_spec(spec)
 
 
-def test_all_cases_are_runs_or_have_a_reason():
+def test_every_case_has_runs_or_a_reason():
     for filesystem in FILESYSTEMS:
         for work, found in WORKS.items():
             plan = planned(Target("7.2", filesystem, work), 2, lambda name: Kernel())
@@ -69,7 +69,7 @@ def test_all_cases_are_runs_or_have_a_reason():
                 assert reason.startswith(f"the case {case} cannot be on {filesystem}: ")
 
 
-def test_another_kernel_case_or_judge_makes_another_target(monkeypatch):
+def test_another_kernel_case_or_check_makes_another_target(monkeypatch):
     def made_of(**given):
         options = {"series": "7.2", "filesystem": "xfs", "source": "li"} | given
         return planned(Target(**options), 1, lambda name: Kernel()).made_of
@@ -87,7 +87,7 @@ def test_another_kernel_case_or_judge_makes_another_target(monkeypatch):
     assert made_of() != third
 
 
-def test_a_kernel_that_is_not_built_is_said():
+def test_a_missing_kernel_is_reported():
     def resolve(name):
         raise InputError(f"the kernel {name} is not built")
 

@@ -42,14 +42,14 @@ def files(directory):
     return sorted(path.name for path in directory.glob("file-*"))
 
 
-def test_a_target_is_read_as_it_was_made(tmp_path):
+def test_a_target_is_read_back(tmp_path):
     made = make(Scripted(), tmp_path, 1)
     assert (made.target, made.release, made.rows) == (XFS, "7.2.11", [ROW])
     assert read(XFS, tmp_path) == made
     assert [path.name for path in tmp_path.iterdir()] == ["7.2_xfs_li"]
 
 
-def test_all_that_are_there_are_read_in_the_order_of_kernels_and_filesystems(tmp_path):
+def test_all_targets_are_read_in_order(tmp_path):
     targets = [Target(*parts) for parts in (("6.1", "xfs", "li"), ("7.2", "ext4", "trial"), ("7.2", "xfs", "thesis"))]
     for target in targets:
         make(Scripted(target=target), tmp_path, 1)
@@ -59,7 +59,7 @@ def test_all_that_are_there_are_read_in_the_order_of_kernels_and_filesystems(tmp
     assert read_all(tmp_path / "nowhere", ["7.2"]) == []
 
 
-def test_it_is_current_as_long_as_it_would_come_out_the_same(tmp_path):
+def test_a_target_is_current_while_its_inputs_are_unchanged(tmp_path):
     assert not is_current(Scripted(), tmp_path)
     make(Scripted(), tmp_path, 1)
     assert is_current(Scripted(), tmp_path)
@@ -69,7 +69,7 @@ def test_it_is_current_as_long_as_it_would_come_out_the_same(tmp_path):
     assert not is_current(Scripted(), tmp_path)
 
 
-def test_a_plan_goes_on_with_what_it_left_and_with_nothing_of_another(tmp_path):
+def test_a_plan_resumes_its_own_files_and_no_other_plan_s(tmp_path):
     with pytest.raises(WblabError, match="interrupted"):
         make(Scripted(fails=True), tmp_path, 1)
     assert not is_current(Scripted(), tmp_path)
@@ -84,7 +84,7 @@ def test_a_plan_goes_on_with_what_it_left_and_with_nothing_of_another(tmp_path):
     assert not is_current(Scripted(), tmp_path)
 
 
-def test_one_that_was_interrupted_at_its_end_is_not_filled_again(tmp_path):
+def test_an_interrupted_finished_target_is_not_repeated(tmp_path):
     class Interrupted(Scripted):
         def prune(self, directory):
             raise WblabError("interrupted")
@@ -97,7 +97,7 @@ def test_one_that_was_interrupted_at_its_end_is_not_filled_again(tmp_path):
 
 
 @pytest.mark.parametrize("change", [{"rows": [{"name": "x"}]}, {"rows": 5}, {"rows": ["x"]}, {"release": None}])
-def test_a_damaged_target_is_named_with_what_to_do(tmp_path, change):
+def test_a_damaged_target_is_named_with_the_next_step(tmp_path, change):
     make(Scripted(), tmp_path, 1)
     path = tmp_path / XFS.name / TARGET_ROWS
     content = json.loads(path.read_text()) | change

@@ -23,14 +23,14 @@ def text_of(tmp_path, *made):
     return write_page(made, tmp_path).read_text()
 
 
-def test_a_target_says_how_its_rows_came_out():
+def test_a_target_shows_the_outcomes_of_its_rows():
     claims = {"reproduced": 1, "not reproduced": 0, "not decided": 0, "not testable": 1}
     assert counts(target("xfs", "li", LINEAR, OTHER)) == claims
     tried = {"reproduced": 0, "not reproduced": 1, "harms": 1, "not decided": 0, "not testable": 1}
     assert counts(target("xfs", "trial", SHORT, FAST, BOB)) == tried
 
 
-def test_each_mark_leads_to_the_claim_in_its_report(tmp_path):
+def test_each_mark_links_to_the_claim_in_its_report(tmp_path):
     other = Row("linear", "", "a <claim>", "not reproduced", "it did not", "report.html#linear")
     text = text_of(tmp_path, target("ext4", "li", LINEAR), target("xfs", "li", other, OTHER))
     assert 'href="7.2_ext4_li/report.html#linear" title="reproduced: it &#34;held&#34;">●</a>' in text
@@ -42,7 +42,7 @@ def test_each_mark_leads_to_the_claim_in_its_report(tmp_path):
     assert "folk wisdom" not in text
 
 
-def test_each_expectation_is_a_row_and_its_recommendation_is_said_once(tmp_path):
+def test_each_expectation_is_a_row_below_its_recommendation(tmp_path):
     text = text_of(tmp_path, target("ext4", "trial", SHORT, FAST, BOB), target("xfs", "trial", SHORT, FAST))
     assert text.count(ALICE) == 1
     assert text.count("Bob: commit=30") == 1
@@ -51,7 +51,7 @@ def test_each_expectation_is_a_row_and_its_recommendation_is_said_once(tmp_path)
     assert "What is claimed" not in text
 
 
-def test_harm_looks_different_from_what_does_not_hold(tmp_path):
+def test_harm_looks_different_from_not_reproduced(tmp_path):
     text = text_of(tmp_path, target("ext4", "trial", SHORT, FAST))
     looks = dict(re.findall(r'<td class="mark (\w+)[^>]*><a [^>]*title="([^:]*):', text))
     assert looks == {"harm": "harms", "no": "not reproduced"}
@@ -59,7 +59,7 @@ def test_harm_looks_different_from_what_does_not_hold(tmp_path):
         assert outcome in text
 
 
-def test_what_was_not_run_says_why_and_leads_nowhere(tmp_path):
+def test_a_row_without_runs_has_a_reason_and_no_link(tmp_path):
     text = text_of(tmp_path, target("xfs", "trial", BOB))
     assert 'title="not testable: unknown option &#39;commit=30&#39;">–</td>' in text
     assert "<a " not in text

@@ -67,7 +67,7 @@ def around(mean, seed):
     return (mean * np.exp(np.random.default_rng(seed).normal(0, 0.02, 3))).tolist()
 
 
-def test_the_scenarios_have_the_filesystem_and_a_stick_keeps_its_own(plan_of):
+def test_scenarios_get_the_filesystem_except_for_a_stick(plan_of):
     for filesystem in FILESYSTEMS:
         specs = [cell.spec for cell in plan_of(filesystem).plan.cells if cell.levels["scenario"] != "asked"]
         found = {(name, disk.filesystem) for spec in specs for name, disk in spec.disk.items()}
@@ -76,14 +76,14 @@ def test_the_scenarios_have_the_filesystem_and_a_stick_keeps_its_own(plan_of):
             check_spec(spec)
 
 
-def test_as_many_runs_as_asked_for(plan_of):
+def test_the_requested_number_of_runs_is_made(plan_of):
     cells = plan_of("xfs", 3).plan.cells
     assert plan_of("xfs", 2).plan.seeds == (1, 2)
     assert len(cells) == 335
     assert {cell.spec.kernel for cell in cells} == {"7.2"}
 
 
-def test_what_decides_the_verdicts_makes_another_target(plan_of, monkeypatch, small):
+def test_another_input_of_the_verdicts_makes_another_target(plan_of, monkeypatch, small):
     first = plan_of("xfs").made_of
     assert plan_of("xfs").made_of == first
     found = {first, plan_of("ext4").made_of, plan_of("xfs", 4).made_of}
@@ -96,7 +96,7 @@ def test_what_decides_the_verdicts_makes_another_target(plan_of, monkeypatch, sm
     assert len(found) == 6
 
 
-def test_what_cannot_be_run_is_left_out_with_its_reason(plan_of, small, refuse):
+def test_impossible_runs_are_left_out_with_the_reason(plan_of, small, refuse):
     refuse(lambda spec: any(disk.queue.get("wbt_lat_usec") for disk in spec.disk.values()), "no WBT here")
     plan = plan_of("xfs")
     assert plan.unfit == {("small", "2b"): "no WBT here"}
@@ -104,7 +104,7 @@ def test_what_cannot_be_run_is_left_out_with_its_reason(plan_of, small, refuse):
     assert list(plan.wisdom.scenario) == ["small"]
 
 
-def test_where_the_default_cannot_run_nothing_is_run(plan_of, small, refuse, tmp_path):
+def test_if_the_default_cannot_run_nothing_is_run(plan_of, small, refuse, tmp_path):
     refuse(lambda spec: spec.disk["disk"].filesystem == "f2fs", "missing: mkfs.f2fs")
     plan = plan_of("f2fs")
     assert set(plan.unfit.values()) == {"missing: mkfs.f2fs"}
@@ -125,7 +125,7 @@ def found(plan_of, small, tmp_path):
     return plan, judged(measured, plan.plan.cells, looks=1)
 
 
-def test_a_row_says_what_the_report_of_the_trial_says(found):
+def test_rows_agree_with_the_trial_s_report(found):
     plan, tried = found
     first, second, third = rows_of(rows(tried, plan.wisdom), plan.wisdom, {})
     assert (first.name, first.about, first.says) == ("1", "A: 600 MiB", "shorter")
@@ -136,7 +136,7 @@ def test_a_row_says_what_the_report_of_the_trial_says(found):
     assert third.why.startswith("light writers' longest pause ×")
 
 
-def test_nothing_to_shorten_is_said(plan_of, small, tmp_path):
+def test_a_scenario_without_pauses_is_reported(plan_of, small, tmp_path):
     plan = plan_of("xfs")
     measured = pretended(plan.wisdom, plan.plan, tmp_path, {DEFAULT: [0.01] * 3})
     first, second, _ = rows_of(rows(judged(measured, plan.plan.cells), plan.wisdom), plan.wisdom, {})
@@ -145,7 +145,7 @@ def test_nothing_to_shorten_is_said(plan_of, small, tmp_path):
     assert second.verdict == "reproduced"
 
 
-def test_where_no_run_succeeds_the_reason_is_said(found):
+def test_if_no_run_succeeds_the_reason_is_given(found):
     plan, tried = found
     failed = [replace(item, failed="it panicked") if item.key == "1" else item for item in tried]
     first, *_ = rows_of(rows(failed, plan.wisdom), plan.wisdom, {})
@@ -153,14 +153,14 @@ def test_where_no_run_succeeds_the_reason_is_said(found):
     assert first.why == "no run succeeded on small, by memory: it panicked"
 
 
-def test_scenarios_that_are_left_out_are_said(found):
+def test_omitted_scenarios_are_reported(found):
     plan, tried = found
     unfit = {("other", "1"): "no disk", ("asked", "1"): "never shown", ("other", "2a"): "not of this value"}
     first, *_ = rows_of(rows(tried, plan.wisdom), plan.wisdom, unfit)
     assert first.why.endswith("reproduced in 1 of 2 scenarios; not on other: no disk")
 
 
-def test_it_goes_on_where_it_was_and_keeps_the_records_alone(found, monkeypatch, tmp_path):
+def test_a_target_resumes_and_keeps_only_records(found, monkeypatch, tmp_path):
     plan, tried = found
     made = []
 

@@ -10,11 +10,11 @@ from wblab.study.designs.bisection.judgement import difference, looks, side
     ("most", "expected"),
     [(3, (3,)), (4, (3, 4)), (5, (3, 5)), (20, (3, 5, 8, 13, 20)), (34, (3, 5, 8, 13, 21, 34))],
 )
-def test_looks_grow_up_to_the_most(most, expected):
+def test_the_number_of_runs_grows_up_to_the_limit(most, expected):
     assert looks(most) == expected
 
 
-def test_values_without_spread_are_clear_at_once():
+def test_values_without_spread_decide_at_once():
     plan = looks(34)
     assert difference([1.0] * 3, [2.0] * 3, plan).claim == 1
     assert difference([1.0] * 3, [1.0] * 3, plan).claim == 0
@@ -32,19 +32,19 @@ def test_a_commit_is_on_the_side_on_which_its_mean_is(sign):
         assert side(values, good, bad, looks(34)) == expected
 
 
-def test_what_does_not_tell_is_left_open():
+def test_an_unclear_value_stays_undecided():
     random = np.random.default_rng(2)
     good, bad = random.normal(1.0, 0.1, 34), random.normal(2.0, 0.1, 34)
     assert side(random.normal(1.5, 1.0, 5), good, bad, looks(34)) is None
 
 
-def test_what_is_uncertain_about_the_ends_counts():
+def test_uncertainty_of_the_ends_counts():
     values = [1.99, 2.0, 2.01]
     assert side(values, [1.0] * 3, [2.0] * 3, looks(34)) == "bad"
     assert side(values, [0.0, 1.0, 2.0], [1.0, 2.0, 3.0], looks(34)) is None
 
 
-def test_all_looks_together_find_a_difference_where_there_is_none_in_few_cases():
+def test_repeated_looks_rarely_find_a_false_difference():
     random = np.random.default_rng(3)
     plan = looks(34)
     wrong = 0

@@ -11,7 +11,7 @@ SPEC = read_spec(SPECS.find("base"))
 
 
 @pytest.mark.parametrize("text", ["mw1.longest_pause_s", "w1.paused_fraction", "l1.throughput_bps", "c1.mean_cycle_s"])
-def test_metrics_of_the_loads_are_known(text):
+def test_metrics_of_the_loads_are_accepted(text):
     metric = named_metric(text, SPEC)
     assert isinstance(metric, Metric)
     assert str(metric) == text
@@ -28,10 +28,10 @@ def test_metrics_of_the_loads_are_known(text):
         ("mw1.cycle_rate_hz", "mw1 has no metric 'cycle_rate_hz'"),
     ],
 )
-def test_others_are_refused(text, message):
+def test_other_metrics_are_refused(text, message):
     with pytest.raises(InputError, match=message):
         named_metric(text, SPEC)
 
 
-def test_of_a_load_that_waits_for_the_disk_the_rate_of_cycles_is_known():
+def test_loads_that_wait_for_the_disk_have_a_rate_of_cycles():
     assert str(named_metric("k1.cycle_rate_hz", read_spec(SPECS.find("commit")))) == "k1.cycle_rate_hz"

@@ -20,12 +20,12 @@ def test_a_commit_is_found_by_any_of_its_names(repository):
 
 
 @pytest.mark.parametrize("revision", ["nothing", "HEAD:Makefile", "--all", "", "HEAD~9"])
-def test_what_is_no_commit_is_refused(repository, revision):
+def test_an_unknown_commit_is_refused(repository, revision):
     with pytest.raises(InputError, match="has no commit"):
         find_commit(repository.path, revision)
 
 
-def test_a_place_without_git_is_refused(tmp_path):
+def test_a_directory_without_git_is_refused(tmp_path):
     for place in (tmp_path, tmp_path / "nowhere"):
         with pytest.raises(InputError, match="is not in a git repository"):
             find_commit(place, "HEAD")
@@ -44,7 +44,7 @@ def test_good_must_be_an_ancestor_of_bad(repository):
         check_range(repository.path, second, side)
 
 
-def test_commits_of_something_else_are_refused(repository):
+def test_commits_without_a_kernel_are_refused(repository):
     first = find_commit(repository.path, "HEAD")
     repository.git("rm", "--quiet", "-r", "arch")
     repository.git("commit", "--quiet", "-m", "no kernel")
@@ -59,7 +59,7 @@ def test_history_has_parents_before_children(repository):
     assert parents(repository.path, commits[0]) == []
 
 
-def test_the_repository_is_left_as_it_was(repository, report):
+def test_the_repository_is_unchanged(repository, report):
     commits = repository.line(5)
     (repository.path / "file").write_text("not committed\n")
     (repository.path / ".git/hooks/post-checkout").write_text(f"#!/bin/sh\ntouch {repository.path}/hook\n")
@@ -79,7 +79,7 @@ def test_the_repository_is_left_as_it_was(repository, report):
     assert not made.tree.parent.exists()
 
 
-def test_only_what_changes_is_written_and_a_build_s_copy_shares_nothing(repository, report, tmp_path):
+def test_only_changed_files_are_written_and_build_copies_are_independent(repository, report, tmp_path):
     commits = repository.line(3)
     with worktree(repository.path, commits[0], report) as made:
         time.sleep(1.1)  # git compares whole seconds
@@ -91,7 +91,7 @@ def test_only_what_changes_is_written_and_a_build_s_copy_shares_nothing(reposito
     assert (after.st_mtime_ns, after.st_ino) == (before.st_mtime_ns, before.st_ino)
 
 
-def test_a_bisection_of_the_user_goes_on_beside_ours(repository, report):
+def test_the_user_s_own_bisection_is_not_disturbed(repository, report):
     commits = repository.line(5)
     repository.git("bisect", "start", commits[4], commits[0])
     before = repository.state(), repository.git("bisect", "log")
@@ -117,12 +117,12 @@ def test_a_work_tree_is_removed_after_an_error_and_after_a_kill(repository, repo
     assert repository.state() == before
 
 
-def test_what_git_has_set_for_another_repository_is_not_ours(repository, monkeypatch, tmp_path):
+def test_git_settings_for_another_repository_are_ignored(repository, monkeypatch, tmp_path):
     monkeypatch.setenv("GIT_DIR", str(tmp_path))
     assert find_commit(repository.path, "HEAD").subject == "first"
 
 
-def test_without_git_the_message_says_so(repository, monkeypatch):
+def test_missing_git_is_reported(repository, monkeypatch):
     monkeypatch.setattr(subprocess, "run", lambda *_, **__: (_ for _ in ()).throw(FileNotFoundError()))
     with pytest.raises(InputError, match="git is not installed"):
         git(repository.path, "status")

@@ -55,18 +55,18 @@ def test_the_answer_is_printed():
     assert "make failed: hello.c:1: error" in tried[2]
 
 
-def test_without_a_tried_parent_the_good_end_is_what_was_before():
+def test_without_a_tried_parent_the_good_end_is_the_baseline():
     found = Answer(QUESTION, ENDS, TRIALS, COMMITS, H[3], (), (H[2],))
     assert found.before == ENDS.good
 
 
-def test_all_that_are_possible_are_named():
+def test_all_possible_commits_are_named():
     lines = text(Answer(QUESTION, ENDS, TRIALS[:1], COMMITS, None, (H[2], H[3]), ()))
     assert lines[:3] == ["the first bad commit is one of:", "  333333333333 change 3", "  444444444444 change 4"]
     assert "at GOOD" in lines[3]
 
 
-def test_json_holds_the_answer_and_what_was_tried():
+def test_json_has_the_answer_and_the_trials():
     value = json.loads(json.dumps(Answer(QUESTION, ENDS, TRIALS, COMMITS, H[3], (), (H[1],)).to_json()))
     assert value["first_bad"]["subject"] == "change 4"
     assert (value["before"]["median"], value["after"]["median"]) == (1.4, 2.4)
@@ -80,7 +80,7 @@ def test_a_question_is_read_back():
             Question.from_json(damaged)
 
 
-def test_that_there_is_nothing_to_search_for_is_said():
+def test_a_missing_difference_is_reported():
     same = Ends(ENDS.good, ENDS.bad, Interval(0.0, -0.1, 0.1, 3))
     assert no_difference(QUESTION, same).startswith("mw1.longest_pause_s does not differ between GOOD and BAD: medians")
     assert "the same kernel" in no_difference(QUESTION, Ends(ENDS.good, ENDS.bad, None))

@@ -50,7 +50,7 @@ def searched(repository, commits, figures, most=34):
 
 
 @pytest.mark.parametrize("first", range(1, 9))
-def test_the_first_bad_commit_is_found_wherever_it_is(repository, first):
+def test_the_first_bad_commit_is_found_anywhere(repository, first):
     commits = repository.line(9)
     figures = Figures({commit: 2.0 if place >= first else 1.0 for place, commit in enumerate(commits)})
     search, session = searched(repository, commits, figures)
@@ -68,7 +68,7 @@ def test_a_commit_gets_as_many_runs_as_it_needs(repository):
     assert all(trial.verdict != "skip" for trial in search.trials)
 
 
-def test_merges_are_gone_through(repository):
+def test_commits_inside_merges_are_found(repository):
     base = repository.git("rev-parse", "HEAD")
     main = [repository.commit(f"main {i}", file=f"{i}\n") for i in range(3)]
     repository.git("checkout", "--quiet", "-b", "side", base)
@@ -92,7 +92,7 @@ def test_a_commit_that_does_not_build_is_skipped(repository):
     assert [(trial.commit, trial.why) for trial in skipped] == [(commits[4], "make failed")]
 
 
-def test_where_only_skipped_commits_are_left_all_of_them_are_named(repository):
+def test_if_only_skipped_commits_remain_all_are_named(repository):
     commits = repository.line(5)
     means = dict.fromkeys(commits, None) | {commits[0]: 1.0, commits[-1]: 2.0}
     _, session = searched(repository, commits, Figures(means))
@@ -100,7 +100,7 @@ def test_where_only_skipped_commits_are_left_all_of_them_are_named(repository):
     assert set(session.possible) == set(commits[1:])
 
 
-def test_a_commit_half_way_between_is_skipped_after_all_seeds(repository):
+def test_an_undecided_commit_is_skipped_after_all_seeds(repository):
     commits = repository.line(3)
     figures = Figures(dict(zip(commits, (1.0, 1.5, 2.0), strict=True)))
     search, session = searched(repository, commits, figures, most=8)
@@ -109,7 +109,7 @@ def test_a_commit_half_way_between_is_skipped_after_all_seeds(repository):
     assert figures.asked[commits[0]] == 8  # the ends have as many as the commit
 
 
-def test_the_same_kernel_needs_no_runs(repository):
+def test_an_identical_kernel_needs_no_runs(repository):
     commits = repository.line(5)
     figures = Figures(
         {commit: 2.0 if place >= 2 else 1.0 for place, commit in enumerate(commits)},
@@ -121,7 +121,7 @@ def test_the_same_kernel_needs_no_runs(repository):
     assert search.trials[0].why == f"the same kernel as {commits[4][:12]}"
 
 
-def test_titles_tell_how_many_steps_are_left(repository):
+def test_titles_show_the_number_of_steps_left(repository):
     commits = repository.line(9)
     search, _ = searched(repository, commits, Figures({c: float(i > 5) for i, c in enumerate(commits)}))
     steps = [title.partition(", ")[2] for title in search.step.titles if "left" in title]
@@ -137,7 +137,7 @@ def test_without_a_difference_there_is_nothing_to_search(repository):
     assert figures.asked == {commits[0]: 8, commits[-1]: 8}
 
 
-def test_ends_of_the_same_kernel_are_not_run(repository):
+def test_ends_with_identical_kernels_are_not_run(repository):
     commits = repository.line(3)
     figures = Figures(dict.fromkeys(commits, 1.0), kernels=dict.fromkeys(commits, "same"))
     ends = Search(figures, 8, Steps()).ends(commits[0], commits[-1])

@@ -16,7 +16,7 @@ now nr_dirty_background_threshold 1
 """
 
 
-def test_refused_and_cleared(tmp_path):
+def test_rejected_and_cleared_settings_are_reported(tmp_path):
     (tmp_path / "agent.setter.log").write_text(LOG)
     answer = read_answer(tmp_path)
     assert (answer.limit_bytes, answer.background_bytes) == (409600, 4096)
@@ -26,7 +26,7 @@ def test_refused_and_cleared(tmp_path):
 
 
 @pytest.mark.parametrize("log", ["", "now\n", "refused\n", "now vm.dirty_bytes many\n", LOG.replace("nr_dirty_t", "t")])
-def test_a_log_that_does_not_say_it(tmp_path, log):
+def test_an_incomplete_log_is_refused(tmp_path, log):
     (tmp_path / "agent.setter.log").write_text(log)
     with pytest.raises(InputError, match="has no answer of the kernel"):
         read_answer(tmp_path)

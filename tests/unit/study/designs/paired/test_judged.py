@@ -40,7 +40,7 @@ def outcomes(tried, key, way):
     return [kept.outcome for kept in item.kept]
 
 
-def test_outcomes_in_each_place(tried):
+def test_outcomes_by_scenario(tried):
     assert outcomes(tried, "1", "by seconds") == ["reproduced", "reproduced"]
     assert outcomes(tried, "1", "by memory") == ["not decided", "not reproduced"]
     assert outcomes(tried, "2a", "by memory") == ["harms"]  # the innocent are stopped for longer
@@ -57,7 +57,7 @@ def test_a_row_for_each_expectation(tried, wisdom):
     ]
 
 
-def test_more_seeds_where_they_can_decide(tried, matrix):
+def test_more_seeds_are_run_where_they_can_decide(tried, matrix):
     assert rounds(20) == [5, 10, 20]
     assert rounds(7) == [5, 7]
     assert rounds(2) == [2]
@@ -69,7 +69,7 @@ def test_more_seeds_where_they_can_decide(tried, matrix):
     assert len(more) == 10
 
 
-def test_the_figure_that_decides(tried, wisdom):
+def test_the_deciding_figure_is_shown(tried, wisdom):
     texts = [worst_text(row) for row in rows(tried, wisdom)]
     assert texts[1].endswith(" on small, by memory")
     assert texts[1].split(" ")[1] == "s"
@@ -96,24 +96,24 @@ def test_the_report_is_one_page(tried, wisdom, tmp_path):
     ]
 
 
-def test_nothing_was_measured(pretend, matrix, wisdom):
+def test_a_recommendation_without_measurements_is_untestable(pretend, matrix, wisdom):
     found = pretend(PAUSES)
     empty = type(found)(wisdom, found.runs, {})
     assert [kept.outcome for item in judged(empty, matrix.cells) for kept in item.kept] == ["not decided"] * 6
 
 
-def test_what_nobody_notices_cannot_be_shortened(pretend, matrix):
+def test_unnoticeable_pauses_cannot_be_shortened(pretend, matrix):
     short = judged(pretend({DEFAULT: [0.05] * 5}), matrix.cells)
     assert [kept.expectation.says for item in short if item.key == "1" for kept in item.kept] == ["never over 1 s"] * 2
 
 
-def test_who_is_better_off_and_who_is_worse(tried):
+def test_scenarios_that_improve_and_that_suffer_are_listed(tried):
     assert {(item.key, item.way) for item in tried if item.helps_others} == {("1", "by seconds")}
     assert {(item.key, item.way) for item in tried if item.harms_others} == {("2a", "by memory")}
     assert others_text([item for item in tried if item.key == "1"]) == "shorter on small (×0.25)"
 
 
-def test_what_the_kernel_refuses_is_a_finding(pretend, matrix, wisdom):
+def test_a_value_rejected_by_the_kernel_is_a_finding(pretend, matrix, wisdom):
     assert is_refusal("cannot set disk.bdi.max_bytes to 9 in the guest: Invalid argument")
     assert not is_refusal("cannot set disk.bdi.max_bytes to 9 in the guest: No such file or directory")
     found = pretend(PAUSES)
@@ -125,7 +125,7 @@ def test_what_the_kernel_refuses_is_a_finding(pretend, matrix, wisdom):
     assert worst_text(row) == "this kernel rejects vm.dirty_bytes to 9 on small, by seconds"
 
 
-def test_where_no_run_succeeds_the_reason_is_said(pretend, matrix, wisdom, tmp_path):
+def test_if_no_run_succeeds_the_reason_is_given(pretend, matrix, wisdom, tmp_path):
     found = pretend(PAUSES)
     cells = [cell.name for cell in matrix.cells if cell.levels["recommendation"] == "1"]
     figures = {name: figures for name, figures in found.figures.items() if name not in cells}

@@ -20,7 +20,7 @@ def values(wisdom, matrix, tmp_path):
     return of
 
 
-def test_of_several_it_is_that_of_the_worst_off(values):
+def test_the_worst_load_of_several_counts(values):
     figures = {("w1", "longest_pause_s"): 0.5, ("mw1", "longest_pause_s"): 2.0, ("l1", "longest_pause_s"): 9.0}
     assert values(figures, "innocent", "longest_pause_s") == {7: 2.0}
     assert values(figures, "offender", "longest_pause_s") == {7: 9.0}
@@ -28,17 +28,17 @@ def test_of_several_it_is_that_of_the_worst_off(values):
     assert values(figures, "innocent", "paused_s") == {}
 
 
-def test_what_is_left_to_write_is_of_the_run(values):
+def test_the_unplug_time_belongs_to_the_run(values):
     assert values({("l2", "unplug_s"): 3.0}, "offender", "unplug_s") == {7: 3.0}
 
 
-def test_a_copy_ends_when_the_disk_has_it(values):
+def test_a_copy_ends_when_its_data_are_on_the_disk(values):
     copied = {("l1", "throughput_bps"): 8 << 20, ("l1", "unplug_s"): 3.0}  # of 8 MiB, at 8 MiB/s
     assert values(copied, "offender", "copied_bps") == {7: 2 << 20}
     assert values({("l1", "throughput_bps"): 8 << 20}, "offender", "copied_bps") == {}
 
 
-def test_why_there_is_no_run_is_said_by_cell(wisdom, matrix, tmp_path, monkeypatch):
+def test_missing_runs_have_a_reason_by_cell(wisdom, matrix, tmp_path, monkeypatch):
     store = Store.begin(tmp_path, matrix, {"": {"build_id": "b"}})
     columns = {"cell": [matrix.cells[2].name], "seed": [1], "load": ["w1"], "metric": ["paused_s"], "value": [1.0]}
     monkeypatch.setattr(module, "read_table", lambda path: pd.DataFrame(columns))

@@ -23,11 +23,11 @@ def test_a_cell_for_each_value_scaling_and_scenario(matrix):
     assert matrix.seeds == tuple(range(1, 21))
 
 
-def test_its_directory_holds_all_of_it(matrix):
+def test_a_trial_s_directory_has_its_inputs(matrix):
     assert Plan.from_json(matrix.to_json()) == matrix
 
 
-def test_those_of_the_lab_are_a_matrix():
+def test_the_lab_s_recommendations_become_a_matrix():
     wisdom = read_wisdom()
     matrix = trial_matrix(wisdom, 5)
     defaults = [cell for cell in matrix.cells if cell.levels["recommendation"] == "default"]
@@ -39,7 +39,7 @@ def test_those_of_the_lab_are_a_matrix():
     assert idle.spec.load["l1"].kind == "command"
 
 
-def test_a_value_that_no_spec_takes_is_refused(write_wisdom):
+def test_an_invalid_value_is_refused(write_wisdom):
     wisdom = read_wisdom(write_wisdom('set = ["trace.events=[]"]', 'set = ["memory=1MiB"]'))
     with pytest.raises(InputError, match=r"memory: .* too small.* \(recommendation default, scenario small\)"):
         trial_matrix(wisdom)

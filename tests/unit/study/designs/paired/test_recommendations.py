@@ -6,7 +6,7 @@ from wblab.core.errors import InputError
 from wblab.study.designs.paired.recommendations import read_wisdom
 
 
-def test_all_recommendations_are_there_with_their_sources():
+def test_all_recommendations_have_sources():
     wisdom = read_wisdom()
     numbers = [entry.number for entry in wisdom.recommendation]
     assert numbers == [*range(1, 25), 25, 26]  # the last two are the kernel's own
@@ -22,7 +22,7 @@ def test_all_recommendations_are_there_with_their_sources():
         ), entry.number
 
 
-def test_their_values_are_those_of_their_sources():
+def test_recommended_values_agree_with_their_sources():
     values = {key: value for key, (_, value) in read_wisdom().values().items()}
     assert values["1"].sysctl == {"vm.dirty_bytes": 629145600, "vm.dirty_background_bytes": 314572800}
     assert values["4"].sysctl["vm.dirty_ratio"] == 40
@@ -35,7 +35,7 @@ def test_their_values_are_those_of_their_sources():
     assert values["23"].queue == {"wbt_lat_usec": 75000}
 
 
-def test_every_value_is_looked_at_on_a_scenario():
+def test_every_value_is_tried_on_a_scenario():
     wisdom = read_wisdom()
     for entry in wisdom.recommendation:
         for value in entry.value:
@@ -54,7 +54,7 @@ def test_every_value_is_looked_at_on_a_scenario():
             assert looked or compared, (entry.number, value.name)
 
 
-def test_some_of_them(wisdom):
+def test_recommendations_can_be_selected(wisdom):
     assert [entry.number for entry in wisdom.only(["2"]).recommendation] == [2]
     assert wisdom.only([]).recommendation == wisdom.recommendation
     assert list(wisdom.values()) == ["1", "2a", "2b"]
@@ -81,18 +81,18 @@ def test_some_of_them(wisdom):
         ('write_bps = "100MB/s"', 'write_bps = "0"', "machine: give its memory and write_bps"),
     ],
 )  # fmt: skip
-def test_what_is_wrong_is_said(write_wisdom, old, new, message):
+def test_invalid_recommendations_are_refused_with_the_reason(write_wisdom, old, new, message):
     with pytest.raises(InputError, match=r"wisdom\.toml: ") as error:
         read_wisdom(write_wisdom(old, new))
     assert message in str(error.value)
 
 
-def test_a_file_that_is_not_there(tmp_path):
+def test_a_missing_file_is_refused(tmp_path):
     with pytest.raises(InputError, match="cannot read the recommendations"):
         read_wisdom(tmp_path / "none.toml")
 
 
-def test_a_file_of_an_earlier_lab_is_refused_by_its_version(tmp_path):
+def test_a_file_of_an_earlier_version_is_refused(tmp_path):
     path = tmp_path / "trial.toml"
     path.write_text("[ground.small]\n")
     with pytest.raises(InputError, match=r"trial\.toml has tables of version 1, .*: use the lab that wrote it"):

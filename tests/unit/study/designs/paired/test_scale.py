@@ -30,19 +30,19 @@ def test_bytes_by_seconds_and_by_memory():
     assert by_memory["sysctl.vm.dirty_bytes"] == -(-600 * MIB * 150 // 16384 // 4096) * 4096
 
 
-def test_a_share_is_used_as_it_is_or_by_its_seconds():
+def test_a_ratio_is_kept_or_scaled_by_seconds():
     assert scaled("by memory", sysctl={"vm.dirty_ratio": 40}) == {"sysctl.vm.dirty_ratio": 40}
     found = scaled("by seconds", sysctl={"vm.dirty_ratio": 40})
     assert found["sysctl.vm.dirty_ratio"] == 0
     assert abs(found["sysctl.vm.dirty_bytes"] - 0.4 * 163.84 * MIB) < 4096
 
 
-def test_the_limit_has_no_less_than_two_pages():
+def test_the_limit_is_at_least_two_pages():
     assert scaled("by seconds", sysctl={"vm.dirty_bytes": 8192})["sysctl.vm.dirty_bytes"] == 8192
     assert scaled("by seconds", sysctl={"vm.dirty_background_bytes": 5})["sysctl.vm.dirty_background_bytes"] == 4096
 
 
-def test_times_and_shares_of_the_limit_stay():
+def test_times_and_shares_of_the_limit_are_not_scaled():
     kept = {"vm.dirty_expire_centisecs": 60000}
     assert scaled("as it is", sysctl=kept) == {"sysctl.vm.dirty_expire_centisecs": 60000}
     assert scaled("as it is", bdi={"strict_limit": 1, "max_ratio": 5}) == {
@@ -52,7 +52,7 @@ def test_times_and_shares_of_the_limit_stay():
     assert scaled("by seconds", bdi={"max_bytes": "100MiB"}) == {"disk.bdi.max_bytes": MIB}
 
 
-def test_mount_options_and_queues_are_of_all_disks():
+def test_mount_options_and_queues_apply_to_all_disks():
     scenario = read_wisdom().scenario["two-disks"]
     value = Value(name="it", mount=("commit=30",), queue={"wbt_lat_usec": 75000})
     assert settings(value, MACHINE, read_spec(SPECS.find("two-disks")), scenario, "as it is") == {
@@ -63,18 +63,18 @@ def test_mount_options_and_queues_are_of_all_disks():
     }
 
 
-def test_what_is_set_later_clears_the_other():
+def test_a_later_setting_clears_the_other_of_a_pair():
     assert in_force({"vm.dirty_background_ratio": 1, "vm.dirty_background_bytes": 5}) == {
         "vm.dirty_background_bytes": 5
     }
     assert in_force({"vm.dirty_bytes": "1MiB", "vm.dirty_ratio": 40}) == {"vm.dirty_ratio": 40}
 
 
-def test_no_bytes_are_refused():
+def test_zero_bytes_are_refused():
     assert in_force({"vm.dirty_ratio": 40, "vm.dirty_bytes": 0}) == {"vm.dirty_ratio": 40}
 
 
-def test_what_has_no_size_is_tried_once():
+def test_a_value_without_a_size_is_tried_once():
     assert scalings(Value(name="it", mount=("commit=30",))) == ("as it is",)
     assert scalings(Value(name="it", bdi={"max_ratio": 1})) == ("as it is",)
     assert scalings(Value(name="it", bdi={"max_bytes": "8MiB"})) == ("by seconds", "by memory")

@@ -32,19 +32,19 @@ BEFORE = noisy(10.0, seed=1)
         (10.0, True, "not reproduced"),
     ],
 )
-def test_a_ratio_that_is_known(mean, rising, outcome):
+def test_a_known_ratio_is_recovered(mean, rising, outcome):
     figure = ratio(noisy(mean), BEFORE, 133.0 if rising else 90.0, rising=rising)
     assert judge(figure) == outcome
     assert figure.interval.low < mean / 10 < figure.interval.high
 
 
-def test_what_noise_hides_is_unknown_and_open():
+def test_an_effect_hidden_by_noise_is_not_decided():
     figure = ratio(noisy(9.0, 5, 0.3), noisy(10.0, 5, 0.3, seed=1))
     assert judge(figure) == "not decided"
     assert figure.is_open
 
 
-def test_what_gets_worse_harms_whatever_is_kept():
+def test_a_worse_pause_is_harm_in_any_case():
     worse = ratio(noisy(20.0), BEFORE, 110.0)
     kept = ratio(noisy(5.0), BEFORE)
     assert judge(kept, worse) == "harms"
@@ -53,18 +53,18 @@ def test_what_gets_worse_harms_whatever_is_kept():
     assert judge(None, kept) == "not decided"
 
 
-def test_what_nobody_notices_is_no_harm():
+def test_an_unnoticeable_change_is_no_harm():
     assert ratio(seeds([0.09] * 5), seeds([0.001] * 5), 110.0).interval.estimate == 1.0
 
 
-def test_a_bound_is_refuted_by_one_run():
+def test_one_run_refutes_a_limit():
     figure = bound_figure(seeds([0.5] * 9 + [1.2]), 1.0)
     assert figure.broken == 1
     assert judge(*corrected([figure])) == "not reproduced"
     assert not figure.is_open
 
 
-def test_a_bound_that_all_runs_keep():
+def test_a_limit_kept_by_all_runs_is_reproduced():
     assert judge(*corrected([bound_figure(noisy(0.5), 1.0)])) == "reproduced"
     assert judge(*corrected([bound_figure(seeds([0.5]), 1.0)])) == "not decided"  # one run
     close = bound_figure(seeds([0.2, 0.99, 0.5]), 1.0)
@@ -82,20 +82,20 @@ def test_a_time_is_never_shown_below_zero():
     assert judge(*corrected([kept])) == "reproduced"
 
 
-def test_one_look_is_not_corrected_for_three():
+def test_one_comparison_is_not_corrected_for_three():
     figure = bound_figure(seeds([0.50, 0.52, 0.49]), 0.6)
     once, thrice = corrected([figure], 1)[0], corrected([figure])[0]
     assert once.q == figure.p
     assert thrice.q == pytest.approx(3 * figure.p)
 
 
-def test_runs_that_do_not_differ_decide():
+def test_runs_without_spread_decide():
     figure = corrected([bound_figure(seeds([0.0] * 5), 0.0)])[0]
     assert judge(figure) == "reproduced"
     assert not figure.is_open
 
 
-def test_of_many_that_change_nothing_hardly_any_is_claimed():
+def test_of_many_ineffective_changes_few_are_claimed():
     generator = np.random.default_rng(7)
     figures = [
         ratio_figure(seeds(np.exp(generator.normal(0, 0.2, 8))), seeds([1.0] * 8), 100.0, rising=False, floor=0.1)
@@ -105,14 +105,14 @@ def test_of_many_that_change_nothing_hardly_any_is_claimed():
     assert sum(figure.is_shown for figure in corrected(figures)) == 0
 
 
-def test_pairs_are_runs_of_one_seed():
+def test_pairs_have_the_same_seed():
     figure = ratio({1: 2.0, 2: 4.0, 3: 6.0, 9: 100.0}, {1: 1.0, 2: 2.0, 3: 3.0, 4: 50.0})
     assert figure.interval.estimate == pytest.approx(2.0)
     assert figure.interval.runs == 3
     assert ratio_figure({1: 1.0}, {2: 1.0}, 90, rising=False, floor=0.1) is None
 
 
-def test_a_expectation_is_kept_where_it_is_kept_everywhere():
+def test_an_expectation_holds_if_it_holds_in_all_scenarios():
     assert overall(["reproduced", "reproduced"]) == "reproduced"
     assert overall(["reproduced", "not decided"]) == "not decided"
     assert overall(["reproduced", "not decided", "not reproduced"]) == "not reproduced"

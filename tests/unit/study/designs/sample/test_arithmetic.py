@@ -21,11 +21,11 @@ VALUES = {"limit": 1000, "share": 0.25}
         ("min(limit, 3, share * limit)", 3),
     ],
 )
-def test_it_is_computed_and_rounded_down(expression, value):
+def test_expressions_are_computed_and_rounded_down(expression, value):
     assert evaluate(expression, VALUES) == value
 
 
-def test_names_are_those_of_factors():
+def test_names_in_expressions_are_factors():
     assert names("max(4 * KiB, limit * share)") == {"limit", "share"}
 
 
@@ -50,6 +50,6 @@ def test_names_are_those_of_factors():
         ("(" * 90 + ")" * 90, "is not arithmetic"),
     ],
 )
-def test_anything_else_is_refused(expression, said):
+def test_other_expressions_are_refused(expression, said):
     with pytest.raises(InputError, match=said.replace("(", r"\(")):
         evaluate(expression, VALUES)

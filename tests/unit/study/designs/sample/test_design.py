@@ -14,7 +14,7 @@ def design(**given):
     return design_of({"name": "d", "base": "base", "runs": 16, "factors": {"limit": LIMIT}} | given)
 
 
-def test_its_factors_have_keys_units_and_steps():
+def test_factors_have_keys_units_and_steps():
     given = {
         "limit": LIMIT,
         "disk.latency": {"low": "20us", "high": "5ms"},
@@ -35,16 +35,16 @@ def test_its_factors_have_keys_units_and_steps():
     assert found["filesystem"].level(0.1).settings == {}
 
 
-def test_without_responses_the_innocents_tails_are_looked_at():
+def test_the_default_responses_are_the_tails_of_innocent_loads():
     assert [response.name for response in design().responses] == ["longest_pause", "p999", "wait_time", "throughput"]
 
 
-def test_responses_are_of_a_role_or_of_loads():
+def test_responses_belong_to_a_role_or_to_loads():
     (found,) = design(responses={"reads": {"metric": "longest_pause_s", "of": ["r1", "r2"], "take": "mean"}}).responses
     assert (found.of, found.take) == ("r1, r2", "mean")
 
 
-def test_a_bound_of_a_response_has_its_metrics_unit():
+def test_a_limit_of_a_response_has_its_metric_s_unit():
     table = {"pause": {"metric": "longest_pause_s", "above": ["500ms", "2s"]}, "rate": {"metric": "throughput_bps"}}
     table["cycles"] = {"metric": "cycle_rate_hz", "above": ["0.5"]}
     pause, rate, cycles = design(responses=table).responses
@@ -99,18 +99,18 @@ def test_a_bound_of_a_response_has_its_metrics_unit():
         ({"name": "../x"}, "name: '../x' is not a valid name"),
     ],
 )
-def test_what_is_wrong_is_said(given, said):
+def test_invalid_designs_are_refused_with_the_reason(given, said):
     with pytest.raises(InputError, match=said):
         design(**given)
 
 
-def test_the_designs_of_the_lab_are_found_and_sound():
+def test_the_lab_s_designs_are_valid():
     assert DESIGNS.names()
     for name in DESIGNS.names():
         read_design(DESIGNS.find(name))
 
 
-def test_a_design_that_is_none_is_named(tmp_path):
+def test_an_unknown_design_is_named(tmp_path):
     with pytest.raises(InputError, match=r"no design 'writebck'.*writeback"):
         DESIGNS.find("writebck")
     (tmp_path / "bad.toml").write_text("runs = ")

@@ -10,7 +10,7 @@ U = np.random.default_rng(3).random(2000).tolist()
 NEAR_ONE = float(np.nextafter(1.0, 0.0))
 
 
-def test_whole_numbers_of_a_linear_range_are_as_likely_as_each_other():
+def test_whole_numbers_of_a_linear_range_are_equally_likely():
     factor = Range(name="n", key="memory", low=10, high=14, step=1)
     numbers = [factor.number(u) for u in U]
     assert set(numbers) == {10, 11, 12, 13, 14}
@@ -19,7 +19,7 @@ def test_whole_numbers_of_a_linear_range_are_as_likely_as_each_other():
     assert factor.labels == ("10", "11", "12", "13", "14")
 
 
-def test_a_logarithmic_range_has_as_much_below_its_middle_as_above():
+def test_a_logarithmic_range_is_symmetric_about_its_geometric_mean():
     factor = Range(name="limit", key="k", low=1 << 20, high=1 << 26, scale="log", unit="bytes", step=4096)
     numbers = [factor.number(u) for u in U]
     assert sum(number < 1 << 23 for number in numbers) == sum(u < 0.5 for u in U)
@@ -29,7 +29,7 @@ def test_a_logarithmic_range_has_as_much_below_its_middle_as_above():
     assert factor.labels[-1] == "38.1 MiB – 64 MiB"
 
 
-def test_a_range_of_fractions_has_no_steps():
+def test_a_range_of_fractions_needs_no_step():
     factor = Range(name="share", key="", low=0.1, high=0.9)
     assert factor.level(0.5) == Level(0.5, {}, 0.5)
     assert len(factor.labels) == 8
@@ -41,7 +41,7 @@ def test_a_time_is_set_with_its_unit():
     assert factor.labels[0] == "1 µs"
 
 
-def test_each_level_has_its_part_of_the_numbers():
+def test_each_level_has_an_equal_part_of_the_sample():
     levels = tuple(Level(label, {"memory": label}) for label in ("a", "b", "c"))
     factor = Levels(name="m", levels=levels)
     assert [factor.level(u).label for u in (0.0, 0.34, NEAR_ONE)] == ["a", "b", "c"]
@@ -56,7 +56,7 @@ def test_a_number_has_a_unit_or_none(given, found):
 
 
 @pytest.mark.parametrize("given", [True, None, "many", float("nan"), float("inf"), "4 parsecs"])
-def test_what_is_no_number_is_refused(given):
+def test_an_invalid_number_is_refused(given):
     with pytest.raises(InputError, match=r"x: .* is not a number, size, rate or time"):
         parse_number(given, "x")
 

@@ -28,7 +28,7 @@ def plan(points=None, **given):
     return planned(design, points, Path())
 
 
-def test_a_row_sets_what_its_numbers_stand_for():
+def test_a_row_sets_the_values_of_its_levels():
     (cell,) = plan([[0.0, 0.0, 0.9, 0.5]]).cells
     assert cell.name == "0"
     assert cell.levels == {"wait": 1_000_000_000, "disk.write_bps": 1 << 20, "disk.scheduler": "bfq"}
@@ -38,7 +38,7 @@ def test_a_row_sets_what_its_numbers_stand_for():
     assert cell.spec.sysctl["vm.dirty_bytes"] == 1 << 20
 
 
-def test_rows_are_cells_of_a_matrix_that_can_be_kept():
+def test_rows_become_cells_of_a_matrix():
     matrix = plan()
     assert len(matrix.runs()) == 8
     assert Plan.from_json(matrix.to_json()) == matrix
@@ -60,12 +60,12 @@ def test_rows_are_cells_of_a_matrix_that_can_be_kept():
         ({"base": "no-such"}, "no spec 'no-such'"),
     ],
 )
-def test_what_cannot_run_is_said_with_its_row(given, said):
+def test_an_invalid_row_is_named(given, said):
     with pytest.raises(InputError, match=said):
         plan(**given)
 
 
-def test_all_rows_of_the_labs_designs_can_be():
+def test_all_rows_of_the_lab_s_designs_are_valid():
     for name in ("writeback",):
         path = DESIGNS.find(name)
         design = read_design(path)

@@ -76,13 +76,13 @@ def test_responses_are_the_worst_of_their_loads_and_the_median_of_seeds(director
         {"responses": {"a": 5}},
     ],
 )
-def test_a_damaged_record_is_refused_in_a_line(directory, change):
+def test_a_damaged_record_is_refused_in_one_line(directory, change):
     content = json.loads((directory / DESIGN).read_text())
     (directory / DESIGN).write_text(json.dumps(content | change))
     with pytest.raises(InputError, match=r"design.json is damaged|responses.a must be a table"):
         read_record(directory)
 
 
-def test_a_directory_without_one_is_none_of_an_exploration(tmp_path):
+def test_a_directory_without_a_record_is_not_an_exploration(tmp_path):
     with pytest.raises(InputError, match="is this the directory of an exploration"):
         read_record(tmp_path)

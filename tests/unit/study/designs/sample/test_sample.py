@@ -18,7 +18,7 @@ def test_each_column_has_one_run_in_each_stratum():
     assert (np.sort(np.floor(points * 64), axis=0) == np.arange(64)[:, None]).all()
 
 
-def test_the_seed_decides():
+def test_the_seed_decides_the_sample():
     assert (sample(HEAD, 5) == sample(HEAD, 5)).all()
     assert not (sample(HEAD, 5) == sample(replace(HEAD, seed=2), 5)).any()
 

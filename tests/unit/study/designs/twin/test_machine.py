@@ -25,7 +25,7 @@ def live_run(kind="live", live=LIVE, offender=True):
     return Run(Path("exp/live"), {"kind": kind, "live": live}, spec, cycles)
 
 
-def test_a_live_run_tells_its_machine():
+def test_the_machine_is_read_from_a_live_run():
     machine = machine_of(live_run())
     assert (machine.memory_bytes, machine.write_bps, machine.offender_bytes) == (8 << 30, 70_000_000, 3 << 30)
     assert (machine.filesystem, machine.scheduler, machine.ioclass) == ("ext4", "mq-deadline", "idle")
@@ -44,12 +44,12 @@ def test_a_live_run_tells_its_machine():
         ({"offender": False}, "has no offender"),
     ],
 )
-def test_a_run_that_does_not_say_enough_is_refused(changed, message):
+def test_an_incomplete_run_is_refused(changed, message):
     with pytest.raises(InputError, match=message):
         machine_of(live_run(**changed))
 
 
-def test_the_disk_is_measured_and_nothing_stays(tmp_path):
+def test_the_disk_is_measured_and_nothing_is_left(tmp_path):
     assert measured_bps(tmp_path, seconds=0.1, most_bytes=8 << 20) > 0
     assert os.listdir(tmp_path) == []
 

@@ -18,10 +18,10 @@ from wblab.study.designs.twin.match import Match
         (None, (0.7, 0.9), None),
     ],
 )
-def test_a_live_run_is_one_more_of_the_twin_s_within_a_factor_of_two(live, twin, outcome):
+def test_a_live_run_matches_the_twin_within_a_factor_of_two(live, twin, outcome):
     assert Match("mw1", "longest_pause_s", live, twin).outcome == outcome
 
 
-def test_the_interval_is_wider_where_more_figures_are_looked_at():
+def test_the_interval_widens_with_the_number_of_figures():
     one, six = (Match("mw1", "longest_pause_s", 5.0, (4.0, 5.0, 6.0), looks).ratio for looks in (1, 6))
     assert six[0] < one[0] < 1 < one[1] < six[1]

@@ -28,13 +28,13 @@ def store(tmp_path):
     return Store.create(tmp_path / "exp", plan, {"6.12": {"build_id": "b"}})
 
 
-def test_runs_differ_in_their_seeds_alone(store):
+def test_runs_differ_only_in_their_seeds(store):
     specs = [cell.with_seed(seed) for cell, seed in store.plan.runs()]
     assert [(spec.kernel, spec.seed) for spec in specs] == [("6.12", 1), ("6.12", 2), ("6.12", 3)]
     assert len({repr((spec.disk, spec.load, spec.sysctl)) for spec in specs}) == 1
 
 
-def test_what_was_asked_is_in_the_directory(store, tmp_path):
+def test_the_directory_has_the_request(store, tmp_path):
     again = Store.open(store.path, "twin")
     question = runs.twin_study(MACHINE, tmp_path / "live")
     found = runs.read_study(again)
@@ -42,14 +42,14 @@ def test_what_was_asked_is_in_the_directory(store, tmp_path):
     assert Plan.from_json(again.plan.to_json()) == store.plan
 
 
-def test_runs_come_back_in_the_order_of_their_seeds_and_only_those_that_there_are(store, monkeypatch):
+def test_existing_runs_are_returned_in_the_order_of_seeds(store, monkeypatch):
     monkeypatch.setattr(runs, "read_run", lambda path: path.name)
     for seed in (3, 1):
         (store.runs / f"twin-s{seed}").mkdir()
     assert runs.runs_in(store) == ["twin-s1", "twin-s3"]
 
 
-def test_a_measured_disk_is_in_the_directory_too(tmp_path):
+def test_the_directory_has_the_measured_disk(tmp_path):
     machine = with_disk(MACHINE, read_disk("usb-stick"))
     store = Store.create(tmp_path / "exp", runs.plan_of(runs.twin_study(machine, None), 1, ""), {"": {"build_id": "b"}})
     found = runs.read_study(Store.open(store.path))
@@ -57,7 +57,7 @@ def test_a_measured_disk_is_in_the_directory_too(tmp_path):
 
 
 @pytest.mark.parametrize("about", [{}, {"machine": {}}, {"machine": [], "factor": 1, "notes": [], "live": None}])
-def test_a_directory_that_holds_no_twin_is_refused(store, about):
+def test_a_directory_without_a_twin_is_refused(store, about):
     store.plan.about.clear()
     store.plan.about.update(about)
     with pytest.raises(InputError):

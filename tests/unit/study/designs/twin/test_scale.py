@@ -57,7 +57,7 @@ def test_the_thesis_s_machine_becomes_a_small_guest():
 
 
 @given(machines)
-def test_a_twin_can_run_and_has_its_machine_s_flush_time(machine):
+def test_a_twin_is_valid_and_has_its_machine_s_flush_time(machine):
     twin = twin_of(machine, "twin")
     check_spec(twin.spec)
     background = twin.spec.sysctl["vm.dirty_background_bytes"]
@@ -66,7 +66,7 @@ def test_a_twin_can_run_and_has_its_machine_s_flush_time(machine):
     assert twin.spec.memory <= max(2 * GIB, machine.memory_bytes) + 4096
 
 
-def test_what_a_guest_does_not_have_is_said():
+def test_features_missing_in_a_guest_are_reported():
     machine = Machine(**{**vars(THESIS), "filesystem": "zfs", "scheduler": ""})
     twin = twin_of(machine, "twin")
     assert (twin.spec.disk["disk"].filesystem, twin.spec.disk["disk"].scheduler) == ("ext4", "none")
@@ -76,7 +76,7 @@ def test_what_a_guest_does_not_have_is_said():
     ]
 
 
-def test_a_measured_disk_is_the_twin_s_with_its_times_kept():
+def test_a_measured_disk_keeps_its_times_in_the_twin():
     disk = read_disk("usb-stick")
     machine = with_disk(THESIS, disk)
     assert machine.write_bps == pytest.approx(1 / (1 / 10e6 + 1.15 / (8 * MIB)), rel=0.001)  # with its stalls
@@ -93,7 +93,7 @@ def as_set(**changes):
     return Machine(**{**vars(THESIS), **changes})
 
 
-def test_what_is_set_on_the_machine_is_set_in_the_twin():
+def test_the_machine_s_settings_are_set_in_the_twin():
     timers = {"vm.dirty_expire_centisecs": 500}
     group = Group(memory_high=64 * MIB, io_max_bps=56_000_000)
     twin = twin_of(as_set(timers=timers, own_limit=50_000, group=group), "twin", 32.0)
@@ -111,7 +111,7 @@ def test_what_is_set_on_the_machine_is_set_in_the_twin():
     assert disk.queue == {"wbt_lat_usec": 0}
 
 
-def test_a_weight_is_the_scheduler_s():
+def test_a_weight_is_set_for_the_scheduler():
     twin = twin_of(as_set(scheduler="bfq", group=Group(io_weight=10)), "twin")
     check_spec(twin.spec)
     assert twin.spec.cgroup["bulk"].files == {"memory.max": "max", "io.bfq.weight": "10"}
@@ -127,7 +127,7 @@ def test_a_weight_is_the_scheduler_s():
         (1023, 1280, "none", 32.0, (64, 40)),  # without a scheduler it is as deep as the device
     ],
 )
-def test_the_queue_holds_as_much_time(requests, kib, scheduler, factor, found):
+def test_the_queue_holds_the_same_time(requests, kib, scheduler, factor, found):
     queue = Queue(requests=requests, request_bytes=kib << 10, wbt_lat_usec=75_000)
     assert guest_queue(queue, scheduler, factor) == {
         "nr_requests": found[0],
@@ -136,13 +136,13 @@ def test_the_queue_holds_as_much_time(requests, kib, scheduler, factor, found):
     }
 
 
-def test_a_slow_disk_has_the_time_that_it_takes():
+def test_a_slow_disk_gets_enough_time():
     machine = as_set(write_bps=1_000_000, dirty_bytes=3 * GIB)
     assert twin_of(machine, "twin").spec.time_limit > 10 * 10**9 * 3 * GIB // 1_000_000
     assert twin_of(THESIS, "twin").spec.time_limit == 900 * 10**9
 
 
-def test_there_is_room_for_the_innocents_files():
+def test_the_twin_has_room_for_the_innocent_loads_files():
     load = Commit(file="db", size=Bytes(64 * MIB), idle=Nanoseconds(10**8))
     sizes = [twin_of(as_set(innocent=loads), "twin").spec.disk["disk"].size for loads in (INNOCENT, {"db": load})]
     assert sizes[1] >= sizes[0] + 60 * MIB
