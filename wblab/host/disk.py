@@ -12,8 +12,8 @@ from wblab.core.spec import DISK, Disk, Spec
 from wblab.core.stacks import images, is_copied, size_bytes, top
 from wblab.core.streams import stream
 from wblab.core.units import Bytes
-from wblab.host.imprint import CHANCE_BYTES, TIME_S
 from wblab.host.mkfs import DISK_PATH, Mkfs
+from wblab.host.reproducible import CHANCE_BYTES, TIME_S
 from wblab.lab.tools import tool_path
 
 # What is not written, nor to be written later, is a hole where the disk may have holes.

@@ -14,7 +14,7 @@ from wblab.core.errors import WblabError
 from wblab.core.layout import DISK_FD
 from wblab.core.units import format_bytes
 from wblab.host import sparse
-from wblab.host.imprint import imprint
+from wblab.host.reproducible import make_reproducible
 from wblab.host.sandbox import DISTRIBUTION, Sandbox
 from wblab.host.sandbox.elf import loader
 from wblab.machine.lifetime import end_with
@@ -85,7 +85,7 @@ def _make(mkfs: Mkfs, disk_fd: int) -> None:
             raise WblabError(f"{tool} failed on the disk, check {mkfs.key}.mkfs_options: {' / '.join(lines[-2:])}")
     finally:
         os.close(said)
-    imprint(mkfs.filesystem, disk_fd, bytes.fromhex(mkfs.chance))
+    make_reproducible(mkfs.filesystem, disk_fd, bytes.fromhex(mkfs.chance))
 
 
 def _wait(mkfs: Mkfs, pid: int, disk_fd: int) -> int:

@@ -17,9 +17,9 @@ from wblab.core.tables import from_table
 from wblab.host.bundle import program_sha256
 from wblab.host.command import interpreter
 from wblab.host.machine import describe_host
+from wblab.host.machinelock import machine_lock
 from wblab.host.request import Request, ready
 from wblab.host.run import RunFailedError, run_experiment
-from wblab.host.turns import turn
 from wblab.kernels import Kernel, KernelResolver, built_kernel
 from wblab.lab.progress import Report, silent
 from wblab.study.plan import Further
@@ -148,7 +148,7 @@ def run_in(room: Path, order: Order, report: Report = silent, resolve: KernelRes
     """
     try:
         request = accepted(order, resolve)
-        with turn(request.spec.clock.mode, lambda: report(None, "waiting for its turn")):
+        with machine_lock(request.spec.clock.mode, lambda: report(None, "waiting for its turn")):
             directory = run_experiment(request, room, report=report).directory
             return Result(
                 directory, rows=_rows(directory, order)

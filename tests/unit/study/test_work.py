@@ -105,7 +105,7 @@ def test_a_run_with_the_real_clock_waits_until_it_is_alone(tmp_path, resolve, ma
     (cell,) = make_matrix({"clock.mode": ["real"]}).cells
     order = work.Order(to_table(cell.with_seed(5)), BUILD, work.own_program())
     monkeypatch.setenv("WBLAB_SHM", str(tmp_path))
-    with work.turn("virtual", lambda: None):
+    with work.machine_lock("virtual", lambda: None):
         assert work.run_in(tmp_path, order, cancelled, resolve) == work.Result(b"", "cancelled")
 
 

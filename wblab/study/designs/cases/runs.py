@@ -14,7 +14,7 @@ from wblab.analysis.runs.run import read_run
 from wblab.analysis.statistics.outcome import NOT_TESTABLE
 from wblab.core.errors import InputError, WblabError
 from wblab.core.spec import Spec
-from wblab.host.turns import turn
+from wblab.host.machinelock import machine_lock
 from wblab.study.cells import Cell, run_name
 from wblab.study.plan import Plan
 from wblab.study.run import run_store
@@ -151,7 +151,7 @@ class Examination:
 
     def do(self, job: _Drawing | _Judging) -> Any:
         """Draw or judge in a worker. Wait while a run in real time needs the machine."""
-        with turn("virtual", _wait):
+        with machine_lock("virtual", _wait):
             if isinstance(job, _Drawing):
                 return self.draw(job.case, _sample(job.directory)) if self.draw else []
             samples = {case: list(map(_sample, runs)) for case, runs in job.runs.items()}

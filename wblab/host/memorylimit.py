@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from wblab.core.units import format_bytes
-from wblab.host.held import devices, held
+from wblab.host.unlinked import devices, unlinked_files
 from wblab.host.usage import private_bytes
 
 # A kernel hands files to its processes through sockets, a few at a time: on a busy machine a look finds one now and
@@ -38,7 +38,7 @@ class Look:
         bounds = self._bounds
         if len(pids) > bounds.processes:
             return f"it had more than {bounds.processes} processes"
-        now = held(pids, self._devices)
+        now = unlinked_files(pids, self._devices)
         self._under_way = self._under_way + 1 if now.under_way else 0
         self._mapped = self._mapped + 1 if now.mapped else 0
         if private_bytes(pids) + max(0, now.taken_bytes - bounds.own_bytes) > bounds.memory_bytes:

@@ -7,7 +7,7 @@ from support.disks import formatted
 from wblab.core.errors import WblabError
 from wblab.core.spec import Disk
 from wblab.host.disk import made_disk
-from wblab.host.imprint import CHANCE_BYTES, crc32c, imprint
+from wblab.host.reproducible import CHANCE_BYTES, crc32c, make_reproducible
 from wblab.lab.tools import tool_path
 
 MIB = 1 << 20
@@ -38,10 +38,10 @@ def test_reproducible_identifiers_leave_a_consistent_filesystem(filesystem, tmp_
 @pytest.mark.parametrize("filesystem", ["btrfs", "exfat"])
 def test_a_disk_with_another_filesystem_is_a_failure(filesystem):
     with made_disk(4 * MIB) as fd, pytest.raises(WblabError, match=f"mkfs.{filesystem} made a disk that"):
-        imprint(filesystem, fd, bytes(CHANCE_BYTES))
+        make_reproducible(filesystem, fd, bytes(CHANCE_BYTES))
 
 
 def test_filesystems_with_uuid_options_are_left_alone():
     with made_disk(MIB) as fd:
-        imprint("ext4", fd, bytes(CHANCE_BYTES))
+        make_reproducible("ext4", fd, bytes(CHANCE_BYTES))
         assert os.pread(fd, MIB, 0) == bytes(MIB)

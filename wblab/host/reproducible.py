@@ -24,7 +24,7 @@ _ROOT_UUID, _ROOT_TIMES = slice(247, 263), (*_INODE_TIMES, 327, 339)  # a root b
 _TIME = struct.Struct("<QI")
 
 
-def imprint(filesystem: str, disk_fd: int, chance: bytes) -> None:
+def make_reproducible(filesystem: str, disk_fd: int, chance: bytes) -> None:
     """Change a filesystem that has just been made on the disk. Raises WblabError for one that is not understood.
 
     chance: CHANCE_BYTES of the seed's randomness.

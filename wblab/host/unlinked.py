@@ -23,7 +23,7 @@ _Inode = tuple[int, int]  # device and number
 
 
 @dataclass(frozen=True)
-class Held:
+class Unlinked:
     """taken_bytes: by files without a name. mapped: of how many, mapped and not open, we cannot know what they take.
 
     under_way: descriptors in sockets. channels: sockets and pipes. hidden: threads that we may not look at.
@@ -45,7 +45,7 @@ def devices(directory: Path) -> frozenset[int]:
         os.close(memory)
 
 
-def held(pids: Iterable[int], on: frozenset[int]) -> Held:
+def unlinked_files(pids: Iterable[int], on: frozenset[int]) -> Unlinked:
     """Return what processes hold on these devices. One that ends meanwhile holds nothing."""
     taken: dict[_Inode, int] = {}
     mapped: dict[_Inode, str] = {}
@@ -74,7 +74,7 @@ def held(pids: Iterable[int], on: frozenset[int]) -> Held:
             continue
         except OSError:
             unknown += 1
-    return Held(sum(taken.values()), unknown, under_way, len(channels), hidden)
+    return Unlinked(sum(taken.values()), unknown, under_way, len(channels), hidden)
 
 
 def _has_memory(thread: Path) -> bool:

@@ -2,11 +2,11 @@
 
 import pytest
 
-from wblab.host import taken
-from wblab.host.held import Held
-from wblab.host.taken import Bounds, Look
+from wblab.host import memorylimit
+from wblab.host.memorylimit import Bounds, Look
+from wblab.host.unlinked import Unlinked
 
-NOTHING = Held(0, 0, 0, 0, 0)
+NOTHING = Unlinked(0, 0, 0, 0, 0)
 HIDES = "its processes hide files that they hold in memory"
 
 
@@ -14,10 +14,10 @@ HIDES = "its processes hide files that they hold in memory"
 def look(tmp_path, monkeypatch):
     """Return what says what is too much where one process holds this."""
     looked = Look(Bounds(own_bytes=500, memory_bytes=1 << 20, processes=3), tmp_path)
-    monkeypatch.setattr(taken, "private_bytes", lambda pids: 1000)
+    monkeypatch.setattr(memorylimit, "private_bytes", lambda pids: 1000)
 
     def excess(now):
-        monkeypatch.setattr(taken, "held", lambda pids, on: now)
+        monkeypatch.setattr(memorylimit, "unlinked_files", lambda pids, on: now)
         return looked.excess([1])
 
     return excess
@@ -25,8 +25,8 @@ def look(tmp_path, monkeypatch):
 
 def test_the_guest_s_own_resources_do_not_count(look):
     room = (1 << 20) - 1000
-    assert look(Held(500 + room, 0, 0, 0, 0)) == ""
-    assert look(Held(501 + room, 0, 0, 0, 0)) == "its processes took more than 1 MiB of memory"
+    assert look(Unlinked(500 + room, 0, 0, 0, 0)) == ""
+    assert look(Unlinked(501 + room, 0, 0, 0, 0)) == "its processes took more than 1 MiB of memory"
 
 
 def test_too_many_processes_are_an_error(tmp_path):
@@ -35,10 +35,10 @@ def test_too_many_processes_are_an_error(tmp_path):
 
 
 def test_unreadable_processes_count_as_hiding_something(look):
-    assert look(Held(0, 0, 0, 0, 1)) == HIDES
+    assert look(Unlinked(0, 0, 0, 0, 1)) == HIDES
 
 
-@pytest.mark.parametrize(("what", "most"), [(Held(0, 1, 0, 0, 0), 3), (Held(0, 0, 1, 1, 0), 10)])
+@pytest.mark.parametrize(("what", "most"), [(Unlinked(0, 1, 0, 0, 0), 3), (Unlinked(0, 0, 1, 1, 0), 10)])
 def test_unreadable_resources_are_tolerated_briefly(look, what, most):
     for _ in range(3):
         assert [look(what) for _ in range(most - 1)] == [""] * (most - 1)
@@ -46,6 +46,6 @@ def test_unreadable_resources_are_tolerated_briefly(look, what, most):
     assert [look(what) for _ in range(most)] == [""] * (most - 1) + [HIDES]
 
 
-@pytest.mark.parametrize("much", [Held(0, 0, 65, 1, 0), Held(0, 0, 0, 7, 0)])
+@pytest.mark.parametrize("much", [Unlinked(0, 0, 65, 1, 0), Unlinked(0, 0, 0, 7, 0)])
 def test_too_many_sockets_and_passed_descriptors_are_an_error(look, much):
     assert look(much) == "its processes have too many sockets, pipes, or files in them"

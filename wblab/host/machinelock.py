@@ -19,7 +19,7 @@ _LONGEST_NAME = 100  # sun_path has 108 bytes
 
 
 @contextmanager
-def turn(mode: ClockMode, waiting: Callable[[], object]) -> Iterator[None]:
+def machine_lock(mode: ClockMode, waiting: Callable[[], object]) -> Iterator[None]:
     """Hold this machine for a run, together with others in virtual time, or alone in real time.
 
     Until it is free, `waiting` is called several times a second, and may raise to give up. All matrices of all users

@@ -2,7 +2,7 @@ import os
 
 import pytest
 
-from wblab.host.turns import turn
+from wblab.host.machinelock import machine_lock
 
 
 class Busy(Exception):  # noqa: N818
@@ -20,20 +20,20 @@ def shm(tmp_path, monkeypatch):
 
 
 def test_runs_with_the_virtual_clock_share_the_machine():
-    with turn("virtual", refuse), turn("virtual", refuse):
+    with machine_lock("virtual", refuse), machine_lock("virtual", refuse):
         pass
 
 
 @pytest.mark.parametrize(("first", "second"), [("real", "virtual"), ("virtual", "real"), ("real", "real")])
 def test_a_run_with_the_real_clock_is_alone(first, second, shm):
-    with turn(first, refuse), pytest.raises(Busy), turn(second, refuse):
+    with machine_lock(first, refuse), pytest.raises(Busy), machine_lock(second, refuse):
         pytest.fail("both run")
-    with turn(second, refuse):
+    with machine_lock(second, refuse):
         assert os.listdir(shm) == []
 
 
 def test_a_waiting_run_gets_the_machine():
-    first = turn("real", refuse)
+    first = machine_lock("real", refuse)
     first.__enter__()
     asked = []
 
@@ -42,20 +42,20 @@ def test_a_waiting_run_gets_the_machine():
         if len(asked) == 2:
             first.__exit__(None, None, None)
 
-    with turn("real", waiting):
+    with machine_lock("real", waiting):
         assert len(asked) == 2
 
 
 def test_a_run_waiting_to_be_alone_is_not_overtaken():
-    first = turn("virtual", refuse)
+    first = machine_lock("virtual", refuse)
     first.__enter__()
 
     def waiting():
-        with pytest.raises(Busy), turn("virtual", refuse):
+        with pytest.raises(Busy), machine_lock("virtual", refuse):
             pytest.fail("overtaken")
         first.__exit__(None, None, None)
 
-    with turn("real", waiting):
+    with machine_lock("real", waiting):
         pass
-    with turn("virtual", refuse):
+    with machine_lock("virtual", refuse):
         pass
