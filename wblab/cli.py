@@ -18,10 +18,10 @@ from wblab.lab.printable import printable
 
 VERBS = (
     Verb("run", "run an experiment", "run"),
-    Verb("rerun", "repeat a run, and compare", "run"),
+    Verb("rerun", "repeat a run and compare both", "run"),
     Verb("matrix", "run many experiments", "run", ("explore",)),
     Verb("explore", "find which settings matter, by a sample of them", "run", ("explore",)),
-    Verb("golden", "does this machine see what others saw?", "run"),
+    Verb("golden", "compare the base run with that of other machines", "run"),
     Verb("timeline", "draw a run", "look"),
     Verb("runs", "list runs and studies", "look"),
     Verb("pauses", "print a run's pauses", "look"),
@@ -29,9 +29,9 @@ VERBS = (
     Verb("layers", "take a run's writes and fsyncs apart", "look"),
     Verb("export", "write a run for another program", "look"),
     Verb("compare", "compare groups of runs", "compare", ("explore",)),
-    Verb("verify", "check the thesis's claims", "compare", ("explore",)),
+    Verb("verify", "check the claims of five works", "compare", ("explore",)),
     Verb("atlas", "which claims hold on which kernel and filesystem", "compare", ("explore",)),
-    Verb("trial", "try recommendations: do they bring what they should?", "compare", ("explore",)),
+    Verb("trial", "try common recommendations", "compare", ("explore",)),
     Verb("twin", "repeat a live run in a guest", "compare"),
     Verb("advise", "recommend what to set on this machine", "live"),
     Verb("live", "run the loads on this machine beside a command", "live"),
@@ -41,9 +41,9 @@ VERBS = (
     Verb("mitigate", "slow down processes that write too much", "live"),
     Verb("kernel", "list, build and describe kernels", "kernels"),
     Verb("bisect", "find the kernel commit that changed a figure", "kernels", ("explore",)),
-    Verb("clean", "remove runs, and unfinished builds", "set up"),
+    Verb("clean", "remove runs and unfinished builds", "set up"),
     Verb("doctor", "check this machine", "set up"),
-    Verb("completion", "let a shell complete verbs and options", "set up"),
+    Verb("completion", "complete verbs and options in a shell", "set up"),
     Verb("reference", "print all verbs and options as one page", "set up"),
 )
 _NO_ROOM = (errno.ENOSPC, errno.EDQUOT)

@@ -89,5 +89,9 @@ def chosen(names: list[str], work: str = "thesis") -> list[Claim]:
     known = [claim.name for claim in claims]
     for name in names:
         if name not in known:
-            raise InputError(f"no claim {name!r}{nearest(name, known)}: list them with 'wblab verify --list'")
+            for other, found in WORKS.items():
+                if any(claim.name == name for claim in found.claims):
+                    raise InputError(f"claim {name!r} belongs to another work: add --source {other}")
+            listing = "wblab verify --list" + (f" --source {work}" if work != "thesis" else "")
+            raise InputError(f"no claim {name!r}{nearest(name, known)}: list them with '{listing}'")
     return [claim for claim in claims if not names or claim.name in names]
