@@ -1,4 +1,4 @@
-"""For all tests: what was left out is said, and property tests have no time limits: timings never pass or fail."""
+"""For all tests: omitted tests are listed, and property tests have no time limits, because timings decide nothing."""
 
 import os
 import signal
@@ -23,7 +23,7 @@ signal.signal(signal.SIGINT, signal.default_int_handler)  # what a shell starts 
 
 @pytest.fixture(autouse=True)
 def _umask() -> Iterator[None]:
-    """Give the process its umask back: a daemon that a test runs in it sets one of its own."""
+    """Restore the umask of the process, because a daemon that a test runs in it sets its own."""
     ours = os.umask(0o022)
     os.umask(ours)
     yield
@@ -32,7 +32,7 @@ def _umask() -> Iterator[None]:
 
 @pytest.fixture(scope="session", autouse=True)
 def _words_for_people() -> Iterator[None]:
-    """Look at the words of every picture and page that a test makes: an object or a missing number is a slip."""
+    """Check the text of every picture and page that a test makes: an object or a missing number is a mistake."""
     from jinja2 import Template
     from matplotlib.figure import Figure
     from matplotlib.text import Text

@@ -1,4 +1,4 @@
-"""A made-up machine to recommend remedies for: its twin's figures, its settings, and the places of these."""
+"""An invented machine to recommend remedies for: its twin's figures, its settings, and their files."""
 
 from wblab.live.runs.request import INNOCENT
 from wblab.study.designs.advice.advice import Advice

@@ -1,4 +1,4 @@
-"""Disks as a guest gets them."""
+"""Disks in the form that a guest gets."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager

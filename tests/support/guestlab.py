@@ -1,4 +1,4 @@
-"""A place to run guests in, and to check what they leave behind."""
+"""A directory for running guests and checking what they leave behind."""
 
 import os
 import subprocess

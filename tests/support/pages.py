@@ -41,7 +41,7 @@ class _Words(HTMLParser):
 
 
 def words(page: str) -> list[str]:
-    """Return the texts that people read on a page."""
+    """Return the visible texts of a page."""
     parser = _Words()
     parser.feed(page)
     parser.close()

@@ -1,4 +1,4 @@
-"""What tests of several rooms begin with."""
+"""Fixtures for the tests of several packages."""
 
 import pytest
 from support import pictured
@@ -15,17 +15,17 @@ def spec_text():
 
 @pytest.fixture
 def make_run(tmp_path):
-    """Return what writes a run with these boundaries of its loads, and returns its directory."""
+    """Return a function that writes a run with these boundaries of its loads and returns its directory."""
     return lambda boundaries_ns, **record: write_run(tmp_path / "2026-01-01_00-00-00_base", boundaries_ns, **record)
 
 
 @pytest.fixture
 def run(tmp_path):
-    """A run whose mw1 is stopped once."""
+    """A run in which mw1 stalls once."""
     return read_run(write_run(tmp_path / "run", pictured.BOUNDARIES))
 
 
 @pytest.fixture
 def cache():
-    """Return what a timeline asks of a page cache."""
+    """Return the part of a page cache that a timeline needs."""
     return pictured.page_cache()

@@ -1,4 +1,4 @@
-"""What the directory of a bisection, which may be somebody else's, cannot decide."""
+"""The directory of a bisection may belong to somebody else, so it cannot decide some things."""
 
 from wblab.cli import main
 from wblab.lab.named import SPECS

@@ -1,4 +1,4 @@
-"""The command as a whole: every verb explains itself, refuses what it does not know, and loads nobody else."""
+"""The command as a whole: every verb has help, refuses unknown arguments, and imports no other verb."""
 
 import os
 import re

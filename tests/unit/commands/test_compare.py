@@ -1,4 +1,4 @@
-"""wblab compare, as it is typed."""
+"""wblab compare on the command line."""
 
 import json
 from pathlib import Path
@@ -14,7 +14,7 @@ MS = 10**6
 
 @pytest.fixture
 def runs(tmp_path):
-    """Two schedulers with three seeds each: mw1 is stopped for 1 s with one, 0.5 s with the other, and a bit more."""
+    """Two schedulers with three seeds each: mw1 stalls for slightly more than 1 s with one and 0.5 s with the other."""
     paths = []
     for scheduler, pause_ms in (("none", 1000), ("bfq", 500)):
         for seed in (1, 2, 3):
@@ -29,7 +29,7 @@ def runs(tmp_path):
 
 @pytest.fixture
 def compare(capsys):
-    """Return what runs the verb and gives its exit code, output and errors."""
+    """Return a function that runs the verb and returns its exit code, output and errors."""
 
     def call(*arguments):
         code = main(["compare", *map(str, arguments)])
@@ -54,7 +54,7 @@ def test_a_table_lists_the_differences(compare, runs):
 
 
 def test_failed_runs_are_skipped_with_a_note(compare, runs, tmp_path):
-    """One that failed on its way, and one whose guest ended before any load had begun, as a pattern finds them."""
+    """A run that failed midway, and one that ended before any load started, as a shell pattern matches them."""
     for name, times in (("_late", {"c1": [0, 50 * MS], "mw1": [0, 100 * MS]}), ("_early", {"c1": [], "mw1": []})):
         path = write_run(tmp_path / name, times)
         content = json.loads((path / EXPERIMENT).read_text())

@@ -37,7 +37,7 @@ def run(tmp_path):
 
 @pytest.fixture
 def started(tmp_path):
-    """Start load.py with a load that sleeps in its first cycle; it has begun when it sleeps."""
+    """Start load.py with a load that sleeps in its first cycle, and wait until it sleeps."""
     processes = []
 
     def sleeps(pid):

@@ -1,4 +1,4 @@
-"""What a user gets wrong is one line that names the next step; so is a disk that is full."""
+"""A user's mistake, or a full disk, is reported on one line with the next step."""
 
 import errno
 import subprocess
@@ -57,7 +57,7 @@ def test_long_work_prints_lines_without_a_terminal(monkeypatch, capsys):
 
 
 def test_a_run_on_a_full_disk_has_no_traceback(tmp_path):
-    """A filesystem of a few KiB, in a mount namespace of its own: the run's record finds no room."""
+    """A filesystem of a few KiB in a separate mount namespace, too small for the run's record."""
     small = f"mount -t tmpfs -o size=16k,nr_inodes=20 tmpfs {tmp_path}"
     script = f"{small} && exec {sys.executable} -m wblab run --exp {tmp_path}"
     command = ["unshare", "--mount", "--map-root-user", "sh", "-c", script]

@@ -1,4 +1,4 @@
-"""Options of one name mean one thing in all verbs, and are where they make sense."""
+"""An option means the same in all verbs, and exists wherever it makes sense."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""What lies among the results is listed, and removed only if it was chosen and nobody works on it."""
+"""Results are listed, and removed only if they are selected and not in use."""
 
 import fcntl
 import json
@@ -15,7 +15,7 @@ from wblab.lab.specfile import read_spec
 
 @pytest.fixture
 def place(tmp_path, monkeypatch):
-    """Results: a run of a preset that changes two keys, one that failed, a study, and a stranger's directory."""
+    """Results: a run of a preset with two changed keys, a failed one, a study, and a foreign directory."""
     results = tmp_path / "exp"
     spec = read_spec(SPECS.find("base"), ["disk.write_bps=2MiB/s", "seed=3"])
     times = {name: [0, 50 * MS, 3 * S] for name in ("c1", "w1", "mw1")} | {"l1": [0, S], "l2": [0, S]}

@@ -1,4 +1,4 @@
-"""wblab timeline, as it is typed."""
+"""wblab timeline on the command line."""
 
 import pytest
 
@@ -7,7 +7,7 @@ from wblab.cli import main
 
 @pytest.fixture
 def timeline(run, capsys):
-    """Return what runs the verb on the run and gives its exit code, output and errors."""
+    """Return a function that runs the verb on the run and returns its exit code, output and errors."""
 
     def call(*arguments):
         code = main(["timeline", str(run.path), *arguments])

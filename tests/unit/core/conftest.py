@@ -25,12 +25,12 @@ def pytest_pyfunc_call(pyfuncitem):
 
 @pytest.fixture
 def table():
-    """A spec as a table of its own, for a test to change."""
+    """A spec as a table that the test may change."""
     return tomllib.loads(SPEC)
 
 
 @pytest.fixture
 def disk():
-    """A directory on a filesystem that has a disk below it."""
+    """A directory on a filesystem with a disk."""
     with tempfile.TemporaryDirectory(dir="/var/tmp", prefix="wblab-tests-") as directory:
         yield Path(directory)

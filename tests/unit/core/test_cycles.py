@@ -30,7 +30,7 @@ class Child:
     stamps: Stamps
 
     def noted(self, count: int) -> None:
-        """Wait until so many boundaries were noted."""
+        """Wait until so many boundaries are recorded."""
         wait_until(lambda: len(self.stamps.times_ns()) >= count)
 
     def send(self, number: int) -> None:

@@ -1,4 +1,4 @@
-"""Loads that wait for the disk, on a filesystem that has one below it."""
+"""Loads that wait for the disk, on a filesystem with a disk."""
 
 import os
 import time
@@ -23,7 +23,7 @@ WRITE = SyncWrite(file="a/s", idle=1, block=BLOCK)
 
 @pytest.fixture
 def calls(monkeypatch):
-    """Return the names of what is called to wait for the disk."""
+    """Return the names of the called functions that wait for the disk."""
     made = []
 
     def noted(name, call):

@@ -1,4 +1,4 @@
-"""What a filesystem says of where a file lies, made up byte by byte."""
+"""FIEMAP replies of a filesystem, invented byte by byte."""
 
 import os
 import struct
@@ -14,7 +14,7 @@ UNKNOWN, DELALLOC, INLINE, UNWRITTEN = 0x2, 0x4, 0x200, 0x800
 
 @pytest.fixture
 def disk(monkeypatch):
-    """Return a list of a file's extents, (logical, physical, length, flags), which the next call is told."""
+    """Return a list of extents, (logical, physical, length, flags), for the next call to return."""
     said: list[tuple[int, int, int, int]] = []
 
     def ioctl(fd, request, buffer):

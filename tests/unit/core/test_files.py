@@ -1,4 +1,4 @@
-"""Files of strangers: only regular ones are read, and nothing is written through a name that is there."""
+"""Untrusted files: only regular ones are read, and nothing is written through an existing name."""
 
 import json
 import os

@@ -1,4 +1,4 @@
-"""How many holes of which size the layouts of Chopper have."""
+"""The number and sizes of holes in Chopper's layouts."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""The main loop that keeps a log, and who writes it."""
+"""The main loop that keeps a log, and the ways to write the log."""
 
 import os
 import signal
@@ -19,7 +19,7 @@ from wblab.core.uring import Ring
 
 
 def has_io_uring():
-    """Whether this machine's kernel has it; a sandbox may forbid it."""
+    """Whether this machine's kernel has io_uring; a sandbox may forbid it."""
     try:
         Ring(1).close()
     except OSError:
@@ -51,7 +51,7 @@ def test_all_lines_are_written(tmp_path, paradigm):
 
 @pytest.fixture
 def held(tmp_path):
-    """Return what makes the log one that no writer gets through to, and returns what frees it."""
+    """Return a function that blocks all writes to the log, and returns a function that unblocks them."""
 
     def hold():
         (tmp_path / "a").mkdir()

@@ -12,7 +12,7 @@ KIB = 1024
 
 @pytest.fixture
 def device(tmp_path):
-    """What stands for a device: a file."""
+    """A file in place of a device."""
     path = tmp_path / "device"
     path.write_bytes(b"\xff" * 64 * KIB)
     return path
@@ -77,7 +77,7 @@ def test_invalid_raw_loads_are_refused(changes, message):
 
 
 def written(path, load, monkeypatch):
-    """Run a load to its end; return the file, and what was called behind which write."""
+    """Run a load to its end; return the file, and the calls after each write."""
     calls = []
     monkeypatch.setattr("wblab.core.loads.chunks.os.fsync", lambda fd: calls.append((number, "fsync")))
     monkeypatch.setattr("wblab.core.loads.chunks.os.sync", lambda: calls.append((number, "sync")))

@@ -1,4 +1,4 @@
-"""Loads that read, and that write to mapped files, on a filesystem that has a disk below it."""
+"""Loads that read, and that write to mapped files, on a filesystem with a disk."""
 
 import os
 from dataclasses import replace
@@ -23,7 +23,7 @@ MAPPED = Mapped(file="a/m", size=SIZE, idle=1)
 
 @pytest.fixture
 def reads(monkeypatch):
-    """Return where in a file it was read, and when it was dropped from the page cache (None)."""
+    """Return the offsets read in a file, with None where it was dropped from the page cache."""
     made = []
     read, advise = os.preadv, os.posix_fadvise
 

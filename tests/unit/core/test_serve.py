@@ -1,4 +1,4 @@
-"""The main loop that serves objects: what it does on its disk, and by whom."""
+"""The main loop that serves objects: its I/O, and the tasks that do it."""
 
 import os
 import signal
@@ -57,7 +57,7 @@ def test_a_server_serves_and_leaves_nothing_behind(disk, paradigm, store):
 
 @pytest.fixture
 def calls(disk):
-    """Return what does a store's work by itself, and tells the calls that it took."""
+    """Return a function that does a store's work directly and returns its calls."""
 
     def done(work):
         made, result = [], None

@@ -20,7 +20,7 @@ def test_streams_differ(seed):
 
 
 def test_a_seed_gives_fixed_numbers_on_every_machine():
-    """Runs are to be repeated elsewhere, and by later versions of the lab."""
+    """Runs must be repeatable elsewhere, and by later versions of the lab."""
     assert stream(1, "kernel").getrandbits(64) == 2538193796237140533
     assert stream(1, "filesystem").getrandbits(128) == 302616515668116013455927634827588968391
     assert phase_stream(1, "mw1").randrange(50_000_000) == 49_430_902
@@ -31,7 +31,7 @@ def test_a_stream_always_starts_at_its_beginning():
 
 
 def test_all_randomness_comes_from_streams_or_arguments():
-    """Elsewhere random numbers have no seed, as those of a name that nobody may guess."""
+    """Other random numbers have no seed, such as those of names that must not be guessed."""
     own = Path(wblab.__file__).parent
     makes = re.compile(r"\b(Random|default_rng|SeedSequence|RandomState|seed)\(|\bimport random\b")
     found = {str(path.relative_to(own)) for path in own.rglob("*.py") if makes.search(path.read_text())}

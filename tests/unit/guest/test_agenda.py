@@ -1,4 +1,4 @@
-"""Phases: each is read when it is due, and only then is it known when the next one is."""
+"""Phases: each is read when it is due, and only then is the time of the next one known."""
 
 import json
 from contextlib import suppress
@@ -24,7 +24,7 @@ LOADS = {"p1": {"kind": "command", "argv": ["sleep", "60"], "wait": "1ms"}}
 
 @pytest.fixture
 def told(tmp_path, monkeypatch):
-    """Return what tells a guest a spec; its scratch directory and its disk are the test's."""
+    """Return a function that gives a guest a spec; its scratch directory and disk belong to the test."""
     monkeypatch.setattr(layout, "SCRATCH", tmp_path)
     monkeypatch.setattr(layout, "MOUNTS", tmp_path)
     (tmp_path / "disk").mkdir()

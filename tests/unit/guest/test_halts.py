@@ -1,4 +1,4 @@
-"""Loads that are stopped where they stand: their processes stay until the end, and so does the run."""
+"""Loads that are halted at some moment: their processes remain until the end of the run."""
 
 import os
 import time
@@ -24,7 +24,7 @@ OFFENDER = {"kind": "load", "file": "l", "wait": "2s", "size": "64K", "block": "
 
 @pytest.fixture
 def begun(tmp_path, monkeypatch):
-    """Return what starts loads, and waits until all have begun their first cycle."""
+    """Return a function that starts loads and waits until all are in their first cycle."""
     monkeypatch.setattr(layout, "MOUNTS", tmp_path)
     (tmp_path / "disk").mkdir()
     running = []

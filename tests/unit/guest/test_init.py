@@ -26,7 +26,7 @@ def test_virtual_time_continues_at_a_multiple_of_five_seconds(time_ns):
 
 
 def test_a_guest_imports_no_module_that_reads_the_host_s_set_up():
-    """OpenSSL reads /etc/ssl/openssl.cnf, which some hosts have and a guest may not read."""
+    """OpenSSL reads /etc/ssl/openssl.cnf, which exists on some hosts and must not affect a guest."""
     code = "import sys; sys.path.insert(0, sys.argv[1]); import wblab.guest.init; print(*sys.modules)"
     command = [interpreter(), "-S", "-s", "-P", "-B", "-c", code, str(ROOT)]
     modules = set(subprocess.run(command, capture_output=True, text=True, check=True).stdout.split())

@@ -53,7 +53,7 @@ def gone(pid):
 
 
 def begun(item):
-    """Wait until a load's first cycle: before that, a signal would kill it."""
+    """Wait until a load's first cycle, because an earlier signal would kill it."""
     wait_until(item.stamps.times_ns)
 
 

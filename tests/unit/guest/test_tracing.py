@@ -34,7 +34,7 @@ def tracefs(tmp_path, monkeypatch):
 
 @pytest.fixture
 def tracecmd(tmp_path, tracefs):
-    """Make a program in place of trace-cmd: Python code that runs after one that records until SIGINT."""
+    """Make a program in place of trace-cmd: it records until SIGINT and then runs this Python code."""
 
     def make(code):
         path = tmp_path / "trace-cmd"

@@ -28,7 +28,7 @@ def note(name):
 
 @dataclass
 class Guest:
-    """A script in place of the kernel, and what it gets."""
+    """A script in place of the kernel, and its arguments."""
 
     request: Boot
     heard: list[Message]
@@ -38,7 +38,7 @@ class Guest:
         return boot(self.request, self.heard.append)
 
     def reason(self) -> str:
-        """Boot, which must fail, and return why."""
+        """Boot, which must fail, and return the reason."""
         with pytest.raises(WblabError) as raised:
             self.boot()
         return str(raised.value)
@@ -48,14 +48,14 @@ class Guest:
         return (self.request.run / "console.log").read_text()
 
     def pids(self) -> list[int]:
-        """The processes that noted themselves."""
+        """The processes that recorded their pids."""
         path = self.notes / "pids"
         return [int(line.split()[0]) for line in path.read_text().splitlines()] if path.exists() else []
 
 
 @pytest.fixture
 def guest(tmp_path):
-    """Make a guest of Python code."""
+    """Make a guest that runs Python code."""
     descriptors = []
 
     def make(code: str, silence_s: float = LIMIT_S, **limits) -> Guest:
@@ -77,13 +77,13 @@ def guest(tmp_path):
 
 @pytest.fixture
 def alive():
-    """Whether a process is there, be it as a zombie."""
+    """Whether a process exists, possibly as a zombie."""
     return lambda pid: Path(f"/proc/{pid}").exists()
 
 
 @pytest.fixture
 def shm(monkeypatch):
-    """A directory of its own in shared memory, as other guests may run on this machine; nothing may stay in it."""
+    """A separate directory in shared memory, because other guests may run; nothing may be left in it."""
     directory = tempfile.mkdtemp(prefix="wblab-test-", dir="/dev/shm")
     monkeypatch.setenv("WBLAB_SHM", directory)
     yield lambda: set(os.listdir(directory))

@@ -1,4 +1,4 @@
-"""An aged disk is made once, kept whole or not at all, and copied; a script takes the place of the guest."""
+"""An aged disk is made once, stored completely or not at all, and copied; a script replaces the guest."""
 
 import os
 from dataclasses import replace
@@ -29,13 +29,13 @@ BAD = "say('failed', reason='no room')\nsay('power off')\n"
 
 @pytest.fixture
 def kernel(tmp_path, monkeypatch, shm):
-    """Return what makes a script that takes the place of a kernel."""
+    """Return a function that makes a script in place of a kernel."""
     make = scripted(tmp_path, monkeypatch, "wblab.host.aging")
     return lambda code: make(GUEST + code)
 
 
 def provisioned(kernel, tmp_path, spec=SPEC, report=silent):
-    """Return what lies at 12 MiB of an aged disk, and what is left to be done to it."""
+    """Return the bytes at 12 MiB of an aged disk, and the work that remains for it."""
     (tmp_path / "program").write_bytes(b"")
     (mkfs,) = mkfs_of(spec)
     with made_disk(DISK.size) as fd:

@@ -1,4 +1,4 @@
-"""One set of events explains pauses, and what a spec has of its own stays."""
+"""One set of events explains pauses; a spec's own events are kept."""
 
 from dataclasses import replace
 

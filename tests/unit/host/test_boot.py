@@ -40,7 +40,7 @@ while len(open(f"{NOTES}/pids").readlines()) < 7:
 
 @pytest.fixture(params=["forked", "of its own"])
 def reaper(request, monkeypatch):
-    """How the reaper is started: a fork of this process, or a program of its own. What tests import has threads."""
+    """The two ways to start the reaper: as a fork of this process, or as a program, because tests have threads."""
     monkeypatch.setattr(reaping, "has_one_thread", lambda: request.param == "forked")
     return request.param
 
@@ -168,7 +168,7 @@ def test_a_guest_without_messages_counts_as_hanging(guest, alive):
 
 
 def test_a_monitor_does_not_excuse_a_silent_guest(guest, reaper, monkeypatch):
-    """A guest that hangs was not ended on a busy machine: the reaper waits for a processor, too, and both counted."""
+    """On a busy machine a hanging guest was not ended: the reaper's own waits for a processor counted as well."""
     asked = []
     monkeypatch.setattr(module, "waited_ns", lambda pids: asked.extend(pids) or 0)
     silence_s = patience_s()
@@ -342,7 +342,7 @@ def test_killing_the_parent_ends_the_guest(guest, reaper, alive, record, expecte
 
 @pytest.mark.parametrize("killed", ["holder reaper", "holder guard", "reaper", "guard"])
 def test_no_descendant_outlives_the_parent_and_the_reaper(guest, reaper, alive, killed):
-    """What was done for real: a hostile guest's processes ask for no signal at the death of their parents."""
+    """A real attack: a hostile guest's processes request no signal at the death of their parents."""
     one = guest(f"{FAMILY}\nsay('disk')\nwhile True: time.sleep(60)")
     record = one.request.run / "experiment.json"
     record.write_text(json.dumps({"outcome": "unfinished", "reason": ""}))

@@ -21,7 +21,7 @@ def _cache(tmp_path, monkeypatch):
 
 @pytest.fixture
 def lab(tmp_path, monkeypatch):
-    """A copy of the sources, for a test to change."""
+    """A copy of the sources that the test may change."""
     copy = tmp_path / "lab"
     for package in ("core", "guest"):
         shutil.copytree(ROOT / "wblab" / package, copy / "wblab" / package)
@@ -68,7 +68,7 @@ def test_a_new_source_gives_another_file(lab):
 
 
 def imports(module):
-    """Return the files of the lab that a module imports, wherever it does so; without packages' own."""
+    """Return the files of the lab that a module imports anywhere in it, without those of packages."""
     package = Path(wblab.__file__).parent
     found = set()
     for node in ast.walk(ast.parse((package / module).read_text())):
@@ -142,7 +142,7 @@ def test_a_source_with_a_syntax_error_is_named(lab):
 
 
 def test_the_standard_library_comes_from_the_archive_too(tmp_path):
-    """Whether the host has byte code of it, and whether that is stale, must not matter to the guest."""
+    """Byte code on the host, stale or not, must not affect the guest."""
     code = """
 import sys, runpy, wblab.guest.init
 archive = sys.argv[1]

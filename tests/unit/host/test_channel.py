@@ -37,7 +37,7 @@ def test_an_endless_line_is_an_error():
 
 
 def test_a_long_line_is_read_byte_by_byte_in_linear_time():
-    """Each byte is looked at once: what was read before is not split or copied again."""
+    """Each byte is examined once: earlier data are not split or copied again."""
     channel = Channel()
     for _ in range(60_000):
         assert list(channel.feed(b"x")) == []

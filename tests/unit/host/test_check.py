@@ -16,7 +16,7 @@ TOOLS = {name: tool_path(name) for name in ("mke2fs", "mkfs.xfs", "trace-cmd")}
 
 @pytest.fixture(autouse=True)
 def _tools(monkeypatch):
-    """A machine with all tools, whatever is installed on this one."""
+    """A machine with all tools, independent of this one."""
     monkeypatch.setattr(module, "tool_path", lambda name: f"/usr/sbin/{name}")
 
 

@@ -51,7 +51,7 @@ def test_a_link_is_refused_and_not_followed(places):
 
 
 def test_nothing_is_written_through_a_link_in_the_run_directory(places):
-    """What was done for real: a link in the run directory, and a file of that name in the scratch directory."""
+    """A real attack: a link in the run directory, and a file of that name in the scratch directory."""
     shared, run, home = places
     (run / "trace.dat").symlink_to(home / ".bashrc")
     (shared / "trace.dat").write_text("evil")

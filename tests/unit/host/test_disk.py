@@ -25,7 +25,7 @@ BASE = read_spec(PRESETS / "base.toml")
 
 
 def xfs_version():
-    """The version of xfsprogs, (0, 0) without."""
+    """The version of xfsprogs; (0, 0) if it is missing."""
     path = tool_path("mkfs.xfs")
     said = subprocess.run([path, "-V"], capture_output=True, text=True, check=True).stdout if path else ""
     version = re.search(r"version (\d+)\.(\d+)", said)

@@ -1,4 +1,4 @@
-"""The tunables are a fallback: what programs see is tested in guests, tests/uml/test_processor.py."""
+"""The tunables are a fallback; tests/uml/test_processor.py tests what programs see in guests."""
 
 import subprocess
 from pathlib import Path

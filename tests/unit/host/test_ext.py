@@ -1,4 +1,4 @@
-"""Layouts are those that dumpe2fs and debugfs tell."""
+"""Layouts agree with dumpe2fs and debugfs."""
 
 import os
 import re
@@ -39,7 +39,7 @@ def blocks_of(layout, what, group=-1):
 
 
 def spans(text):
-    """The blocks of texts such as 259-274, 281."""
+    """Return the blocks in texts such as 259-274, 281."""
     pairs = [part.partition("-") for part in re.findall(r"\d+(?:-\d+)?", text)]
     return [block for first, _, last in pairs for block in range(int(first), int(last or first) + 1)]
 

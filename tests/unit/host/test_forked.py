@@ -1,4 +1,4 @@
-"""Workers of this machine: so many at once, and none is left when the command ends, however that is."""
+"""Local workers: a limited number at once, and none is left after the command, however it ends."""
 
 import os
 import signal

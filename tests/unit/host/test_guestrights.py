@@ -1,4 +1,4 @@
-"""What a guest's kernel that was taken over could do with the host: a process in the real sandbox attacks."""
+"""The rights of a guest's kernel that was taken over: a process in the real sandbox attacks the host."""
 
 import ctypes
 import os
@@ -104,7 +104,7 @@ def test_sockets_cannot_be_opened(family):
 
 @pytest.mark.parametrize("kind", [socket.SOCK_STREAM, socket.SOCK_DGRAM, socket.SOCK_RAW, socket.SOCK_SEQPACKET])
 def test_named_sockets_cannot_be_reached(tmp_path, kind):
-    """What was done for real: one of a pair of datagram sockets wrote into a socket of the host, such as syslog's."""
+    """A real attack: one of a pair of datagram sockets wrote into a socket of the host, such as syslog's."""
     path = str(tmp_path / "log")
     with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as victim:
         victim.bind(path)
@@ -160,7 +160,7 @@ def test_files_of_the_lab_s_programs_are_granted_individually(tmp_path):
 
 @pytest.mark.parametrize("directory", ["bin", ".local/bin"])
 def test_a_program_in_a_home_directory_does_not_expose_the_home(tmp_path, monkeypatch, directory):
-    """What was done for real: with trace-cmd in ~/bin, a guest read ~/.ssh."""
+    """A real attack: with trace-cmd in ~/bin, a guest read ~/.ssh."""
     home = tmp_path / "home"
     program = home / directory / "trace-cmd"
     key = program.parents[1] / "share" / "id_ed25519"

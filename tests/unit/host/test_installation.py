@@ -1,4 +1,4 @@
-"""What a program needs is granted file by file: programs and Pythons are installed in people's homes, too."""
+"""The files of a program are granted one by one, because programs and Pythons may be installed in homes."""
 
 import json
 import os
@@ -15,7 +15,7 @@ from wblab.host.installation import check_no_home, needed
 
 @pytest.fixture(autouse=True)
 def home(tmp_path, monkeypatch):
-    """A home with a private key, and a cache of what was found out of its own."""
+    """A home with a private key, and a separate cache of facts."""
     home = tmp_path / "home"
     for directory in ("bin", ".local/bin", ".local/lib", ".ssh"):
         (home / directory).mkdir(parents=True)
@@ -26,7 +26,7 @@ def home(tmp_path, monkeypatch):
 
 
 def says(path: Path, *modules: Path) -> Path:
-    """Make a Python that has its modules there."""
+    """Make a Python with its modules in this directory."""
     path.write_text(f"#!/bin/sh\necho '{json.dumps([str(place) for place in modules])}'\n")
     path.chmod(0o755)
     for place in modules:
@@ -68,7 +68,7 @@ def test_a_python_in_a_home_has_its_modules_and_libraries(home):
 
 
 def test_a_python_copied_into_a_home_is_granted(home):
-    """Its modules are still the distribution's, or those of where it was."""
+    """Its modules are still those of the distribution or of its original directory."""
     copied = shutil.copy(interpreter(), home / ".local" / "bin")
     granted = needed(copied)
     assert granted[0] == str(copied)
@@ -76,7 +76,7 @@ def test_a_python_copied_into_a_home_is_granted(home):
 
 
 def test_libraries_are_found_as_the_loader_does(home, monkeypatch):
-    """With the environment of the guest's init, and with that of its commands; what is missing is left out."""
+    """Both the environment of the guest's init and that of its commands count; missing libraries are left out."""
     program, lib = shutil.copy("/usr/bin/env", home / ".local" / "bin" / "trace-cmd"), home / ".local" / "lib"
     for name in ("libown.so.1", "lib other.so", "loader.so"):
         (lib / name).touch()

@@ -33,7 +33,7 @@ def test_too_many_bytes_in_files_are_an_error(places):
 
 
 def test_a_file_removed_in_the_meantime_hides_no_other(places, monkeypatch):
-    """What was done for real: one that came and went all the time, and what came behind it was not counted."""
+    """A real attack: a file was created and removed all the time, and the files after it were not counted."""
     (places[0] / "large").write_bytes(b"x" * (2 << 20))
     real = os.scandir
 

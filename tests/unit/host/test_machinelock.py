@@ -6,7 +6,7 @@ from wblab.host.machinelock import machine_lock
 
 
 class Busy(Exception):  # noqa: N818
-    """Raised by one that would have to wait."""
+    """Raised by a run that would have to wait."""
 
 
 def refuse():

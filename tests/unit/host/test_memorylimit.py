@@ -1,4 +1,4 @@
-"""What is too much, look by look. That all of it is found, test_reaper asks, with processes that keep it."""
+"""Limits of resources, sample by sample. test_reaper checks with real processes that all resources are found."""
 
 import pytest
 
@@ -12,7 +12,7 @@ HIDES = "its processes hide files that they hold in memory"
 
 @pytest.fixture
 def look(tmp_path, monkeypatch):
-    """Return what says what is too much where one process holds this."""
+    """Return a function that checks the limits for one process with these resources."""
     looked = Look(Bounds(own_bytes=500, memory_bytes=1 << 20, processes=3), tmp_path)
     monkeypatch.setattr(memorylimit, "private_bytes", lambda pids: 1000)
 

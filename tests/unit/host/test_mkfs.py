@@ -30,7 +30,7 @@ def test_a_tool_formats_its_disk_and_no_descriptor_is_left(disk):
 
 
 def test_a_tool_formats_its_disk_whichever_descriptors_are_free(disk):
-    """A second disk was not found: its copy had by chance the number that the tool was to find it under."""
+    """A second disk was not found: its copied descriptor happened to have the number that the tool expected."""
     mkfs = Mkfs([tool_path("mke2fs"), "-q", "-F", DISK_PATH], SIZE)
     held = [os.open(os.devnull, os.O_RDONLY)]
     try:
@@ -44,7 +44,7 @@ def test_a_tool_formats_its_disk_whichever_descriptors_are_free(disk):
 
 @needs_landlock
 def test_a_tool_can_touch_no_other_file(disk, tmp_path):
-    """What was done for real: a word among the options was the path of a file of the host, which was formatted."""
+    """A real attack: an option was the path of a file of the host, which was formatted."""
     victim = tmp_path / "victim"
     victim.write_bytes(b"precious" * (1 << 17))
     before = victim.read_bytes()

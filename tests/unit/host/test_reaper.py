@@ -167,7 +167,7 @@ def of_an_orphan():
 
 @pytest.mark.parametrize("how", re.findall(r"^def (\w+)\(\):", KEEPS, re.MULTILINE)[1:])
 def test_all_kinds_of_kept_memory_count(reaped, tmp_path, how):
-    """What was done for real: 3.3 GB in files without a name, and the run succeeded."""
+    """A real attack: 3.3 GB in nameless files, and the run succeeded."""
     script = tmp_path / "run" / "script"
     script.write_text(f"scratch = {str(tmp_path / 'scratch')!r}\n{KEEPS}\n{how}()\nstay()\n")
     process, _ = reaped(f"exec {sys.executable} -IS {script}", memory_bytes=30 << 20)
@@ -200,7 +200,7 @@ def tool_of(process):
 
 @pytest.mark.parametrize("word", [b"x", b""], ids=["told", "holder died"])
 def test_a_cancelled_mkfs_is_ended(reaped, tmp_path, word):
-    """What was done for real: with -E offset=1T, neither Ctrl-C nor SIGKILL of the command ended mke2fs."""
+    """A real failure: with -E offset=1T, neither Ctrl-C nor SIGKILL of the command ended mke2fs."""
     process, near = reaped("echo > begun", mkfs=[ENDLESS])
     tools = wait_until(lambda: tool_of(process))
     if word:

@@ -1,4 +1,4 @@
-"""Requests are made or refused before anything boots. The tests hand in resolvers of kernels that nobody built."""
+"""Requests are made or refused before anything boots. The tests provide resolvers with invented kernels."""
 
 from dataclasses import replace
 
@@ -16,7 +16,7 @@ OPENS = ("syscalls:sys_enter_openat", "syscalls:sys_exit_openat")
 
 
 def asking(*events):
-    """A spec that traces these events, and nothing to explain pauses."""
+    """A spec that traces these events, without those that explain pauses."""
     return read_spec(
         PRESETS / "base.toml", [f"trace.events={[*events]}".replace("'", '"'), 'kernel="6.12"', "trace.blame=never"]
     )

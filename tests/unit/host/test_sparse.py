@@ -1,4 +1,4 @@
-"""Files with holes keep them, and disks of 64 GiB fit into little memory."""
+"""Sparse files keep their holes, and disks of 64 GiB take little memory."""
 
 import os
 import subprocess

@@ -1,4 +1,4 @@
-"""Sound directories, made once for all tests."""
+"""Valid directories, made once for all tests."""
 
 from pathlib import Path
 

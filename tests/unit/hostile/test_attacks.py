@@ -1,4 +1,4 @@
-"""Attacks that were done for real, one by one; `test_directories` makes thousands like them."""
+"""Real attacks, one by one; `test_directories` makes thousands of similar ones."""
 
 import json
 import os
@@ -21,7 +21,7 @@ def run(originals, tmp_path):
 
 @pytest.fixture
 def wblab(capsys):
-    """Run the command; return its exit code and what it said on standard error."""
+    """Run the command; return its exit code and its standard error."""
 
     def run(*words):
         code = main([str(word) for word in words])

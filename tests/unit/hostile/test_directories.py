@@ -1,4 +1,4 @@
-"""Every verb that reads a directory, on hostile ones: at most one line, no traceback, no hang, no file elsewhere."""
+"""Every verb that reads a directory, with hostile ones: at most one line, no traceback, no hang, no file elsewhere."""
 
 import os
 import re
@@ -51,12 +51,12 @@ CONTROL = re.compile("[\x00-\x09\x0b-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069\ud8
 
 
 class HungError(BaseException):
-    """A case took longer than any should."""
+    """A case took too long."""
 
 
 @pytest.fixture(autouse=True)
 def no_guests(monkeypatch):
-    """Everything up to the boot of a guest; what would follow is not a reader's."""
+    """Raised at the boot of a guest, where reading ends."""
 
     def booted(*arguments, **options):
         raise WblabError("a guest would boot here")
@@ -98,7 +98,7 @@ def run_verb(words: list[str]) -> int:
 
 
 def state(folder: Path) -> dict[str, tuple]:
-    """Return all that is in a folder, with what would change if something was written."""
+    """Return the contents of a folder, with everything that a write would change."""
     found = {}
     for path in sorted(folder.rglob("*")):
         said = path.lstat()
@@ -107,7 +107,7 @@ def state(folder: Path) -> dict[str, tuple]:
 
 
 def attack(originals: Path, room: Path, seed: int, capsys) -> None:
-    """Make a hostile directory, let a verb read it, and check what came of it."""
+    """Make a hostile directory, let a verb read it, and check the result."""
     random = Random(seed)
     outside, inside = room / "outside", room / "inside"
     outside.mkdir()

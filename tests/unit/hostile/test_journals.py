@@ -1,4 +1,4 @@
-"""What a daemon keeps between its starts, changed by a stranger: it starts, and undoes only what a daemon can do."""
+"""The daemon's stored state, changed by an attacker: the daemon starts, and undoes only what a daemon can do."""
 
 import json
 import shutil

@@ -1,4 +1,4 @@
-"""Lines that a guest or an agent says: a message, a sample, or a ValueError."""
+"""Lines from a guest or an agent: each is a message, a sample, or a ValueError."""
 
 import json
 from random import Random

@@ -33,7 +33,7 @@ def test_a_series_file_is_sufficient(lab: Path) -> None:
 
 @pytest.fixture
 def variants(lab: Path) -> Path:
-    """A lab with three variants: `one` is the same in both series, `two` needs the newer one, `three` has two forms."""
+    """A lab with three variants: `one` fits both series, `two` needs the newer one, `three` has two versions."""
     for path in ("one/7.2", "two/7.3", "three/7.3", "three/7.2"):
         file = lab / "variants" / f"{path}.patch"
         file.parent.mkdir(parents=True, exist_ok=True)

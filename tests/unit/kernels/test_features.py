@@ -1,4 +1,4 @@
-"""What a kernel can do, and which events it has, from its executable."""
+"""The features and events of a kernel, from its executable."""
 
 import gzip
 from pathlib import Path

@@ -14,7 +14,7 @@ from wblab.lab.places import LINUX_UML
 
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
-    """A folder of three patches, one of them in two forms."""
+    """A folder of three patches, one of them in two versions."""
     for name in ("moon", "stars", "sun", "sun@6.1"):
         (tmp_path / f"{name}.patch").write_text(name)
     return tmp_path

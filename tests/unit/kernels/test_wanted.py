@@ -1,4 +1,4 @@
-"""From the name that a user gives to the kernel."""
+"""The kernel that a user's name for it means."""
 
 import shlex
 

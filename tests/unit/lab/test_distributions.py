@@ -1,4 +1,4 @@
-"""Distributions by what their os-release files say."""
+"""Distributions, recognised by their os-release files."""
 
 import os
 

@@ -1,4 +1,4 @@
-"""The core runs, draws and explains with few packages; what more verbs need is asked for, with the command."""
+"""The core runs, draws and explains with few packages; other verbs request their extras with the command to run."""
 
 import ast
 import os

@@ -1,4 +1,4 @@
-"""A SIGTERM or SIGINT that comes where Python drops exceptions."""
+"""A SIGTERM or SIGINT that arrives where Python drops exceptions."""
 
 import subprocess
 import sys

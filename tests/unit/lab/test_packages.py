@@ -11,7 +11,7 @@ from wblab.lab.places import ROOT
 
 @pytest.fixture(autouse=True)
 def here(monkeypatch):
-    """Return what says which distribution this is: Debian, to begin with."""
+    """Return a function that sets the distribution, which is Debian at first."""
 
     def be(distribution):
         monkeypatch.setattr(packages, "this_distribution", lambda: distribution)
@@ -74,7 +74,7 @@ def test_any_browser_of_the_kind_will_do(monkeypatch):
 
 @pytest.fixture
 def machine(monkeypatch):
-    """Return what sets what is missing, who we are and which packages cannot be had; it returns the commands run."""
+    """Return a function that sets missing and unavailable packages and the user; it returns the commands run."""
 
     def make(needed=(), more=(), *, user=0, not_there=()):
         ran = []

@@ -1,4 +1,4 @@
-"""What others named reaches a terminal as text, never as a command to it."""
+"""Foreign names reach a terminal as text and never as control characters."""
 
 import pytest
 

@@ -25,7 +25,7 @@ def test_a_terminal_without_rich_gets_one_line(monkeypatch, capsys):
 
 
 def lines(capsys):
-    """What was said, with every time as T."""
+    """Return the printed text, with every time as T."""
     output = capsys.readouterr()
     assert output.out == ""
     return re.sub(r": \d+\.\d s$", ": T", output.err, flags=re.MULTILINE).splitlines()

@@ -1,4 +1,4 @@
-"""Sysctls are read as a person writes them, and refused before anything boots."""
+"""Sysctls may have units, and invalid ones are refused before anything boots."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""A wheel is a whole lab: it finds its files, gives guests the same program, and writes nothing beside them."""
+"""A wheel is a complete lab: it finds its files, gives guests the same program, and writes nothing into itself."""
 
 import json
 import subprocess
@@ -77,7 +77,7 @@ def test_the_lab_s_files_are_changed_only_in_a_checkout(installed):
 
 
 def test_programs_in_a_guest_find_the_lab(installed):
-    """By the directories that a guest mounts, in the order in which it looks for programs and modules."""
+    """This uses the directories that a guest mounts, in the order of its search for programs and modules."""
     code = """
 import json
 from wblab.host.lab import lab

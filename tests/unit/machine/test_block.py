@@ -6,7 +6,7 @@ from wblab.machine.undo import Undo
 
 @pytest.fixture
 def disk(tmp_path):
-    """Return a copy of a disk's directory below /sys, which shows these schedulers."""
+    """Return a copy of a disk's directory below /sys with these schedulers."""
 
     def make(shown):
         (tmp_path / "queue").mkdir()
@@ -49,7 +49,7 @@ def test_the_queue_settings_of_a_scheduler_are_restored_with_it(disk):
 
 @pytest.fixture
 def devices(tmp_path):
-    """Return a function that makes devices as /sys has them: which holders each disk or partition has."""
+    """Return a function that makes devices as in /sys, with the holders of each disk or partition."""
 
     def make(holders):
         for part in {*holders, *(holder for above in holders.values() for holder in above)}:
@@ -67,7 +67,7 @@ def devices(tmp_path):
 
 
 def test_devices_built_on_a_disk_are_found(devices):
-    """A partition, encrypted, with two volumes on it; another disk has nothing of that."""
+    """An encrypted partition with two volumes; another disk has none of them."""
     of = devices({"sda/sda1": [], "sda/sda2": ["dm-0"], "dm-0": ["dm-1", "dm-2"], "sdb": []})
     assert of("sda") == ["sda", "dm-0", "dm-1", "dm-2"]
     assert of("sdb") == ["sdb"]

@@ -1,4 +1,4 @@
-"""What others may change on the way to a file is found, wherever on the way it is."""
+"""Anything on the path to a file that others may change is found."""
 
 import os
 

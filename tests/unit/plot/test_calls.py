@@ -1,4 +1,4 @@
-"""Drawings of calls by layer."""
+"""Pictures of calls by layer."""
 
 import matplotlib.pyplot as plt
 import numpy as np

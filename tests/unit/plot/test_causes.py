@@ -37,7 +37,7 @@ APART = 10  # CIE 1976; what one sees side by side is about 2.3
 
 
 def lab(colour, seen):
-    """A colour as somebody sees it, in CIELAB."""
+    """Return a colour as a colour-blind or other reader sees it, in CIELAB."""
     part = np.array(list(bytes.fromhex(colour[1:]))) / 255
     linear = seen @ np.where(part <= 0.04045, part / 12.92, ((part + 0.055) / 1.055) ** 2.4)
     to_xyz = np.array([[0.4124, 0.3576, 0.1805], [0.2126, 0.7152, 0.0722], [0.0193, 0.1192, 0.9505]])
@@ -61,7 +61,7 @@ def test_every_cause_has_a_colour_of_its_own():
 
 
 def explained(run, parts, load="mw1"):
-    """The longest pause of a load, as if it were these parts, in ns."""
+    """Return an explanation of a load's longest pause with these parts, in ns."""
     item = run.load(load)
     row = int(item.pauses_ns.argmax())
     start_ns, end_ns = (int(item.boundaries_ns[at]) - run.zero_ns for at in (row, row + 1))
@@ -110,7 +110,7 @@ def test_picture_and_page_name_the_causes_and_have_their_colours(run, found):
 
 
 def said(run, found):
-    """What is said when that pause is pointed at."""
+    """Return the hover text of that pause."""
     (trace,) = (trace for trace in page(timeline(run, explained=[found])).data if trace.hovertext is not None)
     assert "%{hovertext}" in trace.hovertemplate
     (text,) = set(trace.hovertext) - {""}

@@ -1,4 +1,4 @@
-"""Pictures, words and the page of an exploration whose truth is known."""
+"""Pictures, words and the page of an exploration with known effects."""
 
 import re
 from dataclasses import replace
@@ -34,7 +34,7 @@ FACTORS = {"limit<": (12, True), "scheduler": (4, False), "memory": (3, True), "
 
 @pytest.fixture(scope="module")
 def data():
-    """Pauses that grow with the limit, and that scheduler2 makes short but with little memory."""
+    """Pauses that grow with the limit, and that scheduler2 shortens except with little memory."""
     made = design(1024, FACTORS)
     codes, random = made[2], np.random.default_rng(1)
     spared = (codes[:, 1] == 2) & (codes[:, 2] > 0)

@@ -12,7 +12,7 @@ MIB = 1 << 20
 
 @pytest.fixture
 def table():
-    """Pauses of half the flush time, on one disk of twice as much where the threshold is 2 MiB."""
+    """Pauses of half the flush time; on one disk, of twice the flush time if the threshold is 2 MiB."""
     rows = []
     for disk, rate, background, seed in itertools.product(("throttle ext2", "device ext4"), (1, 2), (2, 4), range(3)):
         factor = 2 if disk == "device ext4" and background == 2 else 0.5

@@ -1,4 +1,4 @@
-"""Pictures of writes on their way down."""
+"""Pictures of writes on their way down to the disk."""
 
 import numpy as np
 import pandas as pd

@@ -28,7 +28,7 @@ MARKS = (
 
 
 def drawn(run, *marks, name="mine"):
-    """Return the axes and the traces of a pane of these marks, above those of a run."""
+    """Return the axes and the traces of a pane with these marks, above those of a run."""
     base = timeline(run)
     whole = replace(base, panes=(Pane(name, "what it shows", Axis("items", 0, 5), marks), *base.panes))
     return picture(whole).axes[0], [trace for trace in page(whole).data if trace.yaxis == "y"]

@@ -76,7 +76,7 @@ def on_pane(figure, number):
 
 
 def said(figure, name):
-    """What the steps of a load say: whether paused, and from when."""
+    """Return the hover texts of a load's steps: whether it paused, and since when."""
     (trace,) = [item for item in figure.data if item.name == name and item.text is not None]
     return trace, list(zip(trace.text[::2], np.round(trace.customdata[::2], 3).tolist(), strict=True))
 

@@ -26,7 +26,7 @@ def draw(*of, **how):
 
 
 def rules(ax, *, dashed):
-    """Where vertical lines across a pane are: the dashed ones, or the others."""
+    """Return the positions of vertical lines across a pane: the dashed ones, or the others."""
     found = [item for item in ax.collections if isinstance(item, LineCollection)]
     chosen = [item for item in found if (item.get_linestyle()[0][1] is not None) == dashed]
     return sorted({at for item in chosen for at in rules_at(item)})

@@ -1,4 +1,4 @@
-"""Pages are for people: what is no text or number gets into none."""
+"""Only texts and numbers get into a page."""
 
 import pytest
 from jinja2 import DictLoader

@@ -1,4 +1,4 @@
-"""Runs of one load, `s1`, task 7, that writes and waits, with a trace that tells a story."""
+"""Runs of one load, `s1`, task 7, that writes and waits, with an invented trace."""
 
 from collections.abc import Callable
 from dataclasses import replace
@@ -17,7 +17,7 @@ S1 = 7
 
 @pytest.fixture
 def told(tmp_path: Path) -> Callable[[WriteStory, int], Run]:
-    """Return what makes a run of one cycle that took so many ns."""
+    """Return a function that makes a run of one cycle of so many ns."""
 
     def tell(story: WriteStory, end_ns: int) -> Run:
         spec = read_spec(SPECS.find("layers"))

@@ -17,7 +17,7 @@ from .test_requests import COMMS, FOLIO, FOLIO_ENDS, OTHER
 
 
 def two_before() -> WriteStory:
-    """An fsync that is issued at 100 behind two requests, which are done at 300 and 400; its own is at 500."""
+    """An fsync issued at 100 behind two requests that complete at 300 and 400; its own request completes at 500."""
     story = WriteStory(COMMS)
     for at, sector in ((10, 1000), (20, 1100)):
         story.submit(at, OTHER, sector, 8, rwbs="WS")

@@ -121,7 +121,7 @@ def test_a_worker_is_followed_to_the_request_that_gave_it_its_work(told):
 
 
 def test_the_submitter_of_a_request_may_have_waited_for_the_same_worker(told):
-    """XFS: what ends log writes waits for work from whom it just let go on. It was unknown, a fifth of all."""
+    """XFS: the worker that ends log writes waits for work from a task that it has just woken."""
     story = WriteStory(COMMS)
     story.switch(0, WORKER, S1, stack=IDLE)
     story.enter(0, S1, FSYNC)

@@ -1,4 +1,4 @@
-"""fsync = a + n · latency, from medians."""
+"""The line fsync = a + n · latency, fitted to medians."""
 
 import numpy as np
 import pandas as pd

@@ -1,4 +1,4 @@
-"""wblab layers, as it is called."""
+"""wblab layers on the command line."""
 
 import json
 

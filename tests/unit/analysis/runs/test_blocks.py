@@ -1,4 +1,4 @@
-"""How requests go down, out of a trace."""
+"""The way of requests down to the disk, from a trace."""
 
 import struct
 
@@ -39,7 +39,7 @@ FORMATS = {
 
 @pytest.fixture
 def cache(tmp_path):
-    """Return what makes a page cache of block events: of time in ms, name, disk, place and size in KiB, and more."""
+    """Return a function that makes a page cache of block events: time in ms, name, disk, place and size in KiB."""
 
     def make(*events, disks=DISKS):
         ring, before, entries = Ring(), S, []
@@ -61,7 +61,7 @@ def cache(tmp_path):
 
 
 def grown(cache):
-    """Return a trace of three bios of 4 KiB to a linear target, which become one request, and a read."""
+    """Return a trace of a read and of three bios of 4 KiB to a linear target, which become one request."""
     bios = [(at, "block_bio_queue", disk, 4 * at, 4) for disk in (LINE, A) for at in (0, 1, 2)]
     merges = [(3, "block_bio_backmerge", A, 4, 4), (3, "block_bio_backmerge", A, 8, 4)]
     return cache(*sorted(bios), *merges, (4, "block_rq_issue", A, 0, 12), (5, "block_rq_issue", A, 90, 4, "R"))

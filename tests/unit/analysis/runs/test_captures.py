@@ -48,7 +48,7 @@ def test_a_window_is_drawn_from_the_capture_that_covers_half_of_it(run, saved, w
 
 
 def test_lost_spans_are_not_covered(run, saved):
-    """Spans of several processors overlap; of what they share, nothing is lost twice."""
+    """Spans of several processors overlap; their common part counts once."""
     saved(1, 100, 900, (450, 600), (200, 500), (0, 120), (250, 300))
     (capture,) = captures(run)
     assert capture.known_ns(Window(0, 1000 * MS)) == (800 - 20 - 400) * MS

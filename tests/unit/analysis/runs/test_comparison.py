@@ -1,4 +1,4 @@
-"""Comparisons of synthetic runs, whose effects are known."""
+"""Comparisons of synthetic runs with known effects."""
 
 import json
 import re
@@ -221,7 +221,7 @@ def test_only_some_loads():
 
 
 def many(groups, differs, chance, seeds=range(1, 11)):
-    """Return a table of so many groups beside the baseline, of which the first `differs` lie 3 standard errors off."""
+    """Return a table with a baseline and so many groups, the first `differs` of which are 3 standard errors away."""
     random = np.random.default_rng(chance)
     table = rows(lambda s: random.normal(10, 0.01), seeds, group="none")
     for group in range(groups):

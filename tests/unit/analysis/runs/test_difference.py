@@ -1,4 +1,4 @@
-"""Where two runs differ first."""
+"""The first differences between two runs."""
 
 import pytest
 from support.runs import MS, S, write_run
@@ -14,7 +14,7 @@ C1, W1 = [S, S + 50 * MS, S + 100 * MS], [S, S + 60 * MS]
 
 @pytest.fixture
 def runs(tmp_path):
-    """Return what makes two runs, of loads and of traces."""
+    """Return a function that makes two runs from loads and traces."""
 
     def make(first, second, traces=(None, None)):
         made = []

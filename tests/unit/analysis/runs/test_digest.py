@@ -12,7 +12,7 @@ C1 = [S, S + 50 * MS, S + 100 * MS]
 
 @pytest.fixture
 def digested(tmp_path):
-    """Return what gives the digest of a run of these boundaries and with this trace."""
+    """Return a function that gives the digest of a run with these boundaries and this trace."""
 
     def digested(boundaries, content=None, name="run"):
         path = write_run(tmp_path / name, boundaries)
@@ -44,7 +44,7 @@ def test_an_event_s_time_and_values_change_the_digest(digested, events):
 
 
 def test_an_inode_number_changes_the_digest(digested):
-    """Numbers of inodes are the guest's own, on hostfs too: none is left out."""
+    """Inode numbers are the guest's own, also on hostfs, so all of them count."""
     first, again, other = (
         digested({"c1": C1}, named("text", ino=ino), name) for name, ino in zip("abc", (7, 7, 8), strict=True)
     )

@@ -1,4 +1,4 @@
-"""extents.json is read back, one that is damaged is refused, and what it tells of how files lie."""
+"""extents.json is read back, a damaged one is refused, and the quality of the layout is computed."""
 
 import json
 import shutil
@@ -26,7 +26,7 @@ RECORD = FileRecord(8 * BLOCK, BLOCK, (Extent(0, 5 * BLOCK, BLOCK), Extent(BLOCK
 
 
 def file(*runs):
-    """Return a file that has these blocks of its disk, (first, count)."""
+    """Return a file with these blocks of its disk, (first, count)."""
     pieces, at = [], 0
     for first, count in runs:
         pieces.append(Extent(at, first * BLOCK, count * BLOCK))

@@ -1,4 +1,4 @@
-"""The fit against tables whose law is known."""
+"""The fit of tables with a known law."""
 
 import itertools
 from dataclasses import replace
@@ -16,7 +16,7 @@ MIB = 1 << 20
 
 
 def law(pause, seeds=5, spread=0.05, rates=(1, 2, 4), backgrounds=(2, 4, 8, 16)):
-    """Return a table in which mw1 is stopped for pause(background, rate) and w1 for a tenth of it, with some noise."""
+    """Return a table in which mw1 stalls for pause(background, rate) and w1 for a tenth of it, with some noise."""
     random = np.random.default_rng(4)
     rows = []
     for rate, background, seed in itertools.product(rates, backgrounds, range(seeds)):

@@ -1,4 +1,4 @@
-"""Tables of runs: from files, from run directories, and what is left out of them."""
+"""Tables of runs, from files and from run directories, and the values that are left out."""
 
 import json
 
@@ -25,7 +25,7 @@ def table():
 
 @pytest.fixture
 def make(tmp_path):
-    """Return what makes a run with changes of its spec, by dotted key."""
+    """Return a function that makes a run with changes of its spec, by dotted key."""
 
     def write(name, boundaries=BOUNDARIES, changes=(), **record):
         path = write_run(tmp_path / name, boundaries, **record)

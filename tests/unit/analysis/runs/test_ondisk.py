@@ -1,4 +1,4 @@
-"""layouts.json is read back, and one that is damaged is refused in words."""
+"""layouts.json is read back, and a damaged one is refused with a reason."""
 
 import json
 from dataclasses import asdict

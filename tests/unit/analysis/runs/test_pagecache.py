@@ -1,4 +1,4 @@
-"""The page cache of a run out of its trace, for kernels that name their fields differently."""
+"""The page cache of a run, read from traces of kernels with different field names."""
 
 import json
 import struct
@@ -49,7 +49,7 @@ OLD_BALANCE_FIELDS = tuple(name.replace("wb_", "bdi_") for name in BALANCE_FIELD
 
 
 def trace(states, balances, state_fields=STATE_FIELDS, balance_fields=BALANCE_FIELDS, formats=None):
-    """Return a trace with a state (time in ns, values) and a decision (time, pid, values) an item."""
+    """Return a trace with one event for each state (time in ns, values) and each decision (time, pid, values)."""
     ring = Ring()
     found = [(time, ring.record(STATE, 9, struct.pack(f"<{len(values)}Q", *values))) for time, values in states]
     found += [
@@ -74,7 +74,7 @@ def trace(states, balances, state_fields=STATE_FIELDS, balance_fields=BALANCE_FI
 
 @pytest.fixture
 def cache(make_run):
-    """Return what makes the page cache of a run whose loads all have pid 7."""
+    """Return a function that makes the page cache of a run in which all loads have pid 7."""
 
     def make(content):
         path = make_run(LOADS)
@@ -190,7 +190,7 @@ REQUEST = "u32 dev 8 4 0\nu32 nr_sector 12 4 0\nchar rwbs[8] 16 8 0"
 
 @pytest.fixture
 def two_disks(tmp_path, request):
-    """Return the run of two disks, and one decision and two requests, by default of 8 sectors, of each in its trace."""
+    """Return the run with two disks and, for each disk, one decision and two requests, by default of 8 sectors."""
     sectors = getattr(request, "param", 8)
     base = read_spec(SPECS.find("base"))
     loads = {name: replace(load, disk="fast" if name == "mw1" else "") for name, load in base.load.items()}

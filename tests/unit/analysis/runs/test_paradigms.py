@@ -16,7 +16,7 @@ MS = 10**6
 
 
 def run(paradigm, seed, stop_ms, dropped=0):
-    """Return a run of the preset `loop` whose log stopped once, for so long, in ten cycles."""
+    """Return a run of the preset `loop` with ten cycles, in which the log stalled once for so long."""
     spec = read_spec(SPECS.find("loop"), (f"load.g1.paradigm={paradigm}", f"seed={seed}"))
     loads = []
     for name in ("c1", "g1", "s1"):

@@ -42,7 +42,7 @@ def test_figures_by_hand():
 
 @given(st.lists(st.integers(min_value=1, max_value=10_000), min_size=1, max_size=30))
 def test_wait_time_is_the_mean_wait_over_all_instants(durations_ms):
-    """At an instant within a pause, the wait is what is left of it; the pause is the end of its cycle."""
+    """At a moment within a pause, the wait is the rest of the pause, which is the end of its cycle."""
     figures = load_pauses(cycles(durations_ms), zero_ns=0)
     ends_ms = np.cumsum(durations_ms)
     waited = sum(

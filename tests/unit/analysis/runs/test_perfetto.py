@@ -1,4 +1,4 @@
-"""Traces are read back with the protobuf classes, and held against what a viewer needs of them."""
+"""Traces are read back with the protobuf classes and checked for what a viewer needs."""
 
 import itertools
 import shutil
@@ -33,7 +33,7 @@ NAMES = {0: "<idle>", 1: "python3", 30: "kworker/0:1"}
 
 @dataclass
 class Seen:
-    """What a viewer makes of a track."""
+    """A track as a viewer sees it."""
 
     name: str
     path: str
@@ -56,7 +56,7 @@ def value(annotation):
 
 
 def view(data):
-    """Read a trace as a viewer does, and check all that the format asks for on the way."""
+    """Read a trace as a viewer does, and check the requirements of the format."""
     trace = Trace.FromString(data)
     assert len({packet.trusted_packet_sequence_id for packet in trace.packet}) == 1
     first = trace.packet[0]
@@ -110,7 +110,7 @@ def view(data):
 
 
 def events_of(system, name, rows, print_format="", signed=True):
-    """Return events as the reader of trace.dat does: rows of times, pids, and values of columns of 8 bytes."""
+    """Return events like those of the trace reader: rows of times, pids, and values of columns of 8 bytes."""
     own = sorted({key for _, _, values in rows for key in values})
     form = (
         f"name: {name}\nID: 1\nformat:\n"

@@ -12,7 +12,7 @@ S = 10**9
 
 
 def cache(times_ns):
-    """Return what `event_rates` asks of a page cache."""
+    """Return the part of a page cache that `event_rates` needs."""
     times = {name: np.array(values, np.int64) for name, values in times_ns.items()}
     ordered = dict(sorted(((name, len(values)) for name, values in times.items()), key=lambda item: -item[1]))
     return SimpleNamespace(counts=ordered, times_ns=times.__getitem__)

@@ -10,7 +10,7 @@ S = 1000 * MS
 
 @pytest.fixture
 def run(make_run):
-    """w1 is never stopped, mw1 from 4.1 s to 6 s; the offender's one cycle is the longest of all."""
+    """w1 never stalls, mw1 stalls from 4.1 s to 6 s, and the offender's only cycle is the longest of all."""
     return read_run(
         make_run(
             {

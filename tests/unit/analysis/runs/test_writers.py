@@ -1,4 +1,4 @@
-"""Who writes to which disk."""
+"""The writers to each disk."""
 
 import json
 from dataclasses import replace
@@ -26,7 +26,7 @@ DEVICES = {"slow": {"device": "98:0", "written_ns": 0}, "fast": {"device": "98:1
 
 @pytest.fixture
 def two_disks(tmp_path):
-    """The run of which others have a picture, with mw1 on a second disk."""
+    """The run of the tests of pictures, with mw1 on a second disk."""
     base = read_spec(SPECS.find("base"))
     loads = {name: replace(base.load[name], disk="fast" if name == "mw1" else "") for name in BOUNDARIES}
     spec = replace(base, disk={"slow": base.disk["disk"], "fast": base.disk["disk"]}, load=loads)

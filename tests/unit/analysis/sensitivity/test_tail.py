@@ -1,4 +1,4 @@
-"""The worst tenth of responses in which it is known."""
+"""The worst tenth of responses with a known one."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,4 @@
-"""Where a figure lies, decided by an interval: seldom wrong, and certain where nothing varies."""
+"""Decisions whether a figure lies in a range: rarely wrong, and certain if nothing varies."""
 
 import math
 

@@ -1,4 +1,4 @@
-"""What many tests at once may claim."""
+"""The claims that many tests together permit."""
 
 import numpy as np
 import pytest
@@ -41,7 +41,7 @@ def test_untested_values_do_not_count():
 
 
 def test_false_claims_and_missed_intervals_stay_below_the_rate():
-    """Of 60 normal means 20 are not zero: what is claimed is false, and missed by its interval, as often as allowed."""
+    """20 of 60 normal means are not zero. False claims and missed true values are at most as frequent as permitted."""
     random = np.random.default_rng(1)
     truth = np.repeat([3.0, 0.0], [20, 40])
     false, missed = [], []

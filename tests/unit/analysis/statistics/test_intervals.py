@@ -1,4 +1,4 @@
-"""Intervals against distributions whose truth is known."""
+"""Intervals for distributions with a known true value."""
 
 import numpy as np
 import pytest
@@ -9,7 +9,7 @@ TRIALS = 400
 
 
 def covered(draw, truth, runs, weights):
-    """Return how often the interval of a contrast of groups of so many runs holds the truth."""
+    """Return how often the interval of a contrast of groups of so many runs contains the true value."""
     random = np.random.default_rng(7)
     hits = 0
     for number in range(TRIALS):

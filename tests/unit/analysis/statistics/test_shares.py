@@ -1,4 +1,4 @@
-"""Intervals of shares are those of another library."""
+"""Intervals of shares agree with another library."""
 
 import pytest
 from scipy.stats import binomtest

@@ -1,4 +1,4 @@
-"""Runs of one load, `mw1`, which is task 7, with a trace that tells a story."""
+"""Runs of one load, `mw1`, task 7, with an invented trace."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -15,7 +15,7 @@ MW1, IDLE_NS = 7, 100_000_000
 
 @pytest.fixture
 def told(tmp_path: Path) -> Callable[[Story, list[int]], tuple[Run, Recorded]]:
-    """Return what makes a run of boundaries, in ns since the story's start, and reads what it recorded."""
+    """Return a function that makes a run with boundaries, in ns since the trace's start, and reads its events."""
 
     def tell(story: Story, boundaries_ns: list[int]) -> tuple[Run, Recorded]:
         path = write_run(tmp_path / "run", {"mw1": [story.start_ns + time for time in boundaries_ns]})

@@ -34,7 +34,7 @@ def blocked(story, start_ms, end_ms, sleep, wake, *, pid=MW1, by=0):
 
 
 def one(told, story, end_ms=1100):
-    """The explanation of the only pause of a round that ends with the nap that the load meant to take."""
+    """Return the explanation of the only pause of a cycle that ends with the intended sleep."""
     blocked(story, end_ms - IDLE_NS // MS, end_ms, NAP, NAP_ENDS)
     run, recorded = told(story, [0, end_ms * MS])
     (found,) = explain(run, recorded)
@@ -113,7 +113,7 @@ def test_a_lock_whose_holder_only_runs_is_not_caused_by_the_disk(told):
 
 
 def test_a_worker_that_was_idle_until_the_disk_completed_is_not_the_cause(told):
-    """ext4 and XFS end what a request wrote in a worker, which wakes who waits for it; it may do other things first."""
+    """ext4 and XFS finish a write in a worker, which wakes the waiting task, perhaps after other work."""
     story, idle = Story(COMMS), ("__schedule", "schedule", "worker_thread")
     story.switch(0, FLUSHER, 0, stack=idle)
     story.switch(0, MW1, 0, stack=("__schedule", "schedule", "folio_wait_writeback", "sys_fsync"))

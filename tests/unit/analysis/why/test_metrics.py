@@ -19,7 +19,7 @@ from .test_explain import COMMS, NAP, NAP_ENDS, SHADOW, SHADOW_ENDS, THROTTLED, 
 
 @pytest.fixture
 def make(tmp_path):
-    """Return what makes a run of mw1, with these waits (a sleep, a wake-up, ms) and a nap of 100 ms in each round."""
+    """Return a function that makes a run of mw1: in each cycle a wait (a sleep, a wake-up, ms), then 100 ms idle."""
 
     def write(name, rounds, **record):
         story, at, boundaries = Story(COMMS), 0, [0]
@@ -36,7 +36,7 @@ def make(tmp_path):
 
 
 def of_scheduler(path, scheduler, seed):
-    """Let a run be one of this scheduler and seed."""
+    """Give a run this scheduler and seed."""
     content = json.loads((path / EXPERIMENT).read_text())
     content["spec"]["seed"], content["spec"]["disk"]["scheduler"] = seed, scheduler
     (path / EXPERIMENT).write_text(json.dumps(content))

@@ -1,4 +1,4 @@
-"""What a block is, by its place on the disk and by the function that needed it."""
+"""The object to which a block belongs, by its place on the disk and by the function that needed it."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""wblab why --html: the page, as a browser and a reader get it."""
+"""wblab why --html: the page, for a browser and for a reader."""
 
 import asyncio
 import re

@@ -178,7 +178,7 @@ def test_a_wait_for_a_child_that_a_signal_cuts_off_was_for_that_child(told):
 
 
 def slept(told, *goes):
-    """A load that slept between the ms of each of these, for a second in all."""
+    """A load that slept between each of these times in ms, one second in all."""
     story = Story(dict(NAMES))
     for start, end in goes:
         blocked(story, start, end, NAP, NAP_ENDS)
@@ -259,7 +259,7 @@ def test_time_before_a_request_s_submission_does_not_count_as_that_request(told)
 
 
 def test_a_worker_may_have_held_the_task_that_gave_it_its_request(told):
-    """l1 waited for the same worker until 600 ms, which was idle then, until a request of before was done."""
+    """l1 waited until 600 ms for the same worker, which was then idle until an earlier request completed."""
     story = Story(dict(NAMES))
     story.submit(0, JOURNAL, 200, 8, rwbs="WSM")
     story.switch(0, L1, 0, stack=LOCKED)
@@ -278,7 +278,7 @@ def test_a_worker_may_have_held_the_task_that_gave_it_its_request(told):
 
 
 def test_a_worker_woken_by_its_own_timer_waited_for_no_task(told):
-    """btrfs: its thread commits every 30 s; that somebody waits for this is not why it slept until then."""
+    """btrfs: its thread commits every 30 s; it slept because of that timer, not because of the waiting task."""
     story = Story(dict(NAMES))
     story.switch(0, FLUSHER, 0, stack=("__schedule", "schedule", "schedule_timeout", "transaction_kthread"))
     story.switch(0, MW1, 0, stack=PAGE)
@@ -330,7 +330,7 @@ def test_a_page_that_a_loop_worker_dirtied_belongs_to_the_writer_of_the_loop_dev
 
 
 def test_a_flush_has_a_submission_and_io_ahead(told):
-    """The block at 0 was written long before: the flush, which is at no block, is none of it."""
+    """Block 0 was written long before; the flush, which has no block, does not belong to it."""
     story = Story(dict(NAMES))
     story.submit(0, JOURNAL, 0, 8, rwbs="WM")
     story.submit(0, L1, 1000, 72, rwbs="WS")

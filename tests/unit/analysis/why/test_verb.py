@@ -1,4 +1,4 @@
-"""wblab why, as it is called."""
+"""wblab why on the command line."""
 
 import json
 

@@ -18,7 +18,7 @@ X86_64 = 0xC000003E
 
 
 def judged(steps, number, *arguments, architecture=X86_64):
-    """Return what a filter says of a call, as the kernel would run it (Documentation/networking/filter.rst)."""
+    """Return a filter's result for a call, as the kernel would run it (Documentation/networking/filter.rst)."""
     data = struct.pack("<IIQ6Q", number, architecture, 0, *(*arguments, *[0] * (6 - len(arguments))))
     at = accumulator = 0
     while True:
@@ -129,7 +129,7 @@ def test_every_jump_is_within_the_filter():
 
 
 def test_the_hosts_kernel_enforces_it(tmp_path):
-    """A real process under the real filter: what is allowed works, what is not fails, nothing is killed."""
+    """A real process under the real filter: allowed calls work, others fail, and nothing is killed."""
     (tmp_path / "file").write_text("text")
     before = os.stat(tmp_path / "file")
 

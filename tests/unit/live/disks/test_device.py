@@ -1,4 +1,4 @@
-"""The computed device, against the closed forms of docs/reference/disk-model.md, as tests/uml/test_model.py does."""
+"""The simulated device compared with the formulas of docs/reference/disk-model.md, as in tests/uml/test_model.py."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""The fit of computed disks, whose model is known."""
+"""The fit of simulated disks with a known model."""
 
 import pytest
 from hypothesis import Phase, given, settings

@@ -1,4 +1,4 @@
-"""Real processes for the daemon's tests: on this machine, and put back at the end."""
+"""Real processes for the daemon's tests, on this machine; their settings are restored at the end."""
 
 import fcntl
 import os
@@ -19,7 +19,7 @@ Start = Callable[..., "subprocess.Popen[str]"]
 
 @pytest.fixture
 def alone() -> Iterator[None]:
-    """One test at a time: a daemon that starts puts back whoever bears its mark, of another test's daemon too."""
+    """Run one test at a time: a starting daemon restores every marked process, also those of another test's daemon."""
     with open(Path(tempfile.gettempdir(), f"wblab-mitigate-tests-{os.geteuid()}.lock"), "w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
         yield
@@ -27,7 +27,7 @@ def alone() -> Iterator[None]:
 
 @pytest.fixture
 def start() -> Iterator[Start]:
-    """Return what runs Python code in a process of its own; the test can talk with it, and it ends with the test."""
+    """Return a function that runs Python code in a separate process with pipes; it ends with the test."""
     running: list[subprocess.Popen[str]] = []
     # With PYTHONUNBUFFERED a line is written in pieces, and two processes that share a pipe mix theirs.
     environment = {name: value for name, value in os.environ.items() if name != "PYTHONUNBUFFERED"}

@@ -127,7 +127,7 @@ def test_cancelled_writes_do_not_count(taskstats, disk_path):
 
 
 def test_a_child_counts_once(accounting, start, disk_path):
-    """/proc/PID/io of a parent has its children in it once it has waited for them."""
+    """/proc/PID/io of a parent includes its children after it has waited for them."""
     processes = Processes(())
     code = """
 import subprocess, sys

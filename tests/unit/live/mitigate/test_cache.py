@@ -8,7 +8,7 @@ MIB = 1 << 20
 
 @pytest.fixture
 def queue(tmp_path, monkeypatch):
-    """The queue of a disk: it holds 4 requests of 512 KiB, 2 s of work at 1 MiB/s."""
+    """The queue of a disk, with 4 requests of 512 KiB: 2 s of work at 1 MiB/s."""
     monkeypatch.setattr(cache, "_SYS", tmp_path)
     (place := tmp_path / "sda" / "queue").mkdir(parents=True)
     for name, value in (("nr_requests", "4"), ("max_sectors_kb", "512"), ("write_cache", "write back")):

@@ -1,4 +1,4 @@
-"""The daemon as a whole, on this machine, with processes of the test's own: it is told to touch no others."""
+"""The whole daemon on this machine, restricted to the test's own processes."""
 
 import json
 import os
@@ -101,7 +101,7 @@ def offender(start, disk_path):
 
 
 def until(process, action, pid):
-    """Read what the daemon says until it does this to that process."""
+    """Read the daemon's output until it takes this action on that process."""
     while line := process.stdout.readline():
         event = json.loads(line)
         if (event["action"], event["pid"]) == (action, pid):
@@ -181,7 +181,7 @@ def test_restore_only_undoes_and_ends(taskstats, daemon, offender):
 
 @root
 def test_without_taskstats_it_works_from_proc(offender, tmp_path, config):
-    """The fallback, made to be needed: a daemon that may not ask taskstats (CAP_NET_ADMIN is 12)."""
+    """The fallback is forced by a daemon without permission for taskstats (CAP_NET_ADMIN is 12)."""
     code = """
 import ctypes, sys
 assert not ctypes.CDLL(None).prctl(24, 12, 0, 0, 0)

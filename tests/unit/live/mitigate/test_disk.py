@@ -16,7 +16,7 @@ PERIOD_S = 2.0
 
 
 def after(disk, *, written=0, read=0, busy_s=0.0, depth=10.0, size=1 << 20, cached=False):
-    """Return the disk after a period of this."""
+    """Return the disk after a period with these writes."""
     before = disk.counters
     counters = Counters(
         before.read_bytes + read,
@@ -70,7 +70,7 @@ def test_the_filling_of_a_cache_is_discarded_at_once():
 
 
 def test_bursts_after_flushes_of_a_large_cache_are_averaged():
-    """A disk of 1 MB/s with a cache of 8 MB, which is flushed every 16 s: more than it takes goes in in between."""
+    """A disk of 1 MB/s with a cache of 8 MB, flushed every 16 s, with more writes in between than it can hold."""
     disk, plain = (replace(FRESH, bandwidth=1 * MB) for _ in range(2))
     for _ in range(8):
         for written in (5 * MB, 5 * MB, 5 * MB, 1 * MB, 0, 0, 0, 0):
@@ -158,7 +158,7 @@ def test_the_duration_of_flushes_is_known_after_two():
 
 @pytest.fixture
 def sys(tmp_path, monkeypatch):
-    """Return a function that writes the counters of a disk of a /sys/block of ours: MB written, all of it in floods."""
+    """Return a function that writes the counters of a disk in a copy of /sys/block: MB written, all in floods."""
     monkeypatch.setattr(disks, "_SYS", tmp_path)
     monkeypatch.setattr(learned, "_SYS", tmp_path)
 

@@ -1,4 +1,4 @@
-"""Nobody is exempt by a name that they gave themselves."""
+"""A self-chosen name does not exempt a process."""
 
 import os
 import shutil

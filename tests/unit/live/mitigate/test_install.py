@@ -1,4 +1,4 @@
-"""The daemon as root runs nothing that others can change."""
+"""As root, the daemon runs nothing that others can change."""
 
 import os
 import subprocess
@@ -24,7 +24,7 @@ def as_root(monkeypatch):
 
 @pytest.fixture
 def code(monkeypatch, tmp_path):
-    """Files that stand for the code."""
+    """Files in place of the code."""
     (tmp_path / "lab").mkdir()
     (tmp_path / "lab" / "module.py").touch()
     monkeypatch.setattr(install, "_code", lambda: [tmp_path / "lab", tmp_path / "lab" / "module.py"])

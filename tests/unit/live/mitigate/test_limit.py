@@ -11,7 +11,7 @@ MIB = 1 << 20
 
 @pytest.fixture
 def place(tmp_path, monkeypatch):
-    """The directory of a disk's backing device, and what may be dirty in all: 100 MiB."""
+    """The directory of a disk's backing device, with a global dirty limit of 100 MiB."""
     monkeypatch.setattr(writeback, "_SYS", tmp_path)
     monkeypatch.setattr(limit, "thresholds", lambda: {"dirty": 100 * MIB})
     (directory := tmp_path / "class/bdi/8:0").mkdir(parents=True)

@@ -1,4 +1,4 @@
-"""Which measures the daemon starts, on which disk, and what it does where one cannot be: on disks of ours."""
+"""The measures that the daemon starts on each disk, and its reaction to failures, with invented disks."""
 
 from dataclasses import dataclass, field
 
@@ -16,7 +16,7 @@ MIB = 1 << 20
 
 @dataclass
 class Disks:
-    """Two disks of which the rate is known; sda matters."""
+    """Two disks with known rates; sda is the main one."""
 
     name: str = "sda"
     flush_s: float = 0.0
@@ -69,7 +69,7 @@ def disks(monkeypatch):
 
 @pytest.fixture
 def daemon(disks, tmp_path, monkeypatch):
-    """Return what makes a daemon with measures of ours by policy; what it says goes to `said` of it."""
+    """Return a function that makes a daemon with invented measures by policy, and a list of its output."""
 
     def make(**policies):
         monkeypatch.setattr(loop, "measures", lambda names, config, journal: [policies[name] for name in names])

@@ -156,7 +156,7 @@ def test_a_later_change_by_others_is_left_alone(measure, puppet):
 
 
 def test_a_priority_shared_by_threads_is_restored(measure, start):
-    """CLONE_IO: what is set for one is set for both."""
+    """With CLONE_IO, setting one priority sets both."""
     process = start(
         """
 import ctypes, sys, time
@@ -196,7 +196,7 @@ def hold_and_release(state, pids):
 
 
 def test_a_kill_at_any_moment_can_be_undone(start, tmp_path):
-    """Between any two of its steps: what the journal and the marks tell is enough to put all threads back."""
+    """After any step, the journal and the marks are sufficient to restore all threads."""
     puppets = [start(PUPPET) for _ in range(3)]
     chance = random.Random(1)
     for puppet in puppets:
@@ -230,7 +230,7 @@ def test_a_kill_at_any_moment_can_be_undone(start, tmp_path):
 
 @pytest.fixture
 def cgroup(tmp_path):
-    """A control group measure on this machine's cgroup v2, with whatever controller it has, or none."""
+    """A measure with a control group on this machine's cgroup v2, with any of its controllers, or none."""
     root = cgroup_root()
     if root is None or not os.access(root / "cgroup.procs", os.W_OK):
         pytest.skip("no cgroup v2 to write to here")

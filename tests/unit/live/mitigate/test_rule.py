@@ -14,7 +14,7 @@ LIMITS = Limits.of(Config())
 
 
 class Machine:
-    """Periods one after the other, on a disk of 1 MiB/s. Process 2 is the parent of 3, 4 and so on, unless said so."""
+    """Consecutive periods on a disk of 1 MiB/s. By default process 2 is the parent of 3, 4 and so on."""
 
     def __init__(self, parents=None):
         self.state = State()
@@ -22,7 +22,7 @@ class Machine:
         self.parents = parents or {}
 
     def period(self, ended=None, waiting=frozenset(), **written_mib_s):
-        """One period, in which p3=0.5 means that process 3 wrote 0.5 MiB/s."""
+        """Run one period; p3=0.5 means that process 3 wrote 0.5 MiB/s."""
         written = {int(name[1:]): int(rate * MIB * PERIOD_S) for name, rate in written_mib_s.items()}
         self.now_s += PERIOD_S
         verdict = judge(
@@ -39,7 +39,7 @@ class Machine:
         return verdict
 
     def until_held(self, periods=100, **written):
-        """Return after how many periods someone is held, and who; nobody, after all of them."""
+        """Return the number of periods until a process is limited, and the limited processes."""
         for count in range(1, periods + 1):
             if hold := set(self.period(**written).hold):
                 return count, hold
@@ -202,7 +202,7 @@ usages = st.lists(
 
 @given(usages, st.dictionaries(pids, pids))
 def test_invariants_hold_for_any_sequence(periods, parents):
-    """Ancestry may even have circles: /proc is not read in one instant."""
+    """Ancestry may even be circular, because /proc is not read in one instant."""
     machine = Machine(parents)
     for written, ended in periods:
         before = set(machine.state.offenders)
@@ -225,7 +225,7 @@ def test_no_writer_is_limited_if_all_together_are_below_the_share(rates, periods
 
 @given(st.floats(1.2, 100), st.integers(1, 10))
 def test_the_rule_depends_only_on_shares(factor, periods):
-    """Twice the disk and twice the writing is the same."""
+    """Twice the rate of the disk with twice the writes gives the same result."""
     small, big = State(), State()
     for count in range(periods):
         written = {3: int(MIB * count / 3), 4: int(MIB / 2)}

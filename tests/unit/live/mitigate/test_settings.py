@@ -75,7 +75,7 @@ def test_a_value_set_through_the_other_file_of_a_pair_is_restored(journal, file,
 
 @pytest.mark.parametrize("killed", ["note", "write_text", "forget"])
 def test_after_a_kill_the_next_daemon_restores_the_original_value(journal, file, monkeypatch, killed):
-    """Before the second number is noted, before it is written, or before the first is forgotten."""
+    """The kill comes before the second number is noted, before it is written, or before the first is discarded."""
     keep(journal, file, 40)
     owner = type(file) if killed == "write_text" else Journal
     with monkeypatch.context() as patch:

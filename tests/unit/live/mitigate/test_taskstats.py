@@ -13,7 +13,7 @@ FAMILY = 23
 
 
 def message(version, *, size, shift=0, tgid_at=None, padding=b""):
-    """Build an answer of the kernel: the layout of version 14, with `shift` more bytes before the name."""
+    """Build a reply of the kernel: the layout of version 14, with `shift` more bytes before the name."""
     stats = bytearray(size)
     struct.pack_into("=H", stats, 0, version)
     struct.pack_into("=32s", stats, 80 + shift, b"some name\0")
@@ -49,7 +49,7 @@ def test_aligned_structures_are_read():
 
 
 def test_pyroute2_decodes_the_same(taskstats, disk_path):
-    """pyroute2's own decoder, which is slow, as the other opinion."""
+    """pyroute2's decoder, which is slow, serves as the reference."""
     from pyroute2.netlink.taskstats import TaskStats
 
     (disk_path / "file").write_bytes(bytes(1 << 20))

@@ -15,7 +15,7 @@ from wblab.machine.undo import Undo
 
 
 def orphans() -> frozenset[str]:
-    """Return the trace instances of samplers that are no more; others may have theirs."""
+    """Return the trace instances of ended samplers; running ones may have theirs."""
     places = mounted("tracefs")
     names = os.listdir(places[0] / "instances") if places else []
     monitors = [name for name in names if name.startswith("wblab-monitor-")]
@@ -24,7 +24,7 @@ def orphans() -> frozenset[str]:
 
 @dataclass(frozen=True)
 class Marked:
-    """A mark for the environment of what a test starts, the directory that a probe may write to, and what was left.
+    """A mark for the environment of a test's processes, a directory for a probe, and checks of what is left.
 
     before: what others left, who were killed together with their guards.
     """
@@ -38,11 +38,11 @@ class Marked:
         return os.environ | {"WBLAB_MARK": self.mark}
 
     def processes(self) -> dict[int, str]:
-        """Return the names of processes that have the mark, by pid; those that are dead but not reaped left out."""
+        """Return the names of processes with the mark, by pid, without zombies."""
         return bearing("environ", f"WBLAB_MARK={self.mark}")
 
     def await_nothing(self) -> None:
-        """Wait until no process is left, no trace instance whose sampler has ended, and nothing of the probe's."""
+        """Wait until no process, no trace instance of an ended sampler and no file of the probe is left."""
         wait_until(lambda: not self.processes() and not orphans() - self.before)
         assert list(self.directory.iterdir()) == []
 
@@ -55,7 +55,7 @@ def marked(tmp_path):
 
 @pytest.fixture
 def may_trace():
-    """Skip where the host does not let us trace; keep tracefs mounted, so that its instances can be looked at."""
+    """Skip if the host does not permit tracing; keep tracefs mounted, so that its instances can be inspected."""
     with Undo() as undo:
         try:
             Instance("probe", undo)

@@ -1,4 +1,4 @@
-"""Names of disks by those of their bdis, on a machine made of files."""
+"""Names of disks by their BDIs, on a machine made of files."""
 
 import pytest
 

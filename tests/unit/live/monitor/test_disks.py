@@ -1,4 +1,4 @@
-"""/proc/diskstats as a laptop with a stick and encryption had it, and that of this machine."""
+"""/proc/diskstats of a laptop with a stick and encryption, and of this machine."""
 
 import pytest
 
@@ -12,7 +12,7 @@ S = 10**9
 
 
 def text(**done):
-    """Return the file's text; of each device the sectors written and the milliseconds it was busy."""
+    """Return the file's text, from the sectors written and the busy milliseconds of each device."""
     return "".join(LINE.format(name.replace("_", "-"), *values) for name, values in done.items()).encode()
 
 
@@ -64,7 +64,7 @@ def test_this_machine_s_diskstats_are_read():
 
 
 def test_a_stacked_disk_is_reported_on_request(diskstats):
-    """Else its bytes would count twice; loop10 is no partition of loop1."""
+    """Otherwise its bytes would count twice; loop10 is not a partition of loop1."""
     diskstats.write_bytes(text(sda=(0, 0), sda1=(0, 0), loop1=(0, 0), loop1p1=(0, 0), loop10=(0, 0), dm_0=(0, 0)))
     assert [find_disk(name) for name in ("/dev/loop1", "loop10", "dm-0")] == ["loop1", "loop10", "dm-0"]
     for name in ("loop1p1", "loop100"):

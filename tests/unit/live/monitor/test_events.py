@@ -1,4 +1,4 @@
-"""Lines of trace_pipe as kernels wrote them, on a machine with 6.18 and in guests with 7.3."""
+"""Real lines of trace_pipe, from a machine with 6.18 and from guests with 7.3."""
 
 import random
 

@@ -48,7 +48,7 @@ def test_the_last_batch_is_kept_however_large():
 
 
 async def ids(feed, last, count):
-    """Return the next `count` numbers of batches that a page gets, which was cut off after them."""
+    """Return the next `count` numbers of batches that a page gets before it is disconnected."""
     found = []
     stream = events(feed, last)
     while len(found) < count:
@@ -62,7 +62,7 @@ async def ids(feed, last, count):
 
 @given(st.lists(st.tuples(st.integers(0, 40), st.integers(1, 30)), max_size=12))
 def test_a_reconnecting_page_gets_each_batch_once_and_in_order(steps):
-    """Each step: so many batches are added, then the page connects again and is cut off after at most so many."""
+    """In each step some batches are added; then the page reconnects and is disconnected after at most so many."""
 
     async def watch():
         feed, had, total = Feed(), [], 0

@@ -1,4 +1,4 @@
-"""A guest that is watched runs a sampler, and what it ran before."""
+"""A monitored guest runs a sampler in addition to its other programs."""
 
 import json
 

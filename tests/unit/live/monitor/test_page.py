@@ -19,7 +19,7 @@ LOADS = {"l1": Offender, "mw1": MultiWrite}
 
 
 def batch(number):
-    """Return the samples of one tenth of a second: a write that begins with every twentieth takes a second."""
+    """Return the samples of one tenth of a second; with every twentieth begins a write that takes a second."""
     now_ns = ZERO_NS + number * 100 * MS
     since_ns = now_ns - (number % 20) * 100 * MS
     return Batch(
@@ -35,7 +35,7 @@ def batch(number):
 
 
 class Scripted:
-    """A source whose items come when the test says so."""
+    """A source that produces items on the test's command."""
 
     def __init__(self):
         self.queue = asyncio.Queue()
@@ -52,7 +52,7 @@ class Scripted:
 
 
 class Wire:
-    """A way to the server that can be cut and mended."""
+    """A connection to the server that can be cut and restored."""
 
     def __init__(self, port):
         self.port = port
@@ -87,7 +87,7 @@ async def pump(reader, writer):
 
 @asynccontextmanager
 async def watched():
-    """Yield a source, the wire to its server, and a page that shows it."""
+    """Yield a source, the connection to its server, and a page that shows it."""
     source, listening = Scripted(), listen(0)
     wire = Wire(listening.getsockname()[1])
     task = asyncio.create_task(serve(source.items(), listening, "token", look(LOADS)))

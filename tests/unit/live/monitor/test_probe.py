@@ -9,7 +9,7 @@ from wblab.live.monitor.probe import Probe
 
 @pytest.fixture
 def gate(monkeypatch):
-    """Return what lets one write of a probe through, which waits for that."""
+    """Return a function that releases one blocked write of a probe."""
     reading, writing = os.pipe()
     monkeypatch.setattr(probe, "_writer", lambda paths: lambda number: os.read(reading, 1))
     yield lambda: os.write(writing, b"x")
@@ -22,7 +22,7 @@ def held(path):
 
 
 def waits(of, count):
-    """Return the first so many waits that a probe tells of, at made-up times."""
+    """Return the first `count` waits that a probe reports, at invented times."""
     found = []
     while len(found) < count:
         found += of.since_last(len(found) + 1)

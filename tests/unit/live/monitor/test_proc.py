@@ -1,4 +1,4 @@
-"""Files of /proc as a guest with 7.3 had them, and those of this machine."""
+"""Files of /proc from a guest with 7.3, and those of this machine."""
 
 import os
 import subprocess

@@ -46,7 +46,7 @@ def start(marked, *, python=sys.executable, **options):
 
 
 def items(process, batches):
-    """Return the items up to so many batches."""
+    """Return the items of so many batches."""
     found = []
     while sum(isinstance(item, Batch) for item in found) < batches:
         found.append(parse(process.stdout.readline()))

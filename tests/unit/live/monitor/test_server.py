@@ -1,4 +1,4 @@
-"""The server, asked through a socket as a browser would."""
+"""The server, with requests through a socket like a browser's."""
 
 import asyncio
 import json
@@ -37,7 +37,7 @@ async def served(items=None):
 
 
 def get(path, **options):
-    """Return status, headers and body of one answer; `path` is relative to the page, or begins with a slash."""
+    """Return status, headers and body of one response; `path` is relative to the page, or begins with a slash."""
 
     async def ask():
         async with served() as (session, page):
@@ -122,7 +122,7 @@ def test_another_origin_gets_nothing(origin, status):
 
 
 async def said_to(page, request):
-    """Send these bytes to the server, and return what comes back until it ends the connection."""
+    """Send these bytes to the server, and return its response until the connection ends."""
     host, port = page.split("/")[2].split(":")
     reader, writer = await asyncio.open_connection(host, int(port))
     writer.write(request)

@@ -1,4 +1,4 @@
-"""wblab monitor, as a command."""
+"""wblab monitor on the command line."""
 
 import json
 import os
@@ -24,7 +24,7 @@ _started = []
 
 @pytest.fixture(autouse=True)
 def killed():
-    """Leave no monitor behind, also when a test fails on the way."""
+    """Leave no monitor behind, even if a test fails midway."""
     yield
     while _started:
         process = _started.pop()
@@ -157,7 +157,7 @@ def test_a_kill_at_any_moment_leaves_nothing(marked, may_trace, seed):
 
 @pytest.fixture
 def many_files():
-    """Let this process have as many connections open as the test needs."""
+    """Permit this process enough open connections for the test."""
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     if hard != resource.RLIM_INFINITY and hard < MANY + 200:
         pytest.skip(f"{MANY} connections take more open files than this user may have: {hard}")
@@ -170,7 +170,7 @@ MANY = 1100
 
 
 def test_half_open_connections_keep_no_page_waiting(many_files):
-    """Each has sent half a request, and is held; the page and its samples come all the same."""
+    """Each connection has sent half a request and is kept open; the page and its samples are still served."""
     limited = ["prlimit", f"--nofile={many_files}:{many_files}"]
     if shutil.which("prlimit") is None:
         pytest.skip("prlimit is not installed")

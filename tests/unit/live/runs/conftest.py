@@ -15,7 +15,7 @@ def live(tmp_path):
 
 @pytest.fixture
 def tracing():
-    """The directory of tracefs, where this host lets us trace."""
+    """The directory of tracefs; skip if the host does not permit tracing."""
     if os.geteuid():
         pytest.skip("only root may trace")
     with Undo() as undo:

@@ -62,7 +62,7 @@ LOST = 1 << 31
 
 
 class Source:
-    """A processor's ring buffer: each time that it is read, what came since."""
+    """A processor's ring buffer; each read returns the new pages."""
 
     def __init__(self, *reads):
         self.reads = list(reads)
@@ -73,7 +73,7 @@ class Source:
 
 @pytest.fixture
 def buffer(tmp_path, monkeypatch):
-    """Return what takes captures, and the times of the pages that are in each, processor by processor."""
+    """Return a recorder of captures, and the times of the pages in each capture, processor by processor."""
     saved = []
 
     def put_together(tracecmd, files, output, symbols):
@@ -91,7 +91,7 @@ def wanted(number, start_ns, end_ns):
 
 
 def test_a_capture_includes_events_that_an_earlier_one_consumed(buffer, tmp_path):
-    """The second pause began long before the first was saved, and the first was read late."""
+    """The second pause began long before the first was saved late."""
     buffer, saved = buffer
     source = Source(
         [page(time_ns) for time_ns in range(0, 100, 10)], [page(time_ns) for time_ns in range(100, 150, 10)]
@@ -103,7 +103,7 @@ def test_a_capture_includes_events_that_an_earlier_one_consumed(buffer, tmp_path
 
 
 def test_losses_between_two_captures_are_reported_by_the_second(buffer, tmp_path):
-    """It took so long to write the first that the buffer was written over: not before the first page, but within."""
+    """Saving the first took so long that the buffer was overwritten, not before the first page but later."""
     buffer, _ = buffer
     source, other = Source([page(0), page(10)], [page(90, 100 | LOST), page(100)]), Source([page(5)], [page(50)])
     kept = buffer._save(wanted(1, 0, 10), 5, [source, other], [[], []])

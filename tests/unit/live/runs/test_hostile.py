@@ -1,4 +1,4 @@
-"""Root in another user's directory: nothing outside of it is changed, whatever this user puts in the place of names."""
+"""Root in another user's directory: nothing outside it is changed, whatever the user replaces names with."""
 
 import os
 import signal
@@ -30,7 +30,7 @@ BAIT = ["w1", "mw1.0", "mw1.1", "0", "1", "experiment.json", ".experiment.json.p
 
 @pytest.fixture
 def ground():
-    """A directory of another user's, and beside it what is root's."""
+    """A directory of another user, beside one of root."""
     if os.geteuid():
         pytest.skip("only root can be led by another user to what is not theirs: run the tests as root")
     with tempfile.TemporaryDirectory(dir="/var/tmp") as place:
@@ -45,7 +45,7 @@ def ground():
 
 @pytest.fixture(params=[("disk", "exp"), ("disk", "exp", ".")], ids=["within", "above too"])
 def attacker(ground, request):
-    """Another user, who puts links to root's directory in the place of whatever there is, and takes them away again."""
+    """Another user, who keeps replacing names by links to root's directory and restoring them."""
     parent = os.getpid()
 
     def swap(path):
@@ -78,7 +78,7 @@ def attacker(ground, request):
 
 
 def state(directory):
-    """Return all that could be changed in a directory."""
+    """Return everything that could be changed in a directory."""
     return {
         str(path): (status.st_ino, status.st_mode, status.st_uid, status.st_mtime_ns, status.st_size)
         for path in [directory, *directory.rglob("*")]

@@ -1,4 +1,4 @@
-"""A run that is killed, whenever that happens, leaves the machine as it was."""
+"""A run that is killed at any moment leaves the machine unchanged."""
 
 import os
 import random
@@ -15,13 +15,13 @@ OURS = ("wblab-live-", "wblab-captures-")
 
 
 def left(live, tracing):
-    """Return what a run could leave behind."""
+    """Return everything that a run could leave behind."""
     instances = [item.name for item in (tracing / "instances").iterdir() if item.name.startswith(OURS)]
     return {*instances, *live.processes(), *os.listdir(live.disk)}
 
 
 def disk_options(live):
-    """Return what changes the scheduler of the disk under test, and what tells which one it has; nothing without."""
+    """Return options that change the disk's scheduler, and a function that reads it; nothing without a disk."""
     place = find_place(live.disk)
     if not place.disks:
         return [], lambda: ""

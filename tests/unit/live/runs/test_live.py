@@ -119,7 +119,7 @@ def test_ctrl_c_in_a_terminal_ends_a_run(live):
 
 
 def child(live):
-    """Return the pid of the command's own process, once it runs."""
+    """Return the pid of the command's process, after it has started."""
     for pid, name in live.processes().items():
         if name == "sh":
             with open(f"/proc/{pid}/cmdline", "rb") as cmdline:
@@ -236,7 +236,7 @@ def test_a_trace_has_the_loads_clock_and_disturbs_no_other_tracer(live, tracing)
 
 
 def state(instance):
-    """Return how a trace instance is set."""
+    """Return the settings of a trace instance."""
     files = ("tracing_on", "trace_clock", "buffer_size_kb", "set_event", "current_tracer", "events/enable")
     return {name: (instance / name).read_text() for name in files}
 
