@@ -34,7 +34,7 @@ def test_the_kernels_of_the_cells_are_used(make_matrix, resolve):
         described(make_matrix({"kernel": ["6.1"]}), resolve)
 
 
-def test_every_cell_is_a_request_on_its_kernel(make_matrix, resolve):
+def test_every_cell_becomes_a_request_on_its_kernel(make_matrix, resolve):
     matrix = make_matrix({"kernel": ["", "6.12"]})
     found = requests(matrix, resolve, here=True)
     assert [(one.spec, one.kernel.build_id[0]) for one in found] == [
@@ -70,7 +70,7 @@ def test_a_matrix_resumes_with_its_original_kernels(make_store, resolve):
         check_kernels(store, resolve)
 
 
-def test_workers_are_asked_about_every_cell(make_matrix, resolve):
+def test_every_cell_becomes_an_order_for_workers(make_matrix, resolve):
     matrix = make_matrix({"kernel": ["", "6.12"]})
     found = orders(matrix, described(matrix, resolve))
     assert [order.build_id[0] for order in found] == ["a", "b"]
@@ -88,7 +88,7 @@ def test_without_a_given_kernel_or_with_named_kernels_nothing_changes(make_matri
 
 
 @pytest.mark.parametrize("given", [["6.1"], ["6.12", "6.1"]])
-def test_a_kernel_that_no_run_uses_is_refused(make_matrix, given):
+def test_an_unused_kernel_is_refused(make_matrix, given):
     with pytest.raises(InputError, match=r"--kernel 6.1: no run of m uses it: its runs name 6.12, 7.3: leave"):
         with_kernel(make_matrix({"kernel": ["7.3", "6.12"]}), given)
     with pytest.raises(InputError, match="it was begun with the default kernel"):

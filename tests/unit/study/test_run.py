@@ -82,7 +82,7 @@ def start(archive):
     return run
 
 
-def test_all_runs_are_made_and_kept(make_store, archive, start):
+def test_all_runs_are_made_and_stored(make_store, archive, start):
     store = make_store(AXES, seeds=3)
     tally, client, words = start(store, lambda cell, seed, count: Result(archive(cell, seed)))
     assert (tally.done, tally.failures, len(client.orders)) == (6, [], 6)
@@ -101,7 +101,7 @@ def test_finished_runs_are_not_repeated(make_store, archive, start):
     assert (again.done, again.total, len(client.orders)) == (2, 2, 2)
 
 
-def test_failures_are_reported_and_kept(make_store, archive, start):
+def test_failures_are_reported_and_stored(make_store, archive, start):
     def answer(cell, seed, count):
         if cell.name == "0-none":
             return Result(archive(cell, seed, outcome="failed", reason="it broke"), "it broke")

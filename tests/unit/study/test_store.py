@@ -30,7 +30,7 @@ def test_finished_runs_are_not_missing(make_store, archive):
     assert read_run(path).spec.seed == 1
 
 
-def test_cells_can_be_added(make_store, archive):
+def test_cells_can_be_added_to_a_study(make_store, archive):
     store = make_store(AXES, seeds=2)
     (cell, seed), *rest = store.missing()
     keep(store, cell, seed, archive(cell, seed))
@@ -136,7 +136,7 @@ def test_the_table_without_runs(make_store):
     assert not (store.path / "noisy.parquet").exists()
 
 
-def test_levels_of_several_types_are_texts(make_store, archive):
+def test_levels_of_mixed_types_become_text(make_store, archive):
     store = make_store({"disk.write_bps": [1048576, "2MiB/s"]})
     for cell, seed in store.missing():
         keep(store, cell, seed, archive(cell, seed))
@@ -237,7 +237,7 @@ def test_archives_are_unpacked_and_damaged_ones_refused(tmp_path):
         unpack(b"no archive", tmp_path / "rest")
 
 
-def test_planning_and_keeping_need_no_dask():
+def test_the_plan_and_store_need_no_dask():
     code = "import sys, wblab.cli, wblab.study.forked, wblab.study.run; wblab.cli.build_parser()"
     late = ("dask", "distributed", "pandas", "numpy", "pyarrow")
     check = f"{code}; sys.exit(any(name in sys.modules for name in {late}))"

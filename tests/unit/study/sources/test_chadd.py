@@ -70,7 +70,7 @@ ONE = {
 
 
 @pytest.mark.parametrize("name", ONE)
-def test_a_claim_on_one_case(name):
+def test_a_claim_on_one_case_is_judged(name):
     yes, no = ONE[name]
     assert (outcome(name, yes), outcome(name, no)) == (REPRODUCED, NOT_REPRODUCED)
 
@@ -89,12 +89,12 @@ TWO = {
 
 
 @pytest.mark.parametrize("name", TWO)
-def test_a_claim_on_two_cases(name):
+def test_a_claim_on_two_cases_is_judged(name):
     one, yes, no = TWO[name]
     assert (outcome(name, one, yes), outcome(name, one, no)) == (REPRODUCED, NOT_REPRODUCED)
 
 
-def test_a_disk_that_serves_a_seventh_less_of_large_reads():
+def test_a_disk_serves_a_seventh_fewer_large_reads():
     def reads(case, pause_s):
         return made(case, [pause_s] * 390, name="r1")
 
@@ -155,7 +155,7 @@ def test_a_claim_compares_the_times_of_two_cases(name):
     assert (outcome(name, one, yes), outcome(name, one, no)) == (REPRODUCED, NOT_REPRODUCED)
 
 
-def test_a_mirror_reads_as_two_disks():
+def test_a_mirror_reads_as_fast_as_two_disks():
     def reads(case, idle_s):
         sample = made(case)
         for item in sample.run.loads:

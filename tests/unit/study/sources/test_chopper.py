@@ -53,7 +53,7 @@ def test_each_run_is_valid_and_needed():
         assert CASES[case].preset == "chopper"
 
 
-def test_a_file_is_spread_if_its_ends_are_over_a_gibibyte_apart():
+def test_a_file_over_a_gibibyte_wide_is_spread():
     found = verdict("H1-far", FAR)
     assert (found.outcome, found.effect.middle) == (REPRODUCED, 10 * 1024 + CHUNK / MIB)
     assert verdict("H1-far", APART).outcome == NOT_REPRODUCED
@@ -73,6 +73,6 @@ def test_with_irrelevant_factors_a_file_is_still_spread(name):
     assert verdict(name, APART).outcome == NOT_REPRODUCED
 
 
-def test_the_special_end_is_two_pieces():
+def test_a_special_end_splits_the_file_in_two():
     assert verdict("H14-special-end", APART).outcome == REPRODUCED
     assert verdict("H14-special-end", TOGETHER).outcome == NOT_REPRODUCED

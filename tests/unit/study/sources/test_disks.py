@@ -15,17 +15,17 @@ def outcome(name, **cases):
     return CLAIMS[name].check(many).outcome
 
 
-def test_sync_no_pauses(sample):
+def test_sync_no_pauses_claim(sample):
     assert outcome("sync-no-pauses", sync=[sample()]) == REPRODUCED
     assert outcome("sync-no-pauses", sync=[sample(LONG)]) == NOT_REPRODUCED
 
 
-def test_live_w1(sample):
+def test_live_w1_claim(sample):
     assert outcome("live-w1", device=[sample(LONG)]) == REPRODUCED
     assert outcome("live-w1", device=[sample({"mw1": {10: 4.0}})]) == NOT_REPRODUCED
 
 
-def test_live_unthrottled(sample, made):
+def test_live_unthrottled_claim(sample, made):
     pauses = {"mw1": {10: 4.0}}
     assert outcome("live-unthrottled", device=[sample(pauses)]) == REPRODUCED
     asked = sample(pauses, throttling=made.decisions("mw1", [11], [0]))
@@ -33,7 +33,7 @@ def test_live_unthrottled(sample, made):
     assert outcome("live-unthrottled", device=[sample()]) == NOT_REPRODUCED  # no pauses to speak of
 
 
-def test_live_release(sample):
+def test_live_release_claim(sample):
     at_the_end = [13.999] * 6  # mw1's cycles begin every 100 ms, the pause at 10 s ends at 14 s
     pauses = {"mw1": {10: 4.0}}
     assert outcome("live-release", device=[sample(pauses, released_s=at_the_end)]) == REPRODUCED
@@ -42,27 +42,27 @@ def test_live_release(sample):
     assert outcome("live-release", device=[sample()]) == NOT_REPRODUCED
 
 
-def test_bfq_on_the_throttled_disk(sample):
+def test_bfq_on_the_throttled_disk_claim(sample):
     before = [sample(LONG)] * 3
     assert outcome("bfq-throttled", ext4=before, ext4_bfq=before) == REPRODUCED
     assert outcome("bfq-throttled", ext4=before, ext4_bfq=[sample({"mw1": {10: 1.0}})] * 3) == NOT_REPRODUCED
 
 
 @pytest.mark.parametrize("name", ["bfq-longest", "bfq-wait"])
-def test_bfq_alone(sample, name):
+def test_bfq_alone_claim(sample, name):
     before = [sample(LONG)] * 3
     assert outcome(name, device=before, device_bfq=[sample({"mw1": {10: 3.0}})] * 3) == REPRODUCED
     assert outcome(name, device=before, device_bfq=before) == NOT_REPRODUCED
 
 
 @pytest.mark.parametrize("name", ["bfq-idle-longest", "bfq-idle-wait", "bfq-idle-paused"])
-def test_bfq_and_the_idle_class(sample, name):
+def test_bfq_with_the_idle_class_claim(sample, name):
     before = [sample(LONG)] * 3
     assert outcome(name, device=before, device_bfq_idle=[sample({"mw1": {10: 1.9}})] * 3) == REPRODUCED
     assert outcome(name, device=before, device_bfq_idle=before) == NOT_REPRODUCED
 
 
-def test_the_idle_class_beside_bfq(sample):
+def test_the_idle_class_adds_to_bfq_claim(sample):
     bfq = [sample(LONG)] * 3
     assert outcome("idle-adds", device_bfq=bfq, device_bfq_idle=[sample({"mw1": {10: 2.0}})] * 3) == REPRODUCED
     assert outcome("idle-adds", device_bfq=bfq, device_bfq_idle=bfq) == NOT_REPRODUCED
@@ -71,14 +71,14 @@ def test_the_idle_class_beside_bfq(sample):
 
 
 @pytest.mark.parametrize(("name", "case"), [("memory-limit", "group_memory"), ("io-limit", "group_io")])
-def test_a_limit_without_an_effect(sample, name, case):
+def test_a_limit_without_effect_claim(sample, name, case):
     before = [sample(LONG)] * 3
     assert outcome(name, group=before, **{case: before}) == REPRODUCED
     assert outcome(name, group=before, **{case: [sample({"mw1": {10: 1.0}})] * 3}) == NOT_REPRODUCED
 
 
 @pytest.mark.parametrize("name", ["all-longest", "all-wait"])
-def test_all_limits_together(sample, name):
+def test_all_limits_together_claim(sample, name):
     before = [sample(LONG)] * 3
     assert outcome(name, group=before, group_all=[sample({"mw1": {10: 1.9}})] * 3) == REPRODUCED
     assert outcome(name, group=before, group_all=before) == NOT_REPRODUCED
@@ -97,7 +97,7 @@ def test_a_comparison_needs_seeds(sample):
     assert outcome("bfq-longest", device=[sample(LONG)] * 2, device_bfq=[sample()] * 2) == NOT_DECIDED
 
 
-def test_sync_latency(sample):
+def test_sync_latency_claim(sample):
     slow = [sample({"w1": {t / 10: 0.05 for t in range(600)}})] * 3
     assert outcome("sync-latency", sync=slow, ext4=slow) == NOT_REPRODUCED
     quick = [sample()] * 3

@@ -83,14 +83,14 @@ def test_writes_at_the_resync_s_unit_are_compared_with_writes_elsewhere(sample):
 
 
 @pytest.mark.parametrize(("slow", "outcome"), [(1, REPRODUCED), (4, NOT_REPRODUCED), (0, NOT_REPRODUCED)])
-def test_few_writes_meet_the_resync(sample, slow, outcome):
+def test_the_share_of_writes_that_meet_the_resync_is_judged(sample, slow, outcome):
     pauses = {11 + place: 40 if place < slow else 20 for place in range(8)}
     runs = sample({"w-all": {5: 20, 6: 20} | pauses})
     assert met_share(runs) == slow / 8
     assert CLAIMS["L8-chance"].check({"mirror": [runs] * 3}).outcome == outcome
 
 
-def test_a_boundary_is_crossed_above_and_not_below(sample):
+def test_boundary_crossings_of_requests_are_counted(sample):
     at = UNIT_BYTES - 65536
     above = (1, "w", "mirror", at, 131072, True)
     below = [(1, "w", "a", at, 65536, True), (1, "w", "b", UNIT_BYTES, 65536, True)]
@@ -136,6 +136,6 @@ def test_a_task_that_dirties_too_much_has_to_sleep(told_ms, outcome):
 
 
 @pytest.mark.parametrize(("sectors", "outcome"), [(8, REPRODUCED), (64, NOT_REPRODUCED)])
-def test_without_a_plug_and_a_scheduler_nothing_is_merged(sample, sectors, outcome):
+def test_merging_without_plug_and_scheduler_is_judged(sample, sectors, outcome):
     requests = sample(found=bios((1, "w", "a", 0, sectors * 512, True), (2, "w", "a", 0, sectors * 512, True)))
     assert CLAIMS["L13-plug"].check({"delay-none": [requests] * 3}).outcome == outcome

@@ -44,7 +44,7 @@ def test_claims_without_cases_have_a_reason():
             assert len(verdict.why) > 20
 
 
-def test_claims_of_one_source_stand_together():
+def test_claims_of_one_source_are_adjacent():
     sources = [claim.source for claim in CLAIMS]
     turns = [source for source, before in zip(sources, [None, *sources], strict=False) if source != before]
     assert len(set(turns)) == len(turns)
@@ -55,7 +55,7 @@ def test_an_unknown_claim_is_refused():
         chosen(["demon"])
 
 
-def test_over_seeds():
+def test_an_effect_over_seeds_has_an_interval():
     two = over_seeds("it", "s", [3.0, 1.0])
     assert (two.low, two.middle, two.high, two.spread) == (1, 2, 3, "median, least and greatest of all seeds")
     assert figure_text(two) == "2 s (1 to 3)"
@@ -102,7 +102,7 @@ def test_the_interval_of_a_ratio_has_nearly_its_nominal_coverage(seeds):
         ([math.inf, math.inf, math.inf, 2.0, 0.5], NOT_DECIDED),
     ],
 )
-def test_where_the_interval_over_seeds_lies_decides(values, outcome):
+def test_the_position_of_the_interval_decides(values, outcome):
     assert judge(over_seeds("it", "s", values), over(1), "over 1 s").outcome == outcome
 
 
@@ -146,7 +146,7 @@ def test_json_has_no_nan_or_infinity(result, tmp_path):
     assert claims["daemon-cpu"]["effect"] is None
 
 
-def test_the_table_counts(result):
+def test_the_table_and_summary_count_all_claims(result):
     assert len(table(result).lines()) == len(NAMES) + 1
     assert (
         summary(result) == "Linux 7.3.0, 8 seeds, 12.3 s: 1 reproduced, 1 not reproduced, 0 not decided, 1 not testable"

@@ -143,7 +143,7 @@ def test_an_exception_in_a_check_keeps_its_traceback(examine):
         examine([Claim("x", "", "", ("ext2",), check)], ["ext2"], 2)
 
 
-def test_a_claim_on_a_run_that_failed_cannot_be_tested_and_the_run_is_counted(examine):
+def test_a_claim_on_a_failed_run_is_not_testable(examine):
     claims = [claim("good", "ext2"), claim("hung", "ext2", "sync")]
     found = examine(claims, ["ext2", "sync"], 2, {"sync-s2": "it hung"})
     verdicts = {each.name: (verdict.outcome, verdict.why) for each, verdict in found.verdicts}

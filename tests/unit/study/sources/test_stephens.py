@@ -104,11 +104,11 @@ OURS = calls({"hdd": 17000, "ssd": 550, "ram": 138}, {"hdd": 79, "ssd": 43, "ram
         ("S2-4k", REPRODUCED, REPRODUCED),
     ],
 )
-def test_durations(timed, name, his, ours):
+def test_claims_on_durations_are_judged(timed, name, his, ours):
     assert (outcome(name, timed(HIS)), outcome(name, timed(OURS))) == (his, ours)
 
 
-def test_runs_on_a_busy_machine_are_left_out(timed):
+def test_runs_on_a_busy_machine_are_ignored(timed):
     claim, busy, quiet = CLAIMS["S4-hdd"], timed(HIS, late_us=9000), timed(OURS)
     assert claim.check({"sync-real": [busy, quiet]}).effect.middle == pytest.approx(17000 / 79)
     others = {"latency-ext4": [SimpleNamespace()]}  # without a control load
@@ -123,7 +123,7 @@ def test_a_share_that_does_not_rise_with_every_device_refutes_the_claim(timed):
 
 
 @pytest.mark.parametrize(("write", "found"), [(900, REPRODUCED), (600, NOT_REPRODUCED)])
-def test_large_writes(timed, write, found):
+def test_large_writes_claim(timed, write, found):
     assert outcome("S5-ram", timed({("ram-1m", "write"): write, ("ram-1m", "fsync"): 700})) == found
 
 
@@ -132,7 +132,7 @@ def test_similar_sizes(timed, fsync, found):
     assert outcome("S7-hdd", timed({("hdd-8k", "fsync"): fsync, ("hdd-4k", "fsync"): 16990})) == found
 
 
-def test_a_line_goes_through_its_points():
+def test_a_line_is_fitted_through_its_points():
     found = line([500, 2000, 8000], [552, 2052, 8052])
     assert (found.n, found.a_us) == (pytest.approx(1), pytest.approx(52))
     assert found.low == pytest.approx(found.high)
@@ -185,7 +185,7 @@ def both(states, prefixes):
         ("S3-ext4-hdd", {"device": 90, "queue": 5, "held": 5}, {}, NOT_REPRODUCED),
     ],
 )
-def test_both_accountings(monkeypatch, name, states, prefixes, found):
+def test_both_ways_of_accounting_must_agree(monkeypatch, name, states, prefixes, found):
     monkeypatch.setattr("wblab.study.sources.stephens.calls.layered", lambda sample: both(states, prefixes))
     assert outcome(name, SimpleNamespace()) == found
 
@@ -256,13 +256,13 @@ def shares(**own):
 
 
 @pytest.mark.parametrize(("ssd", "found"), [(4, REPRODUCED), (9, NOT_REPRODUCED)])
-def test_interference_by_device(traced, ssd, found):
+def test_interference_by_device_claim(traced, ssd, found):
     rows, spans = shares(hdd_4k=1, ssd_4k=ssd, ram_4k=8)
     assert outcome("S10-device-fs", traced(rows, spans)) == found
 
 
 @pytest.mark.parametrize(("large", "found"), [(6, REPRODUCED), (4, NOT_REPRODUCED)])
-def test_interference_by_size(traced, large, found):
+def test_interference_by_size_claim(traced, large, found):
     rows, spans = shares(ssd_4k=5, ssd_1m=large)
     assert outcome("S10-size-fs", traced(rows, spans)) == found
 
@@ -272,7 +272,7 @@ def lost(traced, count, kept):
     return traced(failure=failure, kept=kept)
 
 
-def test_lost_events(traced):
+def test_claims_on_lost_events_are_judged(traced):
     assert outcome("S9-lost", lost(traced, 40, 60)) == REPRODUCED
     assert outcome("S9-lost", lost(traced, 80, 20)) == NOT_REPRODUCED
     assert outcome("S9-filter", lost(traced, 0, 20)) == REPRODUCED
@@ -283,7 +283,7 @@ def test_lost_events(traced):
 
 
 @pytest.mark.parametrize(("below_us", "found"), [(4, REPRODUCED), (6, NOT_REPRODUCED)])
-def test_direct_writes_above_and_below(traced, monkeypatch, below_us, found):
+def test_a_direct_write_is_compared_with_its_bio(traced, monkeypatch, below_us, found):
     starts = [100_000, 200_000]
     rows = {
         "block:block_bio_queue": [(7, at, RAM) for at in starts],

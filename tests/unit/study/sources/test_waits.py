@@ -59,7 +59,7 @@ def one_then_other(first_ms, first, other):
 
 
 @pytest.mark.parametrize(("first_ms", "expected"), [(2000, REPRODUCED), (1000, NOT_REPRODUCED)])
-def test_the_cause_is_an_inode_being_written_if_most_of_the_pauses_are(told, first_ms, expected):
+def test_the_main_cause_is_that_of_most_pause_time(told, first_ms, expected):
     found = verdict("live-cause", told(one_then_other(first_ms, (ISYNC, ISYNC_ENDS), (SHADOW, SHADOW_ENDS))))
     assert found.outcome == expected
     assert found.effect.middle == pytest.approx(first_ms / 30)

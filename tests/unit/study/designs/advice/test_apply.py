@@ -108,7 +108,7 @@ def test_a_failed_setting_undoes_all(tree, tmp_path):
 
 
 @pytest.mark.parametrize("writes", range(6))
-def test_a_kill_at_any_write_is_undone_by_the_next_shell(tree, tmp_path, writes):
+def test_a_kill_at_any_write_is_undone_later(tree, tmp_path, writes):
     code = f"""
 import os, signal, sys
 sys.path.insert(0, {str(ROOT / "tests")!r})

@@ -106,7 +106,7 @@ def test_a_remedy_without_runs_is_ignored():
     assert [row.name for row in figures(NOW, {"failed": {}, "it": outcomes(1.0, 100)})] == ["it"]
 
 
-def test_pairs_are_of_one_seed():
+def test_runs_are_paired_by_seed():
     theirs = {seed: Outcome(seed, seed / 10, 100 * seed) for seed in SEEDS}
     ours = {seed: Outcome(seed - 1, seed / 10, 90 * seed) for seed in SEEDS if seed != 3}
     (row,) = figures(theirs, {"it": ours})

@@ -35,7 +35,7 @@ def settings(text):
     return [line for line in text.splitlines() if line and not line.startswith("#")]
 
 
-def test_thresholds_are_a_file_of_sysctl_d():
+def test_thresholds_are_written_to_sysctl_d():
     files, advice = made(*LIMITS)
     assert list(files) == [SYSCTL]
     assert settings(files[SYSCTL]) == ["vm.dirty_background_bytes = 1000", "vm.dirty_bytes = 2000"]
@@ -50,7 +50,7 @@ def test_thresholds_are_a_file_of_sysctl_d():
     assert "dirty_bytes |" not in "".join(undo_commands(SYSCTL, advice.candidate("it"), advice))
 
 
-def test_a_queue_and_a_limit_are_rules_in_their_order():
+def test_queue_and_limit_are_udev_rules_in_order():
     files, _ = made(*BFQ, *OWN)
     match = 'ACTION=="add|change", SUBSYSTEM=="block", ENV{DEVTYPE}=="disk", ENV{ID_SERIAL}=="WDC_1"'
     assert list(files) == [RULES]
@@ -69,7 +69,7 @@ def test_a_queue_and_a_limit_are_rules_in_their_order():
     ]
 
 
-def test_each_disk_below_a_filesystem_has_its_rule():
+def test_each_disk_of_a_filesystem_has_a_rule():
     known = {"sda": 'ENV{ID_SERIAL}=="A"', "sdb": 'KERNEL=="sdb"', "md0": 'ENV{MD_UUID}=="M"'}
     files, _ = made(*BFQ, OWN[0], disks=("sda", "sdb"), device="md0", bdi="9:0", known_by=known)
     rules = settings(files[RULES])
@@ -84,7 +84,7 @@ def test_a_disk_that_no_rule_can_identify_is_reported():
     assert "no rule can set strict_limit of btrfs-1" in files[RULES]
 
 
-def test_a_group_is_a_slice():
+def test_a_group_is_a_systemd_slice():
     files, _ = made(*SLICED)
     assert list(files) == [SLICE]
     assert settings(files[SLICE])[-3:] == ["[Slice]", "MemoryHigh=1048576", "IOWriteBandwidthMax=/srv 800"]

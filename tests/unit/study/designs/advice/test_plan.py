@@ -67,7 +67,7 @@ def test_remedies_without_effect_and_duplicates_are_left_out():
     }
 
 
-def test_a_machine_on_which_nothing_can_be_tried_is_refused():
+def test_a_machine_without_a_possible_remedy_is_refused():
     with pytest.raises(InputError, match="no remedy can be tried here: c: changes nothing"):
         plan(MACHINE, SITE, remedies(c={"nr_requests": 256}), [1])
 
@@ -100,14 +100,14 @@ def test_thresholds_are_set_in_bytes_and_times_in_their_units():
     assert list(map(str, differing(MACHINE, then))) == ["vm.dirty_bytes=1048576", "vm.dirty_expire_centisecs=100"]
 
 
-def test_a_machine_without_a_queue_of_its_own_has_a_twin():
+def test_a_machine_without_a_queue_can_have_a_twin():
     bare = replace(MACHINE, queue=None, scheduler="", timers={})
     found = plan(bare, replace(SITE, disks=(), schedulers=(), abilities=()), read_remedies(), [1])
     assert {"requests-4", "bfq", "wbt", "own-limit-1s"} <= found.left_out.keys()
     assert "dirty-1s" in {item.name for item in found.candidates}
 
 
-def test_a_fast_disk_s_small_requests_fit():
+def test_the_queue_of_a_fast_disk_fits_the_guest():
     queue = Queue(requests=1023, request_bytes=128 << 10, wbt_lat_usec=2000)
     fast = replace(MACHINE, queue=queue, scheduler="none", write_bps=3000 * MIB, memory_bytes=64 << 30)
     found = plan(fast, SITE, read_remedies(), [1])

@@ -70,7 +70,7 @@ def test_other_changes_cannot_be_undone(change):
         (Wanted("bdi", "strict_limit", "1"), {"bdi": "../../etc"}),
     ],
 )
-def test_an_advice_that_names_anything_else_is_damaged(wanted, changes):
+def test_a_record_with_other_settings_is_damaged(wanted, changes):
     advice = advice_for(wanted, site=replace(SITE, **changes))
     with pytest.raises(InputError, match="the study's file is damaged"):
         paths_of(wanted, advice)

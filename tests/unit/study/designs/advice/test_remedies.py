@@ -53,7 +53,7 @@ def test_a_remedy_never_raises_a_limit():
     assert remedy(**given).on(low) == low
 
 
-def test_bfq_turns_wbt_off():
+def test_bfq_disables_wbt():
     queue = Queue(requests=256, request_bytes=1280 << 10, wbt_lat_usec=75_000)
     changed = remedy(scheduler="bfq").on(replace(MACHINE, queue=queue)).queue
     assert changed == replace(queue, wbt_lat_usec=0)

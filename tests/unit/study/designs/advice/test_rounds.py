@@ -116,7 +116,7 @@ def test_a_resumed_study_gives_the_same_result(script, capsys):
 
 
 @pytest.mark.parametrize("most", [0, 7, 30])
-def test_an_interruption_in_the_first_round_chooses_nothing(script, most):
+def test_an_interruption_in_the_first_round_chooses_no_pairs(script, most):
     script.most = most
     with pytest.raises(WblabError, match="lost"):
         _run_rounds(script.store, None, None)
@@ -207,7 +207,7 @@ def test_possible_pairs():
     assert pairs == ()
 
 
-def test_a_pair_of_the_user_s_is_not_tried_twice():
+def test_a_pair_given_by_the_user_is_not_tried_twice():
     both = planned(**{"low+short": {"together": ["low", "short"]}})
     assert "low+short" in {item.name for item in both.candidates}
     assert ("short", "low") not in {option.of for option in both.pairs}

@@ -61,7 +61,7 @@ def test_a_threshold_in_bytes_of_0_is_shown_by_its_ratio(tree):
     assert shown_by(path) == path
 
 
-def test_a_directory_on_no_disk_is_one_line(monkeypatch):
+def test_a_directory_without_a_disk_is_a_one_line_error(monkeypatch):
     monkeypatch.setattr(sites, "find_place", lambda directory: Place("overlay", "overlay", (), None, ()))
     with pytest.raises(InputError, match=r"--dir: '/' is on overlay, not on a disk: give a directory on a disk"):
         find_site(Path("/"))

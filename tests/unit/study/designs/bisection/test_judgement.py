@@ -24,7 +24,7 @@ def test_values_without_spread_decide_at_once():
 
 
 @pytest.mark.parametrize("sign", [1, -1])
-def test_a_commit_is_on_the_side_on_which_its_mean_is(sign):
+def test_a_commit_is_on_the_side_of_its_mean(sign):
     random = np.random.default_rng(1)
     good, bad = (sign * random.normal(centre, 0.1, 13) for centre in (1.0, 2.0))
     for centre, expected in ((0.2, "good"), (1.0, "good"), (1.2, "good"), (1.8, "bad"), (2.0, "bad"), (9.0, "bad")):

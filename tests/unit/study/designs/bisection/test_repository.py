@@ -52,7 +52,7 @@ def test_commits_without_a_kernel_are_refused(repository):
         check_range(repository.path, first, find_commit(repository.path, "HEAD"))
 
 
-def test_history_has_parents_before_children(repository):
+def test_the_history_lists_parents_before_children(repository):
     commits = repository.line(4)
     assert history(repository.path, commits[0], commits[3]) == commits[1:]
     assert parents(repository.path, commits[2]) == [commits[1]]

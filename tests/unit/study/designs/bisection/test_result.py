@@ -32,7 +32,7 @@ TRIALS = (
 )
 
 
-def test_the_answer_is_printed():
+def test_the_first_bad_commit_is_printed():
     found = Answer(QUESTION, ENDS, TRIALS, COMMITS, H[3], (), (H[1],))
     lines = text(found)
     assert lines[:4] == [
@@ -73,7 +73,7 @@ def test_json_has_the_answer_and_the_trials():
     assert [item["verdict"] for item in value["tried"]] == ["good", "bad", "skip", "good", "bad"]
 
 
-def test_a_question_is_read_back():
+def test_a_question_survives_its_record_and_damage_is_refused():
     assert Question.from_json(json.loads(json.dumps(QUESTION.to_json()))) == QUESTION
     for damaged in ({}, [], QUESTION.to_json() | {"good": 1}, QUESTION.to_json() | {"spec": {}}):
         with pytest.raises(InputError):
@@ -86,6 +86,6 @@ def test_a_missing_difference_is_reported():
     assert "the same kernel" in no_difference(QUESTION, Ends(ENDS.good, ENDS.bad, None))
 
 
-def test_each_trial_is_a_line():
+def test_each_trial_is_one_line():
     assert trial_line(TRIALS[1], commit(2), QUESTION.metric) == "222222222222 good: median 1.40 s, 3 seeds (change 2)"
     assert trial_line(TRIALS[0], commit(3), QUESTION.metric).startswith("333333333333 skip (make failed: hello.c:1")

@@ -59,7 +59,7 @@ def test_the_first_bad_commit_is_found_anywhere(repository, first):
     assert set(figures.asked.values()) == {3}
 
 
-def test_a_commit_gets_as_many_runs_as_it_needs(repository):
+def test_noisy_commits_get_more_runs(repository):
     commits = repository.line(5)
     figures = Figures({commit: 2.0 if place >= 3 else 1.0 for place, commit in enumerate(commits)}, spread=0.5)
     search, session = searched(repository, commits, figures)
@@ -83,7 +83,7 @@ def test_commits_inside_merges_are_found(repository):
     assert session.first_bad == side[2]
 
 
-def test_a_commit_that_does_not_build_is_skipped(repository):
+def test_a_commit_that_fails_to_build_is_skipped(repository):
     commits = repository.line(9)
     means = {commit: 2.0 if place >= 6 else 1.0 for place, commit in enumerate(commits)}
     search, session = searched(repository, commits, Figures(means | {commits[4]: None}))
@@ -128,7 +128,7 @@ def test_titles_show_the_number_of_steps_left(repository):
     assert steps == ["about 3 steps left", "about 2 steps left", "about 1 step left"]
 
 
-def test_without_a_difference_there_is_nothing_to_search(repository):
+def test_ends_without_a_difference_are_not_searched(repository):
     commits = repository.line(3)
     figures = Figures(dict.fromkeys(commits, 1.0))
     search = Search(figures, 8, Steps())
@@ -147,7 +147,7 @@ def test_ends_with_identical_kernels_are_not_run(repository):
 
 
 @pytest.mark.parametrize(("place", "word"), [(0, "GOOD"), (-1, "BAD")])
-def test_an_end_that_does_not_build_is_an_error(repository, place, word):
+def test_an_end_that_fails_to_build_is_an_error(repository, place, word):
     commits = repository.line(3)
     figures = Figures(dict.fromkeys(commits, 1.0) | {commits[place]: None})
     with pytest.raises(WblabError, match=f"{word}, {commits[place][:12]}, cannot be built: make failed"):

@@ -48,7 +48,7 @@ def test_outcomes_by_scenario(tried):
     assert outcomes(tried, "2b", "as it is") == []
 
 
-def test_a_row_for_each_expectation(tried, wisdom):
+def test_each_expectation_has_a_row(tried, wisdom):
     found = [(row.key, row.expectation.says, row.outcome, row.counts) for row in rows(tried, wisdom)]
     assert found == [
         ("1", "shorter", "not decided", "1 of 2"),

@@ -8,7 +8,7 @@ from wblab.study.designs.paired.recommendations import read_wisdom
 from wblab.study.plan import Plan
 
 
-def test_a_cell_for_each_value_scaling_and_scenario(matrix):
+def test_each_value_scaling_and_scenario_has_a_cell(matrix):
     found = [tuple(cell.levels.values()) for cell in matrix.cells]
     assert found == [
         ("small", "default", "as it is"),

@@ -17,7 +17,7 @@ def scaled(way, **value):
     return settings(Value(name="it", **value), MACHINE, SPEC, SCENARIO, way)
 
 
-def test_bytes_by_seconds_and_by_memory():
+def test_bytes_are_scaled_by_seconds_and_by_memory():
     sizes = {"vm.dirty_bytes": 600 * MIB, "vm.dirty_background_bytes": "300MiB"}
     assert guest_of(SPEC, SCENARIO) == Machine(memory=150 * MIB, write_bps=MIB)
     assert scaled("by seconds", sysctl=sizes) == {
@@ -81,6 +81,6 @@ def test_a_value_without_a_size_is_tried_once():
     assert scalings(Value(name="it", sysctl={"vm.dirty_ratio": 40})) == ("by seconds", "by memory")
 
 
-def test_the_background_threshold_of_a_guest():
+def test_a_guest_s_background_threshold_is_computed():
     assert background_bytes(SPEC) == 15 * MIB
     assert background_bytes(replace(SPEC, sysctl={"vm.dirty_background_bytes": MIB})) == MIB

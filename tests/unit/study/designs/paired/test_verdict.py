@@ -120,7 +120,7 @@ def test_an_expectation_holds_if_it_holds_in_all_scenarios():
     assert overall([]) == "not decided"
 
 
-def test_figures_in_words():
+def test_figures_are_described_in_words():
     assert figure_text(bound_figure(seeds([0.21] * 3), 0.2), "longest_sleep_s") == "210 ms"
     assert figure_text(bound_figure(seeds([1.0, 2.0, 3.0]), 4.0), "longest_pause_s") == "2.00 s (-0.48 to 4.48)"
     assert figure_text(bound_figure(seeds([3.0] * 3), 4.0), "periodic_writebacks") == "3"

@@ -51,7 +51,7 @@ def test_each_level_has_an_equal_part_of_the_sample():
     ("given", "found"),
     [(5, (5, "")), (0.5, (0.5, "")), ("4KiB", (4096, "bytes")), ("1M/s", (1 << 20, "bytes/s")), ("5us", (5000, "ns"))],
 )
-def test_a_number_has_a_unit_or_none(given, found):
+def test_a_number_may_have_a_unit(given, found):
     assert parse_number(given, "x") == found
 
 

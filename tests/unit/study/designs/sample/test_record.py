@@ -40,7 +40,7 @@ def test_a_record_is_read_back(directory):
     assert (found.points == POINTS).all()
 
 
-def test_responses_are_the_worst_of_their_loads_and_the_median_of_seeds(directory):
+def test_a_response_is_the_worst_load_and_the_median_seed(directory):
     matrix = planned(DESIGN_OF, POINTS, Path())
     parts = [
         (cell, seed, f"{cell.name}-s{seed}", rows(10 * number + seed, number))

@@ -54,11 +54,11 @@ def test_the_disk_is_measured_and_nothing_is_left(tmp_path):
     assert os.listdir(tmp_path) == []
 
 
-def test_a_directory_that_cannot_be_written_is_refused(tmp_path):
+def test_an_unwritable_directory_is_refused(tmp_path):
     with pytest.raises(InputError, match="cannot measure the disk"):
         measured_bps(tmp_path / "none")
 
 
-def test_a_directory_on_no_disk_is_refused():
+def test_a_directory_without_a_disk_is_refused():
     with pytest.raises(InputError, match="not on a disk"):
         this_machine(Path("/proc"))

@@ -42,7 +42,7 @@ machines = st.builds(
 )
 
 
-def test_the_thesis_s_machine_becomes_a_small_guest():
+def test_the_thesis_machine_becomes_a_small_guest():
     twin = twin_of(THESIS, "twin")
     assert THESIS.flush_s == pytest.approx(5.36, abs=0.01)
     assert twin.spec.memory == GUEST_BYTES
