@@ -18,7 +18,7 @@ from wblab.machine.place import find_place
 pytest_plugins = ["support.leftout"]
 settings.register_profile("wblab", deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile("wblab")
-signal.signal(signal.SIGINT, signal.default_int_handler)  # what a shell starts in the background ignores it
+signal.signal(signal.SIGINT, signal.default_int_handler)  # background jobs of a shell ignore it
 
 
 @pytest.fixture(autouse=True)

@@ -19,7 +19,7 @@ from wblab.lab.tools import tool_path
 from .processes import descendants
 
 ANOTHER = 54321  # a user id
-# As another machine's owner may have set it.
+# Settings that another machine may have.
 ENVIRONMENT = {
     "LANG": "tr_TR.UTF-8",
     "LC_ALL": "tr_TR.UTF-8",

@@ -12,8 +12,8 @@ from typing import Any
 
 import pytest
 
-# Regular expressions that match whole reasons: what a machine may lack through no fault of ours. Dependencies of our
-# packages are not among them, except those that some users or distributions cannot install.
+# Regular expressions that match whole reasons: what a machine may lack through no fault of the lab. Dependencies of the
+# lab's packages are not among them, except those that some users or distributions cannot install.
 PERMITTED = (
     # rights
     r"(.+, which )?needs root\b.*",
@@ -50,10 +50,10 @@ PERMITTED = (
     r"no pkg-config, or no development files of libtracecmd",
     r"mkfs\.xfs is repeatable since xfsprogs 6\.18",
     r"the loader has no --list-diagnostics \(glibc 2\.33\)",
-    # what takes long to make
+    # slow to build
     r"the kernel \S+ has no seccomp mode",
     r"the kernel \S+ is not built: wblab kernel build \S+",
-    # the golden run was made by other programs than this machine has
+    # the golden run was made with other programs than this machine's
     r"no golden run for this machine: .*",
 )
 
@@ -95,7 +95,7 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: p
     lines = summary([(_reason(report), report.nodeid.partition("::")[0]) for report in reports])
     terminalreporter.section("not tested")
     terminalreporter.line("\n".join(lines) or "nothing was left out")
-    if (file := config.getoption("--left-out")) and not hasattr(config, "workerinput"):  # one of xdist's
+    if (file := config.getoption("--left-out")) and not hasattr(config, "workerinput"):  # a process of xdist
         file.parent.mkdir(parents=True, exist_ok=True)
         with file.open("a") as output:
             output.writelines(f"{line}\n" for line in lines)

@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterable
 from html.parser import HTMLParser
 
-# What people must never read: an object without a text form, an unfilled placeholder, a missing number.
+# Text that must never appear: an object without a text form, an unfilled placeholder, a missing number.
 SLIP = re.compile(r"<built-in| object at 0x|<function|<bound method|\{\{|(?<![\w.-])(?:nan|None|NaN)(?![\w.-])")
 
 

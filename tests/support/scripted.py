@@ -20,7 +20,7 @@ def say(phase, guest_ns=0, **detail):
 def scripted(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, module: str) -> Callable[[str], Kernel]:
     """Return a function that makes such a kernel from code, for a module that boots it, with its own cache."""
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
-    # The script needs more of the host than a kernel does.
+    # The script needs more access to the host than a kernel does.
     monkeypatch.setattr(f"{module}.guest_sandbox", lambda *_, **__: Sandbox(runs=["/"], reads=["/"], calls=""))
 
     def make(code: str) -> Kernel:

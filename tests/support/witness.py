@@ -8,7 +8,7 @@ from .edits import Edit, apply
 
 LOG = "agent.witness.log"
 _CODE = f'''
-try:  # not hashlib: that has OpenSSL read its configuration, where it may
+try:  # not hashlib, with which OpenSSL reads its configuration, if it may
     from _sha2 import sha256
 except ImportError:  # before Python 3.12
     from _sha256 import sha256
@@ -25,7 +25,7 @@ def witness(spec: Spec) -> None:
     times = (time.time_ns(), time.tzname, disk.st_mtime_ns)
     surroundings = (sorted(os.environ.items()), sorted(sys.modules), sys.path, os.statvfs(layout.DISK).f_fsid)
     content = []
-    if spec.disk["disk"].filesystem != "xfs":  # of which mkfs makes another each time, before xfsprogs 6.18
+    if spec.disk["disk"].filesystem != "xfs":  # mkfs makes a new one each time before xfsprogs 6.18
         os.sync()
         content = [sha256(layout.DISK_DEVICE.read_bytes()).hexdigest()]
     told = (layout.SCRATCH / name for name in (entry.PROGRAM, layout.PARAMETERS))

@@ -254,7 +254,7 @@ while True:
     ("code", "limits", "reason"),
     [
         (TALKS, {"said_bytes": 1 << 18}, "256 KiB of messages"),
-        (ONE_LINE, {}, "no message: a line of more than 65536 bytes"),
+        (ONE_LINE, {}, "an invalid message: a line of more than 65536 bytes"),
         (FILLS, {"output_bytes": 2 << 20}, "more than 2 MiB or 1000 files"),
         (UNLINKED, {"memory_bytes": 64 << 20}, "its processes took more than 64 MiB of memory"),
         (MANY, {}, "1000 files"),

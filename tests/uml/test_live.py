@@ -13,7 +13,7 @@ from wblab.analysis.runs.pauses import pause_report
 from wblab.analysis.runs.perfetto import export
 from wblab.analysis.runs.run import Run, read_run
 from wblab.analysis.runs.window import around
-from wblab.analysis.why.told import explanations
+from wblab.analysis.why.explanations import explanations
 from wblab.plot.picture import picture
 from wblab.plot.save import save
 from wblab.plot.timeline import timeline

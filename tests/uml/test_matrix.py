@@ -124,10 +124,10 @@ def test_a_local_matrix_opens_no_listening_socket(lab, write_matrix, start):
 
 
 def test_listening_sockets_are_found():
-    with socket.create_server(("127.0.0.1", 0)), socket.socket(socket.AF_UNIX) as door:
-        door.bind("\0wblab-test")
+    with socket.create_server(("127.0.0.1", 0)), socket.socket(socket.AF_UNIX) as server:
+        server.bind("\0wblab-test")
         assert len(listening([os.getpid()])) == 1
-        door.listen()
+        server.listen()
         assert [line.split()[0] for line in listening([os.getpid()])] == ["tcp", "unix"]
 
 

@@ -64,7 +64,7 @@ def test_an_idle_xfs_worker_is_not_the_cause(shared_lab):
     synced = "load.s1={kind='syncwrite', file='s', idle='100ms'}"
     found = explained(shared_lab, "s1", "base-device", "disk.filesystem=xfs", "disk.size=320MiB", synced)
     assert {item.blame for item in found} == {"writeback"}
-    assert sum(item.untold_ns for item in found) < 0.05 * sum(item.pause_ns for item in found)
+    assert sum(item.unexplained_ns for item in found) < 0.05 * sum(item.pause_ns for item in found)
 
 
 # The load, the script that stops it, the part of the pause, and the verdict.
@@ -99,7 +99,7 @@ def test_an_fcntl_lock_is_recognised(shared_lab):
         shared_lab, "p1", "base-device", NO_L2, "load.l1={kind='command', wait='9s', argv=['true']}", *loads
     )
     assert {chain.links[1][1] for item in found for chain in item.chains if chain.time_ns > BOUND_NS} >= {"file lock"}
-    assert sum(item.untold_ns for item in found) < 0.01 * sum(item.pause_ns for item in found)
+    assert sum(item.unexplained_ns for item in found) < 0.01 * sum(item.pause_ns for item in found)
 
 
 def test_a_stalling_disk_is_reported(shared_lab):

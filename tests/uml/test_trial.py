@@ -36,7 +36,7 @@ role = "offender"
 metric = "periodic_writebacks"
 at_most = 0
 [[recommendation.expectation]]
-says = "nobody is told to sleep for over 200 ms"
+says = "no task has to sleep for over 200 ms"
 role = "innocent"
 metric = "asked_sleep_s"
 at_most = "200ms"

@@ -9,9 +9,9 @@ import pytest
 from wblab.analysis.runs.metrics import load_metrics
 from wblab.analysis.runs.pagecache import page_cache
 from wblab.analysis.why.explain import explain
+from wblab.analysis.why.explanations import explain_all
 from wblab.analysis.why.metrics import cause_metrics
 from wblab.analysis.why.recorded import read_recorded
-from wblab.analysis.why.told import explain_all
 from wblab.plot.timeline import timeline
 
 BOUND_NS = 100_000_000

@@ -36,7 +36,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     about = "only this kernel, by its series; again for more (default: all that are built)"
     parser.add_argument("--kernel", action="append", default=[], metavar="SERIES", help=about)
     add_removed(parser, "--series", "--kernel")
-    add_seeds(parser, "runs of each case, and of all that is tried; above 5, of what needs more to decide", default=3)
+    add_seeds(parser, "runs of each case, and of all that is tried; above 5, of what needs more to decide", default=5)
     add_jobs(parser)
     parser.add_argument("-o", "--output", type=Path, metavar="DIR", help="its directory (default: exp/atlas)")
     add_exp(parser, "the directory is")

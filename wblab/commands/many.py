@@ -51,9 +51,10 @@ class Planned:
 def begun(
     arguments: argparse.Namespace, resolve: "KernelResolver", plan: Planned, again: str
 ) -> "Iterator[tuple[Store, Client | None]]":
-    """Yield the directory of what is to run, held, and the cluster if there is one, once all cells were checked.
+    """Check all cells; then yield the study's directory, locked, and the cluster if there is one.
 
-    again: what a user writes before the directory to go on, who is told so where that ends early. Raises WblabError.
+    again: the command that resumes the study, without its directory; it is printed if the study ends early. Raises
+    WblabError.
     """
     from wblab.commands.run import print_notes
     from wblab.study.begin import orders, requests

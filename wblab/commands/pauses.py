@@ -78,8 +78,8 @@ def _pauses(arguments: argparse.Namespace) -> None:
 
 
 def _causes(run: "Run", bound_ns: int) -> dict[str, dict[str, int]]:
+    from wblab.analysis.why.explanations import explanations
     from wblab.analysis.why.shares import by_load
-    from wblab.analysis.why.told import explanations
 
     return by_load(item.explanation for item in explanations(run, bound_ns=bound_ns))
 

@@ -68,7 +68,7 @@ def table(found: "list[Entry]") -> Table:
 def _what(entry: "Entry") -> str:
     """Return what an entry is, its state if it did not succeed, and its changes to a preset."""
     state = "" if entry.state == "succeeded" else f", {entry.state}"
-    return f"{entry.what}{state}: {entry.told}" if entry.told else f"{entry.what}{state}"
+    return f"{entry.what}{state}: {entry.summary}" if entry.summary else f"{entry.what}{state}"
 
 
 def _object(entry: "Entry") -> dict[str, Any]:

@@ -35,7 +35,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def _timeline(arguments: argparse.Namespace) -> None:
     from wblab.analysis.runs.run import read_run
-    from wblab.analysis.why.told import explain_all
+    from wblab.analysis.why.explanations import explain_all
     from wblab.plot.timeline import timeline
 
     chosen = format_of(arguments, _FORMATS)

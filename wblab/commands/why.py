@@ -27,8 +27,8 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from wblab.analysis.runs.run import Run
+    from wblab.analysis.why.explanations import Explained
     from wblab.analysis.why.recorded import Recorded
-    from wblab.analysis.why.told import Explained
     from wblab.report.whyanswer import Group
 
 _MOST_CAUSES = 5  # causes that are printed after the first
@@ -82,7 +82,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def _why(arguments: argparse.Namespace) -> None:
     from wblab.analysis.runs.run import read_run
-    from wblab.analysis.why.told import explanations
+    from wblab.analysis.why.explanations import explanations
     from wblab.core.errors import InputError
     from wblab.core.units import parse_time
 
@@ -122,7 +122,7 @@ def _why(arguments: argparse.Namespace) -> None:
 
 def _write_pages(run: "Run", found: "list[Explained]", bound: str) -> "Path":
     """Write the page of explanations and the timeline that it links to; return the path of the first."""
-    from wblab.analysis.why.told import explain_all
+    from wblab.analysis.why.explanations import explain_all
     from wblab.plot.page import page, save_page, write_page
     from wblab.plot.timeline import timeline
     from wblab.plot.whypage import TIMELINE, why_page
@@ -197,7 +197,7 @@ def _ends(group: "Group", name: str) -> list[str]:
 def _table(run: "Run", found: "Explained") -> dict[str, Any]:
     """Return an explanation as a JSON object, with its events as text."""
     item = found.explanation
-    table = asdict(item) | {"unknown_ns": item.unknown_ns, "untold_ns": item.untold_ns, "blame": item.blame}
+    table = asdict(item) | {"unknown_ns": item.unknown_ns, "unexplained_ns": item.unexplained_ns, "blame": item.blame}
     for cause in table["causes"]:
         cause["events"] = [_event(run, found.recorded, rank) for rank in cause["events"]]
     return table

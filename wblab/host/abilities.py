@@ -37,30 +37,30 @@ def _kernel() -> Finding:
         found = find_kernel()
     except WblabError as error:
         return Finding(KERNEL, False, str(error), BUILD, needed=False)
-    return Finding(KERNEL, found is not None, found.release if found else "none is built yet", BUILD, needed=False)
+    return Finding(KERNEL, found is not None, found.release if found else "none built yet", BUILD, needed=False)
 
 
 def _trace_cmd() -> Finding:
     version = tool_versions().get("trace-cmd", "")
-    advice = "install trace-cmd: without it no run shows the page cache or explains a pause"
+    advice = "install trace-cmd: runs need it to show the page cache and to explain pauses"
     return Finding("trace-cmd", bool(version), version or "not found", advice, needed=False)
 
 
 def _tracefs() -> Finding:
     places = mounted("tracefs")
     there = bool(places) or "tracefs" in _FILESYSTEMS.read_text().split()
-    found = str(places[0]) if places else "live mode mounts it for itself" if there else "this kernel has none"
-    whose = "" if os.geteuid() == 0 or not there else "; for root alone: live mode wants sudo"
-    return Finding("tracefs", there, found + whose, "take a kernel with tracing: live mode records it", needed=False)
+    found = str(places[0]) if places else "not mounted: live mode mounts it" if there else "this kernel has none"
+    whose = "" if os.geteuid() == 0 or not there else "; for root only: run live mode with sudo"
+    return Finding("tracefs", there, found + whose, "boot a kernel with tracing: live mode needs it", needed=False)
 
 
 def _groups() -> Finding:
     root = cgroup_root()
     has = _controllers(root) if root else []
     missing = [name for name in _CONTROLLERS if name not in has]
-    told = f"{root}, with {', '.join(name for name in _CONTROLLERS if name in has) or 'neither io nor memory'}"
-    advice = "boot with systemd.unified_cgroup_hierarchy=1: live mode and mitigate put loads into groups of version 2"
-    return Finding("control groups", not missing, told if root else "no version 2", advice, needed=False)
+    found = f"{root}, with {', '.join(name for name in _CONTROLLERS if name in has) or 'neither io nor memory'}"
+    advice = "boot with systemd.unified_cgroup_hierarchy=1: live mode and mitigate need cgroup v2"
+    return Finding("control groups", not missing, found if root else "cgroup v2 is not mounted", advice, needed=False)
 
 
 def _controllers(group: Path) -> list[str]:
@@ -72,5 +72,5 @@ def _controllers(group: Path) -> list[str]:
 
 def _extra(name: str) -> Finding:
     there = extras.is_there(name)
-    found = f"{'there' if there else 'not installed'}: {_FOR[name]}"
+    found = f"{'installed' if there else 'not installed'}: {_FOR[name]}"
     return Finding(f"extra {name}", there, found, extras.command([name]), needed=False)

@@ -46,7 +46,7 @@ def provision(  # noqa: PLR0913 - three of them by name
     """
     path = cache.room(_ROOM) / f"{_digest(spec, disk, mkfs, kernel)}.img"
     if not path.exists():
-        with cache.locked(path.with_suffix(".lock"), lambda: report(None, "waiting for another run to age the disk")):
+        with cache.locked(path.with_suffix(".lock"), lambda: report(None, "waiting while another run ages the disk")):
             if not path.exists():
                 _make(spec, disk, mkfs, path, kernel=kernel, program=program, report=report)
     try:
@@ -83,7 +83,7 @@ def _make(  # noqa: PLR0913
     sandbox = guest_sandbox([interpreter()], (), None, by_ptrace=by_ptrace, largest_file_bytes=largest)
 
     def heard(*_: object) -> None:
-        report(None, "aging the disk, which is kept")
+        report(None, "aging the disk, once: the result is cached")
 
     try:
         with tempfile.TemporaryDirectory(prefix="wblab-") as work, made_disk(disk.size) as disk_fd:
@@ -104,4 +104,4 @@ def _make(  # noqa: PLR0913
             with replace_file(path) as file:
                 sparse.copy(disk_fd, file.fileno())
     except OSError as error:
-        raise WblabError(f"cannot keep {path}: {error.strerror}: free some room") from None
+        raise WblabError(f"cannot store {path}: {error.strerror}: free some space") from None

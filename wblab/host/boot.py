@@ -225,9 +225,7 @@ def _watch(
         if not ready:
             if silence.is_over():
                 _check_reported(words)
-                raise WblabError(
-                    f"the guest hangs: nothing heard from it for {silence.limit_s:g} s {_where(words.last)}"
-                )
+                raise WblabError(f"the guest hangs: no message for {silence.limit_s:g} s {_where(words.last)}")
             continue
         chunk = os.read(status, 65536)
         if not chunk:
@@ -236,7 +234,7 @@ def _watch(
             silence.broken()
             words.last = message
             if message.phase == FAILED and words.reason is None:
-                words.reason = printable(message.detail.get("reason", "the guest failed without a reason"))
+                words.reason = printable(message.detail.get("reason", "the guest failed and gave no reason"))
             heard(message)
             if message.phase == "power off":
                 silence.limit_s = min(silence.limit_s, _ENDING_LIMIT_S)
@@ -254,14 +252,14 @@ def _judge(words: _Heard, wait_status: int, console: Path) -> Message:
     _check_reported(words)
     if words.last and words.last.phase == "power off" and wait_status == 0:
         return words.last
-    how = describe_exit(wait_status) if wait_status >= 0 else "the process that watched it"
+    how = describe_exit(wait_status) if wait_status >= 0 else "no exit status: its reaper died"
     raise WblabError(f"the guest ended with {how} {_where(words.last)}: {_shortened(_last_words(console))}")
 
 
 def _where(last: Message | None) -> str:
     """Return the last phase that was heard of, in words."""
     if last is None:
-        return "before its first word"
+        return "before its first message"
     return f"after {PHASES.get(last.phase, last.phase)} (guest time {last.guest_ns / 1e9:.1f} s)"
 
 
@@ -273,7 +271,7 @@ def _last_words(console: Path) -> str:
     lines = [line.strip() for line in text.splitlines() if line.strip()]
     panics = [line for line in lines if "Kernel panic" in line or line.startswith("cannot ")]
     words = printable((panics or lines)[-1])
-    return f"{words}: shared memory is full, free some" if words.endswith(_BUS_ERROR) else words
+    return f"{words}: shared memory is full: free some" if words.endswith(_BUS_ERROR) else words
 
 
 def _shortened(text: str) -> str:

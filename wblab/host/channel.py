@@ -24,11 +24,11 @@ class Channel:
             yield _parsed(bytes(self._begun))
             self._begun = bytearray(part)
         if len(self._begun) > _LONGEST_LINE_BYTES:
-            raise WblabError(f"the guest said what is no message: a line of more than {_LONGEST_LINE_BYTES} bytes")
+            raise WblabError(f"the guest sent an invalid message: a line of more than {_LONGEST_LINE_BYTES} bytes")
 
 
 def _parsed(line: bytes) -> Message:
     try:
         return Message.parse(line)
     except ValueError:
-        raise WblabError(f"the guest said what is no message: {line[:100]!r}") from None
+        raise WblabError(f"the guest sent an invalid message: {line[:100]!r}") from None

@@ -70,6 +70,6 @@ def _check_room(spec: Spec) -> None:
         sizes = " or ".join(f"{spec.disk_key(name)}.size" for name in images(spec))
         raise InputError(
             f"this machine has {memory >> 20} MiB of memory available, the run needs "
-            f"{format_bytes(needed)}: lower memory or {sizes}, or say by {sizes.replace('.size', '.resident')} "
-            "how much of it is enough"
+            f"{format_bytes(needed)}: lower memory or {sizes}, "
+            f"or limit what a disk takes by {sizes.replace('.size', '.resident')}"
         )

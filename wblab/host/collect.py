@@ -57,7 +57,7 @@ def _copy_directory(name: str, source: int, target: int, room: int) -> None:
     with _held(name, source) as from_here, _held(name, target) as to_here:
         for item in sorted(os.listdir(from_here)):
             if not _PLAIN.fullmatch(item):
-                raise WblabError(f"the guest left {item!r}, whose name is not plain: letters, digits and ._+=@:-")
+                raise WblabError(f"the guest left {item!r}: use only letters, digits and ._+=@:- in file names")
             if not stat.S_ISDIR(os.lstat(item, dir_fd=from_here).st_mode):
                 _copy(item, from_here, to_here)
             elif room:
@@ -70,11 +70,11 @@ def _copy(name: str, source: int, target: int) -> None:
     try:
         descriptor = os.open(name, _FROM, dir_fd=source)
     except OSError as error:  # a link: ELOOP; a socket: ENXIO
-        raise WblabError(f"the guest left {name!r}, which is no regular file: {error.strerror}") from None
+        raise WblabError(f"the guest left {name!r}, which is not a regular file: {error.strerror}") from None
     status = os.fstat(descriptor)
     if not stat.S_ISREG(status.st_mode) or status.st_nlink != 1:
         os.close(descriptor)
-        raise WblabError(f"the guest left {name!r}, which is no regular file of its own")
+        raise WblabError(f"the guest left {name!r}, which is not a regular file with one name")
     with open(descriptor, "rb") as left, open(os.open(name, _TO, 0o666, dir_fd=target), "wb") as kept:
         shutil.copyfileobj(left, kept, 1 << 20)
 

@@ -78,7 +78,7 @@ def _guest_python() -> Finding:
 
 def _packages() -> Finding:
     missing = missing_packages()
-    return Finding("packages", not missing, ", ".join(own_names(missing)) or "all there", advice(missing))
+    return Finding("packages", not missing, ", ".join(own_names(missing)) or "all installed", advice(missing))
 
 
 def _ptrace() -> Finding:
@@ -99,13 +99,13 @@ def _seccomp() -> Finding:
     action = ctypes.c_uint32(_SECCOMP_RET_TRAP)
     result = ctypes.CDLL(None).syscall(_SYS_SECCOMP, _SECCOMP_GET_ACTION_AVAIL, 0, ctypes.byref(action))
     found = "filters can trap" if result == 0 else "filters cannot trap"
-    return Finding("seccomp", result == 0, found, "guests run by ptrace instead, about half as fast")
+    return Finding("seccomp", result == 0, found, "guests use ptrace instead, at about half the speed")
 
 
 def _landlock() -> Finding:
     version = landlock_version()
     found = f"version {version}" if version else "none"
-    advice = "boot with lsm=landlock,… or a kernel that has it; without, only the guest's kernel guards your files"
+    advice = "boot with lsm=landlock,… or a kernel that has it; without it only the guest's kernel protects your files"
     return Finding("Landlock", version > 0, found, advice)
 
 
@@ -138,7 +138,7 @@ def _executable() -> Finding:
 
 def _memory() -> Finding:
     memory = available_memory_bytes()
-    return Finding("memory", memory >= _BASE_MEMORY, f"{memory >> 20} MiB available", "close what uses it")
+    return Finding("memory", memory >= _BASE_MEMORY, f"{memory >> 20} MiB available", "close other programs")
 
 
 def _cache() -> Finding:
@@ -148,4 +148,6 @@ def _cache() -> Finding:
     stats = os.statvfs(directory)
     room = stats.f_bavail * stats.f_frsize
     good = room >= _BUILD_ROOM and os.access(directory, os.W_OK)
-    return Finding("kernel cache", good, f"{directory}: {room >> 30} GiB free", "set XDG_CACHE_HOME to where 3 GiB fit")
+    return Finding(
+        "kernel cache", good, f"{directory}: {room >> 30} GiB free", "set XDG_CACHE_HOME to a directory with 3 GiB free"
+    )

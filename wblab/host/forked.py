@@ -126,7 +126,7 @@ def _fork(work: Callable[[Job], Made]) -> _Worker:
         if not pid:
             _serve(far, work, us)
     except OSError as error:
-        raise WblabError(f"cannot start a worker: {error.strerror}: give --jobs fewer runs at once") from None
+        raise WblabError(f"cannot start a worker: {error.strerror}: lower --jobs") from None
     finally:
         signal.pthread_sigmask(signal.SIG_SETMASK, before)
     far.close()

@@ -55,7 +55,7 @@ def check_no_home(directory: str) -> None:
     homes = {os.path.expanduser("~"), *(account.pw_dir for account in pwd.getpwall())}
     if real == Path("/") or any(Path(os.path.realpath(home)).is_relative_to(real) for home in homes if home):
         raise InputError(
-            f"a guest would need to read all of {directory}, which holds somebody's home: "
+            f"a guest would need to read all of {directory}, which contains a home directory: "
             "install Python and wblab in directories of their own"
         )
 

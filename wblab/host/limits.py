@@ -74,7 +74,7 @@ def _written(directory: Path) -> tuple[int, int]:
         except FileNotFoundError:  # it removes directories, or has ended
             continue
         except OSError as error:
-            raise OverLimitError(f"the guest was ended: what it wrote cannot be looked at: {error.strerror}") from None
+            raise OverLimitError(f"the guest was ended: cannot read what it wrote: {error.strerror}") from None
     return used, count
 
 

@@ -79,10 +79,10 @@ def _make(mkfs: Mkfs, disk_fd: int) -> None:
             most = format_bytes(mkfs.resident_bytes)
             raise WblabError(f"{tool} took more than {most} of memory for the disk: raise {mkfs.key}.resident")
         if os.WIFSIGNALED(status) and os.WTERMSIG(status) == signal.SIGXCPU:
-            raise WblabError(f"{tool} took more than {_LONGEST_S} s of processor time, check {mkfs.key}.mkfs_options")
+            raise WblabError(f"{tool} took more than {_LONGEST_S} s of processor time: check {mkfs.key}.mkfs_options")
         if status:
             lines = os.pread(said, 4096, 0).decode(errors="replace").strip().splitlines()
-            raise WblabError(f"{tool} failed on the disk, check {mkfs.key}.mkfs_options: {' / '.join(lines[-2:])}")
+            raise WblabError(f"{tool} failed on the disk: check {mkfs.key}.mkfs_options: {' / '.join(lines[-2:])}")
     finally:
         os.close(said)
     make_reproducible(mkfs.filesystem, disk_fd, bytes.fromhex(mkfs.chance))

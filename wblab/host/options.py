@@ -112,7 +112,7 @@ def check_options(disk: Disk, key: str = DISK) -> None:
     """
     if disk.filesystem == "none":
         if disk.mkfs_options or disk.mount_options:
-            raise InputError(f"{key} has no filesystem, and so no options of one: leave them out")
+            raise InputError(f"{key} has no filesystem: remove mkfs_options and mount_options")
         return
     tool = mkfs_tool(disk)
     _check_mkfs(tool, disk.mkfs_options, MKFS[tool], f"{key}.mkfs_options")
@@ -122,7 +122,7 @@ def check_options(disk: Disk, key: str = DISK) -> None:
         if name not in known:
             raise InputError(f"{key}.mount_options: unknown option {option!r}{nearest(name, sorted(known))}")
         if value and not (_VALUE.fullmatch(value) and "," not in value):
-            raise InputError(f"{key}.mount_options: {option!r}: {value!r} is no plain value")
+            raise InputError(f"{key}.mount_options: {option!r}: {value!r} is not a plain value")
 
 
 def _check_mkfs(tool: str, words: Sequence[str], known: Mapping[str, frozenset[str] | None], key: str) -> None:
@@ -131,9 +131,9 @@ def _check_mkfs(tool: str, words: Sequence[str], known: Mapping[str, frozenset[s
         word = left.pop(0)
         letter = word[1:2]
         if not re.fullmatch(r"-[A-Za-z].*", word):
-            raise InputError(f"{key}: {word!r} is no option of {tool}: write for example '-O', '^has_journal'")
+            raise InputError(f"{key}: {word!r} is not an option of {tool}: write for example '-O', '^has_journal'")
         if letter not in known:
-            raise InputError(f"{key}: '-{letter}' is no option of {tool} for a disk: leave it out")
+            raise InputError(f"{key}: '-{letter}' is not an option of {tool} for a disk: remove it")
         suboptions, value = known[letter], word[2:]
         if suboptions is None:
             if value:
@@ -141,14 +141,14 @@ def _check_mkfs(tool: str, words: Sequence[str], known: Mapping[str, frozenset[s
             continue
         if not value:
             if not left:
-                raise InputError(f"{key}: '-{letter}' needs a value behind it")
+                raise InputError(f"{key}: '-{letter}' needs a value after it")
             value = left.pop(0)
         _check_value(f"{key}: {f'-{letter} {value}'!r}", value, suboptions)
 
 
 def _check_value(shown: str, value: str, suboptions: frozenset[str]) -> None:
     if not _VALUE.fullmatch(value):
-        raise InputError(f"{shown}: {value!r} is no plain value")
+        raise InputError(f"{shown}: {value!r} is not a plain value")
     for item in value.split(",") if suboptions else ():
         name = item.partition("=")[0].strip()
         if name not in suboptions:

@@ -1,4 +1,4 @@
-"""Gives a new filesystem the identity that the seed says, where its mkfs takes one from chance and cannot be told.
+"""Sets a new filesystem's UUIDs by the seed, where its mkfs draws them at random and has no option for them.
 
 exFAT: the volume's serial number. btrfs: all UUIDs but the filesystem's own, and the times of its making. The formats
 are Microsoft's "exFAT file system specification", sections 3.1 and 3.4, and include/uapi/linux/btrfs_tree.h.
@@ -37,7 +37,7 @@ def make_reproducible(filesystem: str, disk_fd: int, chance: bytes) -> None:
             change(disk, chance)
         except (struct.error, IndexError, ValueError):
             raise WblabError(
-                f"mkfs.{filesystem} made a disk that the lab does not understand: take another filesystem"
+                f"mkfs.{filesystem} made a filesystem that the lab cannot read: use another filesystem"
             ) from None
 
 

@@ -78,5 +78,5 @@ def notes(requests: Iterable[Request], *, here: bool = True) -> list[str]:
         if events
     ]
     if here and not landlock_version():
-        found.append("no Landlock here: only the guest's own kernel guards your files (wblab doctor)")
+        found.append("no Landlock on this machine: only the guest's kernel protects your files (wblab doctor)")
     return found

@@ -173,14 +173,14 @@ def guest_texts(spec: Spec, batch: int = 0) -> dict[str, str]:
     anonymous = replace(spec, name="", kernel="", phase={})
     phases = sorted(spec.phase.items(), key=lambda item: item[1].at)
     begins_ns = [*(phase.at for _, phase in phases), NEVER]
-    told = {
+    parameters = {
         "spec": to_table(anonymous),
         "tracecmd": str(tool_path("trace-cmd")),
         "python": str(lab().python) if spec.needs_lab else "",
         "first_phase_ns": begins_ns[0],
         "batch": batch if spec.clock.mode == "virtual" else 0,
     }
-    texts = {layout.PARAMETERS: _padded(told, _PARAMETERS_BYTES)}
+    texts = {layout.PARAMETERS: _padded(parameters, _PARAMETERS_BYTES)}
     for number, (name, phase) in enumerate(phases):
         table = {"name": name, "phase": to_table(phase), "next_ns": begins_ns[number + 1]}
         texts[layout.phase_file(number)] = _padded(table, _PHASE_BYTES)
@@ -239,7 +239,7 @@ def _record(request: Request) -> dict[str, Any]:
         "wall_s": None,
         "guest_s": None,
         "outcome": "unfinished",
-        "reason": "the wblab command is still at it, or was killed",
+        "reason": "the wblab command is still running, or was killed",
     }
 
 

@@ -54,11 +54,11 @@ def reclaim(directory: Path) -> None:
 
 
 def _users(directory: Path) -> list[int]:
-    """Return the processes that have a file of this directory open or mapped, be it removed; see proc(5).
+    """Return the processes that have a file of this directory open or mapped, even a removed one; see proc(5).
 
-    A guest's process maps its file before it closes it: who asks in the other order finds it.
+    A guest's process maps its file before it closes it, so open files are read before mappings.
     """
-    mark = f"/{directory.parent.name}/{directory.name}/"
+    mark = f"{directory.resolve()}/"
     return [
         int(process.name)
         for process in Path("/proc").glob("[0-9]*")

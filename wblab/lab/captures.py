@@ -79,5 +79,5 @@ def _read(path: Path) -> Capture:
     except InputError as error:
         raise InputError(f"{path} is damaged: {error}") from None
     if path.stem != capture.stem:
-        raise InputError(f"{path} is damaged: it is of the capture {capture.number}")
+        raise InputError(f"{path} is damaged: it describes capture {capture.number}")
     return capture

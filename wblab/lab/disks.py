@@ -42,8 +42,8 @@ def doubts(name: str) -> list[str]:
     if not isinstance(share, int | float) or share >= EXPLAINED:
         return []
     return [
-        f"the model of {name!r} explains {share:.0%} of what was measured: the disk was busy, or is not like it: "
-        "measure it again when nobody uses it"
+        f"the model of {name!r} explains {share:.0%} of what was measured: the disk was busy, "
+        "or does not behave like the model: measure it again while it is idle"
     ]
 
 
@@ -56,7 +56,7 @@ def _table(name: str) -> dict[str, Any]:
     for key in table:
         if key not in _KEYS:
             raise InputError(
-                f"{str(path)!r}: disk.{key} is no quantity of a disk's model{nearest(key, _KEYS)}: leave it out"
+                f"{str(path)!r}: disk.{key} is not a key of a disk's model{nearest(key, _KEYS)}: remove it"
             )
     from_table(Disk, {"size": 0} | table, "disk")  # raises
     return table

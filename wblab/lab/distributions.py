@@ -130,9 +130,9 @@ ALL = (DEBIAN, _FEDORA, _ARCH, _OPENSUSE, _ALPINE, _NIXOS)
 
 
 def this_distribution(files: Sequence[Path] = _OS_RELEASE) -> Distribution | None:
-    """Return which one this is: itself, else the first relative that it names. None for one that is not known."""
-    told = _read(next((path for path in files if path.is_file()), None))
-    for name in (told.get("ID", ""), *told.get("ID_LIKE", "").split()):
+    """Return this machine's distribution, else the first known one that it is like (os-release(5)); else None."""
+    found = _read(next((path for path in files if path.is_file()), None))
+    for name in (found.get("ID", ""), *found.get("ID_LIKE", "").split()):
         for distribution in ALL:
             if name in distribution.ids:
                 return distribution

@@ -25,7 +25,7 @@ def require(extras: Collection[str]) -> None:
     """Raise InputError, with the command that installs them, where extras are missing."""
     missing = [extra for extra in extras if not is_there(extra)]
     if missing:
-        raise InputError(f"this needs more of the lab's packages ({', '.join(missing)}): run {command(missing)}")
+        raise InputError(f"this needs more packages ({', '.join(missing)}): run {command(missing)}")
 
 
 def missing_extra(module: str) -> str | None:

@@ -26,9 +26,9 @@ DESIGN, ANALYSED, EXPLORED = "design.json", "analysis.json", "exploration.html"
 ADVICE_FILE = "advice.json"  # beside the others in the directory of an advice
 # The directory of a verification.
 REPORT, VERDICTS = "report.html", "verdicts.json"
-# Of a target of the atlas, in short: what it was made of; and what became of all that is asked there.
+# Of a target of the atlas: a digest of what it was made of; and the verdicts of all its rows.
 MADE_OF, TARGET_ROWS = "made-of", "target.json"
-# The directory of a trial is that of a matrix, with a report; and what was tried, as it was then.
+# The directory of a trial is that of a matrix, with a report, and the recommendations as they were then.
 TRIED = "trial.toml"
 PAGE = ".html"  # how the name of a page ends; of a picture, see wblab/plot/picture.py
 
@@ -90,7 +90,7 @@ def read_object(path: Path, where: str, most_bytes: int = MOST_JSON_BYTES) -> di
     except ValueError as error:
         raise InputError(f"{path} is damaged: {' '.join(str(error).split())}") from None
     if not isinstance(value, dict):
-        raise InputError(f"{path} is damaged: it holds no JSON object")
+        raise InputError(f"{path} is damaged: it is not a JSON object")
     return value
 
 

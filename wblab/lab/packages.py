@@ -94,7 +94,7 @@ def advice(packages: list[str]) -> str:
     """Return in words how packages are installed here: the one command to copy."""
     here = this_distribution()
     if here is None:
-        return f"install what your distribution has for Debian's {' '.join(packages)}"
+        return f"install your distribution's packages for Debian's {' '.join(packages)}"
     return f"run '{shlex.join(here.command(packages))}'"
 
 
@@ -109,7 +109,7 @@ def main() -> int:
         if needed:
             print(f"wblab: missing packages: {how} first", file=sys.stderr)
             return 2
-        print(f"wblab: some tests will be left out; for all of them {how} first", file=sys.stderr)
+        print(f"wblab: some tests will be skipped; to run all, {how} first", file=sys.stderr)
         return 0
     with step("packages: apt-get update"):
         subprocess.run(["apt-get", "update", "--quiet=2"], env=_ENVIRONMENT, check=False)

@@ -5,7 +5,7 @@ Colour-blind readers can distinguish the families' first colours from one anothe
 
 from collections.abc import Iterable
 
-from wblab.analysis.why.account import ASLEEP, RUNNABLE, RUNNING, UNTOLD
+from wblab.analysis.why.account import ASLEEP, RUNNABLE, RUNNING, UNEXPLAINED
 from wblab.plot.colours import OTHERS, PAUSE
 
 UNKNOWN = "#FFFFFF"  # drawn with a border or hatched, so that it looks like a gap
@@ -45,7 +45,7 @@ def cause_colours(parts: Iterable[str]) -> dict[str, str]:
 
 def cause_colour(what: str) -> str:
     """Return the colour of one part of a pause."""
-    if what == UNTOLD:
+    if what == UNEXPLAINED:
         return UNKNOWN
     colour, share = _OF.get(what, (OTHERS, 0.0))
     mixed = (round(value + share * (255 - value)) for value in bytes.fromhex(colour[1:]))

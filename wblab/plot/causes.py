@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from wblab.analysis.why.account import UNTOLD
+from wblab.analysis.why.account import UNEXPLAINED
 from wblab.analysis.why.explain import Explanation
 from wblab.analysis.why.shares import of_all
 from wblab.core.units import NS_PER_S
@@ -36,7 +36,7 @@ class Causes:
             return blocks
         rows = [self._shares_s(item) if item else {} for item in found]
         parts = (
-            Part(name, np.array([row.get(name, 0.0) for row in rows]), colour_of(name), is_hatched=name == UNTOLD)
+            Part(name, np.array([row.get(name, 0.0) for row in rows]), colour_of(name), is_hatched=name == UNEXPLAINED)
             for name in self.names
         )
         words = np.array([in_words(item) if item else "" for item in found], object)
@@ -53,8 +53,8 @@ def causes_of(found: Sequence[Explanation], zero_ns: int) -> Causes:
     """Return the causes of a run's pauses; times count from `zero_ns`. The legend always names the unknown part."""
     sums = of_all(found)
     least_ns = _LITTLE * sum(sums.values())
-    own = [what for what, time_ns in sums.items() if time_ns >= least_ns and what != UNTOLD]
-    own += [UNTOLD] if UNTOLD in sums else []
+    own = [what for what, time_ns in sums.items() if time_ns >= least_ns and what != UNEXPLAINED]
+    own += [UNEXPLAINED] if UNEXPLAINED in sums else []
     rest_ns = sum(time_ns for what, time_ns in sums.items() if what not in own)
     names = (*own, OTHER) if rest_ns else tuple(own)
     pauses = {(item.load, item.start_ns + zero_ns): item for item in found}

@@ -71,7 +71,7 @@ def _section(analysis: Analysis, observed: Observed, finding: Finding) -> dict[s
         "estimates": [
             (one.factor, percent(one.share), f"± {percent(one.error)}", percent(one.of_classes),
              f"{one.distance:.2f}", f"{one.tail:.1f}")
-            for one in finding.witnesses
+            for one in finding.estimates
         ],
         "fronts": [(front.against, _front(front, finding, observed)) for front in finding.fronts],
     }  # fmt: skip

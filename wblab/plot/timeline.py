@@ -6,7 +6,7 @@ from wblab.analysis.runs.pagecache import PageCache
 from wblab.analysis.runs.pauses import DEFAULT_BOUND_NS
 from wblab.analysis.runs.run import Run
 from wblab.analysis.runs.window import Window, cycles_in, whole
-from wblab.analysis.why.account import UNTOLD
+from wblab.analysis.why.account import UNEXPLAINED
 from wblab.analysis.why.explain import Explanation
 from wblab.core.spec import Disk, Spec
 from wblab.core.stacks import part_of
@@ -160,7 +160,7 @@ def _of_pauses(causes: Causes, bound_ns: int) -> list[Meaning]:
     """Return the meanings of the colours of pauses; the first entry also names the threshold."""
     says = f"paused for over {format_time(bound_ns)}"
     found = [
-        Meaning(f"{PAUSED}: {name}", (colour_of(name),), f"{says}: {name}" if not at else name, name == UNTOLD)
+        Meaning(f"{PAUSED}: {name}", (colour_of(name),), f"{says}: {name}" if not at else name, name == UNEXPLAINED)
         for at, name in enumerate(causes.listed)
     ]
     return found or [Meaning(PAUSED, (PAUSE,), says)]

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import Any
 
-from wblab.analysis.why.account import UNTOLD
+from wblab.analysis.why.account import UNEXPLAINED
 from wblab.analysis.why.explain import Explanation
 from wblab.core.units import NS_PER_S
 from wblab.plot.causecolours import cause_colours
@@ -22,7 +22,7 @@ def causes_axes(found: Sequence[Explanation], ax: Any = None) -> Any:
     for what in parts:
         times = [item.parts.get(what, 0) / NS_PER_S for item in found]
         label = what if sum(times) * NS_PER_S > _LEAST * total_ns else "_"
-        look = {"hatch": "////", "edgecolor": MARK} if what == UNTOLD else {}
+        look = {"hatch": "////", "edgecolor": MARK} if what == UNEXPLAINED else {}
         ax.barh(range(len(found)), times, left=ends, color=colours[what], label=label, **look)
         ends = [end + time for end, time in zip(ends, times, strict=True)]
     names = [f"{item.number}. {item.load} at {item.start_ns / NS_PER_S:.1f} s" for item in found]

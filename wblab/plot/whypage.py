@@ -7,15 +7,15 @@ from typing import Any
 from tracecmd.sequence import Described as DescribedEvent
 
 from wblab.analysis.runs.run import Run
-from wblab.analysis.why.account import ASLEEP, RUNNABLE, RUNNING, UNTOLD, Chain
+from wblab.analysis.why.account import ASLEEP, RUNNABLE, RUNNING, UNEXPLAINED, Chain
 from wblab.analysis.why.ends import end_of
 from wblab.analysis.why.explain import Cause, Explanation
+from wblab.analysis.why.explanations import Explained
 from wblab.analysis.why.kinds import KINDS
 from wblab.analysis.why.recorded import Recorded
 from wblab.analysis.why.request import READ
 from wblab.analysis.why.shares import of_all
 from wblab.analysis.why.stacks import Stack
-from wblab.analysis.why.told import Explained
 from wblab.analysis.why.verdict import in_context
 from wblab.core.units import NS_PER_S
 from wblab.lab.printable import printable
@@ -35,7 +35,7 @@ _WORDS = {
     RUNNING: "was running",
     RUNNABLE: "was ready to run, but had no processor",
     ASLEEP: "slept on a timer of its own",
-    UNTOLD: "unknown: the two stacks are missing or disagree",
+    UNEXPLAINED: "unknown: the two stacks are missing or disagree",
 }
 _PROVES = {
     "block_buffer_wait": "names the block it waits for",

@@ -163,15 +163,15 @@ def region_sentences(region: Region | None, units: dict[str, str]) -> list[str]:
 
 def salib_sentence(finding: Finding) -> str:
     """Return whether SALib finds the same shares for factors on a scale; empty if it gave no estimates."""
-    if not finding.witnesses or not finding.views:
+    if not finding.estimates or not finding.views:
         return ""
     ours = {effect.factors[0]: effect for effect in finding.views[0].variance.mains}
     differ = [
         f"{one.factor} ({percent(one.share)} ± {percent(one.error)})"
-        for one in finding.witnesses
+        for one in finding.estimates
         if not one.agrees(ours[one.factor].low, ours[one.factor].high)
     ]
-    count = len(finding.witnesses)
+    count = len(finding.estimates)
     text = f"RBD-FAST (SALib) also estimates the shares of the {count} factors whose levels lie on a scale"
     return f"{text}: they differ for {printable(', '.join(differ))}." if differ else f"{text}: they agree."
 

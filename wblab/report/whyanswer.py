@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from wblab.analysis.why.account import ASLEEP, CUT_OFF, REQUEST, RUNNABLE, RUNNING, STOPPED, UNTOLD, Chain
+from wblab.analysis.why.account import ASLEEP, CUT_OFF, REQUEST, RUNNABLE, RUNNING, STOPPED, UNEXPLAINED, Chain
 from wblab.analysis.why.blame import is_polling
 from wblab.analysis.why.explain import NO_ONE, Cause, Explanation
 from wblab.analysis.why.request import JOURNAL, JOURNALS, READ, Request
@@ -91,7 +91,7 @@ def sentence(group: Group) -> str:
 def _of_it(item: Explanation) -> str:
     """Return how much of a pause its main cause explains; empty where that is nearly all of it, in one wait."""
     main, request = _main(item)
-    if main.time_ns > _NEARLY_ALL * item.pause_ns or main.end == UNTOLD:
+    if main.time_ns > _NEARLY_ALL * item.pause_ns or main.end == UNEXPLAINED:
         return ""
     requests = item.requests or (None,) * len(item.chains)
     alike_ns = sum(
@@ -144,7 +144,7 @@ def _because(group: Group) -> str:  # noqa: PLR0911 - one for each end of a chai
         return f"{holder} slept on a timer of its own: not caused by writeback"
     if chain.end == CUT_OFF:
         return "a signal interrupted the wait, so the trace does not show what it was for"
-    if chain.end == UNTOLD:
+    if chain.end == UNEXPLAINED:
         return "the cause is not known"
     return f"{holder} waited for a timer ({did})"
 

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Mapping
 from itertools import zip_longest
 
-from wblab.analysis.why.account import RUNNABLE, RUNNING, UNTOLD
+from wblab.analysis.why.account import RUNNABLE, RUNNING, UNEXPLAINED
 from wblab.analysis.why.blame import is_polling
 from wblab.analysis.why.ends import end_of
 from wblab.analysis.why.explain import Cause, Explanation
@@ -34,7 +34,7 @@ def heading(item: Explanation) -> str:
 
 def main_causes(item: Explanation) -> list[Cause]:
     """Return the causes that explain more than 1 % of a pause."""
-    return [cause for cause in item.causes if cause.time_ns > _LITTLE * item.pause_ns and cause.kind != UNTOLD]
+    return [cause for cause in item.causes if cause.time_ns > _LITTLE * item.pause_ns and cause.kind != UNEXPLAINED]
 
 
 def of_cause(item: Explanation, cause: Cause) -> list[str]:
@@ -133,6 +133,6 @@ def total(found: list[Explanation]) -> list[str]:
     paused_ns = sum(parts.values())
     shown = [(what, time_ns / paused_ns) for what, time_ns in parts.items() if time_ns > _LITTLE / 10 * paused_ns]
     listed = ", ".join(f"{what} {percent(share)}" for what, share in shown)
-    explained = 1 - sum(item.untold_ns for item in found) / paused_ns
+    explained = 1 - sum(item.unexplained_ns for item in found) / paused_ns
     pauses = "1 pause" if len(found) == 1 else f"{len(found)} pauses"
     return [f"{pauses}, {duration(paused_ns)} in all, {percent(explained)} explained: {listed}"]

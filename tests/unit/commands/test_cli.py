@@ -170,7 +170,7 @@ complete_words() {
         (["wblab", "ti"], "timeline"),
         (["wblab", "timeline", "--form"], "--format"),
         (["wblab", "timeline", "--format", ""], "png svg pdf html"),
-        (["wblab", "timeline", "--ht"], ""),  # what is gone is not offered
+        (["wblab", "timeline", "--ht"], ""),  # removed files are not offered
         (["wblab", "kernel", "in"], "info"),
         (["wblab", "run", "READ"], "README.md"),
     ],

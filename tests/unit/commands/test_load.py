@@ -224,7 +224,7 @@ def traced(tmp_path):
         names = [line.split(maxsplit=1)[1].partition("(")[0] for line in output.read_text().splitlines()]
         names = names[names.index("clock_nanosleep") + 1 :]
         end = next(number for number, name in enumerate(names) if name == "rt_sigaction" or name.startswith("---"))
-        # Where the vDSO has no clock, taking the time is a system call: its own. preadv may be preadv2.
+        # If the vDSO has no clock, reading the time is a system call of the load itself. preadv may be preadv2.
         return [name.removesuffix("2") for name in names[:end] if name != "clock_gettime"]
 
     return trace

@@ -7,7 +7,7 @@ from wblab.commands.parser import filled, parsers
 
 PARSERS = {parser.prog.removeprefix("wblab").strip(): parser for parser in parsers(filled(build_parser()))}
 
-# Verbs that make a study of many runs, and those of the shared options that one of them has no use for, and why.
+# Verbs that make a study of many runs; for each, the shared options that it lacks, with the reasons.
 STUDIES = {
     "matrix": {},
     "explore": {},
@@ -19,7 +19,7 @@ STUDIES = {
     "atlas": {"--resume": "calling it again goes on"},
 }
 SHARED = ("--resume", "--seeds", "--jobs", "--kernel", "--exp", "--json")
-# How the help calls what an option takes.
+# The names of the options' values in the help.
 METAVARS = {
     "--resume": {"DIR"},
     "--seeds": {"N"},

@@ -39,11 +39,11 @@ def test_the_table_shows_changes_and_longest_pauses(place, capsys):
     assert set(found) == {"first_base", "_second_base", "study"}
     first = found["first_base"]
     assert (first["what"], first["state"]) == ("run", "succeeded")
-    assert first["told"] == "base, seed 3, disk.disk.write_bps=2MiB/s"
+    assert first["summary"] == "base, seed 3, disk.disk.write_bps=2MiB/s"
     assert first["longest_ns"] == 2900 * MS
     assert first["size"] > 0
     assert found["_second_base"]["state"] == "failed"
-    assert (found["study"]["what"], found["study"]["told"]) == ("matrix", "1 runs")
+    assert (found["study"]["what"], found["study"]["summary"]) == ("matrix", "1 run")
 
 
 def test_the_table_ends_with_the_number_of_runs(place, capsys):

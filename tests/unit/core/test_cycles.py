@@ -158,7 +158,7 @@ def test_an_impossible_directory_ends_a_load_with_the_reason(tmp_path, load):
 
 @pytest.mark.parametrize("load", [WRITE, MULTI, OFFENDER], ids=lambda load: load.kind)
 def test_a_read_only_filesystem_ends_a_load_with_the_reason(load):
-    child = started(load, Path("/proc/sys"))  # refuses new files, also to root
+    child = started(load, Path("/proc/sys"))  # refuses new files, also from root
     assert child.wait() == "exit code 0"
     assert ending(child.stamps).end == "failed"
     assert ending(child.stamps).error in ("Permission denied", "No such file or directory", "Read-only file system")

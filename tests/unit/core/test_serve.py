@@ -49,7 +49,7 @@ def test_a_server_serves_and_leaves_nothing_behind(disk, paradigm, store):
     assert dropped < 300
     load.finish(cycle)
     assert threading.active_count() == threads
-    assert len(os.listdir("/proc/self/fd")) <= len(before) + load.depth  # what was open as it ended
+    assert len(os.listdir("/proc/self/fd")) <= len(before) + load.depth  # the open files at its end
     if store == "files":
         made = [path for path in (disk / "a/o").rglob("*") if path.is_file()]
         assert load.objects - load.depth <= len(made) <= load.objects
@@ -99,7 +99,7 @@ def test_a_cyclic_log_overwrites_one_segment_at_a_time(disk, calls):
     assert calls(store.put(6)) == []
     assert calls(store.get(6)) == [], "it is in memory until its segment is written"
     assert [calls(store.put(number)) for number in (4, 5)] == [[], []]
-    ((name, _, data, offset, *_),) = calls(store.get(0))  # lost, put anew: the segment's last
+    ((name, _, data, offset, *_),) = calls(store.get(0))  # lost and stored again, at the end of the segment
     assert (name, len(data), offset) == ("write", 2 * half, 0)
     assert [call.offset for call in calls(store.get(6))] == [0]
     assert calls(store.get(1)) == [], "lost as well, and put into the next segment, in memory"

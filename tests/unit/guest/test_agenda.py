@@ -23,7 +23,7 @@ LOADS = {"p1": {"kind": "command", "argv": ["sleep", "60"], "wait": "1ms"}}
 
 
 @pytest.fixture
-def told(tmp_path, monkeypatch):
+def guest_with(tmp_path, monkeypatch):
     """Return a function that gives a guest a spec; its scratch directory and disk belong to the test."""
     monkeypatch.setattr(layout, "SCRATCH", tmp_path)
     monkeypatch.setattr(layout, "MOUNTS", tmp_path)
@@ -47,17 +47,17 @@ def done(monkeypatch):
     return found
 
 
-def test_a_guest_gets_no_information_about_future_phases(told, tmp_path):
-    with_one, plain = told(a={"at": "3s", "sysctl": {"vm.swappiness": 1}}), None
+def test_a_guest_gets_no_information_about_future_phases(guest_with, tmp_path):
+    with_one, plain = guest_with(a={"at": "3s", "sysctl": {"vm.swappiness": 1}}), None
     size = (tmp_path / layout.PARAMETERS).stat().st_size
-    plain = told()
+    plain = guest_with()
     assert with_one[0] == plain[0]
     assert (with_one[1], plain[1]) == (3 * S, NEVER)
     assert (tmp_path / layout.PARAMETERS).stat().st_size == size
 
 
-def test_phases_are_entered_in_the_order_of_their_times(told, done, tmp_path):
-    spec, first_ns = told(
+def test_phases_are_entered_in_the_order_of_their_times(guest_with, done, tmp_path):
+    spec, first_ns = guest_with(
         late={"at": "7s", "sysctl": {"vm.swappiness": 2}},
         early={"at": "3s", "sysctl": {"vm.swappiness": 1}},
         besides={"at": "7s", "sysctl": {"vm.swappiness": 3}},
@@ -73,15 +73,15 @@ def test_phases_are_entered_in_the_order_of_their_times(told, done, tmp_path):
     assert done == [("vm.swappiness", 1), ("vm.swappiness", 2), ("vm.swappiness", 3)]
 
 
-def test_a_failing_setting_is_named_with_its_phase(told, tmp_path, monkeypatch):
-    spec, first_ns = told(odd={"at": "3s", "disk": {"disk": {"queue": {"no_such": 1}}}})
+def test_a_failing_setting_is_named_with_its_phase(guest_with, tmp_path, monkeypatch):
+    spec, first_ns = guest_with(odd={"at": "3s", "disk": {"disk": {"queue": {"no_such": 1}}}})
     monkeypatch.setattr(settings, "Path", lambda *parts: tmp_path.joinpath("none", *map(str, parts[1:])))
     with pytest.raises(WblabError, match=r"cannot set phase\.odd\.disk\.disk\.queue\.no_such to 1"):
         agenda(spec, 0, [], tmp_path, first_ns)[1].act()
 
 
-def test_a_load_and_its_children_get_a_new_io_class(told, tmp_path):
-    spec, first_ns = told(calm={"at": "3s", "load": {"p1": {"ioclass": "idle"}}})
+def test_a_load_and_its_children_get_a_new_io_class(guest_with, tmp_path):
+    spec, first_ns = guest_with(calm={"at": "3s", "load": {"p1": {"ioclass": "idle"}}})
     running = start_loads(spec, 0)
     try:
         wait_until(lambda: descendants(running[0].pid))
@@ -94,8 +94,8 @@ def test_a_load_and_its_children_get_a_new_io_class(told, tmp_path):
             end(running[0].pid)
 
 
-def test_a_load_that_has_ended_keeps_its_class(told, tmp_path):
-    spec, first_ns = told(calm={"at": "3s", "load": {"p1": {"ioclass": "idle"}}})
+def test_a_load_that_has_ended_keeps_its_class(guest_with, tmp_path):
+    spec, first_ns = guest_with(calm={"at": "3s", "load": {"p1": {"ioclass": "idle"}}})
     running = start_loads(spec, 0)
     end(running[0].pid)
     agenda(spec, 0, running, tmp_path, first_ns)[1].act()

@@ -39,7 +39,7 @@ def begun(tmp_path, monkeypatch):
 
     yield begin
     for item in running:
-        with suppress(ChildProcessError):  # it was waited for
+        with suppress(ChildProcessError):  # the guest waited for it
             end(item.pid)
 
 

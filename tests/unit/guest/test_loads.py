@@ -67,7 +67,7 @@ def test_an_initial_delay_depends_only_on_seed_and_name():
     phases = {(seed, name): phase_ns(seed, name) for seed in range(10) for name in ("c1", "w1", "mw1")}
     assert len(set(phases.values())) == len(phases)
     assert all(phase_ns(*key) == phase for key, phase in phases.items())
-    assert phase_ns(1, "mw1") == 49430902  # the same on every machine: runs are to be repeated elsewhere
+    assert phase_ns(1, "mw1") == 49430902  # the same on every machine, because runs must be repeatable elsewhere
 
 
 def test_loads_run_together_until_the_offenders_have_ended(disk, spec):

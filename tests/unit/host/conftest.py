@@ -14,7 +14,7 @@ from wblab.host.boot import Boot, Ended, boot
 from wblab.host.limits import Limits
 from wblab.host.sandbox import Sandbox
 
-# What a guest's script can use, in place of a kernel: its words to the host, its scratch directory, and one for notes.
+# Definitions for a script in place of a kernel: messages to the host, its scratch directory, and one for notes.
 PRELUDE = """
 import json, os, signal, subprocess, sys, time
 SCRATCH = os.readlink("/proc/self/fd/11")

@@ -53,7 +53,7 @@ def test_an_aged_disk_is_made_once_and_copied(kernel, tmp_path):
     said = []
     good = kernel(GOOD)
     assert provisioned(good, tmp_path, report=lambda *words: said.append(words)) == (b"aged", ())
-    assert said[0] == (None, "aging the disk, which is kept")
+    assert said[0] == (None, "aging the disk, once: the result is cached")
     (name,) = images(tmp_path)
     assert name.endswith(".img")
     assert provisioned(kernel(BAD), tmp_path) == (b"aged", ())  # nobody is asked again
@@ -65,7 +65,7 @@ def test_two_runs_at_once_make_an_aged_disk_once(kernel, tmp_path):
     with ThreadPool(1) as other:
         second = other.apply_async(provisioned, (good, tmp_path, SPEC, lambda *words: said.append(words)))
         assert provisioned(good, tmp_path, report=lambda *words: said.append(words))[0] == second.get(30)[0] == b"aged"
-    assert (None, "waiting for another run to age the disk") in said
+    assert (None, "waiting while another run ages the disk") in said
     assert len(images(tmp_path)) == 1
 
 

@@ -44,7 +44,7 @@ def test_a_spec_keeps_its_own_events_filters_and_triggers():
     trace = blamed(spec)
     assert trace.events[:2] == spec.trace.events
     assert len(trace.events) == len(set(trace.events))
-    assert "raw_syscalls:sys_enter" not in trace.filters  # all system calls, as it has asked
+    assert "raw_syscalls:sys_enter" not in trace.filters  # all system calls, as requested
     assert "raw_syscalls:sys_exit" in trace.filters
     assert trace.triggers["sched:sched_switch"] == "stacktrace"
     assert trace.buffer == spec.trace.buffer

@@ -20,7 +20,7 @@ from wblab.host.reaper import ConfinedCommand
 from wblab.lab.places import ROOT
 
 GOOD_END = 'say("power off", 2_500_000_000)'
-# Noted children and grandchildren in sessions of their own, deaf to SIGTERM, each with the status channel open.
+# Recorded children and grandchildren in separate sessions, which ignore SIGTERM and keep the status channel open.
 FAMILY = """
 signal.signal(signal.SIGTERM, signal.SIG_IGN)
 note("guest")
@@ -128,7 +128,7 @@ def test_a_reaper_has_its_own_session_and_a_minimal_environment(guest, reaper):
     ignored = sum(1 << number - 1 for number in (signal.SIGHUP, signal.SIGINT, signal.SIGTERM))
     assert int(said["SigIgn"], 16) & ignored == ignored
     assert int(said["SigCgt"], 16) & 1 << signal.SIGUSR1 - 1 == 0
-    assert int(said["SigBlk"], 16) == 0  # whatever ours is: another test may have left a signal blocked
+    assert int(said["SigBlk"], 16) == 0  # another test may have left a signal blocked here
     assert said["open"].count("/dev/null") == 1
     assert len(said["open"]) <= 8
     assert before == (signal.getsignal(signal.SIGTERM), signal.pthread_sigmask(signal.SIG_BLOCK, ()))
@@ -137,7 +137,7 @@ def test_a_reaper_has_its_own_session_and_a_minimal_environment(guest, reaper):
 def test_an_error_of_the_reaper_is_in_the_console(guest, reaper, monkeypatch):
     one = guest(GOOD_END)
     monkeypatch.setattr(module, "ConfinedCommand", lambda **order: ConfinedCommand(**order | {"mkfs": [{"no": 1}]}))
-    assert one.reason().startswith("the guest ended with the process that watched it before its first word")
+    assert one.reason().startswith("the guest ended with no exit status: its reaper died before its first message")
     assert "Traceback" in one.console
     assert not one.request.scratch.exists()
 
@@ -156,14 +156,14 @@ def test_killing_the_reaper_ends_the_guest_and_its_scratch_is_removed(guest):
         for child in psutil.Process().children():
             child.kill()
 
-    with pytest.raises(WblabError, match="the guest ended with the process that watched it after "):
+    with pytest.raises(WblabError, match="the guest ended with no exit status: its reaper died after "):
         boot(one.request, kill_reaper)
     assert not one.request.scratch.exists()
 
 
 def test_a_guest_without_messages_counts_as_hanging(guest, alive):
     one = guest("note('guest')\nwhile True: time.sleep(60)", silence_s=0.5)
-    assert one.reason() == "the guest hangs: nothing heard from it for 0.5 s before its first word"
+    assert one.reason() == "the guest hangs: no message for 0.5 s before its first message"
     assert nothing_left(one, alive)
 
 
@@ -173,7 +173,7 @@ def test_a_monitor_does_not_excuse_a_silent_guest(guest, reaper, monkeypatch):
     monkeypatch.setattr(module, "waited_ns", lambda pids: asked.extend(pids) or 0)
     silence_s = patience_s()
     one = guest("note('guest'); say('disk')\nwhile True: time.sleep(60)", silence_s=silence_s)
-    assert one.reason().startswith(f"the guest hangs: nothing heard from it for {silence_s:g} s")
+    assert one.reason().startswith(f"the guest hangs: no message for {silence_s:g} s")
     assert set(asked) == set(one.pids())
 
 
@@ -181,8 +181,7 @@ def test_a_guest_that_falls_silent_is_reported_with_its_last_phase(guest, alive)
     silence_s = patience_s()
     one = guest("note('guest'); say('disk', 1_500_000_000)\nwhile True: pass", silence_s=silence_s)
     assert one.reason() == (
-        f"the guest hangs: nothing heard from it for {silence_s:g} s "
-        "after setting up and mounting the disk (guest time 1.5 s)"
+        f"the guest hangs: no message for {silence_s:g} s after setting up and mounting the disk (guest time 1.5 s)"
     )
     assert nothing_left(one, alive)
 
@@ -255,7 +254,7 @@ def test_a_guest_that_lingers_after_power_off_is_ended(guest, alive, monkeypatch
 )
 def test_invalid_messages_are_a_failure(guest, alive, words):
     one = guest(f'note("guest"); os.write(13, b"{words}\\n")\nwhile True: pass')
-    assert "no message" in one.reason()
+    assert "an invalid message" in one.reason()
     assert nothing_left(one, alive)
 
 
@@ -270,7 +269,7 @@ def test_a_kernel_that_cannot_be_executed_is_reported(guest, tmp_path, linux, mo
         (tmp_path / linux).chmod(mode)
     one.request = replace(one.request, linux=tmp_path / linux)
     assert one.reason().startswith(
-        f"the guest ended with exit code 127 before its first word: cannot execute {tmp_path / linux}: "
+        f"the guest ended with exit code 127 before its first message: cannot execute {tmp_path / linux}: "
     )
     assert why in one.console
     assert not one.request.scratch.exists()
@@ -296,7 +295,7 @@ def test_unsaved_results_are_a_failure_and_not_a_hang(guest, alive):
 
 def test_a_reaper_that_is_killed_is_a_failure(guest, alive):
     one = guest("note('guest'); say('disk', os.getppid())\nwhile True: pass")
-    with pytest.raises(WblabError, match=r"^the guest ended with the process that watched it after setting up"):
+    with pytest.raises(WblabError, match=r"^the guest ended with no exit status: its reaper died after setting up"):
         boot(one.request, lambda message: os.kill(message.guest_ns, signal.SIGKILL))
     wait_until(lambda: not any(alive(pid) for pid in one.pids()))
 
@@ -356,7 +355,7 @@ def test_no_descendant_outlives_the_parent_and_the_reaper(guest, reaper, alive, 
         for whom in killed.split():
             os.kill(there[whom], signal.SIGKILL)
         if "holder" not in killed:
-            assert holder.wait(LIMIT_S) == 1  # it says why
+            assert holder.wait(LIMIT_S) == 1  # it gives the reason
     wait_until(lambda: nothing_left(one, alive) and not any(alive(pid) for pid in there.values()))
     assert json.loads(record.read_text())["outcome"] == ("failed" if "holder" in killed else "unfinished")
 

@@ -103,7 +103,7 @@ def test_a_change_outside_core_and_guest_keeps_the_program(lab, room):
     for source in sources:
         source.write_text("raise SystemExit('changed')\n")
     assert sources_sha256() == before
-    assert bundle(interpreter())  # it is compiled without them
+    assert bundle(interpreter())  # the bundle is compiled without them
 
 
 def test_the_guest_imports_everything_from_the_archive(tmp_path):
@@ -117,7 +117,7 @@ assert len(lab) > 10, lab
 for module in lab.values():
     assert module.__spec__.cached or module.__file__.startswith(archive), module
     assert module.__file__.startswith(archive + "/wblab/"), module.__file__
-    assert module.__file__.endswith(".pyc"), module.__file__  # no compiling in the guest
+    assert module.__file__.endswith(".pyc"), module.__file__  # nothing is compiled in the guest
 third = {name for name, module in sys.modules.items() if "-packages" in (getattr(module, "__file__", None) or "")}
 assert not third, third
 print(wblab.guest.init.main.__code__.co_filename)

@@ -24,7 +24,7 @@ def test_messages_come_in_any_pieces(cuts):
 @given(st.binary(max_size=200))
 def test_invalid_data_give_one_error(noise):
     channel = Channel()
-    with pytest.raises(WblabError, match=r"^the guest said what is no message: b['\"][ -~]*$"):
+    with pytest.raises(WblabError, match=r"^the guest sent an invalid message: b['\"][ -~]*$"):
         list(channel.feed(noise + b"\n"))
 
 

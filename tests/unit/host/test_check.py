@@ -72,6 +72,6 @@ def test_a_run_too_large_for_memory_is_refused(monkeypatch):
 def test_a_sparse_disk_larger_than_memory_is_accepted(monkeypatch):
     monkeypatch.setattr(module, "available_memory_bytes", lambda: 1 << 30)
     large = replace(BASE.disk["disk"], size=64 << 30)
-    with pytest.raises(InputError, match=r"or say by disk\.resident how much of it is enough"):
+    with pytest.raises(InputError, match=r"or limit what a disk takes by disk\.resident"):
         check_run(replace(BASE, disk={"disk": large}))
     check_run(replace(BASE, disk={"disk": replace(large, resident=256 << 20)}))

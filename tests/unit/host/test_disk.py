@@ -138,7 +138,7 @@ def test_old_contents_do_not_affect_mkfs(filesystem, size):
             made.append(os.pread(fd, size, 0))
     zeros, ones = (int.from_bytes(content, "little") for content in made)
     assert made[0] != made[1]
-    assert zeros & ones == zeros  # nothing but zeros became something else
+    assert zeros & ones == zeros  # only zeros were changed
     differing = (zeros ^ ones).to_bytes(size, "little")
     assert set(differing) == {0, 0xFF}
 
@@ -161,7 +161,7 @@ def test_the_disk_file_has_no_name_and_vanishes_at_the_end():
 @pytest.mark.parametrize("options", [("-O", "no_such_feature"), ("--no-such-option",), ("-b", "777")])
 def test_a_failing_mkfs_option_is_named(options):
     with (
-        pytest.raises(WblabError, match=r"mke2fs failed on the disk, check disk\.mkfs_options: .") as raised,
+        pytest.raises(WblabError, match=r"mke2fs failed on the disk: check disk\.mkfs_options: .") as raised,
         formatted(Disk(size=8 * MIB, write_bps=1, mkfs_options=options), 1),
     ):
         pass

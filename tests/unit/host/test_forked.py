@@ -11,7 +11,7 @@ from support.waiting import LIMIT_S, wait_until
 
 from wblab.host.forked import forked
 
-# A command whose two workers are at jobs that never end.
+# A command with two workers on endless jobs.
 COMMAND = """
 import sys, time
 from pathlib import Path
@@ -42,7 +42,7 @@ def all_of(workers, count):
 def test_the_number_of_parallel_jobs_is_limited(tmp_path):
     def one(number):
         (tmp_path / str(number)).touch()
-        wait_until(lambda: len(list(tmp_path.iterdir())) == 2)  # passed by two at a time only
+        wait_until(lambda: len(list(tmp_path.iterdir())) == 2)  # passed only by two at a time
         return number
 
     with forked(2, one, str) as workers:

@@ -89,10 +89,10 @@ def test_too_deeply_nested_directories_are_an_error(places):
         deep /= "d" * 255
         deep.mkdir()
     held = os.open(deep, os.O_RDONLY)
-    for _ in range(10):  # past what a path can be long
+    for _ in range(10):  # longer than the longest path
         os.mkdir("d" * 255, dir_fd=held)
         held = os.open("d" * 255, os.O_RDONLY, dir_fd=held)
-    with pytest.raises(OverLimitError, match="cannot be looked at: File name too long"):
+    with pytest.raises(OverLimitError, match="cannot read what it wrote: File name too long"):
         check_files(LIMITS, *places)
     remove_scratch(places[0])
     assert not places[0].exists()

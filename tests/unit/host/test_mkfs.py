@@ -34,7 +34,7 @@ def test_a_tool_formats_its_disk_whichever_descriptors_are_free(disk):
     mkfs = Mkfs([tool_path("mke2fs"), "-q", "-F", DISK_PATH], SIZE)
     held = [os.open(os.devnull, os.O_RDONLY)]
     try:
-        while held[-1] < DISK_FD + 1:  # each turn the next number is the first that is free
+        while held[-1] < DISK_FD + 1:  # in each round the next number is the first free one
             format_disk(mkfs, disk)
             held.append(os.open(os.devnull, os.O_RDONLY))
     finally:
@@ -65,7 +65,7 @@ def test_a_tool_reads_no_file_of_the_user_and_runs_no_other_program(disk, tmp_pa
 def test_a_tool_that_takes_too_long_is_ended(disk, monkeypatch):
     monkeypatch.setattr(mkfs, "_LONGEST_S", 1)
     endless = [tool_path("mke2fs"), "-q", "-F", "-t", "ext4", "-E", f"offset={1 << 40}", DISK_PATH]
-    with pytest.raises(WblabError, match=r"mke2fs took more than 1 s of processor time, check disk\.mkfs_options"):
+    with pytest.raises(WblabError, match=r"mke2fs took more than 1 s of processor time: check disk\.mkfs_options"):
         format_disk(Mkfs(endless, SIZE), disk)
 
 

@@ -34,7 +34,7 @@ def test_documented_mke2fs_options_are_allowed(words):
 @pytest.mark.parametrize(
     ("words", "named"),
     [
-        (("/path/of/host", "-L"), "/path/of/host"),  # what was done for real: that path was formatted
+        (("/path/of/host", "-L"), "/path/of/host"),  # a real attack: this path was formatted
         (("-L", "x", "/etc/passwd"), "/etc/passwd"),
         (("-b", "1024", "2048"), "2048"),
         (("--", "/dev/sda"), "--"),

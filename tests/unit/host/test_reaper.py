@@ -80,7 +80,7 @@ def reaped(tmp_path):
 def test_the_reply_is_the_wait_status(reaped, tmp_path, shell, status):
     process, near = reaped(shell)
     assert process.stdout.readline().split() == [str(status).encode()]
-    assert (tmp_path / "scratch").exists()  # until its holder has taken what it wants
+    assert (tmp_path / "scratch").exists()  # until its parent has read what it needs
     near.close()
     assert process.wait(LIMIT_S) == 0
     assert not (tmp_path / "scratch").exists()
@@ -135,7 +135,7 @@ def mapped():
     os.close(fd)
 
 def shared():
-    # Of a mapping that is shared and of no file, all but one page: what was written to it stays.
+    # All but one page of a shared anonymous mapping are unmapped; the written memory remains.
     at = map_it(60 << 20, 0x21, -1)
     ctypes.memset(at, 1, 60 << 20)
     ctypes.CDLL(None).munmap(ctypes.c_void_p(at + 4096), ctypes.c_size_t((60 << 20) - 4096))
@@ -198,7 +198,7 @@ def tool_of(process):
     return [pid for pid, name in descendants(process.pid).items() if name == "mke2fs"]
 
 
-@pytest.mark.parametrize("word", [b"x", b""], ids=["told", "holder died"])
+@pytest.mark.parametrize("word", [b"x", b""], ids=["cancelled", "parent died"])
 def test_a_cancelled_mkfs_is_ended(reaped, tmp_path, word):
     """A real failure: with -E offset=1T, neither Ctrl-C nor SIGKILL of the command ended mke2fs."""
     process, near = reaped("echo > begun", mkfs=[ENDLESS])
@@ -215,7 +215,7 @@ def test_a_cancelled_mkfs_is_ended(reaped, tmp_path, word):
 def test_a_failing_mkfs_is_reported_with_the_reason(reaped):
     process, _ = reaped("exit 0", mkfs=[ENDLESS | {"command": [tool_path("mke2fs"), "-X", DISK_PATH]}])
     answer = process.stdout.readline().decode()
-    assert answer.startswith("32512 mke2fs failed on the disk, check disk.mkfs_options: ")
+    assert answer.startswith("32512 mke2fs failed on the disk: check disk.mkfs_options: ")
 
 
 def test_signals_of_the_terminal_do_not_end_the_reaper(reaped, tmp_path):

@@ -11,7 +11,7 @@ from wblab.host.reproducible import CHANCE_BYTES, crc32c, make_reproducible
 from wblab.lab.tools import tool_path
 
 MIB = 1 << 20
-# Who knows the format says whether it is sound.
+# The filesystem's own tool checks the consistency.
 CHECKS = {"btrfs": ("btrfs", "check", "--readonly"), "exfat": ("fsck.exfat", "-n"), "f2fs": ("fsck.f2fs", "--dry-run")}
 
 
@@ -37,7 +37,7 @@ def test_reproducible_identifiers_leave_a_consistent_filesystem(filesystem, tmp_
 
 @pytest.mark.parametrize("filesystem", ["btrfs", "exfat"])
 def test_a_disk_with_another_filesystem_is_a_failure(filesystem):
-    with made_disk(4 * MIB) as fd, pytest.raises(WblabError, match=f"mkfs.{filesystem} made a disk that"):
+    with made_disk(4 * MIB) as fd, pytest.raises(WblabError, match=f"mkfs.{filesystem} made a filesystem that"):
         make_reproducible(filesystem, fd, bytes(CHANCE_BYTES))
 
 

@@ -104,5 +104,5 @@ def test_a_host_without_landlock_is_reported_for_local_runs(kernel, monkeypatch)
     monkeypatch.setattr(module, "landlock_version", lambda: 0)
     request = suited(asking(), kernel)
     (said,) = notes([request, request])
-    assert "only the guest's own kernel guards your files" in said
+    assert "only the guest's kernel protects your files" in said
     assert notes([request], here=False) == []

@@ -57,8 +57,8 @@ def test_a_successful_run_is_recorded(kernel, tmp_path):
     assert (record["outcome"], record["reason"], record["guest_s"]) == ("succeeded", "", 9.0)
     assert from_table(Spec, record["spec"], exact=True) == SPEC
     seen = json.loads((finished.directory / "agent.seen.log").read_text())
-    assert seen["spec"] == record["spec"] | {"name": "", "kernel": ""}  # which the guest need not know
-    assert list(dict.fromkeys(share for share, _ in heard if share is not None)) == [0.0, 0.5]  # some are said twice
+    assert seen["spec"] == record["spec"] | {"name": "", "kernel": ""}  # not needed by the guest
+    assert list(dict.fromkeys(share for share, _ in heard if share is not None)) == [0.0, 0.5]  # some come twice
     assert heard[-1] == (None, "powering off")
 
 
@@ -67,7 +67,7 @@ def test_a_successful_run_is_recorded(kernel, tmp_path):
     [
         ("say('failed', reason='a reason'); say('power off')", "a reason"),
         ("print('Kernel panic - not syncing: Oops'); sys.exit(1)", "Kernel panic - not syncing: Oops"),
-        ("os.write(13, b'nonsense\\n')", "no message"),
+        ("os.write(13, b'nonsense\\n')", "an invalid message"),
     ],
 )
 def test_a_failed_run_keeps_its_staged_name_and_the_reason(kernel, tmp_path, code, reason):

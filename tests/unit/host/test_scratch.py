@@ -56,7 +56,7 @@ def test_processes_left_with_an_abandoned_guest_s_memory_are_killed(tmp_path, ke
 
     def be_left():
         os.chdir(tmp_path)
-        for _ in range(30):  # what it has open besides may have a name that is longer than a path can be
+        for _ in range(30):  # its other open files may have names longer than a path can be
             os.mkdir("d" * 200)
             os.chdir("d" * 200)
         os.open(".", os.O_RDONLY)
@@ -82,7 +82,7 @@ def test_processes_left_with_an_abandoned_guest_s_memory_are_killed(tmp_path, ke
     assert os.waitpid(other, os.WNOHANG) == (0, 0)
     os.kill(other, signal.SIGKILL)
     os.waitpid(other, 0)
-    remove_scratch(tmp_path)  # pytest does not go down so far
+    remove_scratch(tmp_path)  # pytest cannot remove directories that deep
 
 
 def test_a_removed_directory_needs_no_cleanup(tmp_path):

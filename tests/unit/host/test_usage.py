@@ -20,7 +20,7 @@ def test_a_process_ending_during_inspection_has_no_descendants(monkeypatch):
     def gone(path):
         raise FileNotFoundError(path)
 
-    for name in ("listdir", "scandir"):  # between the look whether it is there, and the one at what it has
+    for name in ("listdir", "scandir"):  # between the check of its existence and the reading of its usage
         monkeypatch.setattr(os, name, gone)
     assert descendants(os.getpid()) == [os.getpid()]
 

@@ -89,7 +89,7 @@ def limited():
 def run_verb(words: list[str]) -> int:
     if words[0] != "spec":
         return cli.main(words)
-    try:  # what 'wblab run DIRECTORY' does before it looks for a kernel
+    try:  # the part of 'wblab run DIRECTORY' before a kernel is resolved
         check_spec(read_spec(SPECS.find(words[1])))
     except WblabError as error:
         print(f"wblab: {printable(str(error))[:2000]}", file=sys.stderr)

@@ -237,7 +237,7 @@ def test_a_build_of_an_earlier_version_is_refused_with_the_next_step(tmp_path: P
         carry.pack(built, tmp_path / "k")
 
 
-# Archives from strangers
+# Hostile archives
 
 
 def tar_of(found: Packed) -> bytes:

@@ -74,7 +74,7 @@ def point_elsewhere(file: Path) -> None:
 def test_a_changed_file_is_a_new_file(file: Path, settled: None, change) -> None:
     find = Finder(file)
     facts.fact("content", find)
-    time.sleep(0.02)  # more than a tick of the clock that files are stamped by
+    time.sleep(0.02)  # more than a tick of the clock of file times
     change(file)
     assert facts.recall("content") is None
     assert facts.fact("content", find) == "new"

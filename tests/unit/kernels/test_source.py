@@ -22,7 +22,7 @@ def test_an_archive_is_unpacked_once(tree: Path, tmp_path: Path) -> None:
     assert given.identity == f"sha256:{hashlib.sha256(archive.read_bytes()).hexdigest()}"
     unpacked = source.unpack(given, silent)
     assert (unpacked / "hello.c").exists()
-    assert archive.exists()  # the user's: stays
+    assert archive.exists()  # the user's file is kept
     archive.unlink()
     assert source.unpack(given, silent) == unpacked
     assert given.is_here
@@ -81,7 +81,7 @@ def test_the_tarball_in_a_package_is_unpacked(tree: Path, tmp_path: Path) -> Non
     subprocess.run(["tar", "-cJf", root / "usr/src/linux-source-7.3.tar.xz", "-C", tree.parent, tree.name], check=True)
     (root / "DEBIAN").mkdir()
     control = "Package: linux-source-7.3\nVersion: 7.3\nArchitecture: all\nMaintainer: n\nDescription: none\n"
-    (root / "DEBIAN").chmod(0o755)  # dpkg-deb asks for it, whatever our umask
+    (root / "DEBIAN").chmod(0o755)  # dpkg-deb requires it, independent of the umask
     (root / "DEBIAN/control").write_text(control)
     package = tmp_path / "linux-source-7.3_7.3_all.deb"
     subprocess.run(["dpkg-deb", "--build", "--root-owner-group", root, package], check=True, stdout=subprocess.DEVNULL)

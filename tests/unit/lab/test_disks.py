@@ -68,7 +68,7 @@ def test_a_file_can_describe_a_disk(tmp_path):
         ("", "has no table .disk."),
         ("disk = 3", "has no table .disk."),
         ("[disk", "is not a TOML file"),
-        (MEASURED.replace("write_bps", "size"), "disk.size is no quantity of a disk's model"),
+        (MEASURED.replace("write_bps", "size"), "disk.size is not a key of a disk's model"),
         (MEASURED.replace("3MB/s", "fast"), "disk.write_bps: 'fast' is not understood"),
         (MEASURED.replace("device", "throttle"), "with model = "),
     ],

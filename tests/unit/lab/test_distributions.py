@@ -7,7 +7,7 @@ import pytest
 from wblab.lab.distributions import ALL, this_distribution
 from wblab.lab.packages import HEADERS, OPTIONAL_PROGRAMS, PROGRAMS, TEST_HEADERS, TEST_PROGRAMS
 
-# As they stand in /etc/os-release of each, shortened.
+# The shortened /etc/os-release of each.
 FILES = {
     'PRETTY_NAME="Debian GNU/Linux 13 (trixie)"\nID=debian\n': "Debian",
     "NAME=Ubuntu\nID=ubuntu\nID_LIKE=debian\n": "Debian",

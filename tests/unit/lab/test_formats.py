@@ -53,7 +53,7 @@ def test_a_missing_header_is_accepted_only_if_the_first_version_had_none(write):
     ("content", "message"),
     [
         ("", "is damaged"),
-        ("[]", "is damaged: it holds no JSON object"),
+        ("[]", "is damaged: it is not a JSON object"),
         ('{"format": 1, "kind": ["uml"]}', r"is of kind \['uml'\], not uml or live"),
         (json.dumps({"format": "1" * 1000}), "has format '1{39}…, this lab"),
         ("[" * 5000, "is damaged"),

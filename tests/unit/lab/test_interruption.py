@@ -36,7 +36,7 @@ except KeyboardInterrupt:
 def test_an_interrupt_swallowed_by_a_callback_is_raised_again(name, moment_s):
     code = PROGRAM.format(signal=name, moment_s=moment_s)
     done = subprocess.run([sys.executable, "-c", code], check=False, capture_output=True, text=True, timeout=60)
-    # Where a moment is that short, the one that comes again may overtake the print that follows.
+    # With so short a moment, the repeated interrupt may overtake the following print.
     said = "".join(done.stdout.split())
     said = said if moment_s > 1e-3 else "dropped" + said.removeprefix("dropped")
     assert (said, done.stderr) == ("droppedinterrupted", "")

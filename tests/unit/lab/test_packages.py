@@ -56,7 +56,7 @@ def test_tests_do_not_require_packages_that_the_distribution_lacks(here, monkeyp
 
 def test_an_unknown_distribution_gets_debian_s_names(here):
     here(None)
-    assert advice(["bc", "xz-utils"]) == "install what your distribution has for Debian's bc xz-utils"
+    assert advice(["bc", "xz-utils"]) == "install your distribution's packages for Debian's bc xz-utils"
 
 
 def test_runs_do_not_need_the_packages_of_tests(monkeypatch):
@@ -122,7 +122,7 @@ def test_missing_packages_of_tests_are_only_a_warning(machine, capsys):
     assert machine(more=["strace"], user=1000) == []
     assert packages.main() == 0
     assert capsys.readouterr().err == (
-        "wblab: some tests will be left out; for all of them run "
+        "wblab: some tests will be skipped; to run all, run "
         "'sudo apt-get install --yes --no-install-recommends strace' first\n"
     )
 

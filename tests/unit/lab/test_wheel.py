@@ -100,7 +100,7 @@ def test_a_wheel_of_the_source_distribution_is_the_same(installed, tmp_path):
     code = "import sys; from hatchling.build import build_sdist; print(build_sdist(sys.argv[1]))"
     command = [sys.executable, "-c", code, str(tmp_path)]
     name = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True).stdout.strip()
-    with tarfile.open(tmp_path / name) as archive:  # pip takes one for a zip if four of its packed bytes look like it
+    with tarfile.open(tmp_path / name) as archive:  # pip mistakes it for a zip if four of its bytes look like one
         archive.extractall(tmp_path / "source", filter="data")
     (source,) = (tmp_path / "source").iterdir()
     pip = [sys.executable, "-m", "pip", "wheel", "--quiet", "--no-deps", "--no-build-isolation"]

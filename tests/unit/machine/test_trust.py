@@ -92,9 +92,9 @@ def test_for_a_new_path_the_existing_parents_count(place, monkeypatch):
     (place / "protected").write_text("1\n")
     assert distrust_new(place / "a/b") == distrust_new(place / "a/b/c/d") == ""
     (place / "a").chmod(0o1777)
-    assert distrust_new(place / "a/new/c") == ""  # nobody else may exchange what we make there, as in /tmp
+    assert distrust_new(place / "a/new/c") == ""  # others cannot exchange our files there, as in /tmp
     assert distrust_new(place / "a") != ""
-    (place / "protected").write_text("0\n")  # then a link that somebody puts there first is followed
+    (place / "protected").write_text("0\n")  # otherwise a link that somebody made first is followed
     assert distrust_new(place / "a/new/c") == f"other users than its owner may write to {place / 'a'}"
     (place / "a").chmod(0o777)
     assert distrust_new(place / "a/new") == f"other users than its owner may write to {place / 'a'}"

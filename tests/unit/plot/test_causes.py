@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from wblab.analysis.runs.window import around, between
-from wblab.analysis.why.account import RUNNABLE, RUNNING, UNTOLD
+from wblab.analysis.why.account import RUNNABLE, RUNNING, UNEXPLAINED
 from wblab.analysis.why.explain import Cause, Explanation
 from wblab.analysis.why.kinds import KINDS
 from wblab.plot.causecolours import FAMILIES, cause_colour, cause_colours
@@ -19,7 +19,7 @@ from wblab.plot.picture import picture
 from wblab.plot.timeline import timeline
 
 NS = 10**9
-# What colours are for people without one of three kinds of cones, in linear RGB: G. Machado et al., "A
+# Colours as seen by people without one of three kinds of cones, in linear RGB: G. Machado et al., "A
 # Physiologically-based Model for Simulation of Color Vision Deficiency", 2009, severity 1.
 SEEN = {
     "all": np.eye(3),
@@ -33,7 +33,7 @@ SEEN = {
         [[1.255528, -0.076749, -0.178779], [-0.078411, 0.930809, 0.147602], [0.004733, 0.691367, 0.303900]]
     ),
 }
-APART = 10  # CIE 1976; what one sees side by side is about 2.3
+APART = 10  # CIE 1976; a difference visible side by side is about 2.3
 
 
 def lab(colour, seen):
@@ -55,7 +55,7 @@ def test_families_of_causes_and_loads_are_told_apart_whoever_looks(seen):
 
 
 def test_every_cause_has_a_colour_of_its_own():
-    names = {kind.name for kind in KINDS if kind.nature == "waits"} | {RUNNING, RUNNABLE, UNTOLD}
+    names = {kind.name for kind in KINDS if kind.nature == "waits"} | {RUNNING, RUNNABLE, UNEXPLAINED}
     assert len(set(cause_colours(names).values())) == len(names)
     assert cause_colour("throttled") == PAUSE
 
@@ -73,13 +73,13 @@ def found(run):
     """The longest pause of mw1, a third of which is unknown, with a little besides."""
     pause_ns = int(run.load("mw1").pauses_ns.max())
     little = pause_ns // 200
-    return explained(run, {"commit": pause_ns - pause_ns // 3 - little, UNTOLD: pause_ns // 3, RUNNING: little})
+    return explained(run, {"commit": pause_ns - pause_ns // 3 - little, UNEXPLAINED: pause_ns // 3, RUNNING: little})
 
 
 def test_a_pause_is_parted_to_its_height(run, found):
     causes = causes_of([found], run.zero_ns)
-    assert causes.names == ("commit", UNTOLD, OTHER)
-    assert causes.listed == ("commit", UNTOLD)
+    assert causes.names == ("commit", UNEXPLAINED, OTHER)
+    assert causes.listed == ("commit", UNEXPLAINED)
     blocks = causes.of(cycles(run.load("mw1"), {"mw1": "black"})).reduced(10)
     (row,) = np.flatnonzero(blocks.explained)
     assert sum(part.seconds[row] for part in blocks.parts) == pytest.approx(found.pause_ns / NS)
@@ -98,13 +98,13 @@ def test_other_loads_and_rounds_are_as_they_were(run, found):
 def test_picture_and_page_name_the_causes_and_have_their_colours(run, found):
     shown = timeline(run, explained=[found])
     texts = [text.get_text() for text in picture(shown).legends[0].get_texts()]
-    assert texts[-2:] == ["paused for over 300 ms: commit", UNTOLD]
+    assert texts[-2:] == ["paused for over 300 ms: commit", UNEXPLAINED]
     traces = page(shown).data
     (commit,) = [trace for trace in traces if trace.legendgroup == "paused: commit" and trace.fill]
     assert commit.fillcolor == cause_colour("commit")
-    (unknown,) = [trace for trace in traces if trace.legendgroup == f"paused: {UNTOLD}" and trace.fill]
+    (unknown,) = [trace for trace in traces if trace.legendgroup == f"paused: {UNEXPLAINED}" and trace.fill]
     assert unknown.fillpattern.shape == "/"
-    assert np.nanmax(unknown.y) - np.nanmin(unknown.y) == pytest.approx(found.parts[UNTOLD] / NS, rel=1e-5)
+    assert np.nanmax(unknown.y) - np.nanmin(unknown.y) == pytest.approx(found.parts[UNEXPLAINED] / NS, rel=1e-5)
     names = [trace.name for trace in traces if trace.showlegend is not False]
     assert "paused for over 300 ms: commit" in names
 

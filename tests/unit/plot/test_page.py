@@ -276,7 +276,7 @@ def test_file_loads_nothing_and_is_named_after_the_run(run, cache, tmp_path):
     links.feed(content)
     assert links.loaded == []
     assert links.title == f"{run.path.name}: timeline"
-    # Plotly fetches maps, fonts and formulas, where it is asked to.
+    # Plotly fetches maps, fonts and formulas on request.
     assert {trace.type for trace in page(run, cache).data} <= {"scatter", "scattergl"}
     assert "MathJax.js" not in content
 

@@ -1,4 +1,4 @@
-"""Matrices of a small spec, and runs of theirs that nobody made."""
+"""Matrices of a small spec, and synthetic runs of them."""
 
 from pathlib import Path
 
@@ -15,14 +15,14 @@ KERNELS = {"": {"build_id": "a" * 64, "release": "7.3.0"}}
 
 @pytest.fixture
 def folder(tmp_path):
-    """A folder with the spec `small.toml`."""
+    """Return a folder with the spec `small.toml`."""
     (tmp_path / "small.toml").write_text(TWO_LOADS)
     return tmp_path
 
 
 @pytest.fixture
 def make_matrix(folder):
-    """Return the matrix with these keys."""
+    """Return a function that expands a matrix with these keys."""
 
     def make(axes=None, **keys) -> Plan:
         table = {"name": "m", "base": "small.toml", "axes": axes or {}, **keys}
@@ -33,19 +33,19 @@ def make_matrix(folder):
 
 @pytest.fixture
 def make_store(make_matrix, tmp_path):
-    """Return the store of a new matrix."""
+    """Return a function that makes the store of a new matrix."""
     return lambda axes=None, **keys: Store.create(tmp_path / "exp", make_matrix(axes, **keys), KERNELS)
 
 
 def pretend_run(directory: Path, spec, stall_ms: int = 0, **record) -> Path:
-    """Write a run of a spec, whose control load stalled once."""
+    """Write a synthetic run of a spec, in which the control load stalled once."""
     times = {"c1": [0, 50 * MS, (100 + stall_ms) * MS], "l1": [0, S, 1010 * MS, 1030 * MS]}
     return write_run_of(spec, directory, times, **record)
 
 
 @pytest.fixture
 def archive(tmp_path):
-    """Return the archive of a pretended run."""
+    """Return a function that packs a synthetic run into an archive."""
     number = iter(range(1000))
 
     def make(cell, seed, **keys) -> bytes:
@@ -56,5 +56,5 @@ def archive(tmp_path):
 
 @pytest.fixture
 def pretended():
-    """Write a run that nobody made, into a directory."""
+    """Return a function that writes a synthetic run into a directory."""
     return pretend_run

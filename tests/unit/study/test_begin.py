@@ -13,7 +13,7 @@ BUILD = "a" * 64
 
 @pytest.fixture
 def resolve(tmp_path, monkeypatch):
-    """A resolver of two kernels; this machine can run every spec."""
+    """Return a resolver of two kernels; every spec can run on this machine."""
     monkeypatch.setattr("wblab.host.request.check_run", lambda spec: None)
     (tmp_path / "linux").write_text("an executable")
     kernel = Kernel(tmp_path / "linux", None, "7.3", "7.3.0", "", ("x.patch",), BUILD, "a source", "gcc")

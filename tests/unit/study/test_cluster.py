@@ -1,4 +1,4 @@
-"""Workers of a cluster are reached as its user's configuration says, or not at all."""
+"""Workers of a cluster are reached only with the TLS settings of the user's configuration."""
 
 import shutil
 import subprocess
@@ -17,7 +17,7 @@ def test_tls_without_certificates_is_refused_in_one_line():
 
 @pytest.fixture
 def certificates(tmp_path, monkeypatch):
-    """A certificate that signs itself, in dask's configuration, for all parts of a cluster."""
+    """Put a self-signed certificate into dask's configuration, for all parts of a cluster."""
     both = tmp_path / "key.pem", tmp_path / "certificate.pem"
     subprocess.run(
         ["openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-subj", "/CN=wblab", "-days", "1",

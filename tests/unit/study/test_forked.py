@@ -1,4 +1,4 @@
-"""Workers of this machine: they work, nobody else reaches them, and they end with us."""
+"""Workers on this machine: they run orders, nobody else can reach them, and they end with the command."""
 
 import os
 import signal
@@ -17,7 +17,7 @@ from wblab.study import forked as module
 from wblab.study.forked import forked
 from wblab.study.work import Order, Result
 
-# A command with two workers, each at a run that never ends.
+# A command with two workers, each making a run that never ends.
 COMMAND = """
 import sys, time
 from pathlib import Path
@@ -35,7 +35,7 @@ with interruptible(), forked.forked(2, Path(sys.argv[1]), ()) as workers:
     workers.ended(1000)
 """
 
-# A command with a worker that reads a run, and prints how many threads that then has.
+# A command whose worker reads a run; it prints the worker's number of threads.
 THREADS = """
 import os, sys
 from pathlib import Path
@@ -63,7 +63,7 @@ def room(tmp_path):
 
 @pytest.fixture
 def start(monkeypatch, room):
-    """Start workers whose runs are what a function makes of a room and a text."""
+    """Return a function that starts workers; `answer` makes a result from a directory and a text."""
 
     def run(count, answer):
         monkeypatch.setattr(module, "run_in", lambda room, order: answer(room, order.program))
@@ -80,7 +80,7 @@ def all_of(workers, count):
 
 
 def sockets() -> set[str]:
-    """Return the sockets of this process that have an address, a name or a peer that is no other part of it."""
+    """Return the sockets of this process with an address, a name or a peer outside this process."""
     inodes = set()
     for path in Path("/proc/self/fd").glob("*"):
         try:
@@ -196,6 +196,6 @@ def test_workers_end_with_the_command(room, number):
 
 
 def test_workers_have_one_thread_even_after_computing_metrics(tmp_path):
-    """Of such a process the host forks what watches a guest."""
+    """The host forks the process that watches a guest from a worker, which must have one thread."""
     command = [sys.executable, "-c", THREADS, tmp_path / "room"]
     assert subprocess.run(command, capture_output=True, text=True, check=True).stdout == "1\n"

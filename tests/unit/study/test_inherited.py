@@ -1,4 +1,4 @@
-"""Matrices that extend others, and the variables in them. The lab's own daemon-*.toml are made so."""
+"""Matrices that extend others, and variables in them, as in the lab's daemon-*.toml."""
 
 from pathlib import Path
 

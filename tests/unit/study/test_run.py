@@ -13,7 +13,7 @@ REAL = {"clock.mode": "real"}
 
 
 class Future:
-    """One that is done at once."""
+    """A future that is done at once."""
 
     def __init__(self, value):
         self.value = value
@@ -31,7 +31,7 @@ class Future:
 
 
 class Client:
-    """Answers orders with what a function makes of them, and notes them."""
+    """Answers orders with a function, and records them."""
 
     status = "running"
 
@@ -60,7 +60,7 @@ def no_waiting(monkeypatch):
 
 @pytest.fixture
 def start(archive):
-    """Run what is missing of a store; `answer` makes a result, or an exception, of a cell, a seed and a count."""
+    """Return a function that makes a store's missing runs; `answer` gives a result for a cell, a seed and a count."""
 
     def run(store, answer, **keys):
         cells = {cell.name: cell for cell in store.plan.cells}

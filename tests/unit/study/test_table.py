@@ -1,4 +1,4 @@
-"""The table of results, from rows that nobody measured."""
+"""The table of results, from synthetic rows."""
 
 from dataclasses import replace
 
@@ -9,7 +9,7 @@ from wblab.study.table import results_table
 
 @pytest.fixture
 def table(make_matrix):
-    """Return the table of a matrix with these levels, as pandas reads it; of each run the rows are given."""
+    """Return a function that gives the table of a matrix, as pandas reads it, from levels and each run's rows."""
 
     def make(levels, rows):
         matrix = make_matrix()
@@ -32,8 +32,8 @@ def test_each_metric_has_a_row_with_its_cell_and_run(table):
 def test_a_cause_of_only_another_run_is_0(table):
     unknown = ("w1", "write", "paused_unknown_s", 0.5)
     found = table(["a", "b"], [[unknown, ("w1", "write", "paused_throttled_s", 2.0)], [unknown]])
-    told = found[found["metric"] == "paused_throttled_s"]
-    assert dict(zip(told["axis"], told["value"], strict=True)) == {"a": 2.0, "b": 0.0}
+    throttled = found[found["metric"] == "paused_throttled_s"]
+    assert dict(zip(throttled["axis"], throttled["value"], strict=True)) == {"a": 2.0, "b": 0.0}
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,7 @@ from wblab.analysis.layers.stages import Disks
 from wblab.analysis.why.kinds import UNKNOWN
 from wblab.analysis.why.recorded import Recorded
 
-CPU, RUNNABLE, ASLEEP, UNTOLD = "cpu", "runnable", "asleep", UNKNOWN.name
+CPU, RUNNABLE, ASLEEP, UNEXPLAINED = "cpu", "runnable", "asleep", UNKNOWN.name
 JOURNAL, WORKER, TASK = "journal", "worker", "task"  # other tasks that run, or are ready to run
 _IDLE = "idle"
 _DEEPEST = 8
@@ -74,14 +74,14 @@ class Charge:
         elif verdict.context == "timer" and below:
             yield below, start_ns, end_ns
         else:
-            yield (*below, UNTOLD), start_ns, end_ns
+            yield (*below, UNEXPLAINED), start_ns, end_ns
 
     def _of_request(self, slept: int, start_ns: int, end_ns: int, path: Path, seen: frozenset[int]) -> Iterator[Piece]:
         """Charge a sleep that a request ended to the request's stages, and the time before to the submitting task."""
         wake_rank = int(self.recorded.offcpu.wake_rank[self.recorded.ends(slept)])
         row = self.disks.done.before(wake_rank, self.recorded.cpu(wake_rank))
         if row < 0:
-            yield (*path, UNTOLD), start_ns, end_ns
+            yield (*path, UNEXPLAINED), start_ns, end_ns
             return
         way, at = self.disks.way(row), start_ns
         if way.handed_ns is not None and way.handed_ns > start_ns:
@@ -91,7 +91,7 @@ class Charge:
             if 0 < way.submitter not in seen and len(seen) < _DEEPEST:
                 yield from self.of_task(way.submitter, start_ns, at, path, seen)
             else:
-                yield (*path, UNTOLD), start_ns, at
+                yield (*path, UNEXPLAINED), start_ns, at
         for stage, first, last in way.stages(at, end_ns):
             yield (*path, stage), first, last
 

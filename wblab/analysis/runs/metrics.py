@@ -34,7 +34,7 @@ METRICS = (
     *LAYOUT_METRICS,
 )
 # The paused time by cause, for runs that recorded it: cause_metric("throttled"). The unknown part is always present.
-_CAUSE, UNTOLD_S = "paused_", "paused_unknown_s"
+_CAUSE, UNKNOWN_S = "paused_", "paused_unknown_s"
 # For these, more is better; for all others, less.
 MORE_IS_BETTER = frozenset({"cycle_rate_hz", "throughput_bps"})
 
@@ -120,7 +120,7 @@ def _zeros(rows: Sequence[Row], causes: Mapping[str, Iterable[str]]) -> Iterable
     """Yield rows of 0 for the causes that a run's loads lack, if they have any cause."""
     kinds, own = {row[0]: row[1] for row in rows}, {(row[0], row[2]) for row in rows}
     for load, metrics in causes.items():
-        if (load, UNTOLD_S) in own:
+        if (load, UNKNOWN_S) in own:
             yield from ((load, kinds[load], metric, 0.0) for metric in metrics if (load, metric) not in own)
 
 

@@ -57,7 +57,7 @@ _SETTLED_S = 24 * 3600  # an entry untouched for so long is no longer in use
 class Entry:
     """A run, or a study of many runs.
 
-    what: a run, a live run, or the kind of study. state: succeeded, failed, unfinished, or damaged. told: a run's
+    what: a run, a live run, or the kind of study. state: succeeded, failed, unfinished, or damaged. summary: a run's
     changes to its preset, or a study's number of runs. longest_ns: the longest pause of an innocent load; None if
     unknown. in_use: a process works on it, or may.
     """
@@ -65,7 +65,7 @@ class Entry:
     path: Path
     what: str
     state: str
-    told: str
+    summary: str
     longest_ns: int | None
     size: Bytes
     changed_s: float
@@ -141,8 +141,9 @@ def _longest_ns(run: Run) -> int | None:
 def _study(path: Path, what: str) -> Entry:
     runs = [item for item in (path / RUNS).glob("*") if item.is_dir()] if (path / RUNS).is_dir() else []
     failed = sum(item.name.startswith(STAGED) for item in runs)
-    told = f"{len(runs) - failed} runs" + (f", {failed} failed" if failed else "")
-    return Entry(path, what, "succeeded", told, None, _size(path), path.stat().st_mtime, _is_locked(path))
+    made = len(runs) - failed
+    summary = ("1 run" if made == 1 else f"{made} runs") + (f", {failed} failed" if failed else "")
+    return Entry(path, what, "succeeded", summary, None, _size(path), path.stat().st_mtime, _is_locked(path))
 
 
 def _is_locked(path: Path) -> bool:

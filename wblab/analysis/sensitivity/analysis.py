@@ -45,7 +45,7 @@ class Front:
 class Finding:
     """The analysis of one response. rows: the number with a value; failed: the number without one.
 
-    views: in reading order. witnesses: SALib's estimates, on the scale of the first view. tail, best: the levels of
+    views: in reading order. estimates: SALib's estimates, on the scale of the first view. tail, best: the levels of
     the worst and of the best tenth. maps: of the pairs of factors that account for most of the tail. notes: sentences
     for the reader. beyond: the shares of rows above the requested limits.
     """
@@ -56,7 +56,7 @@ class Finding:
     rows: int
     failed: int
     views: tuple[View, ...]
-    witnesses: tuple[Estimate, ...]
+    estimates: tuple[Estimate, ...]
     tail: TailMap | None
     best: TailMap | None
     maps: tuple[PairMap, ...]
@@ -136,7 +136,7 @@ def _finding(observed: Observed, response: Response, seed: int, sampling: Sampli
         rows=len(values),
         failed=len(known) - len(values),
         views=views,
-        witnesses=estimates(
+        estimates=estimates(
             observed.factors, u, first, int(generator(seed, response.name, "SALib").integers(2**31)), more
         ),
         tail=tail_map(observed.factors, codes, values, more),

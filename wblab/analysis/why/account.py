@@ -8,7 +8,7 @@ from wblab.analysis.why.places import NEVER
 from wblab.analysis.why.recorded import Recorded
 from wblab.analysis.why.verdict import in_context
 
-RUNNING, RUNNABLE, ASLEEP, UNTOLD = "running", "runnable", "asleep", "unknown"
+RUNNING, RUNNABLE, ASLEEP, UNEXPLAINED = "running", "runnable", "asleep", "unknown"
 REQUEST, STOPPED, CUT_OFF = "request", "stopped", "signal"
 _AT_ONCE_NS = 1_000_000
 _DEEPEST = 8
@@ -67,7 +67,7 @@ def account(recorded: Recorded, pid: int, start_ns: int, end_ns: int) -> Account
     parts: dict[str, int] = defaultdict(int)
     whole_ns = end_ns - start_ns
     start_ns, end_ns = recorded.covered(start_ns, end_ns)
-    parts[UNTOLD] = whole_ns - (end_ns - start_ns)
+    parts[UNEXPLAINED] = whole_ns - (end_ns - start_ns)
     spans = recorded.offcpu.rows(pid, start_ns, end_ns)
     waits, at_ns, lost_ns = [], start_ns, 0
     for row in spans:
@@ -85,7 +85,7 @@ def account(recorded: Recorded, pid: int, start_ns: int, end_ns: int) -> Account
             waits.append(Wait(row, what, out_ns, woken_ns))
     lost_ns += recorded.lost_ns(at_ns, end_ns)
     parts[RUNNING] += end_ns - at_ns - lost_ns
-    parts[UNTOLD] += lost_ns
+    parts[UNEXPLAINED] += lost_ns
     return Account({what: time_ns for what, time_ns in parts.items() if time_ns}, tuple(waits), lost_ns)
 
 
@@ -116,7 +116,7 @@ def chains(recorded: Recorded, pid: int, start_ns: int, end_ns: int) -> list[Cha
     first_ns, last_ns = recorded.covered(start_ns, end_ns)
     _follow(recorded, pid, (first_ns, last_ns), (), found, frozenset())
     if uncovered_ns := end_ns - start_ns - (last_ns - first_ns):
-        found.add(((recorded.name(pid), UNTOLD),), UNTOLD, uncovered_ns)
+        found.add(((recorded.name(pid), UNEXPLAINED),), UNEXPLAINED, uncovered_ns)
     return found.longest_first()
 
 
@@ -137,7 +137,7 @@ def _follow(  # noqa: PLR0913, PLR0917
         if what in spent.parts:
             found.add((*before, (name, what)), what, spent.parts[what])
     if spent.lost_ns:
-        found.add((*before, (name, UNTOLD)), UNTOLD, spent.lost_ns)
+        found.add((*before, (name, UNEXPLAINED)), UNEXPLAINED, spent.lost_ns)
     for wait in spent.waits:
         _trace(recorded, wait, (*before, (name, wait.kind)), found, seen)
 
@@ -167,7 +167,7 @@ def _trace(recorded: Recorded, wait: Wait, links: tuple[Link, ...], found: _Foun
     if end:
         found.add(links, end, wait.time_ns, wait.row)
     elif len(links) >= _DEEPEST or holder <= 0 or holder in seen:
-        found.add(links, UNTOLD, wait.time_ns, wait.row)
+        found.add(links, UNEXPLAINED, wait.time_ns, wait.row)
     else:
         _follow(recorded, holder, (wait.start_ns, wait.end_ns), links, found, seen)
 
@@ -194,11 +194,11 @@ def _end(recorded: Recorded, wait: Wait) -> tuple[str, int]:
         child = _child(recorded, wait.row)
         return "" if child > 0 else CUT_OFF, child
     if said.kind is UNKNOWN:
-        return UNTOLD, -1
+        return UNEXPLAINED, -1
     if said.kind.nature == "idle" and said.context == "timer":  # its own timer: no task gave it work
-        return UNTOLD, -1
+        return UNEXPLAINED, -1
     if said.context != "task":
-        return said.context if said.context in ("request", "timer") else UNTOLD, -1
+        return said.context if said.context in ("request", "timer") else UNEXPLAINED, -1
     return "", int(recorded.offcpu.waker[last])
 
 

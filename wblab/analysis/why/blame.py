@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import Literal
 
-from wblab.analysis.why.account import ASLEEP, CUT_OFF, RUNNABLE, RUNNING, STOPPED, UNTOLD, Chain
+from wblab.analysis.why.account import ASLEEP, CUT_OFF, RUNNABLE, RUNNING, STOPPED, UNEXPLAINED, Chain
 from wblab.analysis.why.kinds import UNKNOWN
 from wblab.analysis.why.tasks import is_kernel_thread
 
@@ -35,9 +35,9 @@ def is_polling(chains: Sequence[Chain], pause_ns: int) -> bool:
     return sleeps > 1 and 4 * slept_ns > pause_ns and 2 * longest_ns < slept_ns
 
 
-def untold_ns(chains: Sequence[Chain], pause_ns: int) -> int:
+def unexplained_ns(chains: Sequence[Chain], pause_ns: int) -> int:
     """Return how much of a pause the trace does not explain, in ns; that includes what a program polled for."""
-    ends = (UNTOLD, CUT_OFF, ASLEEP) if is_polling(chains, pause_ns) else (UNTOLD, CUT_OFF)
+    ends = (UNEXPLAINED, CUT_OFF, ASLEEP) if is_polling(chains, pause_ns) else (UNEXPLAINED, CUT_OFF)
     return sum(chain.time_ns for chain in chains if chain.end in ends)
 
 

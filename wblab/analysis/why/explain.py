@@ -8,8 +8,19 @@ import numpy as np
 
 from wblab.analysis.runs.pauses import DEFAULT_BOUND_NS
 from wblab.analysis.runs.run import LoadCycles, Run
-from wblab.analysis.why.account import ASLEEP, REQUEST, RUNNABLE, RUNNING, UNTOLD, Account, Chain, Wait, account, chains
-from wblab.analysis.why.blame import Blame, blamed, untold_ns
+from wblab.analysis.why.account import (
+    ASLEEP,
+    REQUEST,
+    RUNNABLE,
+    RUNNING,
+    UNEXPLAINED,
+    Account,
+    Chain,
+    Wait,
+    account,
+    chains,
+)
+from wblab.analysis.why.blame import Blame, blamed, unexplained_ns
 from wblab.analysis.why.flushed import NOBODY
 from wblab.analysis.why.inodes import Inodes, read_inodes
 from wblab.analysis.why.kinds import KINDS
@@ -80,7 +91,7 @@ class Explanation:
     @property
     def unknown_ns(self) -> int:
         """The time for which the stacks of sleeper and waker are missing or disagree."""
-        return self.parts.get(UNTOLD, 0)
+        return self.parts.get(UNEXPLAINED, 0)
 
     @property
     def blame(self) -> Blame:
@@ -88,9 +99,9 @@ class Explanation:
         return blamed(self.chains, self.pause_ns)
 
     @property
-    def untold_ns(self) -> int:
+    def unexplained_ns(self) -> int:
         """The time whose chain ends without a known cause."""
-        return untold_ns(self.chains, self.pause_ns)
+        return unexplained_ns(self.chains, self.pause_ns)
 
 
 def explain(run: Run, recorded: Recorded, load: str = "", bound_ns: int = DEFAULT_BOUND_NS) -> list[Explanation]:
@@ -194,8 +205,8 @@ def _cause(  # noqa: PLR0913, PLR0917
     wake_rank = int(spans.wake_rank[last])
     at = recorded.awaited.before(item.pid, int(spans.rank[longest.row]), _last_sleep(recorded, longest.row))
     block, is_of = _object(run, recorded, inodes, at, stack) if at >= 0 else (NOBODY, "")
-    file, told_at = _file(recorded, inodes, item.pid, longest.row)
-    events = [int(recorded.awaited.rank[at]) if at >= 0 else NOBODY, told_at, int(spans.rank[longest.row])]
+    file, file_event = _file(recorded, inodes, item.pid, longest.row)
+    events = [int(recorded.awaited.rank[at]) if at >= 0 else NOBODY, file_event, int(spans.rank[longest.row])]
     request: Request | None = None
     written: dict[str, Bytes] = {}
     dirty: dict[str, Bytes] = {}

@@ -18,7 +18,7 @@ Numbers = NDArray[np.int64]
 File = tuple[str, int]  # name of a bdi in events, inode
 
 _BEGIN, _END, _DIRTIED = "writeback_single_inode_start", "writeback_single_inode", "writeback_dirty_folio"
-NOBODY, UNTOLD = -1, -2
+NOBODY, UNKNOWN_OWNER = -1, -2
 _MINOR_BITS = 20  # include/linux/kdev_t.h
 _NEARLY_ALL = 0.95  # of a file's pages whose dirtying was traced
 
@@ -26,13 +26,13 @@ _NEARLY_ALL = 0.95  # of a file's pages whose dirtying was traced
 def flushed(trace: tracecmd.TraceFile, sequence: Sequence, pid: Numbers, rank: Numbers) -> tuple[Numbers, Numbers]:
     """Return for each bio, given by submitter and place in the trace, its inode and the task that dirtied it.
 
-    If unknown, the inode is 0 and the task UNTOLD. For pages of a device itself the task is NOBODY.
+    If unknown, the inode is 0 and the task UNKNOWN_OWNER. For pages of a device itself the task is NOBODY.
     """
     files, row = _files(trace, sequence, pid, rank)
     writers = _writers(trace)
     inodes = np.array([inode for _, inode in files] + [0], np.int64)
-    owned = [NOBODY if _is_device(file) else writers.get(file, UNTOLD) for file in files]
-    owners = np.array([*owned, UNTOLD], np.int64)
+    owned = [NOBODY if _is_device(file) else writers.get(file, UNKNOWN_OWNER) for file in files]
+    owners = np.array([*owned, UNKNOWN_OWNER], np.int64)
     return inodes[row], owners[row]
 
 
@@ -81,5 +81,5 @@ def _writer(trace: tracecmd.TraceFile, pages: Counter[int]) -> int:
         programs[trace.comms.get(pid, str(pid))] += count
     program, most = programs.most_common(1)[0]
     if most < _NEARLY_ALL * pages.total():
-        return UNTOLD
+        return UNKNOWN_OWNER
     return next(pid for pid, _ in pages.most_common() if trace.comms.get(pid, str(pid)) == program)

@@ -5,7 +5,7 @@ from collections import Counter
 
 import numpy as np
 
-from wblab.analysis.runs.metrics import UNTOLD_S, cause_metric
+from wblab.analysis.runs.metrics import UNKNOWN_S, cause_metric
 from wblab.analysis.runs.pagecache import page_cache
 from wblab.analysis.runs.run import LoadCycles, Run
 from wblab.analysis.why.account import account
@@ -42,5 +42,5 @@ def parts_of(recorded: Recorded, item: LoadCycles) -> dict[str, int]:
 
 def _in_s(parts: dict[str, int]) -> dict[str, float]:
     return {cause_metric(what): time_ns / NS_PER_S for what, time_ns in parts.items()} | (
-        {} if UNTOLD_S in map(cause_metric, parts) else {UNTOLD_S: 0.0}
+        {} if UNKNOWN_S in map(cause_metric, parts) else {UNKNOWN_S: 0.0}
     )

@@ -6,8 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from wblab.analysis.runs.run import Run
-from wblab.analysis.why.flushed import NOBODY
-from wblab.analysis.why.flushed import UNTOLD as UNTOLD_OWNER
+from wblab.analysis.why.flushed import NOBODY, UNKNOWN_OWNER
 from wblab.analysis.why.limits import below, device_name, hold_of, is_hardware
 from wblab.analysis.why.places import NEVER
 from wblab.analysis.why.recorded import Recorded
@@ -167,7 +166,7 @@ def _whose(recorded: Recorded, party: Party) -> str:
         return _of_threads(by, METADATA) if is_kernel else by
     if party.owner == NOBODY:
         return _of_threads(by, METADATA)
-    if party.owner == UNTOLD_OWNER:
+    if party.owner == UNKNOWN_OWNER:
         return _of_threads(by, FLUSHER if by.startswith(_FLUSHERS) else by)
     return recorded.tasks.owner(party.owner)
 

@@ -33,7 +33,7 @@ Numbers = NDArray[np.int64]
 INSERTED, ISSUED, REMAPPED = "block_rq_insert", "block_rq_issue", "block_bio_remap"
 _SUBMITTED, COMPLETED, DIRTIED = ("block_bio_submit", "block_bio_queue"), "block_rq_complete", "writeback_dirty_folio"
 MINOR_BITS = 20  # include/linux/kdev_t.h
-SUBMITTER = -3  # besides NOBODY and UNTOLD
+SUBMITTER = -3  # besides NOBODY and UNKNOWN_OWNER
 _DEVICE = re.compile(r"\d{1,4}:\d{1,8}")
 
 
@@ -50,7 +50,7 @@ class Moved:
     """Data written and read by disks, in pieces of at most a page, in the order of completion.
 
     size: bytes. owner: the task that dirtied the page; NOBODY if none did (a filesystem's own writes), SUBMITTER for
-    reads and for direct writes from a task's memory, UNTOLD if the kernel does not name the bio's file. submitter: the
+    reads and for direct writes from a task's memory, UNKNOWN_OWNER if the kernel does not name the file. submitter: the
     task that submitted the bio. rank, done_rank: the places of submission and completion in the trace; the largest
     number if never completed. inode: of the page's file, 0 if unknown. is_read: 1 for reads, else 0.
     """

@@ -46,7 +46,7 @@ class Reader:
     ) -> None:
         """`name_of` returns a task's name from its pid, for names that the kernel has forgotten.
 
-        `disk_of` returns a disk's name from that of its bdi, such as 8:0; empty if disks are not told apart.
+        `disk_of` returns a disk's name from that of its bdi, such as 8:0; empty where disks are not distinguished.
         """
         self._page_bytes = page_bytes
         self._grain_ns = grain_ns

@@ -5,9 +5,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from wblab.analysis.runs.run import Run
-from wblab.analysis.why.account import UNTOLD, account
+from wblab.analysis.why.account import UNEXPLAINED, account
 from wblab.analysis.why.explain import call_of
-from wblab.analysis.why.told import Explained, explanations_of
+from wblab.analysis.why.explanations import Explained, explanations_of
 from wblab.core.errors import InputError
 from wblab.report.quantities import percent
 
@@ -53,7 +53,7 @@ def waits_of(run: Run, names: Sequence[str], bound_ns: int) -> Waits | None:
     chains = [chain for item in explained for chain in item.explanation.chains]
     inode_ns = sum(chain.time_ns for chain in chains if any(what == INODE for _, what in chain.links))
     paused_ns = parts.total()
-    if not paused_ns or parts[UNTOLD] > _MOST_UNKNOWN * paused_ns:
+    if not paused_ns or parts[UNEXPLAINED] > _MOST_UNKNOWN * paused_ns:
         return None
     return Waits(paused_ns, parts, opens, inode_ns)
 

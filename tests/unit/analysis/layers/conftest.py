@@ -16,7 +16,7 @@ S1 = 7
 
 
 @pytest.fixture
-def told(tmp_path: Path) -> Callable[[WriteStory, int], Run]:
+def story_run(tmp_path: Path) -> Callable[[WriteStory, int], Run]:
     """Return a function that makes a run of one cycle of so many ns."""
 
     def tell(story: WriteStory, end_ns: int) -> Run:

@@ -36,13 +36,13 @@ def slept(story, start, end, sleep, wake, *, pid=S1, by=0):
     story.switch(end, 0, pid)
 
 
-def only(told, story, end=1000):
-    (call,) = layers(told(story, end))
+def only(story_run, story, end=1000):
+    (call,) = layers(story_run(story, end))
     assert sum(call.states.values()) == sum(call.causes.values()) == call.duration_ns
     return call
 
 
-def test_a_page_waits_in_the_queue_and_for_the_device(told):
+def test_a_page_waits_in_the_queue_and_for_the_device(story_run):
     story = WriteStory(COMMS)
     story.enter(100, S1, FSYNC)
     story.sync_file(105, S1)
@@ -55,7 +55,7 @@ def test_a_page_waits_in_the_queue_and_for_the_device(told):
     story.switch(530, 0, S1)
     story.sync_file(540, S1, end=True)
     story.leave(550, S1, FSYNC)
-    call = only(told, story)
+    call = only(story_run, story)
     assert (call.load, call.number, call.call) == ("s1", 0, "fsync")
     assert (call.start_ns, call.duration_ns, call.served) == (100, 450, 1)
     assert call.states == {"device": 300, "queue": 50, "cpu": 40, "held": 30, "runnable": 30}
@@ -63,7 +63,7 @@ def test_a_page_waits_in_the_queue_and_for_the_device(told):
     assert (call.entered["ext4_sync_file"], call.functions["ext4_sync_file"]) == (435, 380)
 
 
-def test_a_commit_is_followed_into_the_journal_by_its_phases(told):
+def test_a_commit_is_followed_into_the_journal_by_its_phases(story_run):
     story = WriteStory(COMMS)
     story.enter(0, S1, FSYNC)
     story.switch(10, S1, JOURNAL, stack=COMMIT)
@@ -82,7 +82,7 @@ def test_a_commit_is_followed_into_the_journal_by_its_phases(told):
     story.wake(400, JOURNAL, S1, COMMIT_ENDS)
     story.switch(400, JOURNAL, S1)
     story.leave(410, S1, FSYNC)
-    call = only(told, story)
+    call = only(story_run, story)
     below = "commit", "logging", "buffer"
     assert call.parts == {
         (*below, "flush"): 200,
@@ -98,7 +98,7 @@ def test_a_commit_is_followed_into_the_journal_by_its_phases(told):
     assert call.served == 3
 
 
-def test_a_worker_is_followed_to_the_request_that_gave_it_its_work(told):
+def test_a_worker_is_followed_to_the_request_that_gave_it_its_work(story_run):
     story = WriteStory(COMMS)
     story.switch(0, WORKER, S1, stack=IDLE)
     story.enter(0, S1, FSYNC)
@@ -111,7 +111,7 @@ def test_a_worker_is_followed_to_the_request_that_gave_it_its_work(told):
     story.wake(350, WORKER, S1, BY_WORKER)
     story.switch(360, WORKER, S1, stack=IDLE)
     story.leave(400, S1, FSYNC)
-    call = only(told, story)
+    call = only(story_run, story)
     assert call.parts == {
         ("folio under writeback", "device"): 280,
         ("cpu",): 60,
@@ -120,7 +120,7 @@ def test_a_worker_is_followed_to_the_request_that_gave_it_its_work(told):
     }
 
 
-def test_the_submitter_of_a_request_may_have_waited_for_the_same_worker(told):
+def test_the_submitter_of_a_request_may_have_waited_for_the_same_worker(story_run):
     """XFS: the worker that ends log writes waits for work from a task that it has just woken."""
     story = WriteStory(COMMS)
     story.switch(0, WORKER, S1, stack=IDLE)
@@ -143,10 +143,10 @@ def test_the_submitter_of_a_request_may_have_waited_for_the_same_worker(told):
     story.wake(900, WORKER, S1, BY_WORKER)
     story.switch(900, WORKER, S1, stack=IDLE)
     story.leave(900, S1, FSYNC)
-    assert only(told, story).states == {"device": 800, "task": 100}
+    assert only(story_run, story).states == {"device": 800, "task": 100}
 
 
-def test_time_before_submission_is_charged_to_the_submitter(told):
+def test_time_before_submission_is_charged_to_the_submitter(story_run):
     story = WriteStory(COMMS)
     story.enter(0, S1, FSYNC)
     story.switch(0, S1, WORKER, stack=FOLIO)
@@ -157,47 +157,47 @@ def test_time_before_submission_is_charged_to_the_submitter(told):
     story.wake(300, 0, S1, FOLIO_ENDS)
     story.switch(300, 0, S1)
     story.leave(300, S1, FSYNC)
-    call = only(told, story)
+    call = only(story_run, story)
     assert call.states == {"device": 200, "worker": 100}
 
 
-def test_a_throttled_write_counts_once_by_state_and_in_each_prefix(told):
+def test_a_throttled_write_counts_once_by_state_and_in_each_prefix(story_run):
     story = WriteStory(COMMS)
     story.enter(0, S1, WRITE)
     slept(story, 0, 500, THROTTLED, TIMER)
     story.leave(510, S1, WRITE)
-    call = only(told, story)
+    call = only(story_run, story)
     assert (call.call, call.states, call.served) == ("write", {"throttled": 500, "cpu": 10}, 0)
     assert call.prefixes == {"FS": 500, "MM": 500, "block": 0}
     assert call.once == {"FS": 500, "MM": 500, "block": 0}
 
 
-def test_nested_functions_are_both_counted(told):
+def test_nested_functions_are_both_counted(story_run):
     story = WriteStory(COMMS)
     story.enter(0, S1, FSYNC)
     slept(story, 0, 100, ("__schedule", "folio_wait_writeback", "ext4_inner", "blk_x", "ext4_outer"), FOLIO_ENDS)
     story.leave(100, S1, FSYNC)
-    call = only(told, story)
+    call = only(story_run, story)
     assert call.prefixes == {"FS": 200, "MM": 0, "block": 100}
     assert call.once == {"FS": 100, "MM": 0, "block": 100}
 
 
 @pytest.mark.parametrize("wake", [(), TIMER], ids=["none", "another"])
-def test_a_single_stack_is_not_enough(told, wake):
+def test_a_single_stack_is_not_enough(story_run, wake):
     story = WriteStory(COMMS)
     story.enter(0, S1, FSYNC)
     slept(story, 0, 100, FOLIO, wake)
     story.leave(100, S1, FSYNC)
-    assert only(told, story).states == {"unknown": 100}
+    assert only(story_run, story).states == {"unknown": 100}
 
 
-def test_an_unfinished_call_is_left_out(told):
+def test_an_unfinished_call_is_left_out(story_run):
     story = WriteStory(COMMS)
     story.enter(0, S1, WRITE)
     story.leave(10, S1, WRITE)
     story.enter(20, S1, FSYNC)
     slept(story, 20, 100, FOLIO, FOLIO_ENDS)
-    assert [call.call for call in layers(told(story, 1000))] == ["write"]
+    assert [call.call for call in layers(story_run(story, 1000))] == ["write"]
 
 
 def test_only_loads_that_write_and_wait_have_layers(tmp_path):
@@ -208,14 +208,14 @@ def test_only_loads_that_write_and_wait_have_layers(tmp_path):
         layers(run)
 
 
-def test_a_trace_without_system_calls_is_refused_with_the_next_step(told):
+def test_a_trace_without_system_calls_is_refused_with_the_next_step(story_run):
     story = WriteStory(COMMS)
     slept(story, 0, 100, FOLIO, FOLIO_ENDS)
     with pytest.raises(InputError, match=r"trace\.blame=always"):
-        layers(told(story, 1000))
+        layers(story_run(story, 1000))
 
 
-def test_a_damaged_trace_is_refused_in_a_line(told, monkeypatch):
+def test_a_damaged_trace_is_refused_in_a_line(story_run, monkeypatch):
     def damaged(*arguments):
         raise TraceError("the trace is cut short")
 
@@ -223,7 +223,7 @@ def test_a_damaged_trace_is_refused_in_a_line(told, monkeypatch):
     slept(story, 0, 100, FOLIO, FOLIO_ENDS)
     monkeypatch.setattr("wblab.analysis.layers.requests.read_phases", damaged)
     with pytest.raises(InputError, match="cut short"):
-        layers(told(story, 1000))
+        layers(story_run(story, 1000))
 
 
 STACKS = st.sampled_from([FOLIO, COMMIT, BUFFER, THROTTLED, IDLE])
@@ -243,7 +243,7 @@ STEPS = st.lists(
 
 @settings(max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
 @given(STEPS)
-def test_states_add_up_to_each_call_for_any_trace(told, steps):
+def test_states_add_up_to_each_call_for_any_trace(story_run, steps):
     story = WriteStory({pid: f"task{pid}" for pid in range(1, 5)} | COMMS)
     story.switch(0, 0, S1)
     story.enter(0, S1, FSYNC)
@@ -274,6 +274,6 @@ def test_states_add_up_to_each_call_for_any_trace(told, steps):
             case "phase":
                 story.phase(now, JOURNAL, ("start_commit", "commit_logging", "end_commit", "commit_locking")[other])
     story.leave(now + 1, S1, FSYNC)
-    (call,) = layers(told(story, now + 1))
+    (call,) = layers(story_run(story, now + 1))
     assert sum(call.states.values()) == sum(call.causes.values()) == call.duration_ns == now + 1
     assert all(time_ns > 0 for time_ns in call.parts.values())

@@ -12,7 +12,7 @@ from .test_requests import COMMS, FOLIO, FOLIO_ENDS, slept
 
 
 @pytest.fixture
-def path(told):
+def path(story_run):
     story = WriteStory(COMMS)
     story.enter(0, S1, WRITE)
     story.leave(4000, S1, WRITE)
@@ -24,7 +24,7 @@ def path(told):
     story.wake(10_000, 0, S1, FOLIO_ENDS)
     story.switch(10_000, 0, S1)
     story.leave(10_000, S1, FSYNC)
-    return str(told(story, 20_000).path)
+    return str(story_run(story, 20_000).path)
 
 
 def rows(path, capsys):
@@ -57,9 +57,9 @@ def test_json_has_every_call(path, capsys):
     assert sum(fsync["causes"].values()) == fsync["duration_ns"]
 
 
-def test_a_load_that_does_not_wait_is_refused(told, capsys):
+def test_a_load_that_does_not_wait_is_refused(story_run, capsys):
     story = WriteStory(COMMS)
     slept(story, 0, 100, FOLIO, FOLIO_ENDS)
-    path = str(told(story, 1000).path)
+    path = str(story_run(story, 1000).path)
     assert main(["layers", path, "--load", "s3"]) == 2
     assert "no load 's3'" in capsys.readouterr().err

@@ -238,7 +238,7 @@ def test_many_differences_have_the_false_discovery_rate_of_one():
         alone.append(sum(item.interval.claim != 0 for item in result.alone[5:]) / 25)
         false.append(sum(claims[5:]) / max(1, sum(claims)))
         found.append(sum(claims[:5]) / 5)
-    assert np.mean(alone) >= 0.03  # each by itself: one of twenty or thirty
+    assert np.mean(alone) >= 0.03  # without correction: one of twenty or thirty
     assert np.mean(false) <= 0.05
     assert np.mean(found) >= 0.6
 

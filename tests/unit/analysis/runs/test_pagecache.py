@@ -237,7 +237,7 @@ def test_each_disk_has_its_own_write_rate(two_disks):
     panes = {pane.name: pane for pane in cache_panes(page_cache(two_disks), Window(0, 10 * S), {"l1": "grey"})}
     assert list(panes) == ["events", "throttling", "rate limits: slow", "rate limits: fast", "disks", "written"]
     within = {pane.name for pane in cache_panes(page_cache(two_disks), Window(0, S), {"l1": "grey"})}
-    assert within == {"events"}  # all that there is comes later
+    assert within == {"events"}  # all events come later
     assert panes["disks"].explained == panes["written"].explained == ["slow", "fast"]
 
 

@@ -25,8 +25,8 @@ from wblab.core.units import NS_PER_MS as MS
 BOUND = 300 * MS
 PAGE = 4096
 C1 = [1000 * MS, 1050 * MS, 1500 * MS]  # stalls for 400 ms
-MW1 = [1000 * MS, 1100 * MS, 2480 * MS, 2580 * MS, 2620 * MS]  # paused for 1.28 s; stopped in its last sleep
-# Waits 5 s and is paused at once; then short cycles, a pause, and a short one.
+MW1 = [1000 * MS, 1100 * MS, 2480 * MS, 2580 * MS, 2620 * MS]  # paused for 1.28 s; ended in its last sleep
+# Waits 5 s and pauses at once; then short cycles, a pause, and a short cycle.
 L1 = [1000 * MS, 6500 * MS, 6501 * MS, 6501 * MS, 6700 * MS, 8000 * MS, 8001 * MS]
 NAMES = {0: "<idle>", 1: "python3", 30: "kworker/0:1"}
 
@@ -275,7 +275,9 @@ def test_counters_equal_the_columns(run):
         track = tracks[f"page cache/{name}"]
         assert track.descriptor.counter.unit == CounterDescriptor.UNIT_SIZE_BYTES
         times, values = (np.array(items) for items in zip(*track.counters, strict=True))
-        last = np.searchsorted(state.ts_ns, state.ts_ns, side="right") - 1  # of two at one time, the later holds
+        last = (
+            np.searchsorted(state.ts_ns, state.ts_ns, side="right") - 1
+        )  # of two values at one time, the later counts
         held = values[np.searchsorted(times, state.ts_ns, side="right") - 1]
         np.testing.assert_array_equal(held, column[last])
         assert (times[0], times[-1]) == (state.ts_ns[0], state.ts_ns[-1])
@@ -291,7 +293,7 @@ def test_throttled_tasks_have_slices_and_their_rates(run):
     rows = [(2000 * MS, 7, 30, 50), (2010 * MS, 8, 10, 60), (2028 * MS, 7, 0, 55), (2040 * MS, 7, 20, 55)]
     tracks = with_cache(run, throttling(rows)).tracks
     shown = tracks["throttling/mw1 (7) throttled"].slices
-    # Back 2 ms early: the first ends with the next decision. The second, of no pause, is none.
+    # It returns 2 ms early: the first slice ends with the next decision. The second has no pause, so no slice.
     assert [item[:5] for item in shown] == [
         (0, 2000 * MS, 2028 * MS, "throttled", "throttling"),
         (0, 2040 * MS, 2060 * MS, "throttled", "throttling"),

@@ -97,7 +97,7 @@ def test_the_verb_lists_disks_and_their_largest_writers(two_disks, capsys):
 def test_with_one_disk_no_disk_is_named(make_run, capsys):
     assert main(["pauses", str(make_run(BOUNDARIES))]) == 0
     out = capsys.readouterr().out
-    table = out.partition("\n\n")[2]  # below the answer, whose run's name may have the word
+    table = out.partition("\n\n")[2]  # below the first line, since the run's name may have the word
     assert table.startswith("load")
     assert "disk" not in table
     assert "wrote most" not in out

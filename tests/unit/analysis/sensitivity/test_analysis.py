@@ -15,7 +15,7 @@ QUICK = Sampling(permutations=399, resamples=50)
 FACTORS = {"limit": (12, True), "scheduler": (4, False), "idle": (5, True), "dummy": (8, True)}
 
 
-def told(rows=1024):
+def invented(rows=1024):
     made = design(rows, FACTORS)
     codes, random = made[2], np.random.default_rng(1)
     pause = 2.0 ** (codes[:, 0] - 6) * np.where(codes[:, 1] == 2, 0.2, 1) * np.exp(random.normal(0, 0.3, rows))
@@ -32,7 +32,7 @@ def told(rows=1024):
 
 @pytest.fixture(scope="module")
 def whole():
-    return analyse(told(), seed=3, sampling=QUICK)
+    return analyse(invented(), seed=3, sampling=QUICK)
 
 
 def named(analysis, name):
@@ -53,7 +53,7 @@ def test_a_response_over_decades_is_analysed_on_three_scales(whole):
 def test_failed_rows_and_constant_responses_get_notes(whole):
     pause, same = named(whole, "pause"), named(whole, "same")
     assert (pause.rows, pause.failed, pause.notes) == (1021, 3, ("3 of 1024 rows have no pause and are left out",))
-    assert (same.views, same.tail, same.region, same.witnesses) == ((), None, None, ())
+    assert (same.views, same.tail, same.region, same.estimates) == ((), None, None, ())
     assert "depends on no factor" in same.notes[0]
 
 
@@ -87,9 +87,9 @@ def test_zeros_have_no_logarithm():
 
 
 def test_a_finding_does_not_depend_on_the_others(whole):
-    alone = analyse(told(), ["rate"], seed=3, sampling=QUICK)
+    alone = analyse(invented(), ["rate"], seed=3, sampling=QUICK)
     assert alone.findings == (named(whole, "rate"),)
-    assert alone.findings != analyse(told(), ["rate"], seed=4, sampling=QUICK).findings
+    assert alone.findings != analyse(invented(), ["rate"], seed=4, sampling=QUICK).findings
 
 
 def test_as_json(whole):

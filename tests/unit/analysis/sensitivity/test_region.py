@@ -9,7 +9,7 @@ from wblab.analysis.sensitivity.region import best_region, front
 FACTORS = {"limit": (10, True), "scheduler": (4, False), "memory": (6, True), "idle": (5, True), "dummy": (9, True)}
 
 
-def told(rows=1024, seed=1, spread=0.2):
+def invented(rows=1024, seed=1, spread=0.2):
     """Return pauses that a small limit and scheduler2 keep short, and a throughput that the limit reduces."""
     made = design(rows, FACTORS, seed)
     codes, random = made[2], np.random.default_rng(seed)
@@ -20,7 +20,7 @@ def told(rows=1024, seed=1, spread=0.2):
 
 
 def test_the_levels_that_keep_pauses_short_and_what_they_cost():
-    data = told()
+    data = invented()
     region = best_region(data, data.responses["pause"], [data.responses["rate"]], np.random.default_rng(1))
     held = {condition.factor: condition.levels for condition in region.conditions}
     assert held["scheduler"] == ("scheduler2",)
@@ -36,7 +36,7 @@ def test_the_levels_that_keep_pauses_short_and_what_they_cost():
 
 
 def test_more_is_better():
-    data = told()
+    data = invented()
     region = best_region(data, data.responses["rate"], [data.responses["pause"]], np.random.default_rng(1))
     (limit,) = [condition for condition in region.conditions if condition.factor == "limit"]
     assert limit.levels[-1] == "limit9"
@@ -59,12 +59,12 @@ def test_without_a_better_region_the_result_is_none():
     made = design(512, FACTORS)
     same = observed(made, {"pause": np.ones(512)})
     assert best_region(same, same.responses["pause"], [], np.random.default_rng(1)) is None
-    few = told(rows=60)
+    few = invented(rows=60)
     assert best_region(few, few.responses["pause"], [], np.random.default_rng(1)) is None
 
 
 def test_failed_rows_are_left_out():
-    data = told()
+    data = invented()
     data.responses["rate"].values[:300] = np.nan
     region = best_region(data, data.responses["pause"], [data.responses["rate"]], np.random.default_rng(1))
     assert region.total == 362

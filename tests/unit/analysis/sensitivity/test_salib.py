@@ -24,7 +24,7 @@ def test_estimates_of_the_ishigami_function(made):
         assert item.agrees(truth, truth), item
         assert item.of_classes == pytest.approx(truth, abs=0.06)
         assert item.agrees(0.9, 1) is False
-    assert said[2].distance > 1.5 * said[3].distance  # x3 matters only together with x1: shares do not show it
+    assert said[2].distance > 1.5 * said[3].distance  # x3 matters only together with x1
     assert min(said[0].tail, said[1].tail, said[2].tail) > 3 * said[3].tail
 
 

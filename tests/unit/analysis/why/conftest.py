@@ -14,7 +14,7 @@ MW1, IDLE_NS = 7, 100_000_000
 
 
 @pytest.fixture
-def told(tmp_path: Path) -> Callable[[Story, list[int]], tuple[Run, Recorded]]:
+def story_run(tmp_path: Path) -> Callable[[Story, list[int]], tuple[Run, Recorded]]:
     """Return a function that makes a run with boundaries, in ns since the trace's start, and reads its events."""
 
     def tell(story: Story, boundaries_ns: list[int]) -> tuple[Run, Recorded]:

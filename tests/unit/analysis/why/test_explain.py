@@ -33,15 +33,15 @@ def blocked(story, start_ms, end_ms, sleep, wake, *, pid=MW1, by=0):
     story.switch(end_ms * MS, 0, pid)
 
 
-def one(told, story, end_ms=1100):
+def one(story_run, story, end_ms=1100):
     """Return the explanation of the only pause of a cycle that ends with the intended sleep."""
     blocked(story, end_ms - IDLE_NS // MS, end_ms, NAP, NAP_ENDS)
-    run, recorded = told(story, [0, end_ms * MS])
+    run, recorded = story_run(story, [0, end_ms * MS])
     (found,) = explain(run, recorded)
     return found
 
 
-def test_a_journal_block_queued_behind_the_offender(told):
+def test_a_journal_block_queued_behind_the_offender(story_run):
     story = Story(COMMS)
     for page in range(9):
         story.dirty(0, L1, 13, page)
@@ -53,7 +53,7 @@ def test_a_journal_block_queued_behind_the_offender(told):
     story.complete(1000 * MS, 200, 8)
     story.wake(1000 * MS, 0, MW1, SHADOW_ENDS)
     story.switch(1000 * MS, 0, MW1)
-    found = one(told, story)
+    found = one(story_run, story)
     assert found.parts == {"journal writes block": 1000 * MS}
     (cause,) = found.causes
     assert (cause.call, cause.block, cause.waits) == ("openat", 276, 1)
@@ -64,7 +64,7 @@ def test_a_journal_block_queued_behind_the_offender(told):
     assert found.blame != "not writeback"
 
 
-def test_a_writer_at_the_dirty_limit(told):
+def test_a_writer_at_the_dirty_limit(story_run):
     story = Story(COMMS)
     for page in range(4):
         story.dirty(0, L1, 13, page)
@@ -75,14 +75,14 @@ def test_a_writer_at_the_dirty_limit(told):
     story.switch(400 * MS, 0, MW1)
     story.complete(500 * MS, 1000, 8)
     blocked(story, 500, 1000, THROTTLED, TIMER)
-    found = one(told, story)
+    found = one(story_run, story)
     (cause,) = found.causes
     assert (found.parts["throttled"], cause.waits, cause.longest_ns) == (900 * MS, 2, 500 * MS)
     assert cause.dirty == {"l1": 4 * 4096, "mw1": 4096}
     assert found.chains[0].end == "timer"
 
 
-def test_a_lock_whose_holder_waits_for_the_disk(told):
+def test_a_lock_whose_holder_waits_for_the_disk(story_run):
     story = Story(COMMS)
     story.switch(0, MW1, L1, stack=MUTEX)
     story.switch(10 * MS, L1, 0, stack=SHADOW)
@@ -91,7 +91,7 @@ def test_a_lock_whose_holder_waits_for_the_disk(told):
     story.switch(800 * MS, 0, L1)
     story.wake(1000 * MS, L1, MW1, MUTEX_ENDS)
     story.switch(1000 * MS, L1, MW1)
-    found = one(told, story)
+    found = one(story_run, story)
     assert found.parts == {"lock": 1000 * MS}
     told_chains = {(chain.links[-1], chain.end): chain.time_ns for chain in found.chains}
     assert told_chains == {
@@ -103,16 +103,16 @@ def test_a_lock_whose_holder_waits_for_the_disk(told):
     assert found.blame != "not writeback"
 
 
-def test_a_lock_whose_holder_only_runs_is_not_caused_by_the_disk(told):
+def test_a_lock_whose_holder_only_runs_is_not_caused_by_the_disk(story_run):
     story = Story(COMMS)
     story.switch(0, MW1, L1, stack=MUTEX)
     story.wake(1000 * MS, L1, MW1, MUTEX_ENDS)
     story.switch(1000 * MS, L1, MW1)
-    found = one(told, story)
+    found = one(story_run, story)
     assert (found.parts, found.blame == "not writeback") == ({"lock": 1000 * MS}, True)
 
 
-def test_a_worker_that_was_idle_until_the_disk_completed_is_not_the_cause(told):
+def test_a_worker_that_was_idle_until_the_disk_completed_is_not_the_cause(story_run):
     """ext4 and XFS finish a write in a worker, which wakes the waiting task, perhaps after other work."""
     story, idle = Story(COMMS), ("__schedule", "schedule", "worker_thread")
     story.switch(0, FLUSHER, 0, stack=idle)
@@ -124,7 +124,7 @@ def test_a_worker_that_was_idle_until_the_disk_completed_is_not_the_cause(told):
     story.switch(900 * MS, 0, FLUSHER)
     story.wake(1000 * MS, FLUSHER, MW1, ("try_to_wake_up", "folio_wake_bit", "folio_end_writeback", "worker_thread"))
     story.switch(1000 * MS, FLUSHER, MW1)
-    found = one(told, story)
+    found = one(story_run, story)
     (waits, busy) = found.chains
     assert (waits.links[-1], waits.end, waits.time_ns) == (("kworker/u4:0", "idle"), "request", 900 * MS)
     assert (busy.links[-1], busy.end) == (("kworker/u4:0", "running"), "running")
@@ -132,50 +132,50 @@ def test_a_worker_that_was_idle_until_the_disk_completed_is_not_the_cause(told):
 
 
 @pytest.mark.parametrize("wake", [(), TIMER, ("try_to_wake_up", *IRQ)], ids=["none", "another", "unknown"])
-def test_one_stack_is_not_enough(told, wake):
+def test_one_stack_is_not_enough(story_run, wake):
     story = Story(COMMS)
     blocked(story, 0, 1000, SHADOW, wake)
-    found = one(told, story)
+    found = one(story_run, story)
     assert found.parts == {"unknown": 1000 * MS} == {"unknown": found.unknown_ns}
     assert found.chains[0].end == "unknown"
     assert "1 s is unknown" in "\n".join(sentences(found, str))
 
 
-def test_functions_of_an_interrupted_task_are_no_evidence(told):
+def test_functions_of_an_interrupted_task_are_no_evidence(story_run):
     story = Story(COMMS)
     blocked(story, 0, 1000, MUTEX, ("try_to_wake_up", "process_timeout", "do_IRQ", "__mutex_unlock_slowpath"))
-    assert one(told, story).parts == {"unknown": 1000 * MS}
+    assert one(story_run, story).parts == {"unknown": 1000 * MS}
 
 
-def test_a_spurious_wake_up_does_not_end_a_wait(told):
+def test_a_spurious_wake_up_does_not_end_a_wait(story_run):
     story = Story(COMMS)
     blocked(story, 0, 400, SHADOW, TIMER)
     blocked(story, 400, 1000, SHADOW, SHADOW_ENDS)
-    assert one(told, story).parts == {"journal writes block": 1000 * MS}
+    assert one(story_run, story).parts == {"journal writes block": 1000 * MS}
 
 
-def test_a_load_without_a_processor_is_not_stalled_by_the_disk(told):
+def test_a_load_without_a_processor_is_not_stalled_by_the_disk(story_run):
     story = Story(COMMS)
     story.switch(0, MW1, L1, preempted=True)
     story.switch(1000 * MS, L1, MW1)
-    found = one(told, story)
+    found = one(story_run, story)
     assert found.parts == {"runnable": 1000 * MS}
     assert found.blame == "not writeback"
     assert "not caused by writeback" in "\n".join(sentences(found, str))
 
 
-def test_a_load_that_always_runs_is_not_stalled_by_the_disk(told):
-    found = one(told, Story(COMMS))
+def test_a_load_that_always_runs_is_not_stalled_by_the_disk(story_run):
+    found = one(story_run, Story(COMMS))
     assert found.parts == {"running": 1000 * MS}
     assert found.blame == "not writeback"
 
 
-def test_pauses_are_numbered_in_the_order_of_time_and_chosen_by_load_and_bound(told):
+def test_pauses_are_numbered_in_the_order_of_time_and_chosen_by_load_and_bound(story_run):
     story = Story(COMMS)
     for start in (0, 700):
         blocked(story, start, start + 600, SHADOW, SHADOW_ENDS)
         blocked(story, start + 600, start + 700, NAP, NAP_ENDS)
-    run, recorded = told(story, [0, 700 * MS, 1400 * MS])
+    run, recorded = story_run(story, [0, 700 * MS, 1400 * MS])
     assert [(item.number, item.start_ns) for item in explain(run, recorded)] == [(1, 0), (2, 700 * MS)]
     assert explain(run, recorded, bound_ns=600 * MS) == []
     with pytest.raises(InputError, match="no load 'mw2'"):
@@ -183,11 +183,11 @@ def test_pauses_are_numbered_in_the_order_of_time_and_chosen_by_load_and_bound(t
     assert total(explain(run, recorded)) == ["2 pauses, 1.20 s in all, 100 % explained: journal writes block 100 %"]
 
 
-def test_a_run_without_recorded_events_is_refused_with_the_next_step(told):
+def test_a_run_without_recorded_events_is_refused_with_the_next_step(story_run):
     story = Story(COMMS)
     story.dirty(0, L1, 13, 0)
     with pytest.raises(InputError, match=r"trace\.blame=always"):
-        told(story, [0, 1100 * MS])
+        story_run(story, [0, 1100 * MS])
 
 
 STACKS = st.sampled_from([NAP, SHADOW, THROTTLED, MUTEX])
@@ -207,7 +207,7 @@ STEPS = st.lists(
 
 @settings(max_examples=40, suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
 @given(STEPS, st.integers(0, 400 * MS), st.integers(1, 400 * MS))
-def test_parts_and_chains_add_up_to_the_nanosecond_for_any_trace(told, steps, start, length):
+def test_parts_and_chains_add_up_to_the_nanosecond_for_any_trace(story_run, steps, start, length):
     story = Story({pid: f"task{pid}" for pid in range(1, 5)} | COMMS)
     story.switch(0, 0, MW1)
     tasks, now = [MW1, 1, 2, 3], 0
@@ -221,7 +221,7 @@ def test_parts_and_chains_add_up_to_the_nanosecond_for_any_trace(told, steps, st
             story.switch(now, 0, tasks[pid])
         else:
             story.wake(now, tasks[other], tasks[pid], wake)
-    run, recorded = told(story, [start, start + length])
+    run, recorded = story_run(story, [start, start + length])
     span = (story.start_ns + start, story.start_ns + start + length)
     parts = account(recorded, MW1, *span).parts
     assert sum(parts.values()) == length
@@ -233,24 +233,24 @@ def test_parts_and_chains_add_up_to_the_nanosecond_for_any_trace(told, steps, st
         assert sum(chain.time_ns for chain in found.chains) == found.pause_ns
 
 
-def test_overlapping_time_counts_once(told):
+def test_overlapping_time_counts_once(story_run):
     story = Story(COMMS)
     story.switch(0, MW1, 0, stack=NAP)
-    story.switch(0, MW1, 0, stack=SHADOW)  # how it got back in between was lost
+    story.switch(0, MW1, 0, stack=SHADOW)  # the events of its return were lost
     story.switch(500 * MS, 0, MW1)
-    _, recorded = told(story, [0, 1000 * MS])
+    _, recorded = story_run(story, [0, 1000 * MS])
     span = (story.start_ns, story.start_ns + 1000 * MS)
     parts = account(recorded, MW1, *span).parts
     assert parts == {"unknown": 500 * MS, "running": 500 * MS}
     assert sum(chain.time_ns for chain in chains(recorded, MW1, *span)) == 1000 * MS
 
 
-def test_a_damaged_trace_is_refused_with_a_reason(told):
+def test_a_damaged_trace_is_refused_with_a_reason(story_run):
     story = Story(COMMS)
     story.switch(0, MW1, 0, stack=NAP)
     for sector in range(40):
         story.submit(0, L1, sector, 1 << 31)
     story.complete(MS, 0, 8)
-    _, recorded = told(story, [0, 1100 * MS])
+    _, recorded = story_run(story, [0, 1100 * MS])
     with pytest.raises(InputError, match="damaged or too long"):
         assert recorded.done

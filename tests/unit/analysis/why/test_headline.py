@@ -13,8 +13,8 @@ from .test_explain import FLUSHER, IRQ, L1, MUTEX, MUTEX_ENDS, SHADOW, SHADOW_EN
 from .test_parties import DD, JOURNAL, NAMES, NAP, NAP_ENDS, PIPE, TERMINATED
 
 
-def answer(told, story):
-    (group,) = groups([one(told, story)])
+def answer(story_run, story):
+    (group,) = groups([one(story_run, story)])
     return sentence(group), remedy(group)
 
 
@@ -31,90 +31,90 @@ def behind(submit):
     return story
 
 
-def test_the_writer_that_filled_the_queue_is_named(told):
+def test_the_writer_that_filled_the_queue_is_named(story_run):
     def submit(story):
         for page in range(100):
             story.dirty(0, L1, 13, page)
         story.submit(0, FLUSHER, 1000, 800, inode=13)
 
-    said, _ = answer(told, behind(submit))
+    said, _ = answer(story_run, behind(submit))
     assert said == (
         "mw1 was stalled once in openat(), for 1 s: l1 had filled the queue of the device 98:0 with 400 KiB, "
         "and a request of 4 KiB that it waited for was queued behind it."
     )
 
 
-def test_the_reader_that_filled_the_queue_is_named(told):
-    said, known = answer(told, behind(lambda story: story.submit(0, DD, 1000, 800, rwbs="RS")))
+def test_the_reader_that_filled_the_queue_is_named(story_run):
+    said, known = answer(story_run, behind(lambda story: story.submit(0, DD, 1000, 800, rwbs="RS")))
     assert "mw1's dd had asked the device 98:0 to read 400 KiB, and a request of 4 KiB" in said
     assert known is None
 
 
-def test_a_writer_near_the_limit(told):
+def test_a_writer_near_the_limit(story_run):
     story = Story(dict(NAMES))
     for page in range(100):
         story.dirty(0, L1, 13, page)
     story.submit(0, FLUSHER, 1000, 8, inode=13)
     blocked(story, 0, 900, THROTTLED, TIMER)
     story.complete(950 * MS, 1000, 8)
-    said, known = answer(told, story)
+    said, known = answer(story_run, story)
     assert "400 KiB were waiting to be written, 100 % of it from l1, and the kernel slows every writer when" in said
     assert known is None
 
 
-def test_a_lock_whose_holder_was_running_is_not_caused_by_writeback(told):
+def test_a_lock_whose_holder_was_running_is_not_caused_by_writeback(story_run):
     story = Story(dict(NAMES))
     story.switch(0, MW1, L1, stack=MUTEX)
     story.wake(1000 * MS, L1, MW1, MUTEX_ENDS)
     story.switch(1000 * MS, L1, MW1)
-    assert answer(told, story)[0].endswith(": l1, which it waited for, was running: not caused by writeback.")
+    assert answer(story_run, story)[0].endswith(": l1, which it waited for, was running: not caused by writeback.")
 
 
-def test_a_stopped_task(told):
+def test_a_stopped_task(story_run):
     story = Story(dict(NAMES))
     blocked(story, 0, 1000, ("schedule", "do_signal_stop", "get_signal"), ("prepare_signal", "sys_kill"), by=DD)
-    assert answer(told, story)[0] == "mw1 was stalled once, for 1 s: mw1 was stopped by a signal or a freezer."
+    assert answer(story_run, story)[0] == "mw1 was stalled once, for 1 s: mw1 was stopped by a signal or a freezer."
 
 
-def test_a_cause_that_is_not_traced_is_unknown(told):
+def test_a_cause_that_is_not_traced_is_unknown(story_run):
     story = Story(dict(NAMES))
     blocked(story, 0, 1000, PIPE, TERMINATED, by=DD)
-    assert "a signal interrupted the wait, so the trace does not show what it was for" in answer(told, story)[0]
+    assert "a signal interrupted the wait, so the trace does not show what it was for" in answer(story_run, story)[0]
     story = Story(dict(NAMES))
     blocked(story, 0, 1000, ("schedule", "some_function"), ("other_function", *IRQ))
-    assert answer(told, story)[0].endswith(": the cause is not known.")
+    assert answer(story_run, story)[0].endswith(": the cause is not known.")
 
 
-def test_a_program_that_polls(told):
+def test_a_program_that_polls(story_run):
     story = Story(dict(NAMES))
     for at in range(0, 1000, 50):
         blocked(story, at, at + 45, NAP, NAP_ENDS)
-    assert "slept again and again, as a program that polls does" in answer(told, story)[0]
+    assert "slept again and again, as a program that polls does" in answer(story_run, story)[0]
 
 
-def test_the_share_of_the_main_cause_is_given(told):
+def test_the_share_of_the_main_cause_is_given(story_run):
     story = Story(dict(NAMES))
     story.switch(0, MW1, L1, stack=MUTEX)
     story.wake(600 * MS, L1, MW1, MUTEX_ENDS)
     story.switch(600 * MS, L1, MW1)
     blocked(story, 600, 1000, ("schedule", "some_function"), ("other_function", *IRQ))
-    assert "not caused by writeback; this explains 600 ms of the " in answer(told, story)[0]
+    assert "not caused by writeback; this explains 600 ms of the " in answer(story_run, story)[0]
 
 
-def test_the_target_of_polling_is_not_explained(told):
+def test_the_target_of_polling_is_not_explained(story_run):
     story = Story(dict(NAMES))
     for at in range(0, 1000, 50):
         blocked(story, at, at + 45, NAP, NAP_ENDS)
-    item = one(told, story)
-    assert 2 * item.untold_ns > item.pause_ns
+    item = one(story_run, story)
+    assert 2 * item.unexplained_ns > item.pause_ns
 
 
-def test_a_short_queue_is_no_remedy_for_sync(told):
+def test_a_short_queue_is_no_remedy_for_sync(story_run):
     def submit(story):
         story.dirty(0, L1, 13, 0)
         story.submit(0, FLUSHER, 1000, 800, inode=13)
 
-    item = one(told, behind(submit))
+    item = one(story_run, behind(submit))
     item = replace(item, requests=tuple(each and replace(each, name="disk") for each in item.requests))
     (group,) = groups([item])
     assert remedy(group) is not None
@@ -123,13 +123,13 @@ def test_a_short_queue_is_no_remedy_for_sync(told):
     assert remedy(group) is None
 
 
-def test_a_remedy_that_the_lab_has_not_measured_has_no_figure(told):
+def test_a_remedy_that_the_lab_has_not_measured_has_no_figure(story_run):
     def submit(story):
         for page in range(100):
             story.dirty(0, L1, 13, page)
         story.submit(0, FLUSHER, 1000, 800, inode=13)
 
-    item = one(told, behind(submit))
+    item = one(story_run, behind(submit))
     item = replace(item, requests=tuple(each and replace(each, name="disk") for each in item.requests))
     chains = tuple(
         replace(chain, links=tuple((who, "folio locked") for who, _ in chain.links)) for chain in item.chains
@@ -138,17 +138,17 @@ def test_a_remedy_that_the_lab_has_not_measured_has_no_figure(told):
     known = remedy(group)
     assert (known.setting, known.measured) == ("disk.disk.queue.nr_requests=4", "")
     (own,) = groups([replace(item, load="l1", chains=chains)])
-    assert remedy(own) is None  # what it waits behind are its own bytes
+    assert remedy(own) is None  # its own I/O is ahead in the queue
     theirs = tuple(each and replace(each, ahead={"mw1's dd": each.size}) for each in item.requests)
     (own,) = groups([replace(item, chains=chains, requests=theirs)])
-    assert (own.party, remedy(own)) == ("mw1's dd", None)  # or a child's of its own
+    assert (own.party, remedy(own)) == ("mw1's dd", None)  # or the I/O of its own child
 
 
-def test_two_loads_without_a_processor_use_the_plural(told):
+def test_two_loads_without_a_processor_use_the_plural(story_run):
     story = Story(dict(NAMES))
     story.switch(0, MW1, L1, preempted=True)
     story.switch(1000 * MS, L1, MW1)
-    item = one(told, story)
+    item = one(story_run, story)
     (group,) = groups([item, replace(item, load="w1")])
     assert ": they were ready to run, but l1 had the processor: not caused by writeback." in sentence(group)
     assert group.party == "l1"
@@ -157,12 +157,12 @@ def test_two_loads_without_a_processor_use_the_plural(told):
     assert ": it was ready to run, but had no processor: not caused by writeback." in sentence(group)
 
 
-def test_a_task_kept_from_an_idle_processor(told):
+def test_a_task_kept_from_an_idle_processor(story_run):
     story = Story(dict(NAMES))
     story.switch(0, MW1, L1, preempted=True)
     story.switch(100 * MS, L1, 0)
     story.switch(1000 * MS, 0, MW1)
-    item = one(told, story)
+    item = one(story_run, story)
     assert item.ran == {"nobody": 900 * MS, "l1": 100 * MS}
     (group,) = groups([item])
     assert "it was ready and the processor was idle, but a limit such as cpu.max" in sentence(group)

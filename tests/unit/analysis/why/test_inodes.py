@@ -23,13 +23,13 @@ INODE_ENDS = ("try_to_wake_up", "wake_bit_function", "__wake_up_bit", "inode_syn
 TABLE = ("__schedule", "schedule", "out_of_line_wait_on_bit", "do_get_write_access", "ext4_reserve_inode_write")
 
 
-def cause_of(told, story, layout=None):
+def cause_of(story_run, story, layout=None):
     blocked(story, 1000, 1100, NAP, NAP_ENDS)
-    run, recorded = told(story, [0, 1100 * MS])
+    run, recorded = story_run(story, [0, 1100 * MS])
     if layout:
         (run.path / "disks.json").write_text(json.dumps({"disk": {"device": "98:0", "written_ns": 0}}))
         (run.path / LAYOUTS).write_text(json.dumps({"disk": asdict(layout)}))
-        run, recorded = told(story, [0, 1100 * MS])
+        run, recorded = story_run(story, [0, 1100 * MS])
     (found,) = explain(run, recorded)
     return found, found.causes[0]
 
@@ -39,33 +39,33 @@ def cause_of(told, story, layout=None):
     [((), "inode 13"), ((MW1,), "inode 13, a file of mw1"), ((MW1, L1), "inode 13, a file of l1 and mw1")],
     ids=str,
 )
-def test_a_wait_for_a_page_names_its_file(told, writers, said):
+def test_a_wait_for_a_page_names_its_file(story_run, writers, said):
     story = Story(COMMS)
     for pid in writers:
         story.dirty(0, pid, 13, 0)
     story.wait_for_page(0, MW1, 13, 0)
     blocked(story, 0, 1000, FOLIO, FOLIO_ENDS)
-    found, cause = cause_of(told, story)
+    found, cause = cause_of(story_run, story)
     assert (cause.kind, cause.file) == ("folio under writeback", said)
     assert f"for a page under writeback ({said})" in of_cause(found, cause)[0]
 
 
-def test_a_wait_for_an_inode_is_for_the_last_one_written(told):
+def test_a_wait_for_an_inode_is_for_the_last_one_written(story_run):
     story = Story(COMMS)
     story.write_inode(0, FLUSHER, 15)
     story.write_inode(0, FLUSHER, 13)
     blocked(story, 0, 1000, INODE, INODE_ENDS, by=FLUSHER)
-    _, cause = cause_of(told, story)
+    _, cause = cause_of(story_run, story)
     assert (cause.kind, cause.file) == ("inode under writeback", "inode 13")
 
 
-def test_a_block_of_an_inode_table_names_the_files_in_it(told):
+def test_a_block_of_an_inode_table_names_the_files_in_it(story_run):
     story = Story(COMMS)
     story.dirty(0, MW1, 14, 0)
     story.wait_for_block(0, MW1, 294)
     blocked(story, 0, 1000, TABLE, SHADOW_ENDS)
     layout = Layout(1024, 256, 1000, (Region("inode table", 0, 291, 250),))
-    _, cause = cause_of(told, story, layout)
+    _, cause = cause_of(story_run, story, layout)
     assert cause.is_of == "inode table of group 0, inodes 13 to 16, among them inode 14, a file of mw1"
 
 

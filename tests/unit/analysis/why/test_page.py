@@ -12,7 +12,7 @@ from support.blametraces import Story
 from support.browser import browser
 from support.runs import MS
 
-from wblab.analysis.why.account import RUNNABLE, RUNNING, UNTOLD
+from wblab.analysis.why.account import RUNNABLE, RUNNING, UNEXPLAINED
 from wblab.analysis.why.explain import explain
 from wblab.analysis.why.frames import chains_frame, parts_frame, proof_frame, stacks_frame
 from wblab.analysis.why.kinds import KINDS
@@ -51,7 +51,7 @@ class Page(HTMLParser):
 
 
 @pytest.fixture
-def page(told, capsys):
+def page(story_run, capsys):
     """A run of two pauses: behind the journal, and behind a lock of a task with a hostile name; and its page."""
     story = Story(COMMS | {L1: EVIL})
     story.wait_for_block(0, MW1, 276)
@@ -64,7 +64,7 @@ def page(told, capsys):
     story.wake(1300 * MS, L1, MW1, MUTEX_ENDS)
     story.switch(1400 * MS, L1, MW1)
     blocked(story, 1400, 1500, NAP, NAP_ENDS)
-    run, recorded = told(story, [0, 700 * MS, 1500 * MS])
+    run, recorded = story_run(story, [0, 700 * MS, 1500 * MS])
     assert main(["why", str(run.path), "--html"]) == 0
     path = run.path / "why.html"
     assert capsys.readouterr().out == f"{path}\n"
@@ -150,7 +150,7 @@ def test_every_kind_of_wait_has_a_colour_unlike_unknown():
     waits = {kind.name for kind in KINDS if kind.nature == "waits"}
     shades = {what: cause_colour(what) for what in (*waits, RUNNING, RUNNABLE)}
     assert len(set(shades.values())) == len(shades)
-    assert cause_colour(UNTOLD) not in shades.values()
+    assert cause_colour(UNEXPLAINED) not in shades.values()
 
 
 def test_a_picture_has_bars_as_long_as_the_pauses(page):

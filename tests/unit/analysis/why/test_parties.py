@@ -23,7 +23,7 @@ BUFFER = ("__schedule", "schedule", "bit_wait_io", "__wait_on_buffer", "jbd2_jou
 BUFFER_ENDS = ("try_to_wake_up", "__wake_up_bit", "end_buffer_write_sync", "blk_update_request", *IRQ)
 
 
-def behind(told, submit):
+def behind(story_run, submit):
     """The request that mw1 waited for, with the I/O ahead of it. submit: submits that I/O."""
     story = Story(dict(NAMES))
     story.fork(0, MW1, DD)
@@ -34,7 +34,7 @@ def behind(told, submit):
     story.complete(1000 * MS, 200, 8)
     story.wake(1000 * MS, 0, MW1, SHADOW_ENDS)
     story.switch(1000 * MS, 0, MW1)
-    (cause,) = one(told, story).causes
+    (cause,) = one(story_run, story).causes
     return cause.request
 
 
@@ -51,12 +51,12 @@ def behind(told, submit):
         (FLUSHER, "RAM", "read by the filesystem"),
     ],
 )
-def test_bytes_are_attributed_to_the_task_that_asked_for_them(told, by, rwbs, whose):
-    request = behind(told, lambda story: story.submit(0, by, 1000, 72, rwbs=rwbs))
+def test_bytes_are_attributed_to_the_task_that_asked_for_them(story_run, by, rwbs, whose):
+    request = behind(story_run, lambda story: story.submit(0, by, 1000, 72, rwbs=rwbs))
     assert request.ahead == {whose: 9 * 4096, "the journal": 4096}
 
 
-def test_bytes_of_a_stacked_device_count_for_the_disk_below(told):
+def test_bytes_of_a_stacked_device_count_for_the_disk_below(story_run):
     story = Story(dict(NAMES))
     story.fork(0, MW1, DD)
     story.submit(0, DD, 40, 72, rwbs="WS", device=DEVICE + 16)
@@ -67,11 +67,11 @@ def test_bytes_of_a_stacked_device_count_for_the_disk_below(told):
     story.complete(1000 * MS, 200, 8)
     story.wake(1000 * MS, 0, MW1, SHADOW_ENDS)
     story.switch(1000 * MS, 0, MW1)
-    (cause,) = one(told, story).causes
+    (cause,) = one(story_run, story).causes
     assert cause.request.ahead == {"mw1's dd": 9 * 4096, "the journal": 4096}
 
 
-def test_a_write_to_a_mirror_waits_for_its_slow_disk(told):
+def test_a_write_to_a_mirror_waits_for_its_slow_disk(story_run):
     story, fast, mirror = Story(dict(NAMES)), DEVICE + 32, DEVICE + 16
     story.submit(0, L1, 40, 72, rwbs="WS", device=mirror)
     for disk in (fast, DEVICE):
@@ -86,13 +86,13 @@ def test_a_write_to_a_mirror_waits_for_its_slow_disk(told):
     story.complete(1000 * MS, 200, 8)
     story.wake(1000 * MS, 0, MW1, SHADOW_ENDS)
     story.switch(1000 * MS, 0, MW1)
-    (cause,) = one(told, story).causes
+    (cause,) = one(story_run, story).causes
     assert cause.request.device == DEVICE
     assert cause.request.ahead == {"l1": 9 * 4096, "the journal": 4096}
 
 
 @pytest.mark.parametrize("name", ["xfs_io", "xfs1", "loop1d", "rcu", "dm-test", "md5sum"])
-def test_a_program_with_a_similar_name_is_not_a_kernel_thread(told, name):
+def test_a_program_with_a_similar_name_is_not_a_kernel_thread(story_run, name):
     story = Story({**NAMES, DD: name})
     story.submit(0, DD, 1000, 72, rwbs="WS")
     story.submit(0, JOURNAL, 200, 8, rwbs="WSM")
@@ -101,11 +101,11 @@ def test_a_program_with_a_similar_name_is_not_a_kernel_thread(told, name):
     story.complete(1000 * MS, 200, 8)
     story.wake(1000 * MS, 0, MW1, SHADOW_ENDS)
     story.switch(1000 * MS, 0, MW1)
-    (cause,) = one(told, story).causes
+    (cause,) = one(story_run, story).causes
     assert cause.request.ahead == {name: 9 * 4096, "the journal": 4096}
 
 
-def test_a_disk_that_completes_nothing_is_found_by_its_other_requests(told):
+def test_a_disk_that_completes_nothing_is_found_by_its_other_requests(story_run):
     story = Story(dict(NAMES))
     for at, sector in enumerate((1000, 1100, 1200, 1300)):
         story.submit(at * 10 * MS, FLUSHER, sector, 8, inode=13, index=at)
@@ -117,12 +117,12 @@ def test_a_disk_that_completes_nothing_is_found_by_its_other_requests(told):
     story.complete(1000 * MS, 200, 8)
     story.wake(1000 * MS, 0, MW1, SHADOW_ENDS)
     story.switch(1000 * MS, 0, MW1)
-    (cause,) = one(told, story).causes
+    (cause,) = one(story_run, story).causes
     assert cause.request.still_ns == (960 - 10) * MS
     assert cause.request.held_ns == 0
 
 
-def test_a_request_that_waits_before_the_queue_was_delayed(told):
+def test_a_request_that_waits_before_the_queue_was_delayed(story_run):
     story = Story(dict(NAMES))
     story.submit(0, JOURNAL, 200, 8, rwbs="WSM")
     story.switch(0, MW1, 0, stack=SHADOW)
@@ -130,11 +130,11 @@ def test_a_request_that_waits_before_the_queue_was_delayed(told):
     story.complete(1000 * MS, 200, 8)
     story.wake(1000 * MS, 0, MW1, SHADOW_ENDS)
     story.switch(1000 * MS, 0, MW1)
-    (cause,) = one(told, story).causes
+    (cause,) = one(story_run, story).causes
     assert cause.request.held_ns == 700 * MS
 
 
-def test_the_last_request_of_a_chain_shows_the_io_ahead(told):
+def test_the_last_request_of_a_chain_shows_the_io_ahead(story_run):
     story = Story(dict(NAMES))
     for page in range(9):
         story.dirty(0, L1, 13, page)
@@ -148,22 +148,22 @@ def test_the_last_request_of_a_chain_shows_the_io_ahead(told):
     story.switch(1000 * MS, 0, JOURNAL)
     story.wake(1000 * MS, JOURNAL, MW1, UNLOCKED)
     story.switch(1000 * MS, JOURNAL, MW1)
-    found = one(told, story)
+    found = one(story_run, story)
     assert found.causes[0].request is None
     assert [chain.end for chain in found.chains] == ["request"]
     assert found.requests[0].ahead == {"l1": 9 * 4096, "the journal": 4096}
     assert found.blame == "writeback"
 
 
-def test_the_sender_of_a_signal_did_not_hold_the_task(told):
+def test_the_sender_of_a_signal_did_not_hold_the_task(story_run):
     story = Story(dict(NAMES))
     blocked(story, 0, 1000, PIPE, TERMINATED, by=CHILD)
-    found = one(told, story)
+    found = one(story_run, story)
     assert [(len(chain.links), chain.end) for chain in found.chains] == [(1, "signal")]
-    assert (found.blame, found.untold_ns) == ("not known", 1000 * MS)
+    assert (found.blame, found.unexplained_ns) == ("not known", 1000 * MS)
 
 
-def test_a_wait_for_a_child_that_a_signal_cuts_off_was_for_that_child(told):
+def test_a_wait_for_a_child_that_a_signal_cuts_off_was_for_that_child(story_run):
     story = Story(dict(NAMES))
     story.fork(0, MW1, CHILD)
     story.submit(0, JOURNAL, 200, 8, rwbs="WSM")
@@ -171,31 +171,31 @@ def test_a_wait_for_a_child_that_a_signal_cuts_off_was_for_that_child(told):
     story.switch(0, CHILD, 0, stack=SHADOW)
     story.wake(1000 * MS, 0, MW1, TERMINATED)
     story.switch(1000 * MS, 0, MW1)
-    found = one(told, story)
+    found = one(story_run, story)
     (chain,) = found.chains
     assert chain.links == (("mw1", "task"), ("mw1's sync", "unknown"))
     assert (chain.end, found.blame) == ("unknown", "not known")
 
 
-def slept(told, *goes):
+def slept(story_run, *goes):
     """A load that slept between each of these times in ms, one second in all."""
     story = Story(dict(NAMES))
     for start, end in goes:
         blocked(story, start, end, NAP, NAP_ENDS)
-    blocked(story, 1000, 1050, PIPE, CHILD_ENDED, by=CHILD)  # what is behind the sleep is no nap that it meant to take
-    return one(told, story, 1200)
+    blocked(story, 1000, 1050, PIPE, CHILD_ENDED, by=CHILD)  # the last sleep is not intended idle time
+    return one(story_run, story, 1200)
 
 
-def test_one_long_sleep_is_a_load_s_own_timer(told):
-    assert slept(told, (0, 1000)).blame == "not writeback"
+def test_one_long_sleep_is_a_load_s_own_timer(story_run):
+    assert slept(story_run, (0, 1000)).blame == "not writeback"
 
 
-def test_many_short_sleeps_may_be_polling_for_something_untraced(told):
-    found = slept(told, *((at, at + 45) for at in range(0, 1000, 50)))
+def test_many_short_sleeps_may_be_polling_for_something_untraced(story_run):
+    found = slept(story_run, *((at, at + 45) for at in range(0, 1000, 50)))
     assert found.blame == "not known"
 
 
-def test_a_worker_that_got_its_work_late_was_idle(told):
+def test_a_worker_that_got_its_work_late_was_idle(story_run):
     """XFS: a worker that writes the log was idle until another task that waited for the disk gave it this to do."""
     story = Story(dict(NAMES))
     story.submit(0, JOURNAL, 200, 8, rwbs="WSM")
@@ -209,7 +209,7 @@ def test_a_worker_that_got_its_work_late_was_idle(told):
     story.switch(900 * MS, L1, FLUSHER)
     story.wake(1000 * MS, FLUSHER, MW1, PAGE_ENDS)
     story.switch(1000 * MS, FLUSHER, MW1)
-    found = one(told, story)
+    found = one(story_run, story)
     chain = found.chains[0]
     assert chain.links == (
         ("mw1", "folio under writeback"),
@@ -240,7 +240,7 @@ def worker_lets_go(story):
     story.switch(1000 * MS, FLUSHER, MW1)
 
 
-def test_time_before_a_request_s_submission_does_not_count_as_that_request(told):
+def test_time_before_a_request_s_submission_does_not_count_as_that_request(story_run):
     """XFS, syncwrite: the worker that ends a log write was idle several times before that write was submitted."""
     story = Story(dict(NAMES))
     story.submit(0, JOURNAL, 200, 8, rwbs="WSM")
@@ -252,13 +252,13 @@ def test_time_before_a_request_s_submission_does_not_count_as_that_request(told)
     story.switch(600 * MS, L1, 0)
     worker_lets_go(story)
     idle = (("mw1", "folio under writeback"), ("kworker/u4:0", "idle"))
-    assert {(chain.links, chain.end): chain.time_ns for chain in one(told, story).chains} == {
+    assert {(chain.links, chain.end): chain.time_ns for chain in one(story_run, story).chains} == {
         (idle, "request"): 400 * MS,
         ((*idle, ("l1", "journal writes block")), "request"): 600 * MS,
     }
 
 
-def test_a_worker_may_have_held_the_task_that_gave_it_its_request(told):
+def test_a_worker_may_have_held_the_task_that_gave_it_its_request(story_run):
     """l1 waited until 600 ms for the same worker, which was then idle until an earlier request completed."""
     story = Story(dict(NAMES))
     story.submit(0, JOURNAL, 200, 8, rwbs="WSM")
@@ -271,13 +271,13 @@ def test_a_worker_may_have_held_the_task_that_gave_it_its_request(told):
     story.switch(600 * MS, FLUSHER, L1, stack=WORKER)
     story.switch(600 * MS, L1, 0)
     worker_lets_go(story)
-    found = one(told, story)
+    found = one(story_run, story)
     assert {chain.end for chain in found.chains} == {"request"}
-    assert found.untold_ns == 0
+    assert found.unexplained_ns == 0
     assert sum(chain.time_ns for chain in found.chains if chain.links[-2][0] == "l1") == 600 * MS
 
 
-def test_a_worker_woken_by_its_own_timer_waited_for_no_task(told):
+def test_a_worker_woken_by_its_own_timer_waited_for_no_task(story_run):
     """btrfs: its thread commits every 30 s; it slept because of that timer, not because of the waiting task."""
     story = Story(dict(NAMES))
     story.switch(0, FLUSHER, 0, stack=("__schedule", "schedule", "schedule_timeout", "transaction_kthread"))
@@ -286,36 +286,36 @@ def test_a_worker_woken_by_its_own_timer_waited_for_no_task(told):
     story.switch(1000 * MS, 0, FLUSHER)
     story.wake(1000 * MS, FLUSHER, MW1, PAGE_ENDS)
     story.switch(1000 * MS, FLUSHER, MW1)
-    found = one(told, story)
+    found = one(story_run, story)
     assert (found.chains[0].links[1], found.chains[0].end) == (("kworker/u4:0", "idle"), "unknown")
-    assert (found.blame, found.untold_ns) == ("not known", 1000 * MS)
+    assert (found.blame, found.unexplained_ns) == ("not known", 1000 * MS)
 
 
-def test_a_stopped_task_was_held_by_no_task(told):
+def test_a_stopped_task_was_held_by_no_task(story_run):
     story = Story(dict(NAMES))
     stop = ("__schedule", "schedule", "do_signal_stop", "get_signal")
     blocked(story, 0, 1000, stop, ("try_to_wake_up", "prepare_signal", "sys_kill"), by=CHILD)
-    found = one(told, story)
+    found = one(story_run, story)
     assert found.parts == {"stopped": 1000 * MS}
     assert [(chain.links, chain.end) for chain in found.chains] == [((("mw1", "stopped"),), "stopped")]
     assert found.blame == "not writeback"
 
 
-def test_a_throttling_timer_is_writeback_and_a_polling_timer_is_unknown(told):
+def test_a_throttling_timer_is_writeback_and_a_polling_timer_is_unknown(story_run):
     poll = ("__schedule", "schedule", "poll_schedule_timeout", "do_sys_poll", "sys_poll")
     story = Story(dict(NAMES))
     blocked(story, 0, 1000, poll, ("try_to_wake_up", "hrtimer_wakeup", *TIMER))
-    assert one(told, story).blame == "not known"
+    assert one(story_run, story).blame == "not known"
 
 
-def test_a_page_that_a_loop_worker_dirtied_belongs_to_the_writer_of_the_loop_device(told):
+def test_a_page_that_a_loop_worker_dirtied_belongs_to_the_writer_of_the_loop_device(story_run):
     """l1 writes pages 5 to 13 of the device 7:0 directly; its worker, the same pages of a file."""
     story, loop = Story(dict(NAMES)), 7 << 20
     story.submit(0, L1, 5 * 8, 72, rwbs="WS", device=loop)
     for page in range(5, 14):
         story.dirty(0, FLUSHER, 99, page)
     story.complete(0, 5 * 8, 72, device=loop)
-    story.dirty(0, FLUSHER, 98, 77)  # no page that the device was given
+    story.dirty(0, FLUSHER, 98, 77)  # a page that was not written to the device
     story.submit(0, FLUSHER, 1000, 72, inode=99, index=5)
     story.submit(0, FLUSHER, 1072, 8, inode=98, index=77)
     story.submit(0, JOURNAL, 200, 8, rwbs="WSM")
@@ -325,11 +325,11 @@ def test_a_page_that_a_loop_worker_dirtied_belongs_to_the_writer_of_the_loop_dev
     story.complete(1000 * MS, 200, 8)
     story.wake(1000 * MS, 0, MW1, SHADOW_ENDS)
     story.switch(1000 * MS, 0, MW1)
-    (cause,) = one(told, story).causes
+    (cause,) = one(story_run, story).causes
     assert cause.request.ahead == {"l1": 9 * 4096, "kworker/u4:0": 4096, "the journal": 4096}
 
 
-def test_a_flush_has_a_submission_and_io_ahead(told):
+def test_a_flush_has_a_submission_and_io_ahead(story_run):
     """Block 0 was written long before; the flush, which has no block, does not belong to it."""
     story = Story(dict(NAMES))
     story.submit(0, JOURNAL, 0, 8, rwbs="WM")
@@ -342,7 +342,7 @@ def test_a_flush_has_a_submission_and_io_ahead(told):
     story.complete(1000 * MS, 0, 0)
     story.wake(1000 * MS, 0, MW1, ("try_to_wake_up", "complete_with_flags", "blk_update_request", *IRQ))
     story.switch(1000 * MS, 0, MW1)
-    found = one(told, story)
+    found = one(story_run, story)
     (request,) = [cause.request for cause in found.causes if cause.request]
     assert (request.what, request.handed_ns - story.start_ns) == ("a cache flush", 200 * MS)
     assert request.ahead == {"l1": 9 * 4096}

@@ -13,13 +13,13 @@ from .test_explain import COMMS, NAP, NAP_ENDS, SHADOW, SHADOW_ENDS, blocked
 
 
 @pytest.fixture
-def path(told):
+def path(story_run):
     story = Story(COMMS)
     story.wait_for_block(0, MW1, 276)
     for start in (0, 700):
         blocked(story, start, start + 600, SHADOW, SHADOW_ENDS)
         blocked(story, start + 600, start + 700, NAP, NAP_ENDS)
-    run, _ = told(story, [0, 700 * MS, 1400 * MS])
+    run, _ = story_run(story, [0, 700 * MS, 1400 * MS])
     return str(run.path)
 
 

@@ -17,7 +17,7 @@ FSYNC = (
     *CALL,
 )
 KTHREAD = ("process_one_work", "worker_thread", "kthread", "ret_from_fork", "ret_from_fork_asm")
-# Who was interrupted was in a system call of its own.
+# The interrupted task was in a system call.
 SOFTIRQ = ("blk_done_softirq", "handle_softirqs", "__irq_exit_rcu", "common_interrupt", "asm_common_interrupt", *CALL)
 DONE = ("blk_update_request", "blk_mq_end_request", *SOFTIRQ)
 TICK = ("run_timer_softirq", "handle_softirqs", "__irq_exit_rcu", "sysvec_apic_timer_interrupt")

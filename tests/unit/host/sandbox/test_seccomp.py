@@ -53,7 +53,7 @@ def test_one_alternative_must_hold_with_all_its_conditions():
     assert judged(steps, 5, 0x101, 0, 0x2F) == ALLOW
     assert judged(steps, 5, 0x101, 0, 0x3F) == EPERM
     assert judged(steps, 5, 0, 9, 0) == ALLOW
-    assert judged(steps, 5, 0, 9 + (7 << 32), 0) == ALLOW  # what the kernel takes as 32 bits
+    assert judged(steps, 5, 0, 9 + (7 << 32), 0) == ALLOW  # arguments that the kernel reads as 32 bits
     assert judged(steps, 5, 0, 8, 0) == EPERM
     assert judged(steps, 7) == ALLOW
     assert judged(steps, 6) == EPERM
@@ -86,12 +86,12 @@ def test_calls_that_affect_other_processes_are_refused(name):
 
 def test_calls_are_refused_by_their_arguments():
     openat, clone, prlimit, personality, ioctl, fcntl, socketpair, prctl = 257, 56, 302, 135, 16, 72, 53, 157
-    assert judged(KERNEL, openat, 0, 0, os.O_RDONLY, 0o7777) == ALLOW  # no mode is meant
+    assert judged(KERNEL, openat, 0, 0, os.O_RDONLY, 0o7777) == ALLOW  # no mode is given
     assert judged(KERNEL, openat, 0, 0, os.O_CREAT | os.O_WRONLY, 0o644) == ALLOW
     assert judged(KERNEL, openat, 0, 0, os.O_CREAT | os.O_WRONLY, 0o4755) == EPERM
     assert judged(KERNEL, openat, 0, 0, os.O_TMPFILE | os.O_RDWR, 0o2755) == EPERM
     assert judged(KERNEL, 2, 0, os.O_CREAT, 0o6755) == EPERM
-    assert judged(KERNEL, openat, 0, 0, os.O_RDONLY | os.O_TRUNC) == EPERM  # it truncates, whoever may write
+    assert judged(KERNEL, openat, 0, 0, os.O_RDONLY | os.O_TRUNC) == EPERM  # it truncates in any case
     assert judged(KERNEL, openat, 0, 0, os.O_CREAT | os.O_WRONLY | os.O_TRUNC, 0o644) == EPERM
     assert judged(KERNEL, 2, 0, os.O_RDONLY | os.O_TRUNC) == EPERM
     for mode, answer in ((0o777, ALLOW), (0o700, ALLOW), (0o077, EPERM), (0, EPERM), (0o2777, EPERM)):
@@ -107,12 +107,12 @@ def test_calls_are_refused_by_their_arguments():
         assert judged(filtered, prctl, 1, signal.SIGKILL) == ALLOW
         assert judged(filtered, prctl, 1, 0) == judged(filtered, prctl, 1, signal.SIGTERM) == EPERM  # PR_SET_PDEATHSIG
         assert judged(filtered, prctl, 4, 0) == EPERM  # PR_SET_DUMPABLE
-        assert judged(filtered, prctl, 36, 1) == EPERM  # PR_SET_CHILD_SUBREAPER: orphans would not be ours
+        assert judged(filtered, prctl, 36, 1) == EPERM  # PR_SET_CHILD_SUBREAPER: orphans would escape the reaper
         assert judged(filtered, prctl, 15) == judged(filtered, prctl, 38, 1) == ALLOW
     assert judged(KERNEL, ioctl, 0, 0x5401) == ALLOW
     assert judged(KERNEL, ioctl, 0, 0x5412) == EPERM  # TIOCSTI
     assert judged(KERNEL, fcntl, 0, 8, 1234) == ALLOW
-    assert judged(KERNEL, fcntl, 0, 8, 4321) == EPERM  # SIGIO for somebody else
+    assert judged(KERNEL, fcntl, 0, 8, 4321) == EPERM  # SIGIO for another process
     for flags in (0, socket.SOCK_CLOEXEC, socket.SOCK_CLOEXEC | socket.SOCK_NONBLOCK):
         assert judged(KERNEL, socketpair, socket.AF_UNIX, socket.SOCK_STREAM | flags) == ALLOW
         assert judged(KERNEL, socketpair, socket.AF_UNIX, socket.SOCK_DGRAM | flags) == EPERM

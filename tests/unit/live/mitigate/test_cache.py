@@ -21,8 +21,8 @@ def queue(tmp_path, monkeypatch):
     [
         (8.0, MIB, True),
         (2.1, MIB, False),  # no longer than the queue can take
-        (0.0, MIB, False),  # nobody flushed
-        (0.4, 100 * MIB, False),  # much longer than the queue, but nobody minds
+        (0.0, MIB, False),  # no flushes
+        (0.4, 100 * MIB, False),  # much longer than the queue, but still short
         (0.6, 100 * MIB, True),
     ],
 )

@@ -86,10 +86,10 @@ def test_the_example_is_the_default():
 )
 def test_a_hostile_configuration_is_one_line(tmp_path, text):
     (path := tmp_path / "mitigate.toml").write_text(text)
-    with pytest.raises(InputError) as told:
+    with pytest.raises(InputError) as error:
         read_config(path)
-    assert printable(str(told.value))
-    assert len(str(told.value)) < 1000
+    assert printable(str(error.value))
+    assert len(str(error.value)) < 1000
 
 
 def test_a_pipe_as_configuration_does_not_block(tmp_path):

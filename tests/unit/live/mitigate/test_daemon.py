@@ -18,9 +18,9 @@ from wblab.machine.ioprio import ioprio_value, set_ioprio
 pytestmark = pytest.mark.usefixtures("alone")
 NAME = "wblab-offender"
 OUR_IDLE = ioprio_value("idle", 5)
-LIMIT_S = 120  # for what takes a second on an idle machine
-# Writes some MB/s from two threads and a child until a line comes in, then sleeps. To a file that grows, since writing
-# again what is dirty already does not count.
+LIMIT_S = 120  # for an action that takes a second on an idle machine
+# Writes some MB/s from two threads and a child until a line arrives, then sleeps. The file grows, because writing
+# dirty pages again does not count.
 OFFENDER = """
 import os, sys, threading, time
 from wblab.machine.ioprio import set_ioprio
@@ -125,7 +125,7 @@ def test_an_offender_is_limited_while_it_writes_and_released_afterwards(taskstat
     assert event["name"] == NAME
     assert event["share"] > 0.5
     value = OUR_IDLE if policy == "idle" else ioprio_value("best-effort", 7)
-    wait_until(lambda: set(all_ioprios(offender.pid).values()) == {value})  # the child may be held on its own
+    wait_until(lambda: set(all_ioprios(offender.pid).values()) == {value})  # the child may be limited by itself
     offender.stdin.write("\n")
     offender.stdin.flush()
     until(process, "release", offender.pid)

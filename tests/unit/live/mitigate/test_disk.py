@@ -214,14 +214,14 @@ def test_a_stacked_disk_is_watched_on_request(sys, tmp_path):
             found = Disks("loop7")
         found.follow(PERIOD_S)
     assert (found.name, found.bandwidth) == ("loop7", pytest.approx(5 * MB, rel=0.01))
-    assert found.learned == {}  # next time it is of another file
+    assert found.learned == {}  # the next time it is another file
     with pytest.raises(InputError, match=r"no 'loop77' \(did you mean 'loop7'\?\).*made of others \(loop0, dm-0\)"):
         Disks("loop77")
 
 
 def test_writes_to_other_disks_are_noticed(sys):
     assert not disks.written_elsewhere("sda")
-    sys("sdb", 0)  # a stick nobody has written to
+    sys("sdb", 0)  # a stick without any writes
     assert not disks.written_elsewhere("sda")
     sys("sdb", 1)
     assert disks.written_elsewhere("sda")

@@ -51,9 +51,9 @@ def test_a_root_owned_installation_runs(code, tmp_path):
 )
 def test_an_installation_writable_by_others_is_refused(code, tmp_path, spoil):
     spoil(code)
-    with pytest.raises(InputError, match=r"root must not run a daemon that others can change: \S") as told:
+    with pytest.raises(InputError, match=r"root must not run a daemon that others can change: \S") as error:
         check_install(tmp_path / "none.toml")
-    assert "\n" not in str(told.value)
+    assert "\n" not in str(error.value)
 
 
 def test_a_configuration_writable_by_others_is_refused(code, tmp_path):

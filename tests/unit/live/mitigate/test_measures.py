@@ -30,7 +30,7 @@ VALUES = [
     *(ioprio_value("realtime", n) for n in (0, 7)),
 ]
 VALUES += [ioprio_value("idle", 0), ioprio_value("idle", 7)]
-# Each line of input is a piece of Python that is run; an answer follows.
+# Each line of input is Python code to run; a reply follows.
 PUPPET = """
 import os, sys, threading, time
 from wblab.machine.ioprio import set_ioprio

@@ -93,10 +93,10 @@ time.sleep(1000)
     processes.refresh()
     (child,) = [pid for pid, parent in processes.parents.items() if parent == process.pid]
     (other,) = [pid for pid, parent in processes.parents.items() if parent == child]
-    request.addfinalizer(lambda: os.kill(other, signal.SIGKILL))  # it is in no group that the fixture ends
+    request.addfinalizer(lambda: os.kill(other, signal.SIGKILL))  # it is in none of the groups that the fixture ends
     assert processes.answers_for(child) == process.pid
     assert processes.answers_for(other) is None
-    assert processes.answers_for(process.pid) is None  # a session of its own, started by the test
+    assert processes.answers_for(process.pid) is None  # a separate session, started by the test
     assert set(processes.family(process.pid)) == {process.pid, child}
 
 

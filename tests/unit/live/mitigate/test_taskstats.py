@@ -66,7 +66,7 @@ def test_pyroute2_decodes_the_same(taskstats, disk_path):
 def test_taskstats_agree_with_proc(taskstats, disk_path):
     (disk_path / "file").write_bytes(bytes(3 << 20))
     (task,) = taskstats.live([os.getpid()])
-    lines = Path("/proc/thread-self/io").read_text().splitlines()  # a process's own has also what its children wrote
+    lines = Path("/proc/thread-self/io").read_text().splitlines()  # a process's file includes its children
     fields = dict(line.split(": ") for line in lines)
     assert task.written_bytes == int(fields["write_bytes"]) & ~1023
     assert task.name == Path("/proc/self/comm").read_text().strip()

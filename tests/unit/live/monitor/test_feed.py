@@ -34,7 +34,7 @@ def test_the_oldest_batches_are_dropped_first_and_readers_learn_it():
     assert numbers(feed.after(5)) == [8, 9, 10]
     assert feed.missed(5) == 2
     assert feed.missed(7) == feed.missed(10) == 0
-    assert feed.missed(0) == 0  # who comes now has missed nothing that it ever had
+    assert feed.missed(0) == 0  # a new reader has missed nothing
 
 
 def test_an_unknown_number_starts_from_the_beginning():

@@ -39,12 +39,12 @@ class Scripted:
 
     def __init__(self):
         self.queue = asyncio.Queue()
-        self.told = 0
+        self.sent = 0
 
     def tell(self, count):
         for _ in range(count):
-            self.told += 1
-            self.queue.put_nowait(batch(self.told))
+            self.sent += 1
+            self.queue.put_nowait(batch(self.sent))
 
     async def items(self):
         while True:
@@ -131,7 +131,7 @@ def test_the_page_draws_samples_and_shows_its_state():
             assert all(count > 10 for count in shown.values())
             labels = await page.value(LABELS)
             assert labels["throttled"] == ["l1 (slow)", "mw1"]
-            colours = load_colours(LOADS)  # those of its timeline, whatever is said of their disks
+            colours = load_colours(LOADS)  # as in its timeline, independent of the disks
             assert await page.value(STROKES) == {"l1 (slow)": colours["l1"], "mw1": colours["mw1"]}
             assert not set(load_colours(LOADS).values()) & set(await page.value(OTHERS))
             assert len(labels["writers"]) == 6  # the largest of twelve
@@ -156,14 +156,14 @@ def test_a_disconnected_page_catches_up_without_duplicates():
             source.queue.put_nowait(Source("a test", ZERO_NS))
             for _ in range(3):
                 source.tell(20)
-                await page.until(f"{HEARD} === {source.told} && {STATE} === 'live'")
+                await page.until(f"{HEARD} === {source.sent} && {STATE} === 'live'")
                 wire.cut()
                 await page.until(f"{STATE} === 'reconnecting'")
                 source.tell(30)
                 wire.is_cut = False
-                await page.until(f"{HEARD} >= {source.told}")
+                await page.until(f"{HEARD} >= {source.sent}")
             times = await page.value("monitor.store.state.x.map(each => Math.round(each * 10))")
-            assert times == list(range(1, source.told + 1))
+            assert times == list(range(1, source.sent + 1))
             waits = await page.value("monitor.store.waits.get('probe').x")
             assert waits == sorted(set(waits))
             assert await page.value(NOTES) == "The kernel dropped 1 events."
@@ -211,7 +211,7 @@ def test_spans_without_writes_are_drawn_empty():
     asyncio.run(look_at_it())
 
 
-# What a user may call a process; the kernel keeps 15 bytes, a page should bear any.
+# Possible names of a process; the kernel keeps 15 bytes, but a page should accept any length.
 NAMES = [
     "<img src=x onerror=owned=1>",
     "<svg onload=owned=1>",

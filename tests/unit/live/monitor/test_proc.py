@@ -58,7 +58,7 @@ def test_growth_is_the_difference_of_counters():
 
 def test_an_ended_child_is_not_counted_again_for_its_parent():
     before, now = {1: 100, 2: 5000}, {1: 100 + 5000 + 64}
-    assert grown(before, now, {2: 1}) == {1: 64}  # what it wrote after it was last looked at
+    assert grown(before, now, {2: 1}) == {1: 64}  # its writes since the last sample
     assert grown(before, {1: 100}, {2: 1}) == {}  # a parent that does not wait for its children
     assert grown(before, {3: 0}, {2: 1}) == {}  # and one that is gone too
     assert grown({1: 0, 2: 0, 3: 500}, {1: 500 + 7}, {3: 2, 2: 1, 1: 0}) == {1: 7}  # and its child's child
@@ -72,16 +72,16 @@ def test_disks_of_writers_are_reported_if_known(monkeypatch):
     monkeypatch.setattr(proc, "process_of", {10: 10, 100: 10, 11: 11, 12: 12}.get)
     writers = Writers(most=9, now_ns=0)
 
-    def told(dirtied):
+    def disks_with(dirtied):
         for pid in totals:
             totals[pid] += 4096
         return {row.task: row.disk for row in writers.since_last(1, dirtied)}
 
-    assert told({}) == {"cp": "", "sh": ""}
-    assert told({100: {"stick"}, 11: {"own"}}) == {"cp": "stick", "sh": ""}  # the other sh may write elsewhere
-    assert told({12: {"own"}}) == {"cp": "stick", "sh": "own"}  # what was seen once holds
-    assert told({999: {"own"}}) == {"cp": "", "sh": "own"}  # one that is gone may have been a child of cp
-    assert told({10: {"own"}}) == {"cp": "own, stick", "sh": "own"}
+    assert disks_with({}) == {"cp": "", "sh": ""}
+    assert disks_with({100: {"stick"}, 11: {"own"}}) == {"cp": "stick", "sh": ""}  # the other sh may write elsewhere
+    assert disks_with({12: {"own"}}) == {"cp": "stick", "sh": "own"}  # a disk seen once is kept
+    assert disks_with({999: {"own"}}) == {"cp": "", "sh": "own"}  # one that is gone may have been a child of cp
+    assert disks_with({10: {"own"}}) == {"cp": "own, stick", "sh": "own"}
 
 
 def test_a_living_thread_belongs_to_its_process():

@@ -19,7 +19,7 @@ from wblab.live.monitor.sampler import SamplerRequest
 from wblab.live.monitor.samples import Batch, End, Source, parse
 from wblab.live.monitor.streams import command
 
-# What may be called once batches flow. Nothing here asks for memory, or opens for writing.
+# The permitted calls while batches are sent: none allocates memory or opens a file for writing.
 QUIET = {
     "clock_nanosleep",
     "close",
@@ -96,7 +96,7 @@ def test_the_sampler_writes_no_files(marked, may_trace, tmp_path):
     locked = [Path(f"/proc/{pid}/status").read_text() for pid, name in marked.processes().items() if "undo" not in name]
     log = tmp_path / "strace.log"
     tracer = subprocess.Popen(["strace", "-q", "-o", str(log), "-p", str(sampler)], stderr=subprocess.DEVNULL)
-    items(process, 25)  # more than one look at all processes
+    items(process, 25)  # more than one sample of all processes
     tracer.terminate()
     tracer.wait()
     process.terminate()

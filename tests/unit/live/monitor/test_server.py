@@ -198,7 +198,7 @@ def test_slow_requests_are_disconnected(monkeypatch):
             writer.write(GET)
             with suppress(ConnectionError):
                 assert await reader.read() == b""
-            async with session.get(f"{page}samples") as response:  # who has the token stays
+            async with session.get(f"{page}samples") as response:  # a connection with the token is kept
                 await response.content.readuntil(b'"now_ns":2')
                 await asyncio.sleep(1.5)
                 assert not response.content.at_eof()

@@ -29,7 +29,7 @@ BAIT = ["w1", "mw1.0", "mw1.1", "0", "1", "experiment.json", ".experiment.json.p
 
 
 @pytest.fixture
-def ground():
+def areas():
     """A directory of another user, beside one of root."""
     if os.geteuid():
         pytest.skip("only root can be led by another user to what is not theirs: run the tests as root")
@@ -44,7 +44,7 @@ def ground():
 
 
 @pytest.fixture(params=[("disk", "exp"), ("disk", "exp", ".")], ids=["within", "above too"])
-def attacker(ground, request):
+def attacker(areas, request):
     """Another user, who keeps replacing names by links to root's directory and restoring them."""
     parent = os.getpid()
 
@@ -56,7 +56,7 @@ def attacker(ground, request):
                 aside.rename(path)
             elif not path.name.startswith("aside-"):
                 path.rename(aside)
-                path.symlink_to(ground / "roots")
+                path.symlink_to(areas / "roots")
 
     def attack():
         end_with(parent)
@@ -66,7 +66,7 @@ def attacker(ground, request):
         os.setuid(NOBODY)
         while True:
             for place in request.param:
-                for path in Path(ground, "theirs", place).iterdir():
+                for path in Path(areas, "theirs", place).iterdir():
                     if place != "." or path.name in ("disk", "exp"):
                         swap(path)
             time.sleep(0.0005)
@@ -87,19 +87,19 @@ def state(directory):
 
 
 @pytest.mark.parametrize("round_", range(3))
-def test_loads_and_record_stay_in_their_directory(ground, attacker, round_):
-    before = state(ground / "roots")
-    options = ["--dir", str(ground / "theirs/disk"), "--exp", str(ground / "theirs/exp"), *QUICK]
+def test_loads_and_record_stay_in_their_directory(areas, attacker, round_):
+    before = state(areas / "roots")
+    options = ["--dir", str(areas / "theirs/disk"), "--exp", str(areas / "theirs/exp"), *QUICK]
     command = [*PROGRAM, *options, *([] if round_ % 2 else ["--no-trace"]), "--", "true"]
     done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=200)
-    assert state(ground / "roots") == before
+    assert state(areas / "roots") == before
     assert "Traceback" not in done.stderr
-    assert done.returncode in (0, 1, 2)  # who is in the way may spoil a run
+    assert done.returncode in (0, 1, 2)  # an attacker in the path may make a run fail
 
 
-def test_a_probe_stays_in_its_directory(ground, attacker):
-    before = state(ground / "roots")
-    request = SamplerRequest("here", probe=str(ground / "theirs/disk"))
+def test_a_probe_stays_in_its_directory(areas, attacker):
+    before = state(areas / "roots")
+    request = SamplerRequest("here", probe=str(areas / "theirs/disk"))
     for _ in range(5):
         process = subprocess.Popen(
             command(request, sys.executable),
@@ -112,58 +112,58 @@ def test_a_probe_stays_in_its_directory(ground, attacker):
         process.terminate()
         _, said = process.communicate(timeout=100)
         assert b"Traceback" not in said
-        assert state(ground / "roots") == before
+        assert state(areas / "roots") == before
 
 
-def test_a_killed_run_empties_only_its_own_directory(ground, attacker):
-    before = state(ground / "roots")
-    options = ["--dir", str(ground / "theirs/disk"), "--exp", str(ground / "theirs/exp"), *QUICK, "--no-trace"]
+def test_a_killed_run_empties_only_its_own_directory(areas, attacker):
+    before = state(areas / "roots")
+    options = ["--dir", str(areas / "theirs/disk"), "--exp", str(areas / "theirs/exp"), *QUICK, "--no-trace"]
     for number in range(4):
         process = subprocess.Popen([*PROGRAM, *options, "--", "sleep", "9"], stderr=subprocess.PIPE)
         time.sleep(0.3 + number / 4)
         process.kill()
         process.communicate(timeout=100)
-    theirs = ground / "theirs/disk"
+    theirs = areas / "theirs/disk"
 
     def emptied():
         try:
             return not any(path.is_file() for path in theirs.rglob("*") if "roots" not in str(path.resolve()))
-        except FileNotFoundError:  # the attacker is still at it
+        except FileNotFoundError:  # the attacker is still active
             return False
 
     wait_until(emptied)
-    assert state(ground / "roots") == before
+    assert state(areas / "roots") == before
 
 
-def test_another_user_s_unchanged_directory_can_be_used(ground):
-    options = ["--dir", str(ground / "theirs/disk"), "--exp", str(ground / "theirs/new/exp"), *QUICK, "--no-trace"]
+def test_another_user_s_unchanged_directory_can_be_used(areas):
+    options = ["--dir", str(areas / "theirs/disk"), "--exp", str(areas / "theirs/new/exp"), *QUICK, "--no-trace"]
     done = subprocess.run([*PROGRAM, *options, "--", "true"], capture_output=True, text=True, check=False, timeout=200)
     assert (done.returncode, done.stderr) == (0, "")
-    assert os.listdir(ground / "theirs/disk") == []
-    (run,) = (ground / "theirs/new/exp").iterdir()
+    assert os.listdir(areas / "theirs/disk") == []
+    (run,) = (areas / "theirs/new/exp").iterdir()
     assert done.stdout.strip() == str(run)
     assert stat.S_IMODE(run.stat().st_mode) == 0o700
     assert stat.S_IMODE((run / "command.log").stat().st_mode) == 0o600
 
 
 @pytest.mark.parametrize("option", ["--dir", "--exp"])
-def test_root_follows_no_link_of_another_user(ground, option, capsys):
-    (link := ground / "theirs/link").symlink_to(ground / "roots")
+def test_root_follows_no_link_of_another_user(areas, option, capsys):
+    (link := areas / "theirs/link").symlink_to(areas / "roots")
     os.lchown(link, NOBODY, NOBODY)
     other = {"--dir": "--exp", "--exp": "--dir"}[option]
-    before = state(ground)
-    assert main(["live", option, str(link), other, str(ground / "roots"), "--no-trace", "--", "true"]) == 2
+    before = state(areas)
+    assert main(["live", option, str(link), other, str(areas / "roots"), "--no-trace", "--", "true"]) == 2
     said = capsys.readouterr().err
     assert said.count("\n") == 1
     assert f"link is a link of user {NOBODY}: give the directory that it leads to" in said
-    assert state(ground / "theirs") == {key: before[key] for key in before if "theirs" in key}
+    assert state(areas / "theirs") == {key: before[key] for key in before if "theirs" in key}
 
 
-def test_links_of_root_are_followed(ground):
-    (ground / "link").symlink_to("theirs/../theirs")
-    (ground / "absolute").symlink_to(ground / "link")
-    held = open_directory(ground / "absolute" / "disk")
-    assert os.path.samestat(os.fstat(held), os.stat(ground / "theirs/disk"))
+def test_links_of_root_are_followed(areas):
+    (areas / "link").symlink_to("theirs/../theirs")
+    (areas / "absolute").symlink_to(areas / "link")
+    held = open_directory(areas / "absolute" / "disk")
+    assert os.path.samestat(os.fstat(held), os.stat(areas / "theirs/disk"))
     os.close(held)
 
 

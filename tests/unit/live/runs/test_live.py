@@ -66,7 +66,7 @@ def test_the_lab_s_analyses_accept_a_live_run(live):
     report = pause_report(run)
     assert report.kind == "live"
     assert [item.kind for item in report.loads] == ["control", "write", "multiwrite", "command"]
-    assert report.loads[-1].longest_pause_s == 0  # that a command runs is no pause
+    assert report.loads[-1].longest_pause_s == 0  # the time of a command is not a pause
     assert title(run).endswith(", live")
     for refused in (lambda: guest_spec(run), lambda: read_spec(SPECS.find(str(run.path)))):
         with pytest.raises(InputError, match="wblab twin"):
@@ -185,7 +185,7 @@ def test_bad_input_is_reported_on_one_line_before_any_change(live, monkeypatch, 
 
 
 def test_without_permission_to_trace_a_run_is_made_with_a_message(readable_lab):
-    with tempfile.TemporaryDirectory(dir="/var/tmp") as place:  # where other users get to, unlike a test's own
+    with tempfile.TemporaryDirectory(dir="/var/tmp") as place:  # accessible to other users
         (live := Live(Path(place, "disk"), Path(place, "exp"))).disk.mkdir()
         user = {}
         if os.geteuid() == 0:
@@ -256,7 +256,7 @@ def test_a_moved_run_directory_is_reported_on_one_line(live):
 
 def test_a_capture_has_the_seconds_around_a_pause(live, tracing):
     options = ("--capture-pauses", "400ms", "--capture-around", "300ms", "--capture-buffer", "128MiB")
-    process = live.start(*options, "--", "sleep", "1000")  # a buffer that reaches back far on a busy machine too
+    process = live.start(*options, "--", "sleep", "1000")  # a buffer that reaches back far enough on a busy machine
     stopped = wait_until(lambda: {name: pid for pid, name in live.processes().items()}.get("w1"))
     wait_until(lambda: list(live.disk.glob("*/w1")) and next(live.disk.glob("*/w1")).stat().st_size > 8)
     os.kill(stopped, signal.SIGSTOP)

@@ -49,7 +49,7 @@ def test_the_oldest_unreported_pause_is_known():
     watch.look()
     assert watch.oldest_ns(2000 * MS) == 400 * MS
     note(mw1, 3000, 3100)
-    assert watch.oldest_ns(4000 * MS) == 400 * MS  # it has ended, but nobody was told of it yet
+    assert watch.oldest_ns(4000 * MS) == 400 * MS  # it has ended, but is not yet reported
     watch.look()
     assert watch.oldest_ns(4000 * MS) == 1050 * MS
 

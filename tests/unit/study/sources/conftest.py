@@ -1,4 +1,4 @@
-"""Samples made up from pauses and states: what a check sees, without a run."""
+"""Synthetic samples for checks, from pauses and states."""
 
 from dataclasses import replace
 from pathlib import Path
@@ -19,7 +19,7 @@ PIDS = {"c1": 10, "w1": 11, "mw1": 12, "l1": 13, "l2": 14}
 
 
 def cycles(load, pauses_s):
-    """Return boundaries of cycles up to END_S; a pause is put into the first cycle that begins at its time or later."""
+    """Return boundaries of cycles up to END_S. A pause goes into the first cycle that begins at its time or later."""
     waiting = sorted(pauses_s.items())
     times, number = [0], 0
     while times[-1] < END_S * S:
@@ -42,7 +42,7 @@ def states(*, start=126, falls_s=25, full_s=6.5, drift=0.0):
 
 
 def decisions(task, times_s, rates):
-    """Return decisions on one task: it is to sleep 100 ms, at these rates."""
+    """Return throttling decisions on one task: it must sleep 100 ms, at these rates."""
     ts = np.array([int(time * S) for time in times_s], np.int64)
     full = np.ones(len(ts), np.int64)
     rates = np.broadcast_to(np.asarray(rates, np.int64), len(ts)).copy()
@@ -52,7 +52,7 @@ def decisions(task, times_s, rates):
 
 @pytest.fixture
 def sample():
-    """Return what makes a sample: pauses of loads ({time: length} in s), and columns."""
+    """Return a function that makes a sample from pauses of loads ({time: length} in s) and columns."""
 
     def make(pauses=None, *, preset="base", throttling=None, state=None, opens=None, released_s=()):
         spec = read_spec(SPECS.find(preset))
@@ -76,5 +76,5 @@ def sample():
 
 @pytest.fixture
 def made():
-    """Return what else tests make samples of."""
+    """Return the other functions that make parts of samples."""
     return SimpleNamespace(states=states, decisions=decisions, pids=PIDS)

@@ -1,4 +1,4 @@
-"""Chadd's claims: each check says yes to what he saw, and no to what he did not."""
+"""Chadd's claims: each check accepts what he observed and rejects the opposite."""
 
 import json
 from collections import namedtuple
@@ -22,7 +22,7 @@ from wblab.study.sources.registry import chosen
 
 S = 10**9
 CLAIMS = {claim.name: claim for claim in chadd_claims()}
-SEEDS = 8  # as many as decide a share
+SEEDS = 8  # enough seeds to decide a share
 Made = namedtuple("Made", "run traced longest_s moved")
 
 
@@ -33,7 +33,7 @@ def _requests(monkeypatch):
 
 
 def made(case, pauses_s=(0.0,), *, cycles=400, dropped=0, moved=(0, 0), dirty=50, name="s1"):
-    """Return a sample of a case whose load has these pauses from its 10th cycle on, and of which so much was dirty."""
+    """Return a sample of a case whose load has these pauses from its 10th cycle on, with so much dirty memory."""
     spec = case_spec(case, 1)
     loads = []
     for each, load in spec.load.items():
@@ -126,7 +126,7 @@ def test_claims_have_names_within_their_source():
 
 
 def waits(case, name, pause_s, **more):
-    """Return a sample of a case in which each cycle of a load waits so long."""
+    """Return a sample of a case in which each cycle of a load lasts this long."""
     return made(case, [pause_s] * 390, name=name, **more)
 
 
@@ -175,7 +175,7 @@ def test_a_hot_set_evicted_by_a_scan(name):
 
 @pytest.fixture
 def left(tmp_path):
-    """Return what makes a sample of a case of which a program left this."""
+    """Return a function that makes a sample of a case with this output of a program."""
 
     def make(case, name, found):
         sample = made(case)

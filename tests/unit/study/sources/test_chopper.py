@@ -1,4 +1,4 @@
-"""Chopper's claims: what each makes of where a file lies, and that the runs that they need can be made."""
+"""Chopper's claims: verdicts from the layout of a file, and valid cases."""
 
 from dataclasses import replace
 from types import SimpleNamespace
@@ -16,17 +16,17 @@ from wblab.study.sources.registry import WORKS, chosen
 
 MIB, GIB, CHUNK = 1 << 20, 1 << 30, 32 << 10
 CLAIMS = {claim.name: claim for claim in chopper_claims()}
-SEEDS = 8  # as many as decide a share
+SEEDS = 8  # enough seeds to decide a share
 
 
 def lying(*physical):
-    """Return a run whose file has pieces of 32 KiB there."""
+    """Return a run whose file has 32 KiB extents at these places."""
     pieces = tuple(Extent(number * CHUNK, place, CHUNK) for number, place in enumerate(physical))
     return SimpleNamespace(run=SimpleNamespace(files={"l1": {"file": FileRecord(len(pieces) * CHUNK, 4096, pieces)}}))
 
 
 def verdict(name, *runs):
-    """Return what becomes of a claim by one run of each of its cases."""
+    """Return the verdict on a claim from one run of each of its cases."""
     return CLAIMS[name].check({case: [run] * SEEDS for case, run in zip(CLAIMS[name].cases, runs, strict=True)})
 
 

@@ -1,4 +1,4 @@
-"""The claim on the daemon, from what it prints."""
+"""The claim on the daemon, judged by the daemon's output."""
 
 import json
 from dataclasses import replace
@@ -11,7 +11,7 @@ from wblab.study.sources.thesis.daemon import CASE, check_found
 
 @pytest.fixture
 def watched(sample, tmp_path):
-    """Return what makes a sample in which the daemon held these."""
+    """Return a function that makes a sample in which the daemon throttled these programs."""
 
     def make(*held):
         events = [{"action": "note", "name": ""}, *({"action": "hold", "name": name} for name in held)]

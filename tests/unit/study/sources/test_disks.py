@@ -1,4 +1,4 @@
-"""Checks that compare cases, and those of the device disk."""
+"""Checks that compare cases, and checks of the device disk."""
 
 import pytest
 
@@ -6,7 +6,7 @@ from wblab.analysis.statistics.outcome import NOT_DECIDED, NOT_REPRODUCED, REPRO
 from wblab.study.sources.thesis.disks import limit_claims, live_claims, mitigation_claims, sync_claims
 
 CLAIMS = {claim.name: claim for claim in [*sync_claims(), *live_claims(), *mitigation_claims(), *limit_claims()]}
-SEEDS = 8  # as many as decide a share
+SEEDS = 8  # enough seeds to decide a share
 LONG = {"w1": {10: 4.0}, "mw1": {10: 4.0}}
 
 
@@ -30,7 +30,7 @@ def test_live_unthrottled_claim(sample, made):
     assert outcome("live-unthrottled", device=[sample(pauses)]) == REPRODUCED
     asked = sample(pauses, throttling=made.decisions("mw1", [11], [0]))
     assert outcome("live-unthrottled", device=[asked]) == NOT_REPRODUCED
-    assert outcome("live-unthrottled", device=[sample()]) == NOT_REPRODUCED  # no pauses to speak of
+    assert outcome("live-unthrottled", device=[sample()]) == NOT_REPRODUCED  # hardly any pauses
 
 
 def test_live_release_claim(sample):
@@ -38,7 +38,7 @@ def test_live_release_claim(sample):
     pauses = {"mw1": {10: 4.0}}
     assert outcome("live-release", device=[sample(pauses, released_s=at_the_end)]) == REPRODUCED
     assert outcome("live-release", device=[sample(pauses, released_s=[12.0] * 6)]) == NOT_REPRODUCED
-    assert outcome("live-release", device=[sample(pauses, released_s=[13.999])]) == NOT_REPRODUCED  # not many
+    assert outcome("live-release", device=[sample(pauses, released_s=[13.999])]) == NOT_REPRODUCED  # too few
     assert outcome("live-release", device=[sample()]) == NOT_REPRODUCED
 
 

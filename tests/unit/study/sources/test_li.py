@@ -108,7 +108,7 @@ def test_sectors_of_writes_to_one_disk_are_counted(sample):
 def test_a_sleep_is_dirtied_pages_over_the_rate_rounded_to_a_tick(sample, monkeypatch):
     runs = sample()
     events = {
-        "pause": np.array([90, 70, 200, 0]),  # two that hold, and two that a bound cuts
+        "pause": np.array([90, 70, 200, 0]),  # two follow the law, two are clipped by a limit
         "think": np.array([10, 25, 0, 0]),
         "task_ratelimit": np.array([400, 400, 400, 400]),
         "dirtied": np.array([10, 10, 90, 1]),

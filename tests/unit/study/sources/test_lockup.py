@@ -1,4 +1,4 @@
-"""Each check of the base experiment says yes to what the thesis saw, and no to what it did not."""
+"""Each check of the base experiment accepts what the thesis observed and rejects the opposite."""
 
 import numpy as np
 import pytest
@@ -8,7 +8,7 @@ from wblab.study.sources.sample import Calls
 from wblab.study.sources.thesis.lockup import base_claims, flush_claim
 
 S = 10**9
-SEEDS = 8  # as many as decide a share
+SEEDS = 8  # enough seeds to decide a share
 CLAIMS = {claim.name: claim for claim in [*base_claims("ext2", "x"), flush_claim("ext2", "x")]}
 
 

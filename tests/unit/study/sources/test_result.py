@@ -1,4 +1,4 @@
-"""What becomes of verdicts: figures in words, JSON that is JSON, a page that holds its figures."""
+"""Verdicts as text, as valid JSON and as a self-contained page."""
 
 import json
 import math
@@ -63,7 +63,7 @@ def test_an_effect_over_seeds_has_an_interval():
     assert effect.middle == pytest.approx(2)
     assert 0 < effect.low < 2 < effect.high
     assert judge(effect, over(1), "over 1 s").held == 3
-    assert over_seeds("it", "s", [0.0, 0.0, 0.0, 0.0]).middle == 0  # no logarithm of nothing
+    assert over_seeds("it", "s", [0.0, 0.0, 0.0, 0.0]).middle == 0  # the logarithm of 0 is avoided
     less = over_seeds("it", "s", [-1.0, 1.0, 0.0], is_log=False)
     assert less.low < 0 < less.high
 
@@ -80,7 +80,7 @@ def test_a_ratio_is_computed_by_seed_and_not_of_sums():
 
 @pytest.mark.parametrize("seeds", [3, 5])
 def test_the_interval_of_a_ratio_has_nearly_its_nominal_coverage(seeds):
-    """Plain percentiles of resampled means hold it in 76 % of all cases with 3 seeds, in 84 % with 5."""
+    """Plain percentiles of resampled means cover it in 76 % of cases with 3 seeds, in 84 % with 5."""
     random, held, cases = np.random.default_rng(4), 0, 300
     for _ in range(cases):
         before, changed = np.exp(random.normal(0, 0.3, (2, seeds)))
@@ -116,7 +116,7 @@ def test_claims_that_something_never_happens_are_decided_by_the_share_of_seeds(v
 
 
 def test_a_doubtful_verdict_among_many_is_not_decided():
-    """Five seeds of five decide a share alone, and beside what is certain; among others as doubtful they do not."""
+    """Five of five seeds decide a share alone or among certain verdicts, but not among equally doubtful ones."""
     doubtful = judge(over_seeds("it", "s", [0.1] * 5), at_most(0.5), "none over 0.5 s", each=True)
     certain = judge(over_seeds("it", "s", [2.0] * 3), over(1), "over 1 s")
     open_one = judge(over_seeds("it", "s", [0.9, 1.4, 0.8, 1.3, 1.2]), over(1), "over 1 s")

@@ -1,4 +1,4 @@
-"""Which runs are made, and on which samples claims are judged: nothing is booted."""
+"""The runs that claims need, and the samples on which claims are judged. Nothing is booted."""
 
 import os
 import tempfile
@@ -29,7 +29,7 @@ def test_cases_are_valid_specs(name):
     check_spec(spec)
     clock = "real" if name in BY_HOSTS_CLOCK else "virtual"
     assert (spec.name, spec.seed, spec.kernel, spec.clock.mode) == (name, 3, "6.12", clock)
-    assert bool(spec.trace.events) is (name not in CHOPPER_CASES)  # whose claims look at places alone
+    assert bool(spec.trace.events) is (name not in CHOPPER_CASES)  # its claims look only at places on the disk
 
 
 def test_openat_is_traced_if_a_claim_needs_it():
@@ -48,14 +48,14 @@ def test_long_cases_come_first():
 
 @dataclass(frozen=True)
 class FakeRun:
-    """A run: its directory is called as its case and seed."""
+    """A run whose directory is named after its case and seed."""
 
     path: Path
 
 
 @pytest.fixture
 def examine(tmp_path, monkeypatch):
-    """Examine claims on runs that are directories alone; `failures` says why some fail, by name."""
+    """Return a function that examines claims on runs that are only directories. failures: reasons by run."""
     monkeypatch.setattr(runs, "read_run", FakeRun)
     monkeypatch.setattr("wblab.study.work.read_run", FakeRun, raising=False)
     monkeypatch.setattr("wblab.study.forked.warm", lambda names: None)
@@ -86,7 +86,7 @@ def names_of(samples):
 
 
 def claim(name, *cases):
-    """Return a claim whose verdict says on which runs it was judged, and by which process."""
+    """Return a claim whose verdict names the runs and the process that judged it."""
     return Claim(name, name, "here", cases, lambda samples: Verdict(REPRODUCED, repr((names_of(samples), os.getpid()))))
 
 

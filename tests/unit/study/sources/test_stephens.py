@@ -1,4 +1,4 @@
-"""Stephens's claims: what each makes of calls, states and events, and that the runs that they need can be made."""
+"""Stephens's claims: verdicts from calls, states and events, and valid cases."""
 
 from dataclasses import replace
 from types import SimpleNamespace
@@ -22,11 +22,11 @@ from wblab.study.sources.stephens.latency import line
 
 US, MS = 1000, 1_000_000
 CLAIMS = {claim.name: claim for claim in stephens_claims()}
-SEEDS = 8  # as many as decide a share
+SEEDS = 8  # enough seeds to decide a share
 
 
 def outcome(name, *runs):
-    """Return what becomes of a claim by one run of each of its cases."""
+    """Return the outcome of a claim from one run of each of its cases."""
     return CLAIMS[name].check({case: [run] * SEEDS for case, run in zip(CLAIMS[name].cases, runs, strict=True)}).outcome
 
 
@@ -57,13 +57,13 @@ def test_the_devices_of_the_preset_are_the_lab_s():
 
 
 def late(time_us):
-    """Return what gives a control load that wakes up so late."""
+    """Return a function that gives a control load which wakes up this late."""
     return lambda name: {"c1": SimpleNamespace(pauses_ns=np.full(9, time_us * US))}[name]
 
 
 @pytest.fixture
 def timed(monkeypatch):
-    """Return what makes a sample of calls, {(load, call): time in us}, and of disks with these latencies in us."""
+    """Return a function that makes a sample of calls, {(load, call): time in us}, on disks with latencies in us."""
 
     def make(times, latencies=(), late_us=100):
         found = {key: np.full(8, int(time * US)) for key, time in times.items()}
@@ -95,7 +95,7 @@ OURS = calls({"hdd": 17000, "ssd": 550, "ram": 138}, {"hdd": 79, "ssd": 43, "ram
     ("name", "his", "ours"),
     [
         ("S4-hdd", REPRODUCED, REPRODUCED),
-        ("S4-ssd", NOT_REPRODUCED, NOT_REPRODUCED),  # 26.96, which he rounds
+        ("S4-ssd", NOT_REPRODUCED, NOT_REPRODUCED),  # 26.96, rounded in the source
         ("S4-ram", REPRODUCED, NOT_REPRODUCED),
         ("S6-hdd", REPRODUCED, NOT_REPRODUCED),
         ("S6-ssd", REPRODUCED, NOT_REPRODUCED),
@@ -212,7 +212,7 @@ class Trace:
 
 @pytest.fixture
 def traced(monkeypatch):
-    """Return what makes a sample of events, {system:name: rows}, of a RAM disk that is device 1:0."""
+    """Return a function that makes a sample of events, {system:name: rows}, with a RAM disk as device 1:0."""
 
     def page_cache(run):
         return SimpleNamespace(trace=run.trace, events=run.trace.events, counts={"any": run.kept})
@@ -245,7 +245,7 @@ def test_a_device_without_a_queue(traced):
 
 
 def shares(**own):
-    """Return loads, and events of ext4 of which so many of ten are a load's own."""
+    """Return loads, and ext4 events of which so many in ten are the load's own."""
     rows = [
         (place if row < count else 99, 1000 * place + row, 0)
         for place, count in enumerate(own.values(), 1)

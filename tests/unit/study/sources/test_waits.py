@@ -1,4 +1,4 @@
-"""Verdicts by what pauses consist of, on runs whose traces are told by hand."""
+"""Verdicts from the causes of pauses, on synthetic traces."""
 
 import pytest
 from support.blametraces import Story
@@ -32,17 +32,17 @@ def blocked(story, start_ms, end_ms, sleep, wake, *, pid=MW1, by=0):
 
 
 @pytest.fixture
-def told(tmp_path):
-    """Return what makes a sample of a round of mw1 that is told for 3 s; then it sleeps for as long as it meant to."""
+def traced(tmp_path):
+    """Return a function that makes a sample from a story: one cycle of mw1, 3 s of events, then its usual sleep."""
 
-    def tell(story):
+    def trace(story):
         blocked(story, 3000, 3100, NAP, NAP_ENDS)
         ends = [story.start_ns, story.start_ns + ROUND_NS]
         path = write_run(tmp_path / "run", {"mw1": ends, "w1": [story.start_ns, story.start_ns + 50 * MS]})
         (path / "trace.dat").write_bytes(story.encode())
         return Sample(read_run(path))
 
-    return tell
+    return trace
 
 
 def verdict(name, sample):
@@ -51,7 +51,7 @@ def verdict(name, sample):
 
 
 def one_then_other(first_ms, first, other):
-    """Return a story of two waits."""
+    """Return a story with two waits, one after the other."""
     story = Story()
     blocked(story, 0, first_ms, *first)
     blocked(story, first_ms, 3000, *other)
@@ -59,14 +59,14 @@ def one_then_other(first_ms, first, other):
 
 
 @pytest.mark.parametrize(("first_ms", "expected"), [(2000, REPRODUCED), (1000, NOT_REPRODUCED)])
-def test_the_main_cause_is_that_of_most_pause_time(told, first_ms, expected):
-    found = verdict("live-cause", told(one_then_other(first_ms, (ISYNC, ISYNC_ENDS), (SHADOW, SHADOW_ENDS))))
+def test_the_main_cause_is_that_of_most_pause_time(traced, first_ms, expected):
+    found = verdict("live-cause", traced(one_then_other(first_ms, (ISYNC, ISYNC_ENDS), (SHADOW, SHADOW_ENDS))))
     assert found.outcome == expected
     assert found.effect.middle == pytest.approx(first_ms / 30)
     assert "journal writes block" in found.why
 
 
-def test_a_wait_for_a_lock_has_the_cause_of_its_holder_s_wait(told):
+def test_a_wait_for_a_lock_has_the_cause_of_its_holder_s_wait(traced):
     story = Story()
     story.switch(0, MW1, FLUSHER, stack=MUTEX)
     story.switch(0, FLUSHER, 0, stack=ISYNC)
@@ -75,12 +75,12 @@ def test_a_wait_for_a_lock_has_the_cause_of_its_holder_s_wait(told):
     story.wake(2400 * MS, FLUSHER, MW1, MUTEX_ENDS)
     story.switch(2400 * MS, FLUSHER, MW1)
     blocked(story, 2400, 3000, SHADOW, SHADOW_ENDS)
-    found = verdict("live-cause", told(story))
+    found = verdict("live-cause", traced(story))
     assert (found.outcome, round(found.effect.middle)) == (REPRODUCED, 80)
 
 
-def test_no_verdict_without_both_stacks(told):
-    sample = told(one_then_other(2900, (ISYNC, ()), (NAP, NAP_ENDS)))
+def test_no_verdict_without_both_stacks(traced):
+    sample = traced(one_then_other(2900, (ISYNC, ()), (NAP, NAP_ENDS)))
     assert waits_of(sample.run, ("mw1",), 500 * MS) is None
     assert verdict("live-cause", sample).outcome == NOT_TESTABLE
 
@@ -90,8 +90,8 @@ def test_no_verdict_without_both_stacks(told):
     ("first", "expected", "share"),
     [((SHADOW, SHADOW_ENDS), REPRODUCED, 70), ((THROTTLED, TIMER), NOT_REPRODUCED, 30)],
 )
-def test_the_sleeping_function_shows_whether_openat_is_blocked(told, name, first, expected, share):
+def test_the_sleeping_function_shows_whether_openat_is_blocked(traced, name, first, expected, share):
     other = (THROTTLED, TIMER) if first[0] is SHADOW else (SHADOW, SHADOW_ENDS)
-    found = verdict(name, told(one_then_other(2100, first, other)))
+    found = verdict(name, traced(one_then_other(2100, first, other)))
     assert (found.outcome, round(found.effect.middle)) == (expected, share)
     assert "throttled" in found.why

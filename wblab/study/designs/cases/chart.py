@@ -9,7 +9,7 @@ from matplotlib.figure import Figure
 
 from wblab.analysis.runs.pagecache import page_cache
 from wblab.analysis.runs.window import around
-from wblab.analysis.why.told import explain_all
+from wblab.analysis.why.explanations import explain_all
 from wblab.core.loads import MultiWrite, Write
 from wblab.plot.colours import load_colours
 from wblab.plot.picture import picture

@@ -1,4 +1,4 @@
-"""The files of a made-up machine, in a directory that stands for /sys and /proc/sys."""
+"""The files of a synthetic machine, in a directory in place of /sys and /proc/sys."""
 
 from pathlib import Path
 
@@ -10,7 +10,7 @@ from wblab.study.designs.advice import here, site
 
 @pytest.fixture
 def tree(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """Return where the files of the machine are; the lab finds them there."""
+    """Return the directory with the machine's files; the lab uses it in place of /sys and /proc/sys."""
     place = tmp_path / "machine"
     for name, text in FILES.items():
         (place / name).parent.mkdir(parents=True, exist_ok=True)

@@ -11,12 +11,12 @@ from wblab.study.designs.advice.amounts import in_bytes, share
         ("500ms", 50 * MIB),  # of 100 MiB/s
         ("1 s", 100 * MIB),
         ("0.5s", 50 * MIB),
-        ("128us", 12 << 10),  # small ones in whole pages
-        ("123ms", 12 * MIB),  # others in whole MiB
+        ("128us", 12 << 10),  # small amounts are whole pages
+        ("123ms", 12 * MIB),  # others are whole MiB
         ("5%", 409 * MIB),
         ("2.5 %", 204 * MIB),
         ("1% of the limit", 16 * MIB),  # of 1600 MiB
-        ("0.111 % of the limit", 454 << 12),  # in whole pages
+        ("0.111 % of the limit", 454 << 12),  # rounded to whole pages
         ("64MiB", 64 * MIB),
         ("67108864", 64 * MIB),
     ],

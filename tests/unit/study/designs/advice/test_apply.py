@@ -1,4 +1,4 @@
-"""A remedy is set, read back and undone: in files of a made-up machine."""
+"""A remedy is set, read back and undone in the files of a synthetic machine."""
 
 import os
 import subprocess

@@ -1,4 +1,4 @@
-"""What is recommended, of figures that are made up."""
+"""The choice of a recommendation from synthetic figures."""
 
 import re
 
@@ -64,7 +64,7 @@ def test_of_equal_remedies_the_one_with_fewest_settings_is_recommended():
     others = {"both": outcomes(0.5, 97), "one": outcomes(0.51, 97.5), "group": outcomes(0.5, 98)}
     wheres = {"both": ("queue", "sysctl"), "one": ("queue",), "group": ("slice",)}
     choice = chosen(NOW, others, wheres)
-    assert choice.name == "one"  # that who writes much must be known asks for more than a setting
+    assert choice.name == "one"  # a group needs more than a setting: the user must name the heavy writers
 
 
 def test_unnoticeable_pauses_count_as_equal():
@@ -118,7 +118,7 @@ def test_runs_are_paired_by_seed():
 
 
 def drawn(random):
-    """Return outcomes that are chance alone, as long pauses are: a few are much longer than most."""
+    """Return random outcomes, distributed like long pauses: a few are much longer than most."""
     return {
         seed: Outcome(value, value / 10, 100.0) for seed, value in zip(SEEDS, random.exponential(1.0, 10), strict=True)
     }

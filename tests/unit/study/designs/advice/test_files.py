@@ -1,4 +1,4 @@
-"""The files to install, and what they say of how to undo them."""
+"""The files to install, and their instructions to undo them."""
 
 import shutil
 import subprocess
@@ -44,7 +44,7 @@ def test_thresholds_are_written_to_sysctl_d():
         "sudo install -m 644 90-wblab.conf /etc/sysctl.d/",
         "sudo sysctl -p /etc/sysctl.d/90-wblab.conf",
         "sudo rm /etc/sysctl.d/90-wblab.conf",
-        "echo 20 | sudo tee /proc/sys/vm/dirty_ratio",  # which is what was in force
+        "echo 20 | sudo tee /proc/sys/vm/dirty_ratio",  # the value in force before
     ):
         assert f"#     {command}\n" in files[SYSCTL]
     assert "dirty_bytes |" not in "".join(undo_commands(SYSCTL, advice.candidate("it"), advice))
@@ -101,7 +101,7 @@ def test_all_three_files_are_written_if_needed():
 def test_systemd_reads_the_slice(tmp_path, wanted):
     verify = shutil.which("systemd-analyze")
     if verify is None:
-        return  # what it would find is in the settings above
+        return  # its settings were checked above
     (tmp_path / SLICE).write_text(made(*wanted, directory="/")[0][SLICE])
     found = subprocess.run([verify, "verify", tmp_path / SLICE], capture_output=True, text=True, check=False)
     assert SLICE not in found.stderr, found.stderr

@@ -1,4 +1,4 @@
-"""An advice's directory of somebody else, which root is asked to set or to print: nothing but a remedy comes of it."""
+"""Hostile advice directories that root applies or prints: only settings of a known remedy are ever made."""
 
 import json
 import os
@@ -25,7 +25,7 @@ REMEDIES = {"it": {"about": "a short queue", "nr_requests": 4}, "low": {"about":
 
 @pytest.fixture
 def directory(tree, tmp_path, monkeypatch):
-    """Return the directory of an advice for the made-up machine, which a stranger may change from now on."""
+    """Return the directory of an advice for the synthetic machine, for a test to tamper with."""
     monkeypatch.setattr(applying, "STATE", tmp_path / "state")
     monkeypatch.setattr(applying.apply, "__defaults__", (tmp_path / "state",))
     monkeypatch.setattr(applying, "is_possible", lambda change, root: True)  # the tree is not below /sys
@@ -45,7 +45,7 @@ def _toml(table):
 
 
 def change(directory, at, value):
-    """Set what lies at a way through the tables of the file, such as candidates/1/name."""
+    """Change the value at a path through the tables of the file, such as candidates/1/name."""
     file = directory / "advice.json"
     found = table = json.loads(file.read_text())
     *way, last = at.split("/")
@@ -83,7 +83,7 @@ def test_an_unchanged_advice_is_applied(directory, tree, capsys):
         {"where": "bdi", "key": "max_ratio_fine", "value": "1000001"},
         {"where": "bdi", "key": "strict_limit", "value": "0"},
         {"where": "sysctl", "key": "vm.dirty_bytes", "value": "4096"},
-        {"where": "sysctl", "key": "vm.dirty_bytes", "value": str(1 << 49)},  # more than any machine that runs this has
+        {"where": "sysctl", "key": "vm.dirty_bytes", "value": str(1 << 49)},  # more than the memory of any test machine
         {"where": "sysctl", "key": "vm.dirty_writeback_centisecs", "value": "0"},
         {"where": "sysctl", "key": "vm.overcommit_memory", "value": "2"},
         {"where": "sysctl", "key": "kernel.core_pattern", "value": "1"},
@@ -182,13 +182,13 @@ def test_the_site_is_compared_with_the_machine(directory, tree, capsys, at, valu
 
 def test_all_paths_belong_to_the_site(directory, monkeypatch):
     advice = advice_in(Store.open(directory))
-    elsewhere = replace(SITE, schedulers=("none",), controllers=())  # a module may be loaded or not: the same disk
+    elsewhere = replace(SITE, schedulers=("none",), controllers=())  # the same disk, with other modules loaded
     monkeypatch.setattr(sites, "find_site", lambda directory: elsewhere)
     assert advice_in(Store.open(directory)).site == elsewhere != advice.site
 
 
 def test_commands_are_quoted_and_comments_stay_on_one_line(directory):
-    """Also of an advice that came past the check."""
+    """This holds even for an advice that passed the check."""
     advice = advice_in(Store.open(directory))
     hostile = replace(advice.site, known_by={"sda;reboot": 'KERNEL=="sda"'})
     line = install_commands(RULES, hostile)[1]
@@ -201,7 +201,7 @@ def test_commands_are_quoted_and_comments_stay_on_one_line(directory):
 @pytest.mark.parametrize("option", ["--resume", "--output", "--exp"])
 def test_root_writes_nothing_into_another_user_s_directory(directory, tmp_path, capsys, monkeypatch, option):
     if os.geteuid() != 0:
-        monkeypatch.setattr("os.geteuid", lambda: 0)  # then all that is ours is another user's
+        monkeypatch.setattr("os.geteuid", lambda: 0)  # so that our files belong to another user
     monkeypatch.setattr("wblab.kernels.built_kernels", lambda *given: pytest.fail("it went on"))
     place = {"--resume": directory, "--output": tmp_path / "out", "--exp": tmp_path / "home"}[option]
     place.mkdir(exist_ok=True)

@@ -37,7 +37,7 @@ def test_a_remedy_is_translated_to_the_twin_and_to_the_machine():
 
 
 def test_all_of_the_lab_s_remedies_can_be_planned_and_stored():
-    late = replace(MACHINE, background_bytes=1200 * MIB)  # than half of its limit
+    late = replace(MACHINE, background_bytes=1200 * MIB)  # lower than half of its limit
     found = plan(late, SITE, read_remedies(), range(1, 4))
     assert Plan.from_json(found.plan.to_json()) == found.plan
     assert not found.left_out
@@ -46,10 +46,10 @@ def test_all_of_the_lab_s_remedies_can_be_planned_and_stored():
 
 def test_the_scale_of_the_twin_keeps_limits_above_some_pages():
     small = replace(MACHINE, dirty_bytes=8 * MIB)
-    assert fine_factor(MACHINE, [MACHINE]) == 54  # as any twin of such a machine
-    assert fine_factor(MACHINE, [small]) == 25  # 192 MiB are written in it
-    assert fine_factor(replace(MACHINE, offender_bytes=MIB), [small]) == 8  # and what may be dirty in it is 1 MiB
-    assert fine_factor(MACHINE, [replace(MACHINE, dirty_bytes=32 * MIB)]) == 32  # 1 MiB
+    assert fine_factor(MACHINE, [MACHINE]) == 54  # as in any twin of this machine
+    assert fine_factor(MACHINE, [small]) == 25  # the twin writes 192 MiB
+    assert fine_factor(replace(MACHINE, offender_bytes=MIB), [small]) == 8  # and its dirty limit is 1 MiB
+    assert fine_factor(MACHINE, [replace(MACHINE, dirty_bytes=32 * MIB)]) == 32  # its dirty limit is 1 MiB
 
 
 def test_limits_of_a_few_pages_are_left_out():

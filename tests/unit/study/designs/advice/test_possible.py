@@ -1,4 +1,4 @@
-"""What an advice, or a journal, may say that root then does."""
+"""The changes that root makes for an advice or a journal."""
 
 from dataclasses import replace
 

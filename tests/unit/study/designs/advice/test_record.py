@@ -1,4 +1,4 @@
-"""The file of an advice, and what is said of it."""
+"""The record of an advice, and its text output."""
 
 import json
 from dataclasses import replace
@@ -181,7 +181,7 @@ def test_the_loads_of_a_spec_are_its_innocent_ones(tmp_path):
     assert loads
     assert all(load.role != "offender" and not load.disk for load in loads.values())
     files = [file for load in loads.values() for file in vars(load).get("file", "").split()]
-    assert len(set(files)) == len(files) == 4  # those of the two disks are apart
+    assert len(set(files)) == len(files) == 4  # loads of different disks get different files
     with pytest.raises(InputError, match=r"--like: no spec 'nothing'.*it may also be a live run"):
         loads_like("nothing", tmp_path)
 

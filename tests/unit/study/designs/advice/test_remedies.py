@@ -19,7 +19,7 @@ def remedy(name="it", **given):
     ("given", "changed"),
     [
         ({"dirty": "500ms", "background": "250ms"}, {"dirty_bytes": 50 * MIB, "background_bytes": 25 * MIB}),
-        ({"dirty": "500ms"}, {"dirty_bytes": 50 * MIB, "background_bytes": 25 * MIB}),  # as the kernel would
+        ({"dirty": "500ms"}, {"dirty_bytes": 50 * MIB, "background_bytes": 25 * MIB}),  # as the kernel does
         ({"dirty": "64MiB"}, {"dirty_bytes": 64 * MIB, "background_bytes": 32 * MIB}),
         ({"dirty": "5%"}, {"dirty_bytes": 409 * MIB, "background_bytes": 409 * MIB // 2}),
         ({"background": "100ms"}, {"background_bytes": 10 * MIB}),
@@ -103,7 +103,9 @@ def test_an_invalid_remedy_is_refused_with_the_reason(table, message):
 
 
 def test_the_lab_s_remedies_are_valid_and_have_an_effect():
-    late = replace(MACHINE, background_bytes=1200 * MIB)  # half of its limit at most changes nothing as usual
+    late = replace(
+        MACHINE, background_bytes=1200 * MIB
+    )  # with the usual threshold, half of the limit would change nothing
     for name, each in read_remedies().items():
         assert each.about, name
         assert each.on(late) != late, name

@@ -1,4 +1,4 @@
-"""Two rounds of an advice: what is run in each is a script's, which says what each remedy does."""
+"""The two rounds of an advice. A script stands in for the runs and decides the effect of each remedy."""
 
 import json
 from math import prod
@@ -38,7 +38,7 @@ def planned(**changes):
 
 
 class Script:
-    """What runs would be: `pauses_s` by remedy; each of a pair by its part. most: after so many they are lost."""
+    """Stands in for runs. pauses_s: pauses by remedy; a pair combines its parts. most: later runs are interrupted."""
 
     def __init__(self, store):
         self.store, self.pauses_s, self.failing, self.rounds = store, dict(PAUSES_S), set(), []
@@ -83,7 +83,10 @@ def names(found):
 
 def test_the_best_compatible_remedies_are_tried_together(script, capsys):
     found = _run_rounds(script.store, None, None)
-    assert script.rounds == [PAUSES_S.keys(), {"short+low", "short+own", "low+own"}]  # shorter sets what short does
+    assert script.rounds == [
+        PAUSES_S.keys(),
+        {"short+low", "short+own", "low+own"},
+    ]  # shorter has the same setting as short
     said = "wblab: second round: pairs of the remedies that help (short, low, own)\n"
     assert capsys.readouterr().err == said
     assert found.choice.name == "short+low"
@@ -139,7 +142,7 @@ def test_an_interruption_in_the_second_round_resumes_with_the_same_pairs(script,
         _run_rounds(script.store, None, None)
     monkeypatch.setattr("wblab.study.run.run_store", run)
     script.most = 1000
-    script.pauses_s |= {"wbt": 0.4}  # were it chosen anew, it would be another
+    script.pauses_s |= {"wbt": 0.4}  # a new choice would be different
     found = _run_rounds(Store.open(script.store.path), None, None)
     assert {name for name in names(found) if "+" in name} == {"short+low", "short+own", "low+own"}
     assert all(len(row.outcomes) == len(SEEDS) for row in found.others)
@@ -173,9 +176,9 @@ def test_without_a_run_of_the_unchanged_machine_the_reason_is_given(script, caps
 @pytest.mark.parametrize(
     "pauses_s",
     [
-        dict.fromkeys(PAUSES_S, 5.0),  # nothing helps
-        dict.fromkeys(PAUSES_S, 5.0) | {"short": 1.0, "shorter": 1.0},  # what helps sets the same
-        PAUSES_S | {"now": 0.1},  # nobody is stopped
+        dict.fromkeys(PAUSES_S, 5.0),  # no remedy helps
+        dict.fromkeys(PAUSES_S, 5.0) | {"short": 1.0, "shorter": 1.0},  # the helpful remedies have the same setting
+        PAUSES_S | {"now": 0.1},  # no load is stalled
     ],
 )
 def test_with_fewer_than_two_useful_remedies_there_is_no_second_round(script, pauses_s):
@@ -195,8 +198,8 @@ def test_an_untried_pair_is_not_applied(script):
 
 def test_possible_pairs():
     of = {option.of for option in planned().pairs}
-    assert ("short", "shorter") not in of  # one setting
-    assert ("bfq", "wbt") not in of  # it turns it off
+    assert ("short", "shorter") not in of  # they share a setting
+    assert ("bfq", "wbt") not in of  # bfq disables wbt
     assert {("short", "low"), ("low", "own"), ("bfq", "own")} <= of
     pairs = plan(
         MACHINE,
@@ -212,7 +215,7 @@ def test_a_pair_given_by_the_user_is_not_tried_twice():
     assert "low+short" in {item.name for item in both.candidates}
     assert ("short", "low") not in {option.of for option in both.pairs}
     other = planned(**{"short+low": {"nr_requests": 7}})
-    assert ("short", "low") not in {option.of for option in other.pairs}  # its name is another's
+    assert ("short", "low") not in {option.of for option in other.pairs}  # its name is taken
 
 
 def test_at_most_the_three_best_are_combined():
@@ -225,7 +228,7 @@ def test_at_most_the_three_best_are_combined():
     assert chosen("short", "low", "own", "wbt") == {"short+low", "short+own", "low+own"}
     assert chosen("own", "shorter", "short", "wbt") == {"shorter+own", "shorter+wbt", "own+wbt"}
     assert chosen("short", "shorter") == chosen("short") == chosen() == set()
-    assert chosen("short", "bfq", "low") == {"short+low"}  # another scheduler has a queue of its own
+    assert chosen("short", "bfq", "low") == {"short+low"}  # a new scheduler has its own queue depth
     assert chosen("bfq", "wbt", "low") == {"low+bfq", "low+wbt"}
 
 

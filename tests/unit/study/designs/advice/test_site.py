@@ -1,4 +1,4 @@
-"""What a machine is asked about the disk below a directory."""
+"""Facts about the disk below a directory."""
 
 from dataclasses import replace
 from pathlib import Path
@@ -17,7 +17,7 @@ from wblab.study.designs.twin.machine import WHOLE, Queue
 
 def test_the_machine_s_settings_are_read(tree):
     (tree / "class/bdi/8:0/max_ratio_fine").write_text("50000\n")
-    assert own_limit_of(SITE) == WHOLE  # it is not strict
+    assert own_limit_of(SITE) == WHOLE  # the limit is not strict
     (tree / "class/bdi/8:0/strict_limit").write_text("1\n")
     assert own_limit_of(SITE) == 50_000
     assert queue_of(SITE) == Queue(requests=256, request_bytes=1280 << 10, wbt_lat_usec=0)
@@ -88,7 +88,7 @@ def device(tmp_path, monkeypatch):
         ({"sda/wwid": "eui.0025\n"}, 'ATTR{wwid}=="eui.0025"'),
         ({"sda/serial": "overlayblk"}, 'ATTR{serial}=="overlayblk"'),
         ({"sda/device/wwid": "naa.5000\n"}, 'ATTRS{wwid}=="naa.5000"'),
-        # What a stranger's stick says of itself is no rule of udev's.
+        # Attributes of an untrusted stick must not become part of a udev rule.
         ({"udev/b8:0": 'E:ID_SERIAL=x", RUN+="/bin/sh\n'}, 'KERNEL=="sda"'),
         ({"udev/b8:0": "E:ID_SERIAL=*\n", "sda/serial": "a|b"}, 'KERNEL=="sda"'),
         ({"sda/serial": ""}, 'KERNEL=="sda"'),

@@ -1,4 +1,4 @@
-"""A target of claims: which runs it needs on its filesystem, and when it is out of date."""
+"""A target of claims: its runs on the filesystem, and when it is out of date."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""Targets that are made and read back; one that was interrupted."""
+"""Targets are made, interrupted and read back."""
 
 import json
 from dataclasses import dataclass, field
@@ -21,7 +21,7 @@ class Kernel:
 
 @dataclass
 class Scripted:
-    """A plan that makes a file a call, and fails where it is to."""
+    """A plan that makes one file per call, and fails if told so."""
 
     made_of: str = "this"
     target: Target = XFS
@@ -53,7 +53,7 @@ def test_all_targets_are_read_in_order(tmp_path):
     targets = [Target(*parts) for parts in (("6.1", "xfs", "li"), ("7.2", "ext4", "trial"), ("7.2", "xfs", "thesis"))]
     for target in targets:
         make(Scripted(target=target), tmp_path, 1)
-    (tmp_path / "_7.2_ext2_li").mkdir()  # one that was interrupted
+    (tmp_path / "_7.2_ext2_li").mkdir()  # an interrupted target
     (tmp_path / "notes").mkdir()
     assert [made.target for made in read_all(tmp_path, ["7.2", "6.1"])] == [targets[1], targets[2], targets[0]]
     assert read_all(tmp_path / "nowhere", ["7.2"]) == []
@@ -78,7 +78,7 @@ def test_a_plan_resumes_its_own_files_and_no_other_plan_s(tmp_path):
 
     with pytest.raises(WblabError, match="interrupted"):
         make(Scripted("that", fails=True), tmp_path, 1)
-    assert is_current(Scripted(), tmp_path)  # the one that is there stays, until another is complete
+    assert is_current(Scripted(), tmp_path)  # the existing target is kept until a new one is complete
     make(Scripted("yet another"), tmp_path, 1)
     assert files(tmp_path / XFS.name) == []
     assert not is_current(Scripted(), tmp_path)

@@ -68,4 +68,4 @@ def test_a_row_without_runs_has_a_reason_and_no_link(tmp_path):
 def test_claims_and_recommendations_have_the_same_columns(tmp_path):
     text = text_of(tmp_path, target("ext4", "li", LINEAR), target("xfs", "trial", SHORT))
     assert re.findall(r'<th class="fs[^>]*>(\w+)</th>', text) == ["ext4", "xfs"] * 2
-    assert len(re.findall(r'<td class="mark[^>]*></td>', text)) == 2  # ext4 has no trial, and xfs no claims
+    assert len(re.findall(r'<td class="mark[^>]*></td>', text)) == 2  # ext4 has no trial, xfs no claims

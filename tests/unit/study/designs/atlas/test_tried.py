@@ -1,4 +1,4 @@
-"""A target of the trial: what is tried on its filesystem, what cannot be, and what its rows say."""
+"""A target of the trial: the cells on its filesystem, impossible cells, and its rows."""
 
 from dataclasses import replace
 
@@ -43,7 +43,7 @@ def plan_of():
 
 @pytest.fixture
 def small(monkeypatch, tmp_path):
-    """Have a small trial in place of that of the lab."""
+    """Replace the lab's trial by a small one; return its file."""
     path = small_trial(tmp_path)
     monkeypatch.setattr(module, "read_wisdom", lambda: read_wisdom(path))
     return path
@@ -51,16 +51,16 @@ def small(monkeypatch, tmp_path):
 
 @pytest.fixture
 def refuse(monkeypatch):
-    """Have no spec run for which this is so, for a reason."""
+    """Return a function that makes all specs with a property impossible, with a reason."""
 
-    def as_told(is_unfit, reason):
+    def refuse_specs(is_unfit, reason):
         def ready(spec, resolve):
             if is_unfit(spec):
                 raise InputError(reason)
 
         monkeypatch.setattr(module, "ready", ready)
 
-    return as_told
+    return refuse_specs
 
 
 def around(mean, seed):
@@ -118,7 +118,7 @@ def test_if_the_default_cannot_run_nothing_is_run(plan_of, small, refuse, tmp_pa
 
 @pytest.fixture
 def found(plan_of, small, tmp_path):
-    """Return a plan, and what became of all in it: 1 helps by seconds, and 2a harms."""
+    """Return a plan and its outcomes: 1 helps when scaled by seconds, and 2a harms."""
     plan = plan_of("xfs")
     pauses = {DEFAULT: around(2.0, 0), ("1", "by seconds"): around(0.5, 1), ("2a", "by memory"): around(4.0, 3)}
     measured = pretended(plan.wisdom, plan.plan, tmp_path, pauses)
@@ -182,7 +182,7 @@ def test_a_target_resumes_and_keeps_only_records(found, monkeypatch, tmp_path):
         module, "result_of", lambda *of: Result(plan.wisdom, tuple(tried), {}, Kernel().describe(), 19, 3)
     )
     assert len(plan.fill(tmp_path, 1)) == 3
-    assert made == ["a-s1"]  # what failed is tried again
+    assert made == ["a-s1"]  # the failed run is tried again
     plan.prune(tmp_path)
     assert [path.name for path in (tmp_path / "runs" / "a-s1").iterdir()] == ["experiment.json"]
     text = (tmp_path / "report.html").read_text()

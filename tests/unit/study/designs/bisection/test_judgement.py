@@ -1,4 +1,4 @@
-"""How many runs are enough, and on which side a commit is."""
+"""How many runs are enough, and whether a commit is good or bad."""
 
 import numpy as np
 import pytest
@@ -51,4 +51,4 @@ def test_repeated_looks_rarely_find_a_false_difference():
     for _ in range(150):
         good, bad = random.normal(1.0, 0.3, (2, 34))
         wrong += any(difference(good[:seeds], bad[:seeds], plan).claim for seeds in plan)
-    assert wrong <= 0.08 * 150  # 5 %, and what chance adds to it
+    assert wrong <= 0.08 * 150  # 5 %, with a margin for chance

@@ -1,4 +1,4 @@
-"""What is read from the user's repository, and that it stays as it is."""
+"""Facts read from the user's repository, which must not change."""
 
 import subprocess
 import time
@@ -108,7 +108,7 @@ def test_a_work_tree_is_removed_after_an_error_and_after_a_kill(repository, repo
         raise KeyboardInterrupt
     assert repository.state() == before
     left = worktree(repository.path, head, report)
-    made = left.__enter__()  # and never left, as if we were killed; the lock would end with the process
+    made = left.__enter__()  # never left, as after a kill; the lock would end with the process
     (made.tree / "half").touch()
     del left
     with worktree(repository.path, head, report) as again:

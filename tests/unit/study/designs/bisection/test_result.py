@@ -1,4 +1,4 @@
-"""What a bisection prints and keeps."""
+"""The printed answer of a bisection, and its record."""
 
 import json
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""The search with git's own bisection, and figures that are known beforehand."""
+"""The search by git bisect, with known figures."""
 
 from contextlib import contextmanager
 
@@ -12,7 +12,7 @@ from wblab.study.designs.bisection.session import GitSession
 
 
 class Figures:
-    """Figures by commit: a mean and a spread; no mean: the commit does not build."""
+    """Figures by commit, from a mean and a spread. A commit without a mean fails to build."""
 
     def __init__(self, means, spread=0.0, kernels=None):
         self.means, self.spread, self.kernels = means, spread, kernels or {}
@@ -25,7 +25,9 @@ class Figures:
 
     def values(self, commit, seeds, report):
         self.asked[commit] = max(seeds, self.asked.get(commit, 0))
-        random = np.random.default_rng(list(self.means).index(commit))  # not the hash, which the time of day is in
+        random = np.random.default_rng(
+            list(self.means).index(commit)
+        )  # not from the hash, which depends on the time of day
         return (self.means[commit] + self.spread * random.standard_normal(100))[:seeds].tolist()
 
 
@@ -106,7 +108,7 @@ def test_an_undecided_commit_is_skipped_after_all_seeds(repository):
     search, session = searched(repository, commits, figures, most=8)
     assert [trial.why for trial in search.trials] == ["neither good nor bad after 8 seeds"]
     assert session.first_bad is None
-    assert figures.asked[commits[0]] == 8  # the ends have as many as the commit
+    assert figures.asked[commits[0]] == 8  # the ends get as many runs as the commit
 
 
 def test_an_identical_kernel_needs_no_runs(repository):

@@ -1,4 +1,4 @@
-"""A few recommendations on small scenarios, and figures that nobody measured."""
+"""A few recommendations on small scenarios, and synthetic figures."""
 
 from functools import partial
 
@@ -11,7 +11,7 @@ from wblab.study.designs.paired.recommendations import read_wisdom
 
 @pytest.fixture
 def write_wisdom(tmp_path):
-    """Write recommendations, with a text replaced by another."""
+    """Return a function that writes recommendations, with one text replaced by another."""
     return partial(small_trial, tmp_path)
 
 
@@ -27,5 +27,5 @@ def matrix(wisdom):
 
 @pytest.fixture
 def pretend(wisdom, matrix, tmp_path):
-    """Return what was measured: longest pauses of mw1 and rates of l1, by seed, of each value and scaling."""
+    """Return a function that makes synthetic measurements: longest pauses of mw1 and rates of l1 by seed."""
     return partial(pretended, wisdom, matrix, tmp_path)

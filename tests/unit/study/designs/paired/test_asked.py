@@ -1,4 +1,4 @@
-"""What the kernel makes of values as they are written."""
+"""The kernel's answers to settings: accepted, rejected or cleared."""
 
 import pytest
 

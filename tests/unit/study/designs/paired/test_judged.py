@@ -1,4 +1,4 @@
-"""What becomes of values on a scenario, how many seeds that takes, and the report."""
+"""Outcomes of values in a scenario, the number of seeds, and the report."""
 
 import json
 from dataclasses import replace
@@ -43,7 +43,7 @@ def outcomes(tried, key, way):
 def test_outcomes_by_scenario(tried):
     assert outcomes(tried, "1", "by seconds") == ["reproduced", "reproduced"]
     assert outcomes(tried, "1", "by memory") == ["not decided", "not reproduced"]
-    assert outcomes(tried, "2a", "by memory") == ["harms"]  # the innocent are stopped for longer
+    assert outcomes(tried, "2a", "by memory") == ["harms"]  # innocent loads are stalled for longer
     assert outcomes(tried, "2a", "by seconds") == ["not reproduced"]
     assert outcomes(tried, "2b", "as it is") == []
 
@@ -84,7 +84,7 @@ def test_the_report_is_one_page(tried, wisdom, tmp_path):
     assert "vm.dirty_bytes = 629145600 is rejected" in page
     assert 'src="data:image/png;base64,' in page
     assert 'src="http' not in page
-    assert "<td>1 A</td><td>600 MiB</td>" in page  # side by side with what it contradicts
+    assert "<td>1 A</td><td>600 MiB</td>" in page  # next to the recommendation that it contradicts
     assert "<td>2 B</td><td>more; WBT</td>" in page
     assert "built-in method" not in page
     assert (tmp_path / "trial.png").stat().st_size > 10_000

@@ -1,4 +1,4 @@
-"""Which figure of a run is that of a role."""
+"""Metrics of a role, taken from the loads of a run."""
 
 import pandas as pd
 import pytest
@@ -11,7 +11,7 @@ from wblab.study.store import Store
 
 @pytest.fixture
 def values(wisdom, matrix, tmp_path):
-    """Return a metric of a role of one run with these figures."""
+    """Return a function that gives a metric of a role in one run with these figures."""
     cell = next(cell for cell in matrix.cells if cell.levels["scenario"] == "small")
 
     def of(figures, role, metric):

@@ -1,4 +1,4 @@
-"""A trial as a matrix."""
+"""A trial as a plan of cells."""
 
 import pytest
 

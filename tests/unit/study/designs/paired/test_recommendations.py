@@ -1,4 +1,4 @@
-"""Recommendations as data: those that come with the lab are complete, and what is wrong with others is said."""
+"""Recommendations as data: the lab's own are complete, and errors in files are named."""
 
 import pytest
 

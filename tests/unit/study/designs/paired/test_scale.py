@@ -1,4 +1,4 @@
-"""From the machine of a recommendation to a guest, and what the kernel makes of settings that contradict each other."""
+"""Scaling from a recommendation's machine to a guest, and settings that exclude each other."""
 
 from dataclasses import replace
 

@@ -1,4 +1,4 @@
-"""Verdicts on figures whose truth is known."""
+"""Verdicts on figures with known truth."""
 
 import numpy as np
 import pytest
@@ -101,7 +101,7 @@ def test_of_many_ineffective_changes_few_are_claimed():
         ratio_figure(seeds(np.exp(generator.normal(0, 0.2, 8))), seeds([1.0] * 8), 100.0, rising=False, floor=0.1)
         for _ in range(300)
     ]
-    assert sum(figure.p < 0.05 for figure in figures) > 5  # each by itself
+    assert sum(figure.p < 0.05 for figure in figures) > 5  # each without correction
     assert sum(figure.is_shown for figure in corrected(figures)) == 0
 
 

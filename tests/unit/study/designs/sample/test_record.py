@@ -46,7 +46,7 @@ def test_a_response_is_the_worst_load_and_the_median_seed(directory):
         (cell, seed, f"{cell.name}-s{seed}", rows(10 * number + seed, number))
         for seed in (1, 2)
         for number, cell in enumerate(matrix.cells)
-        if number != 5  # it failed
+        if number != 5  # a failed run
     ]
     pq.write_table(results_table(matrix, parts), directory / TABLE)
     found = observed(directory, matrix.cells[0].spec)

@@ -7,13 +7,13 @@ from wblab.study.designs.twin.match import Match
     ("live", "twin", "outcome"),
     [
         (5.0, (4.8, 5.0, 5.2, 5.1), "reproduced"),
-        (8.5, (4.8, 5.0, 5.2, 5.1), "reproduced"),  # off by less than a factor of two
+        (8.5, (4.8, 5.0, 5.2, 5.1), "reproduced"),  # differs by less than a factor of two
         (20.0, (4.8, 5.0, 5.2, 5.1), "not reproduced"),
         (1.0, (4.8, 5.0, 5.2, 5.1), "not reproduced"),
-        (5.0, (1.0, 5.0, 20.0), "not decided"),  # as the twin's own runs differ by more
+        (5.0, (1.0, 5.0, 20.0), "not decided"),  # the twin's own runs differ by more
         (9.8, (4.8, 5.0, 5.2, 5.1), "not decided"),  # at the edge
         (5.0, (5.0, 5.0), "not decided"),  # too few runs
-        (0.1, (0.001, 0.002, 0.001), "reproduced"),  # nobody notices either
+        (0.1, (0.001, 0.002, 0.001), "reproduced"),  # both are too short to notice
         (0.7, (0.0, 0.0, 0.0), "not reproduced"),
         (None, (0.7, 0.9), None),
     ],

@@ -1,4 +1,4 @@
-"""A twin's runs: the same spec with several seeds, on the kernel that the user names; and what is read back of them."""
+"""A twin's runs: one spec with several seeds on the user's kernel, and how they are read back."""
 
 import pytest
 

@@ -79,14 +79,14 @@ def test_features_missing_in_a_guest_are_reported():
 def test_a_measured_disk_keeps_its_times_in_the_twin():
     disk = read_disk("usb-stick")
     machine = with_disk(THESIS, disk)
-    assert machine.write_bps == pytest.approx(1 / (1 / 10e6 + 1.15 / (8 * MIB)), rel=0.001)  # with its stalls
+    assert machine.write_bps == pytest.approx(1 / (1 / 10e6 + 1.15 / (8 * MIB)), rel=0.001)  # stalls included
     twin = twin_of(machine, "twin")
     check_spec(twin.spec)
     small = twin.spec.disk["disk"]
     assert small.write_bps == pytest.approx(disk.write_bps / twin.factor, rel=0.001)
     assert small.stall_every == pytest.approx(disk.stall_every / twin.factor, rel=0.001)
     assert (small.latency, small.stall_time, small.stalls) == (disk.latency, disk.stall_time, "random")
-    assert with_disk(THESIS, read_disk("hdd")).write_bps == 51_000_000  # through its cache
+    assert with_disk(THESIS, read_disk("hdd")).write_bps == 51_000_000  # through its write cache
 
 
 def as_set(**changes):
@@ -100,8 +100,8 @@ def test_the_machine_s_settings_are_set_in_the_twin():
     check_spec(twin.spec)
     disk = twin.spec.disk["disk"]
     assert twin.factor == 32
-    assert twin.spec.sysctl["vm.dirty_expire_centisecs"] == 500  # a time stays
-    assert disk.bdi == {"max_ratio_fine": 50_000, "strict_limit": 1}  # and so does a share
+    assert twin.spec.sysctl["vm.dirty_expire_centisecs"] == 500  # times are not scaled
+    assert disk.bdi == {"max_ratio_fine": 50_000, "strict_limit": 1}  # nor are shares
     assert twin.spec.cgroup["bulk"].loads == ("offender",)
     assert twin.spec.cgroup["bulk"].files == {
         "memory.max": "max",
@@ -120,11 +120,17 @@ def test_a_weight_is_set_for_the_scheduler():
 @pytest.mark.parametrize(
     ("requests", "kib", "scheduler", "factor", "found"),
     [
-        (256, 1280, "mq-deadline", 32.0, (256, 40)),  # as many, each smaller: a request takes as long as there
-        (256, 4096, "mq-deadline", 32.0, (512, 64)),  # the guest's disk takes no larger ones
-        (256, 128, "mq-deadline", 64.0, (128, 4)),  # nor smaller ones than a page
-        (4, 128, "mq-deadline", 64.0, (4, 4)),  # nor has it fewer
-        (1023, 1280, "none", 32.0, (64, 40)),  # without a scheduler it is as deep as the device
+        (
+            256,
+            1280,
+            "mq-deadline",
+            32.0,
+            (256, 40),
+        ),  # the same number, each smaller: a request takes as long as on the machine
+        (256, 4096, "mq-deadline", 32.0, (512, 64)),  # the guest's disk takes no larger requests
+        (256, 128, "mq-deadline", 64.0, (128, 4)),  # no request is smaller than a page
+        (4, 128, "mq-deadline", 64.0, (4, 4)),  # the guest's disk has no fewer requests
+        (1023, 1280, "none", 32.0, (64, 40)),  # without a scheduler, the queue is as deep as the device's
     ],
 )
 def test_the_queue_holds_the_same_time(requests, kib, scheduler, factor, found):

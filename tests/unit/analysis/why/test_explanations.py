@@ -7,7 +7,7 @@ from support.blametraces import DEVICE, Story
 from support.runs import MS, write_run_of
 
 from wblab.analysis.runs.run import Run, read_run
-from wblab.analysis.why.told import explanations
+from wblab.analysis.why.explanations import explanations
 from wblab.core.errors import InputError
 from wblab.lab.captures import Capture, write_capture
 from wblab.lab.livespec import HostDisk, LiveSpec
@@ -53,14 +53,14 @@ def test_a_pause_is_explained_by_the_capture_that_covers_it(tmp_path):
     first, second = explanations(run)
     assert [item.explanation.number for item in (first, second)] == [1, 2]
     assert first.recorded is not second.recorded
-    for told in (first, second):
-        assert told.explanation.parts["buffer"] == 1000 * MS
-        assert told.explanation.unknown_ns == 0
+    for explained in (first, second):
+        assert explained.explanation.parts["buffer"] == 1000 * MS
+        assert explained.explanation.unknown_ns == 0
 
 
 def test_a_kernel_that_does_not_name_the_file_of_a_bio(tmp_path):
-    (told,) = explanations(live_run(tmp_path, {(0, 1500): behind(100, 1100)}, [0, 1200]))
-    (cause,) = told.explanation.causes
+    (explained,) = explanations(live_run(tmp_path, {(0, 1500): behind(100, 1100)}, [0, 1200]))
+    (cause,) = explained.explanation.causes
     assert cause.request.ahead == {"the flusher (program unknown)": 72 * 512, "dd": 16 * 512, "mw1": 8 * 512}
 
 
@@ -93,15 +93,15 @@ def flushing(*dirtied):
     [
         ([*[(8, 13)] * 40, (9, 14)], "dd", "dd"),
         ([*[(8, 13)] * 20, *[(9, 13)] * 20, (10, 14)], "dd", "rsync"),  # two tasks of one program
-        ([*[(8, 13)] * 39, (10, 13), (10, 14)], "dd", "rsync"),  # a page of forty is of another
+        ([*[(8, 13)] * 39, (10, 13), (10, 14)], "dd", "rsync"),  # one page of forty is another task's
         ([*[(8, 13)] * 20, *[(10, 13)] * 20, (10, 14)], "the flusher (program unknown)", "rsync"),
         ([(10, 14)], "the flusher (program unknown)", "rsync"),  # dirtied before the capture began
         ([(8, DEVICE), (10, 14)], "the flusher (program unknown)", "rsync"),
     ],
 )
 def test_the_flusher_s_io_belongs_to_the_program_that_dirtied_the_file(tmp_path, dirtied, of_13, of_14):
-    (told,) = explanations(live_run(tmp_path, {(0, 1500): flushing(*dirtied)}, [0, 1200]))
-    (cause,) = told.explanation.causes
+    (explained,) = explanations(live_run(tmp_path, {(0, 1500): flushing(*dirtied)}, [0, 1200]))
+    (cause,) = explained.explanation.causes
     expected = Counter({of_13: 72 * 512})
     expected[of_14] += 16 * 512
     expected["the filesystem"] += 16 * 512
@@ -122,12 +122,12 @@ def test_a_sleep_that_spans_a_loss_is_no_evidence(tmp_path):
     story.wake(2500 * MS, 0, MW1, (*BUFFER_ENDS, *DONE))
     story.switch(2500 * MS, 0, MW1)
     run = live_run(tmp_path, {(0, 3000): story}, [0, 1200, 2700])
-    for told in explanations(run):
-        assert "buffer" not in told.explanation.parts
-        assert told.explanation.unknown_ns >= 1000 * MS
-        assert sum(chain.time_ns for chain in told.explanation.chains) == told.explanation.pause_ns
-        assert told.explanation.chains[0].end == "unknown"
-        assert "request" not in {chain.end for chain in told.explanation.chains}
+    for explained in explanations(run):
+        assert "buffer" not in explained.explanation.parts
+        assert explained.explanation.unknown_ns >= 1000 * MS
+        assert sum(chain.time_ns for chain in explained.explanation.chains) == explained.explanation.pause_ns
+        assert explained.explanation.chains[0].end == "unknown"
+        assert "request" not in {chain.end for chain in explained.explanation.chains}
 
 
 def test_a_task_that_seemed_to_run_while_events_were_lost_may_have_slept(tmp_path):
@@ -136,10 +136,10 @@ def test_a_task_that_seemed_to_run_while_events_were_lost_may_have_slept(tmp_pat
     story.lose()
     story.switch(900 * MS, 8, 0, preempted=True)
     story.switch(1100 * MS, MW1, 8, preempted=True)
-    (told,) = explanations(live_run(tmp_path, {(100, 1200): story}, [100, 1200]))
-    assert told.explanation.parts["unknown"] == 800 * MS
-    assert told.explanation.parts["running"] < 300 * MS
-    assert sum(chain.time_ns for chain in told.explanation.chains) == told.explanation.pause_ns
+    (explained,) = explanations(live_run(tmp_path, {(100, 1200): story}, [100, 1200]))
+    assert explained.explanation.parts["unknown"] == 800 * MS
+    assert explained.explanation.parts["running"] < 300 * MS
+    assert sum(chain.time_ns for chain in explained.explanation.chains) == explained.explanation.pause_ns
 
 
 def test_the_capture_with_fewer_losses_is_used(tmp_path):
@@ -148,23 +148,23 @@ def test_the_capture_with_fewer_losses_is_used(tmp_path):
     lossy.lose()
     lossy.switch(1200 * MS, 8, 0, preempted=True)
     run = live_run(tmp_path, {(0, 1500): lossy, (50, 1500): behind(100, 1100)}, [0, 1200])
-    (told,) = explanations(run)
-    assert told.explanation.parts["buffer"] == 1000 * MS
+    (explained,) = explanations(run)
+    assert explained.explanation.parts["buffer"] == 1000 * MS
 
 
 def test_uncovered_time_is_unknown(tmp_path):
     story = behind(700, 1100)
-    (told,) = explanations(live_run(tmp_path, {(600, 1500): story}, [0, 1200]))
-    assert told.explanation.parts == {"unknown": 600 * MS, "buffer": 400 * MS, "running": 100 * MS}
-    assert sum(chain.time_ns for chain in told.explanation.chains) == told.explanation.pause_ns
+    (explained,) = explanations(live_run(tmp_path, {(600, 1500): story}, [0, 1200]))
+    assert explained.explanation.parts == {"unknown": 600 * MS, "buffer": 400 * MS, "running": 100 * MS}
+    assert sum(chain.time_ns for chain in explained.explanation.chains) == explained.explanation.pause_ns
 
 
 def test_a_sleep_that_began_before_the_capture_has_no_stack(tmp_path):
     story = Story(COMMS)
     story.switch(600 * MS, 8, 0, preempted=True)
     story.switch(1100 * MS, 0, MW1)
-    (told,) = explanations(live_run(tmp_path, {(600, 1500): story}, [0, 1200]))
-    assert told.explanation.parts == {"unknown": 1100 * MS}
+    (explained,) = explanations(live_run(tmp_path, {(600, 1500): story}, [0, 1200]))
+    assert explained.explanation.parts == {"unknown": 1100 * MS}
 
 
 def test_a_live_run_without_captures_says_how_to_get_them(tmp_path):
@@ -182,5 +182,5 @@ def test_a_wake_up_during_a_completion_needs_no_stack_to_be_explained(tmp_path, 
     story.wake(1000 * MS, 0, MW1)
     story.ended(1100 * MS, 200)
     story.switch(1100 * MS, 0, MW1)
-    (told,) = explanations(live_run(tmp_path, {(0, 1500): story}, [0, 1200]))
-    assert told.explanation.parts[kind] == 900 * MS
+    (explained,) = explanations(live_run(tmp_path, {(0, 1500): story}, [0, 1200]))
+    assert explained.explanation.parts[kind] == 900 * MS
