@@ -12,6 +12,7 @@ from wblab.kernels import list_kernels
 from wblab.study.designs.atlas import tried
 from wblab.study.designs.paired.recommendations import read_wisdom
 
+SEEDS = 5  # of a recommendation, by default
 SHORT = (
     short_scenario("trace.events=[]")
     + """
@@ -59,7 +60,7 @@ def test_a_trial_target_resumes_where_it_stopped(lab, atlas, tmp_path, monkeypat
     assert (code, "interrupted" in said) == (1, True)
     (staged,) = (tmp_path / "atlas").iterdir()
     kept = {path.parent.name: path.stat().st_mtime_ns for path in staged.glob("runs/*/experiment.json")}
-    assert len(kept) == 2 * 3  # of the default and of WBT: xfs has no commit=30
+    assert len(kept) == 2 * SEEDS  # of the default and of WBT: xfs has no commit=30
 
     code, said = atlas()
     assert (code, said["made_now"]) == (0, 1)
@@ -87,10 +88,10 @@ def test_a_killed_target_resumes_without_repeating_runs(lab, atlas, tmp_path, mo
     place.mkdir()
     which = ["--source", "trial", "--kernel", lab.kernel.series, "--filesystem", "xfs", "-o", str(place), "--jobs", "1"]
     before = made(killed(["atlas", *which], place, 2, lab.left_behind))
-    assert len(before) < 2 * 3
+    assert len(before) < 2 * SEEDS
     code, said = atlas()
     assert (code, said["made_now"]) == (0, 1)
     after = made(place / said["targets"][0]["target"])
-    assert len(after) == 2 * 3
+    assert len(after) == 2 * SEEDS
     assert {name: after[name] for name in before} == before
     assert lab.left_behind() == []

@@ -95,11 +95,12 @@ def test_local_matrix_runs_equal_single_runs(lab, write_matrix, start):
 
 def listening(pids: list[int]) -> list[str]:
     """Return the sockets of these processes to which others could connect (proc_net(5))."""
-    links = (path for pid in pids for path in Path("/proc", str(pid), "fd").glob("*"))
     inodes = set()
-    for link in links:
-        with suppress(OSError):
-            inodes.add(os.readlink(link).removeprefix("socket:[").rstrip("]"))
+    for pid in pids:
+        with suppress(OSError):  # it has ended
+            for number in os.listdir(f"/proc/{pid}/fd"):
+                with suppress(OSError):  # closed meanwhile
+                    inodes.add(os.readlink(f"/proc/{pid}/fd/{number}").removeprefix("socket:[").rstrip("]"))
     found = []
     for table in ("tcp", "tcp6", "udp", "udp6", "unix"):
         for line in Path("/proc/net", table).read_text().splitlines()[1:]:
