@@ -24,23 +24,23 @@ _DIRECTORY = "atlas"
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Describe the verb and its options."""
     parser.description = (
-        "Check all works' claims on every kernel that is built and every filesystem, try there all recommendations of "
-        "wblab trial, and write one page of what reproduces where. It can be interrupted: called again, it makes what "
-        "is missing, and what would come out of another kernel, another lab or another spec than it did."
+        "Check all works' claims, and try all recommendations of wblab trial, on every built kernel and every "
+        "filesystem. Write one page that shows what reproduces where. An interrupted atlas continues when it is called "
+        "again. It also repeats whatever was made with an older kernel, lab or spec."
     )
     for option, about in (
-        ("--filesystem", "only this one; again for more (default: all)"),
-        ("--source", "only this work's claims, or trial: the recommendations; again for more (default: all)"),
+        ("--filesystem", "only this filesystem; repeatable (default: all)"),
+        ("--source", "only the claims of this work; trial means the recommendations; repeatable (default: all)"),
     ):
         parser.add_argument(option, action="append", default=[], metavar="NAME", help=about)
-    about = "only this kernel, by its series; again for more (default: all that are built)"
+    about = "only the kernel of this series; repeatable (default: all that are built)"
     parser.add_argument("--kernel", action="append", default=[], metavar="SERIES", help=about)
     add_removed(parser, "--series", "--kernel")
-    add_seeds(parser, "runs of each case, and of all that is tried; above 5, of what needs more to decide", default=5)
+    add_seeds(parser, "runs of each case and recommendation; if above 5, only undecided ones get them all", default=5)
     add_jobs(parser)
-    parser.add_argument("-o", "--output", type=Path, metavar="DIR", help="its directory (default: exp/atlas)")
-    add_exp(parser, "the directory is")
-    add_json(parser, "print the page and what was made as JSON")
+    parser.add_argument("-o", "--output", type=Path, metavar="DIR", help="directory of the atlas (default: exp/atlas)")
+    add_exp(parser, "its directory goes")
+    add_json(parser, "print the page's path and the verdicts as JSON")
     parser.set_defaults(run=_atlas)
 
 
@@ -66,7 +66,7 @@ def _atlas(arguments: argparse.Namespace) -> None:
             made.append(make(plan, atlas, arguments.jobs or processors()))
         fresh += 1
         write_page(read_all(atlas, series), atlas)
-    page = write_page(read_all(atlas, series), atlas)  # of parts that were asked for before, too
+    page = write_page(read_all(atlas, series), atlas)  # with all targets of earlier calls
     if arguments.json:
         found = [{"target": item.target.name, "release": item.release} | counts(item) for item in made]
         print(json.dumps({"page": str(page), "made_now": fresh, "targets": found}, indent=2))
@@ -94,7 +94,7 @@ def _targets(arguments: argparse.Namespace) -> "list[Target]":
 
 
 def _chosen(option: str, given: "Sequence[str]", known: "tuple[Name, ...]") -> "tuple[Name, ...]":
-    """Return those that are given, all where none is, in their order. Raises InputError."""
+    """Return the given names, or all if none is given, in the order of `known`. Raises InputError."""
     for name in given:
         if name not in known:
             raise InputError(f"{option}: {name!r} is not one of {', '.join(known)}{nearest(name, list(known))}")

@@ -1,4 +1,4 @@
-"""What several verbs share: options, each spelled once, and the run that they name."""
+"""What several verbs share: options, each defined once, and the run that they name."""
 
 import argparse
 import os
@@ -130,7 +130,7 @@ class _Removed(argparse.Action):
     """A removed option; `const` is its replacement."""
 
     def __call__(self, parser: argparse.ArgumentParser, *parsed: Any) -> NoReturn:
-        raise InputError(f"{self.option_strings[0]} is gone: write {self.const}")
+        raise InputError(f"{self.option_strings[0]} was removed: write {self.const}")
 
 
 def add_removed(parser: Parser, old: str, new: str) -> None:
@@ -186,9 +186,9 @@ def named_run(arguments: argparse.Namespace) -> Path:
 
 
 def traced(run: "Run", what: str, window: "Window | None" = None) -> "PageCache | None":
-    """Return a run's trace, or None; if a wanted trace is missing, print a line that says what `what` lacks.
+    """Return a run's trace, or None. If the trace is missing but was wanted, print a line about it.
 
-    In a window that a capture of a live run covers, it is that capture.
+    what: the subject of that line. window: if a capture of a live run covers it, that capture is returned.
     """
     from wblab.analysis.runs.captures import capture_of
     from wblab.analysis.runs.pagecache import page_cache

@@ -4,7 +4,7 @@ import argparse
 
 from wblab.core.errors import WblabError
 
-# What stands for a file or a directory in the help.
+# Metavariables of the help that are completed as files or directories.
 _FILES = {"DIR": "DIRECTORY", "RUN": "DIRECTORY", "OTHER": "DIRECTORY"} | dict.fromkeys(
     ("FILE", "PATH", "SPEC", "SERIES|PATH"), "FILE"
 )
@@ -14,7 +14,7 @@ _SHELLS = ("bash", "zsh", "fish")
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Describe the verb and its options."""
     parser.description = (
-        "Print what makes a shell complete the verbs, options and files of wblab. For bash: "
+        "Print a script that completes the verbs, options and files of wblab in a shell. For bash: "
         "wblab completion bash > ~/.local/share/bash-completion/completions/wblab"
     )
     parser.add_argument("shell", choices=_SHELLS, metavar="SHELL", help=", ".join(_SHELLS))
@@ -32,5 +32,5 @@ def _completion(arguments: argparse.Namespace) -> None:
     for parser in parsers(command):
         for action in parser._actions:
             if wanted := _FILES.get(str(action.metavar)):
-                action.complete = getattr(shtab, wanted)  # type: ignore[attr-defined]  # shtab's way
+                action.complete = getattr(shtab, wanted)  # type: ignore[attr-defined]  # how shtab is told
     print(shtab.complete(command, arguments.shell))

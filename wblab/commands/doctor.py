@@ -1,4 +1,4 @@
-"""wblab doctor: what this machine lacks for the lab."""
+"""wblab doctor: check what the lab needs on this machine."""
 
 import argparse
 import json
@@ -10,8 +10,8 @@ from wblab.core.errors import WblabError
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Describe the verb and its options."""
     parser.description = (
-        "Check whether this machine can run the lab, and say what to do about each finding. BAD: no run works without "
-        "it. --: only some verbs need it."
+        "Check whether this machine can run the lab, and print a remedy for each finding. BAD: no run works without "
+        "this. --: only some verbs need it."
     )
     add_json(parser, "print the findings as JSON")
     parser.set_defaults(run=_doctor)

@@ -1,4 +1,4 @@
-"""wblab golden: whether this machine gets the same bytes as others."""
+"""wblab golden: check that this machine gets the same bytes as others."""
 
 import argparse
 import json

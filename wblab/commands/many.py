@@ -1,4 +1,4 @@
-"""What verbs share that make many runs in one directory: what is missing of it is run."""
+"""What verbs share that make a study: one directory of many runs, of which the missing ones are made."""
 
 import argparse
 import sys
@@ -21,15 +21,15 @@ if TYPE_CHECKING:
     from wblab.study.run import Tally
     from wblab.study.store import Store
 
-SHOWN = 20  # failures that are listed
+SHOWN = 20  # the most failures that are printed
 
 
 @dataclass(frozen=True)
 class Planned:
-    """What is to run, with the kernels by what the cells call them; in a directory that is there, or in a new one.
+    """A plan, its kernels by the names that the cells use, and the study's directory.
 
-    beside: what a new one has besides, by the files' names. directory: where a new one is made, by default with its
-    date among the results.
+    store: an existing study; None: a new one is made. beside: further files of a new study, by name. directory: its
+    path (default: a directory named after the date, among the results).
     """
 
     plan: "Plan"
@@ -39,7 +39,7 @@ class Planned:
     directory: Path | None = None
 
     def opened(self, results: Path) -> "Store":
-        """Return the directory. Raises InputError where it cannot be made."""
+        """Return the study's store. Raises InputError if its directory cannot be made."""
         from wblab.study.store import Store
 
         if self.directory and not self.store:
@@ -53,7 +53,7 @@ def begun(
 ) -> "Iterator[tuple[Store, Client | None]]":
     """Check all cells; then yield the study's directory, locked, and the cluster if there is one.
 
-    again: the command that resumes the study, without its directory; it is printed if the study ends early. Raises
+    again: the command that resumes the study, without its directory; printed if the study ends early. Raises
     WblabError.
     """
     from wblab.commands.run import print_notes
@@ -71,12 +71,12 @@ def begun(
         try:
             yield store, client
         except (WblabError, KeyboardInterrupt):
-            print(printable(f"wblab: to go on: {again} {store.path}"), file=sys.stderr)
+            print(printable(f"wblab: to resume: {again} {store.path}"), file=sys.stderr)
             raise
 
 
 def named(arguments: argparse.Namespace, design: "Design") -> Path:
-    """Return the directory that --resume names: a path, one of the results, or the latest study of a design there."""
+    """Return the directory that --resume names: a path, a name among the results, or the design's latest study."""
     from wblab.analysis.runs.results import latest_study
 
     given: Path = arguments.resume
@@ -86,7 +86,7 @@ def named(arguments: argparse.Namespace, design: "Design") -> Path:
 
 
 def empty(directory: Path) -> Path:
-    """Return a directory that is new, or empty. Raises InputError."""
+    """Make a directory unless it exists and is empty; return it. Raises InputError."""
     try:
         directory.mkdir(parents=True, exist_ok=True)
         taken = any(directory.iterdir())
@@ -98,7 +98,7 @@ def empty(directory: Path) -> Path:
 
 
 def failed(tally: "Tally") -> list[dict[str, Any]]:
-    """Return which runs failed, and why."""
+    """Return the failed runs with their reasons, for JSON."""
     return [{"cell": str(item.cell), "seed": item.seed, "reason": reason} for item, reason in tally.failures]
 
 

@@ -9,12 +9,12 @@ from wblab.core.errors import InputError, nearest
 
 
 class Verb(NamedTuple):  # no dataclass: importing these would take a tenth of the time in which --help answers
-    """A verb and what it does in a few words. group: the head under which the command's help lists it.
+    """A verb and what it does in a few words. group: its heading in the command's help.
 
-    extras: what it needs beyond the core, see `wblab.lab.extras`.
+    extras: optional packages that it needs, see `wblab.lab.extras`.
 
-    Its module has its name, and `add_arguments(parser)`, which describes the verb and sets `run`, a function of the
-    parsed arguments.
+    The verb's module has the same name. Its `add_arguments(parser)` describes the verb and sets `run`, a function of
+    the parsed arguments.
     """
 
     name: str
@@ -24,7 +24,7 @@ class Verb(NamedTuple):  # no dataclass: importing these would take a tenth of t
 
 
 class Parser(argparse.ArgumentParser):
-    """A parser whose errors are InputErrors, and whose options have one spelling."""
+    """A parser that raises InputError, and accepts no abbreviated options."""
 
     def __init__(self, **options: Any) -> None:
         super().__init__(**{"allow_abbrev": False} | options)
@@ -34,14 +34,14 @@ class Parser(argparse.ArgumentParser):
         raise InputError(f"{message}: see {self.prog} --help")
 
     def _check_value(self, action: argparse.Action, value: Any) -> None:
-        """Say which verb was meant; a list of all of them is what --help is for."""
+        """Suggest the nearest verb; the whole list is in --help."""
         if isinstance(action, argparse._SubParsersAction) and value not in action.choices:
             self.error(f"no verb {value!r}{nearest(str(value), list(action.choices))}")
         super()._check_value(action, value)
 
 
 class VerbParser(Parser):
-    """The parser of a verb, filled by the verb's module once it is asked something."""
+    """The parser of a verb. The verb's module is loaded and adds its arguments at first use."""
 
     def __init__(self, *, module: str, **options: Any) -> None:
         super().__init__(**options)
@@ -49,17 +49,14 @@ class VerbParser(Parser):
         self._within = False
 
     def fill(self) -> None:
-        """Load the module and take its arguments. Only the first call does something."""
+        """Load the module and add its arguments. Later calls do nothing."""
         if self._module:
             module, self._module = import_module(self._module), ""
             module.add_arguments(self)
 
     def parse_known_args(self, args: Any = None, namespace: Any = None) -> tuple[Any, list[str]]:
-        """Parse what stands behind the verb, options before, between and behind the others. Raises InputError.
-
-        Also for what is not known: nobody else will know.
-        """
-        if self._within:  # argparse's own call, of one of its two passes
+        """Parse what follows the verb; options may stand anywhere. Raises InputError, also for unknown arguments."""
+        if self._within:  # argparse calls it again in each of its two passes
             return super().parse_known_args(args, namespace)
         self.fill()
         self._within = True
@@ -75,7 +72,7 @@ class VerbParser(Parser):
         return parsed, left
 
     def _may_mix(self) -> bool:
-        """Whether argparse can do that: not with a rest that belongs to somebody else, nor with alternatives."""
+        """Whether argparse can intermix: not with a remainder, nor with positional arguments that exclude options."""
         positional = [action for action in self._actions if not action.option_strings]
         alternatives = [action for group in self._mutually_exclusive_groups for action in group._group_actions]
         rests = (argparse.PARSER, argparse.REMAINDER)
@@ -83,7 +80,7 @@ class VerbParser(Parser):
 
 
 def add_verbs(parser: argparse.ArgumentParser, verbs: Sequence[Verb], package: str) -> None:
-    """Let a parser take one of some verbs, whose modules are in a package."""
+    """Add verbs to a parser. package: where their modules are."""
     parsers = parser.add_subparsers(metavar="VERB", required=True, parser_class=VerbParser, help=argparse.SUPPRESS)
     for verb in verbs:
         made = parsers.add_parser(verb.name, help=verb.help, module=f"{package}.{verb.name}")
@@ -95,7 +92,7 @@ def add_verbs(parser: argparse.ArgumentParser, verbs: Sequence[Verb], package: s
 
 
 def listing(verbs: Sequence[Verb]) -> str:
-    """Return the verbs in their groups, for people to read."""
+    """Return the list of verbs by group, as text."""
     groups = dict.fromkeys(verb.group for verb in verbs)
     width = max(len(verb.name) for verb in verbs)
     blocks = (
@@ -108,7 +105,7 @@ def listing(verbs: Sequence[Verb]) -> str:
 
 
 def filled(parser: argparse.ArgumentParser) -> argparse.ArgumentParser:
-    """Return a parser with all verbs below it loaded, and none hidden: for what describes the whole command."""
+    """Return a parser with all its verbs loaded and visible, to document or complete the whole command."""
     if isinstance(parser, VerbParser):
         parser.fill()
     for action in _verb_actions(parser):

@@ -1,4 +1,4 @@
-"""wblab reference: a page made from the parsers, docs/reference/commands.md."""
+"""wblab reference: docs/reference/commands.md, generated from the parsers."""
 
 import argparse
 import re
@@ -15,7 +15,7 @@ Every verb and option of `wblab`. This page is printed by `wblab reference`; do 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Describe the verb."""
-    parser.description = "Print all verbs and their options as one page, in Markdown: docs/reference/commands.md."
+    parser.description = "Print all verbs and options as one page in Markdown, which is docs/reference/commands.md."
     parser.set_defaults(run=_reference)
 
 
@@ -42,7 +42,7 @@ def _verbs(parser: argparse.ArgumentParser, level: int) -> Iterator[str]:
 
 
 def _usage(verb: argparse.ArgumentParser) -> str:
-    """Return how a verb is typed; not as argparse has it, which says it otherwise from one Python to the next."""
+    """Return the usage of a verb. Argparse's own differs between versions of Python."""
     words = (_word(action) for action in _shown(verb) if not action.option_strings)
     return " ".join([verb.prog, "[options]", *words])
 
@@ -54,7 +54,7 @@ def _word(action: argparse.Action) -> str:
 
 def _table(verb: argparse.ArgumentParser) -> Iterator[str]:
     if rows := [f"| {_spelled(action)} | {_escaped(action.help or '')} |" for action in _shown(verb)]:
-        yield "\n".join(["| argument | what it says |", "|---|---|", *rows]) + "\n"
+        yield "\n".join(["| argument | meaning |", "|---|---|", *rows]) + "\n"
 
 
 def _shown(verb: argparse.ArgumentParser) -> list[argparse.Action]:
@@ -72,7 +72,7 @@ def _spelled(action: argparse.Action) -> str:
 
 
 def _name(action: argparse.Action) -> str:
-    """Return what stands for the value of an argument."""
+    """Return the placeholder of an argument's value."""
     if action.choices and not action.metavar:
         return "{" + ",".join(map(str, action.choices)) + "}"
     return str(action.metavar or (action.dest.upper() if action.option_strings else action.dest))

@@ -21,9 +21,9 @@ if TYPE_CHECKING:
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Describe the verb and its options."""
     parser.description = (
-        "Try recommendations for writeback beside the kernel's defaults, and judge each by what it should bring: "
-        "reproduced, not reproduced, harms, or not decided. Each is scaled to the guest in two ways. A few seeds "
-        "first, and more where they do not decide."
+        "Try recommendations for writeback settings against the kernel's defaults, and judge whether each does what "
+        "it promises: reproduced, not reproduced, harms, or not decided. Each is scaled to the guest in two ways. All "
+        "start with 5 seeds; undecided ones get more."
     )
     parser.add_argument(
         "numbers", nargs="*", metavar="NUMBER", help="only these, such as 7 or 21e (default: all; --list names them)"
@@ -33,11 +33,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--file",
         type=Path,
         metavar="FILE",
-        help="recommendations of your own, like experiments/trials/folk-wisdom.toml",
+        help="a file of your own recommendations (example: experiments/trials/folk-wisdom.toml)",
     )
     add_resume(parser)
-    add_kernel(parser, "wblab kernel list says which")
-    add_seeds(parser, "no more than so many runs of each (default: 20; the first 5 of all)")
+    add_kernel(parser, "the one marked * in wblab kernel list")
+    add_seeds(parser, "at most this many runs of each recommendation (default: 20)")
     add_exp(parser, "its directory goes")
     add_where(parser)
     add_json(parser, "print the verdicts, or with --list the recommendations, as JSON")
@@ -62,7 +62,8 @@ def _trial(arguments: argparse.Namespace) -> None:
         page = write_report(result, store.path)
     _print(result, page, arguments.json)
     if said := [f"{name}: {reason}" for name, reason in failed.items() if not is_refusal(reason)]:
-        raise WblabError(f"{len(said)} runs failed, the first: {said[0]}: wblab trial --resume {store.path}")
+        again = f"try again with wblab trial --resume {store.path}"
+        raise WblabError(f"{len(said)} runs failed; the first: {said[0]}: {again}")
 
 
 def _tell(what: str) -> None:
@@ -76,7 +77,7 @@ def _chosen(arguments: argparse.Namespace) -> "Wisdom":
 
 
 def _planned(arguments: argparse.Namespace, resolve: "KernelResolver") -> "tuple[Planned, Wisdom]":
-    """Return what is to be tried, as a matrix."""
+    """Return the runs to make, and the recommendations that they try. Raises InputError."""
     from wblab.commands.many import Planned, named
     from wblab.kernels import full_name
     from wblab.lab.formats import TRIED
@@ -91,8 +92,8 @@ def _planned(arguments: argparse.Namespace, resolve: "KernelResolver") -> "tuple
         matrix = trial_matrix(wisdom, arguments.seeds or MOST_SEEDS, kernel)
         tried = {TRIED: (arguments.file or WISDOM).read_bytes()}
         return Planned(matrix, described(matrix, resolve), beside=tried), wisdom
-    if any((arguments.numbers, arguments.file, arguments.seeds)):  # a path of a kernel is given again: it may be run
-        raise InputError("--resume: a trial is resumed as it was begun: leave out all else that says what to try")
+    if any((arguments.numbers, arguments.file, arguments.seeds)):  # --kernel stays: a path must be permitted again
+        raise InputError("--resume keeps the plan of the first call: leave out NUMBER, --file and --seeds")
     store = Store.open(named(arguments, "trial"), "trial")
     check_kernels(store, resolve)
     wisdom = read_wisdom(store.path / TRIED)
@@ -116,7 +117,7 @@ def _print_list(wisdom: "Wisdom", as_json: bool) -> None:
         print(json.dumps(listed, indent=2))
     else:
         rows = [(key, entry.who, value.name, entry.says) for key, (entry, value) in values]
-        Table(rows, ("", "who", "what is set", "what it should bring")).show()
+        Table(rows, ("", "who", "what is set", "what it promises")).show()
 
 
 def _print(result: "Result", page: Path, as_json: bool) -> None:

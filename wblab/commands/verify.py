@@ -32,22 +32,22 @@ _WORKS: tuple[_Source, ...] = get_args(_Source)
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Describe the verb and its options."""
     parser.description = (
-        "Check a work's claims, the thesis's by default, on runs made for it, in virtual time, and write a report. "
-        "That a claim is not reproduced is a finding, not a failure."
+        "Check the claims of a published work: make the runs that they need, in virtual time, judge each claim, and "
+        "write a report. A claim that is not reproduced is a finding, not a failure."
     )
-    parser.add_argument("--source", choices=_WORKS, help="whose claims (default: thesis)")
+    parser.add_argument("--source", choices=_WORKS, help="the work (default: thesis)")
     parser.add_argument("claims", nargs="*", metavar="CLAIM", help="only these (default: all; --list names them)")
     parser.add_argument("--list", action="store_true", help="print the claims and run nothing")
-    add_kernel(parser, "wblab kernel list says which")
+    add_kernel(parser, "the one marked * in wblab kernel list")
     add_seeds(parser, f"runs of each case (default: {_SEEDS})")
     add_jobs(parser)
     add_resume(parser)
-    parser.add_argument("-o", "--output", type=Path, metavar="DIR", help="its directory (default: a new one)")
+    parser.add_argument("-o", "--output", type=Path, metavar="DIR", help="directory of the study (default: a new one)")
     parser.add_argument(
         "--format",
         choices=get_args(_Format),
         default="png",
-        help="of the figures that lie there beside the page (default: png)",
+        help="format of the figures (default: png)",
     )
     add_exp(parser, "its directory goes")
     add_json(parser, "print the verdicts, or with --list the claims, as JSON")
@@ -87,12 +87,12 @@ def _verify(arguments: argparse.Namespace) -> None:
         print("\n".join(map(printable, [summary(result), str(page)])))
     if found.tally and found.tally.failures:
         print_failures(store, failed(found.tally))
-        raise WblabError(f"{len(found.tally.failures)} runs failed: to try again, wblab verify --resume {store.path}")
+        raise WblabError(f"{len(found.tally.failures)} runs failed: try again with wblab verify --resume {store.path}")
 
 
 @dataclass(frozen=True)
 class _Asked:
-    """What a verification was asked: whose claims, which of them, on which kernel, in which format its figures are."""
+    """The question of a verification: the work, its claims, the kernel, and the format of the figures."""
 
     source: _Source
     claims: tuple[str, ...]
@@ -101,7 +101,7 @@ class _Asked:
 
 
 def _asked(arguments: argparse.Namespace, resolve: "KernelResolver") -> "tuple[_Asked, Planned]":
-    """Return what is to be verified, and its runs."""
+    """Return what to verify, and the runs for it. Raises InputError."""
     from wblab.commands.many import Planned, named
     from wblab.kernels import full_name
     from wblab.study.begin import check_kernels, described
@@ -111,7 +111,7 @@ def _asked(arguments: argparse.Namespace, resolve: "KernelResolver") -> "tuple[_
 
     if arguments.resume:
         if arguments.claims or arguments.source or arguments.seeds or arguments.output:
-            raise InputError("--resume: it goes on as it was begun: leave out CLAIM, --source, --seeds and -o")
+            raise InputError("--resume keeps the plan of the first call: leave out CLAIM, --source, --seeds and -o")
         store = Store.open(named(arguments, "verify"), "verify")
         asked = _known(store)
         check_kernels(store, resolve)
@@ -128,13 +128,13 @@ def _asked(arguments: argparse.Namespace, resolve: "KernelResolver") -> "tuple[_
 
 
 def _known(store: "Store") -> _Asked:
-    """Return what a directory, which may be a stranger's, was asked. Raises InputError."""
+    """Return what a study was asked. Its directory may be a stranger's. Raises InputError."""
     from wblab.study.designs.cases.runs import check_plan
     from wblab.study.sources.registry import chosen
 
     asked = from_table(_Asked, dict(store.plan.about), "about")
     if asked.kernel not in store.kernels:
-        raise InputError(f"{store.path} does not say which build {asked.kernel!r} was: its study.json is damaged")
+        raise InputError(f"{store.path} does not record the build of {asked.kernel!r}: its study.json is damaged")
     check_plan(store.plan, chosen(list(asked.claims), asked.source))
     return asked
 

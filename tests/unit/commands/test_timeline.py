@@ -59,7 +59,7 @@ def test_the_suffix_decides_the_format(timeline, tmp_path, suffix):
         (["--from", "soon"], "'soon' is not understood"),
         (["-o", "x.gif"], "must end in .png, .svg, .pdf"),
         (["--format", "html", "-o", "x.png"], "does not end in .html"),
-        (["--html"], "--html is gone: write --format html"),
+        (["--html"], "--html was removed: write --format html"),
     ],
 )
 def test_invalid_requests_are_refused_in_one_line(timeline, arguments, message):

@@ -214,7 +214,7 @@ def test_another_user_s_bisection_does_not_choose_what_is_built(originals, tmp_p
     [
         ({"format": "/../../../x"}, "'/../../../x' is not one of png, svg, pdf"),
         ({"source": "../x"}, "source: '../x' is not one of"),
-        ({"kernel": "another"}, "does not say which build"),
+        ({"kernel": "another"}, "does not record the build"),
         ({"claims": ["openat-ext2"]}, "its runs do not match its claims"),
         ({"claims": "openat-ext4"}, "claims must be a list"),
     ],
