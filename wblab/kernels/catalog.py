@@ -116,9 +116,13 @@ def ordinal(version: str) -> tuple[int, ...]:
 
 
 def _variant_form(folder: Path, series: str) -> Path | None:
-    """Return the patch in a variant's folder that suits a series, or None: of the series, else of the nearest older."""
+    """Return the patch in a variant's folder that suits a series, or None: of the series, else of the nearest older.
+
+    An empty file ends a variant: newer series do not offer it.
+    """
     forms = [path for path in folder.glob("[0-9]*.patch") if ordinal(path.stem) <= ordinal(series)]
-    return max(forms, key=lambda path: ordinal(path.stem), default=None)
+    form = max(forms, key=lambda path: ordinal(path.stem), default=None)
+    return form if form and form.stat().st_size else None
 
 
 def load(folder: Path = LINUX_UML) -> Catalog:

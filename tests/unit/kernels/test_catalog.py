@@ -59,6 +59,12 @@ def test_a_variant_has_the_form_of_its_series_or_of_the_nearest_older_one(varian
         assert known.variant(variant, name) == PatchFile(f"{name}.patch", variants / f"variants/{variant}/{form}.patch")
 
 
+def test_an_empty_form_ends_a_variant(variants: Path) -> None:
+    (variants / "variants/one/7.3.patch").write_text("")
+    assert catalog.load(variants).variants("7.2") == ["one", "three"]
+    assert catalog.load(variants).variants("7.3") == ["three", "two"]
+
+
 def test_variants_are_not_used_as_fallback_series(variants: Path) -> None:
     assert [series.name for series in catalog.load(variants).from_default()] == ["7.3", "7.2"]
 
@@ -79,9 +85,11 @@ def test_an_unknown_variant_is_refused_with_the_known_ones(variants: Path, name:
 
 
 def test_the_lab_s_variants_exist_for_each_series() -> None:
-    known = catalog.load()
+    known, before_or_after = catalog.load(), {"meta-priority", "no-meta-priority"}  # one puts in what the other undoes
     for series in known.series:
-        assert known.variants(series.name) == known.variants(known.default)
+        offered = set(known.variants(series.name))
+        assert offered - before_or_after == set(known.variants(known.default)) - before_or_after
+        assert len(offered & before_or_after) == 1
 
 
 @pytest.mark.parametrize(
