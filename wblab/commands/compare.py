@@ -19,7 +19,7 @@ from wblab.lab.formats import PAGE
 from wblab.lab.printable import printable
 
 if TYPE_CHECKING:
-    from wblab.analysis.runs.comparison import Comparison
+    from wblab.analysis.runs.comparison import About, Comparison
     from wblab.analysis.runs.observations import Observations
 
 _MOST_ROWS = 12  # of a table, unless --all, --load or --metric is given
@@ -30,8 +30,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Describe the verb and its options."""
     parser.description = (
         "Compare groups of runs, or the cells of a study, and print the differences with their intervals, tails "
-        "first. Intervals are widened for the number of comparisons. If an interval includes zero, no difference is "
-        "claimed."
+        "first. A difference is claimed if its interval excludes zero, or if exact tests of ranks exclude chance; both "
+        "are corrected for the number of tests."
     )
     parser.add_argument(
         "runs", nargs="+", metavar="RUN", help="runs, or one study: its directory, or its Parquet or CSV file"
@@ -52,8 +52,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="KEY=VALUE",
         help="compare with the group that has this value (default: the first run's); repeatable",
     )
-    add("--load", action="append", default=[], metavar="NAME", help="show only this load; repeatable")
-    add("--metric", action="append", default=[], metavar="NAME", help="show only this metric; repeatable")
+    add("--load", action="append", default=[], metavar="NAME", help="compare only this load; repeatable")
+    add("--metric", action="append", default=[], metavar="NAME", help="compare only this metric; repeatable")
     add(
         "--causes",
         action="store_true",
@@ -74,7 +74,9 @@ def _compare(arguments: argparse.Namespace) -> None:
 
     output = _output(arguments)
     comparison = compare(_observations(arguments), Resampling(seed=arguments.resampling_seed))
-    shown = _shown(comparison, arguments)
+    if arguments.load or arguments.metric:
+        comparison = _asked(comparison, arguments)
+    shown = comparison if arguments.all or arguments.load or arguments.metric else comparison.only(_is_first)
     if arguments.json:
         print(json.dumps(comparison.to_json(), indent=2, allow_nan=False))
     else:
@@ -120,22 +122,26 @@ def _pair(text: str) -> tuple[str, str]:
     return key, value
 
 
-def _shown(comparison: "Comparison", arguments: argparse.Namespace) -> "Comparison":
+def _is_first(about: "About") -> bool:
+    """Whether a metric is shown without being asked for."""
     from wblab.analysis.runs.metrics import is_cause
-    from wblab.core.errors import InputError, nearest
     from wblab.report.comparisontext import is_headline
+
+    return bool(is_headline(about) or (about.sort.role == "innocent" and is_cause(about.metric)))
+
+
+def _asked(comparison: "Comparison", arguments: argparse.Namespace) -> "Comparison":
+    """Return the comparison of the loads and metrics that --load and --metric name. Raises InputError."""
+    from wblab.core.errors import InputError, nearest
 
     for kind in ("load", "metric"):
         known = list(dict.fromkeys(getattr(item.about, kind) for item in comparison.distributions))
         for name in getattr(arguments, kind):
             if name not in known:
                 raise InputError(f"no {kind} {name!r}{nearest(name, known)}: the runs have {', '.join(known)}")
-    chosen = arguments.all or arguments.load or arguments.metric
-    return comparison.only(
+    return comparison.asked(
         lambda about: (
-            about.load in (arguments.load or [about.load])
-            and about.metric in (arguments.metric or [about.metric])
-            and bool(chosen or is_headline(about) or (about.sort.role == "innocent" and is_cause(about.metric)))
+            about.load in (arguments.load or [about.load]) and about.metric in (arguments.metric or [about.metric])
         )
     )
 

@@ -78,7 +78,7 @@ VERIFICATION = Format("the directory of a verification", 1, ("verify",))
 TRIAL = Format("the directory of a trial", 2, ("trial",))
 TARGET = Format("a target of an atlas", 1, ("target",))
 ANALYSIS = Format("the analysis of an exploration", 1, ("analysis",))
-COMPARISON = Format("what 'wblab compare --json' printed", 1, ("compare",))
+COMPARISON = Format("what 'wblab compare --json' printed", 2, ("compare",))
 
 
 def read_object(path: Path, where: str, most_bytes: int = MOST_JSON_BYTES) -> dict[str, Any]:

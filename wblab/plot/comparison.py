@@ -56,7 +56,7 @@ def plot_groups(comparison: Comparison, metric: str, *, ax: Any = None) -> Any:
     """
     ax = ax or new_axes()
     loads = loads_of(comparison)
-    claims = {(item.name, item.about): item.interval.claim for item in comparison.of("group")}
+    claims = {(item.name, item.about): item.claim for item in comparison.of("group")}
     colours = _colours(comparison)
     for place, load in enumerate(loads):
         colour = colours[load]
@@ -87,11 +87,11 @@ def plot_effects(
         if item.about.metric == metric and item.about.load in loads:
             place = loads.index(item.about.load)
             at = _at(names.index(item.name), place, len(loads))
-            claimed = item.interval.claim != 0
+            claimed = item.claim != 0
             _draw_mark(ax, at, item.interval, colours[item.about.load] if claimed else _NONE, claimed)
     ax.axvline(0, color=MARK, linewidth=1, zorder=1)
     _rows(ax, names)
-    ax.set_title(f"difference in {TITLES.get(metric, literal(metric))}", loc="left", fontsize=10, fontweight="bold")
+    ax.set_title(f"difference in {TITLES.get(metric, literal(metric))}", loc="left", fontsize=9, fontweight="bold")
     return ax
 
 
@@ -120,12 +120,13 @@ def comparison_figure(comparison: Comparison, metrics: Sequence[str] = METRICS) 
         ax.tick_params(labelleft=False)
     colours = {load: _colours(comparison)[load] for load in loads}
     figure.legend(handles=_legend(colours), loc="outside lower right", ncols=8, frameon=False, fontsize=9)
-    figure.suptitle(literal(headline(comparison)), fontsize=11, x=0.01, ha="left")
+    lines = map(literal, headline(comparison).splitlines())
+    figure.suptitle("\n".join(lines), fontsize=10.5, x=0.01, ha="left")
     return figure
 
 
 def headline(comparison: Comparison) -> str:
-    """Return one line that names the groups, the runs and the intervals."""
+    """Return two lines that name the groups, the runs and the intervals."""
     most: dict[str, int] = {}  # not every run has every metric
     for item in comparison.distributions:
         most[item.group] = max(most.get(item.group, 0), len(item.values))
@@ -135,8 +136,8 @@ def headline(comparison: Comparison) -> str:
     alone, confidence = comparison.resampling.confidence, comparison.confidence
     widened = f", of differences {quantities.confidence(confidence)}" if confidence != alone else ""
     return (
-        f"{', '.join(comparison.axes)}: {groups} groups of {count} runs, against {comparison.groups[0]}; "
-        f"intervals of {quantities.confidence(alone)}{widened}"
+        f"{', '.join(comparison.axes)}: {groups} groups of {count} runs\n"
+        f"against {comparison.groups[0]}; intervals of {quantities.confidence(alone)}{widened}"
     )
 
 

@@ -2,9 +2,10 @@
 
 from wblab.analysis.runs.comparison import Comparison, Difference
 from wblab.analysis.runs.observations import NONE
+from wblab.analysis.statistics.dominance import least_runs
 from wblab.analysis.statistics.intervals import LEAST_RUNS
 from wblab.lab.printable import printable
-from wblab.report.comparisontext import chosen_sorts, line, listed, rank
+from wblab.report.comparisontext import chosen_sorts, is_complete, line, listed, rank
 from wblab.report.metricnames import metric_name, unit_of
 from wblab.report.quantities import numbers, span
 
@@ -33,9 +34,13 @@ def answer(comparison: Comparison) -> str:
     If nothing is claimed, say so, and what to do next.
     """
     items = [item for sort in chosen_sorts(comparison) for item in listed(comparison, sort)]
-    claimed = [item for item in items if item.interval.claim]
+    claimed = [item for item in items if item.claim]
     if claimed:
         return _sentence(min(claimed, key=rank))
+    if apart := [item for item in items if item.interval.known and is_complete(item)]:
+        least = least_runs(1 - comparison.confidence)
+        what = _apart(min(apart, key=rank))
+        return f"Not decided: {what}, but with so few runs that can be chance. Make {least} of each."
     if any(item.interval.known for item in items):
         return (
             "No difference is shown: every interval includes zero. A difference within the intervals is still "
@@ -43,6 +48,16 @@ def answer(comparison: Comparison) -> str:
         )
     few = f"Too few runs to claim that: give {LEAST_RUNS} of each group, each with its own seed (--set seed=2)."
     return f"{_sentence(min(items, key=rank))} {few}" if items else few
+
+
+def _apart(item: Difference) -> str:
+    """Return a clause about a difference whose sides do not overlap."""
+    about, words = item.about, line(item)
+    longer = "larger" if (item.found.delta or 0) > 0 else "smaller"
+    unit = unit_of(about.metric)
+    (value, before), name = numbers([item.interval.estimate + item.found.reference, item.found.reference], unit)
+    means = f"(means: {value} and {before} {name}".rstrip() + ")"
+    return f"{words.load}'s {metric_name(about.metric)} is {longer} in every run with {words.change} {means}"
 
 
 def _sentence(item: Difference) -> str:

@@ -26,7 +26,7 @@ def comparison_page(comparison: Comparison, title: str, figure: str) -> str:
         "wblab.report",
         "comparison.html",
         title=title,
-        claimed=[line(item) for item in short if item.interval.claim],
+        claimed=[line(item) for item in short if item.claim],
         undecided=_undecided(short),
         figure=figure,
         notes=footnotes(comparison, lists_all=True),
@@ -47,7 +47,7 @@ def _undecided(items: Sequence[Difference]) -> list[str]:
     names = (
         f"{item.about.load}, {metric_name(item.about.metric)}: {item.name}"
         for item in items
-        if not item.interval.claim and item.sort != "interaction"
+        if not item.claim and item.sort != "interaction"
     )
     return list(dict.fromkeys(names))
 

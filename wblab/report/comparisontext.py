@@ -5,9 +5,10 @@ from dataclasses import dataclass
 
 import pandas as pd
 
-from wblab.analysis.runs.comparison import About, Comparison, Difference, Sort
+from wblab.analysis.runs.comparison import RESOLUTION_S, About, Comparison, Difference, Sort
 from wblab.analysis.runs.metrics import UNPLUG
-from wblab.analysis.statistics.intervals import LEAST_RUNS, Interval, magnitude
+from wblab.analysis.statistics.dominance import least_runs, magnitude
+from wblab.analysis.statistics.intervals import LEAST_RUNS, Interval
 from wblab.lab.printable import printable
 from wblab.lab.tables import Table
 from wblab.report import quantities
@@ -55,12 +56,11 @@ def is_headline(about: About) -> bool:
 
 
 def line(item: Difference) -> Line:
-    """Return a difference in words; if its interval includes zero, they claim nothing."""
+    """Return a difference in words."""
     found, metric = item.interval, item.about.metric
-    claimed, unit = found.claim != 0, unit_of(metric)
+    claimed, unit = item.claim != 0, unit_of(metric)
     ends = [] if found.low is None or found.high is None else [found.low, found.high]
     (estimate, *outer), name = numbers([found.estimate, *ends], unit, signed=True)
-    delta = item.found.delta
     return Line(
         load=printable(item.about.load),
         metric=printable(metric_name(metric)),
@@ -69,7 +69,7 @@ def line(item: Difference) -> Line:
         difference=f"{estimate} {name}".rstrip(),
         interval=" to ".join(outer) or f"needs {LEAST_RUNS} runs",
         relative=_relative(item.found.ratio),
-        size="" if delta is None else f"{delta:+.2f} {magnitude(delta) if claimed else ''}".rstrip(),
+        size=_size(item),
         verdict=_verdict(item),
         gain=item.gain,
         claimed=claimed,
@@ -84,14 +84,31 @@ def _relative(ratio: Interval | None) -> str:
     return interval(ratio.estimate - 1, low, high, "share", signed=True)
 
 
+def _size(item: Difference) -> str:
+    """Return Cliff's delta with its interval, and a word for it if a difference is claimed."""
+    delta, ends = item.found.delta, item.found.delta_interval(item.confidence)
+    if delta is None:
+        return ""
+    span = f" ({ends[0]:+.2f} to {ends[1]:+.2f})" if ends else ""
+    return f"{delta:+.2f}{span} {magnitude(delta) if item.claim else ''}".rstrip()
+
+
+def is_complete(item: Difference) -> bool:
+    """Whether every value of one side is above every value of the other."""
+    return abs(item.found.delta or 0) == 1
+
+
 def _verdict(item: Difference) -> str:
     if not item.interval.known:
         return "too few runs"
-    if not item.interval.claim:
-        return "no difference shown"
+    if item.is_below_resolution:
+        return "below resolution"
+    if not item.claim:
+        return "not decided" if is_complete(item) else "no difference shown"
     if item.sort == "interaction":
-        return "more together" if item.interval.claim > 0 else "less together"
-    return f"{'more' if item.interval.claim > 0 else 'less'}: {'better' if item.gain > 0 else 'worse'}"
+        return "more together" if item.claim > 0 else "less together"
+    ranks = ", by ranks" if item.is_by_ranks else ""
+    return f"{'more' if item.claim > 0 else 'less'}: {'better' if item.gain > 0 else 'worse'}{ranks}"
 
 
 def differences_frame(comparison: Comparison, sorts: Sequence[Sort] = ()) -> pd.DataFrame:
@@ -114,10 +131,10 @@ def listed(comparison: Comparison, sort: Sort, most: int | None = None) -> list[
     most: the number of claimed differences to return, or of all if none is claimed, in the order of `rank`. None: all
     of them, in their own order.
     """
-    found = [item for item in comparison.of(sort) if sort != "interaction" or item.interval.claim]
+    found = [item for item in comparison.of(sort) if sort != "interaction" or item.claim]
     if most is None:
         return found
-    claimed = [item for item in found if item.interval.claim]
+    claimed = [item for item in found if item.claim]
     return sorted(claimed or found, key=rank)[:most]
 
 
@@ -141,23 +158,44 @@ def differences_table(items: Sequence[Difference], confidence: float) -> Table:
 
 
 def footnotes(comparison: Comparison, *, lists_all: bool = False) -> list[str]:
-    """Return notes for the reader: what was left out, what the table does not list, and the number of intervals."""
-    hidden = [item for item in comparison.of("interaction") if not item.interval.claim]
+    """Return notes for the reader: what was left out, what the table does not list, and the number of tests."""
+    hidden = [item for item in comparison.of("interaction") if not item.claim]
     notes = list(comparison.notes)
     if hidden and not lists_all:
         notes.append(f"{len(hidden)} interactions whose intervals include zero are not listed")
-    if comparison.intervals:
+    notes += _meanings(comparison)
+    if comparison.tests:
         notes.append(_looks(comparison))
     return notes
 
 
+def _meanings(comparison: Comparison) -> list[str]:
+    """Return what rare verdicts mean, for those that occur."""
+    items = comparison.differences
+    notes = []
+    if any(item.is_by_ranks for item in items):
+        notes.append(
+            "by ranks: the interval of the means includes zero, but an exact test of which runs have the larger values "
+            "(Mann-Whitney) finds a difference; it does not show how large"
+        )
+    if any(_verdict(item) == "not decided" for item in items):
+        least = least_runs(1 - comparison.confidence)
+        notes.append(
+            "not decided: every run of one side is above every run of the other, but these are too few runs to exclude "
+            f"chance; {least} of each would decide it"
+        )
+    if any(item.is_below_resolution for item in items):
+        notes.append(f"below resolution: shorter than {quantity(RESOLUTION_S, 's')}, which no clock here resolves")
+    return notes
+
+
 def _looks(comparison: Comparison) -> str:
-    """Return the number of intervals, and how they are widened because of it."""
-    count, alone = comparison.intervals, quantities.confidence(comparison.resampling.confidence)
+    """Return the number of tests, and how intervals are widened because of it."""
+    count, alone = comparison.tests, quantities.confidence(comparison.resampling.confidence)
     if comparison.confidence == comparison.resampling.confidence:
-        return f"{count} interval{'' if count == 1 else 's'} of {alone}"
+        return f"{count} test{'' if count == 1 else 's'}, intervals of {alone}"
     rate = quantities.confidence(1 - comparison.resampling.confidence)
     return (
-        f"{count} intervals of {alone}, widened to {quantities.confidence(comparison.confidence)} because {count} are "
-        f"compared at once; at most {rate} of the differences reported should be false"
+        f"{count} tests of means and of ranks, so intervals of {alone} are widened to "
+        f"{quantities.confidence(comparison.confidence)}; at most {rate} of the differences reported should be false"
     )

@@ -45,7 +45,7 @@ def test_a_table_lists_the_differences(compare, runs):
     assert opening == "disk.scheduler: bfq against none, 3 runs each."
     assert sentence == (
         "mw1's longest pause is 500 ms less with disk.scheduler=bfq, which is better: 0.52 instead of 1.02 s "
-        "(interval of the difference: -523 to -477 ms)."
+        "(interval of the difference: -529 to -471 ms)."
     )
     (longest,) = [line for line in output.splitlines()[2:] if "longest pause" in line]
     assert "less: better" in longest

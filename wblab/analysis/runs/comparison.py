@@ -20,6 +20,8 @@ from wblab.analysis.statistics.intervals import DEFAULT, LEAST_RUNS, Interval, R
 from wblab.core.loads import KINDS, Load, Role
 from wblab.lab.formats import COMPARISON
 
+RESOLUTION_S = 1e-6  # the virtual clock advances by 256 ns at each reading
+
 Sort = Literal["group", "effect", "interaction"]
 _RANKS: dict[Role, int] = {"innocent": 0, "offender": 1, "control": 2}  # most interesting first
 
@@ -58,7 +60,7 @@ class Difference:
     """The difference due to the change `name`, in the unit of the metric.
 
     sort: a group against the first; the effect of a level against the axis's first level; or an interaction, the change
-    of one axis's effect with another's level.
+    of one axis's effect with another's level. confidence: of the interval and of the test of ranks.
     """
 
     about: About
@@ -66,6 +68,7 @@ class Difference:
     name: str
     axes: tuple[str, ...]
     found: Contrast
+    confidence: float
 
     @property
     def interval(self) -> Interval:
@@ -78,11 +81,32 @@ class Difference:
         return self.interval.estimate / self.found.reference if self.found.reference else None
 
     @property
+    def is_below_resolution(self) -> bool:
+        """Whether times differ by less than the clock resolves."""
+        return self.about.metric.endswith("_s") and 0 < abs(self.interval.estimate) < RESOLUTION_S
+
+    @property
+    def is_by_ranks(self) -> bool:
+        """Whether the ranks of the values alone show the difference: the interval of the means includes zero."""
+        p = self.found.rank_p
+        return not self.interval.claim and p is not None and p <= 1 - self.confidence and not self.is_below_resolution
+
+    @property
+    def claim(self) -> int:
+        """The sign of the claimed difference, 1 or -1; 0 if none is claimed.
+
+        It is claimed if the interval of the means excludes zero, or if an exact test of ranks permits it.
+        """
+        if self.is_by_ranks:
+            return 1 if (self.found.delta or 0) > 0 else -1
+        return 0 if self.is_below_resolution else self.interval.claim
+
+    @property
     def gain(self) -> int:
         """1 for better, -1 for worse, 0 if nothing is claimed and for interactions."""
         if self.sort == "interaction":
             return 0
-        return self.interval.claim * (1 if self.about.metric in MORE_IS_BETTER else -1)
+        return self.claim * (1 if self.about.metric in MORE_IS_BETTER else -1)
 
 
 @dataclass(frozen=True)
@@ -90,7 +114,9 @@ class Comparison:
     """All differences between groups of runs: for each load the tails first, the means last.
 
     axes: the compared axes, with their levels. groups: their names; the first is the baseline. alone: the differences,
-    each with the interval of a single comparison. notes: remarks for the reader.
+    each with the interval of a single comparison. notes: remarks for the reader. confidence: of each interval of a
+    difference, corrected for the number of `tests`, also of those that `only` leaves out: so a difference that is
+    claimed in one view is claimed in all.
     """
 
     axes: dict[str, Levels]
@@ -99,43 +125,36 @@ class Comparison:
     alone: tuple[Difference, ...]
     notes: tuple[str, ...]
     resampling: Resampling
-
-    @cached_property
-    def confidence(self) -> float:
-        """The confidence of each interval of a difference, corrected for the number of comparisons.
-
-        It keeps the share of false claims at that of a single comparison. Differences without spread do not count.
-        """
-        present = self.resampling.confidence
-        found = [item.interval.p(present) for item in self.alone]
-        return joint_confidence([p for p in found if p is not None], 1 - present)
+    confidence: float = 0.0
+    tests: int = 0
 
     @cached_property
     def differences(self) -> tuple[Difference, ...]:
         """The differences, with intervals corrected for their number."""
-        present = self.resampling.confidence
-        return tuple(replace(item, found=item.found.at(self.confidence, present)) for item in self.alone)
+        return tuple(
+            replace(item, found=item.found.at(self.confidence, item.confidence), confidence=self.confidence)
+            for item in self.alone
+        )
 
     def of(self, sort: Sort) -> list[Difference]:
         """Return the differences of one sort."""
         return [item for item in self.differences if item.sort == sort]
 
     def only(self, keep: Callable[[About], bool]) -> "Comparison":
-        """Return the comparison of the loads and metrics for which `keep` is true."""
+        """Return a view of the loads and metrics for which `keep` is true. It claims what the whole claims."""
         return replace(
             self,
             distributions=tuple(item for item in self.distributions if keep(item.about)),
             alone=tuple(item for item in self.alone if keep(item.about)),
         )
 
+    def asked(self, keep: Callable[[About], bool]) -> "Comparison":
+        """Return the comparison of these loads and metrics alone: of fewer tests, so with narrower intervals."""
+        return _corrected(self.only(keep))
+
     def without(self, sort: Sort) -> "Comparison":
         """Return the comparison without the differences of one sort."""
         return replace(self, alone=tuple(item for item in self.alone if item.sort != sort))
-
-    @property
-    def intervals(self) -> int:
-        """The number of differences that have an interval with spread."""
-        return sum(item.interval.known for item in self.differences)
 
     def to_json(self) -> dict[str, Any]:
         """Return the comparison as a JSON object."""
@@ -144,7 +163,7 @@ class Comparison:
             "axes": {name: list(levels) for name, levels in self.axes.items()},
             "groups": list(self.groups),
             "resampling": asdict(self.resampling),
-            "intervals": self.intervals,
+            "tests": self.tests,
             "confidence": self.confidence,
             "notes": list(self.notes),
             "distributions": [
@@ -156,7 +175,8 @@ class Comparison:
                 asdict(item.about)
                 | {"sort": item.sort, "name": item.name, "axes": list(item.axes)}
                 | asdict(item.found)
-                | {"relative": item.relative, "claim": item.interval.claim, "gain": item.gain}
+                | {"delta_interval": item.found.delta_interval(self.confidence)}
+                | {"relative": item.relative, "claim": item.claim, "by_ranks": item.is_by_ranks, "gain": item.gain}
                 | {"alone": asdict(alone.interval), "p": alone.interval.p(self.resampling.confidence)}
                 for item, alone in zip(self.differences, self.alone, strict=True)
             ],
@@ -185,10 +205,19 @@ def compare(data: Observations, resampling: Resampling = DEFAULT) -> Comparison:
         for sort, name, of, parts in questions:
             found = contrast(cells, parts, resampling)
             if found:
-                differences.append(Difference(about, sort, name, tuple(axes[place] for place in of), found))
+                of_axes = tuple(axes[place] for place in of)
+                differences.append(Difference(about, sort, name, of_axes, found, resampling.confidence))
     levels = {name: data.levels[name] for name in data.by}
     notes = (*data.notes, *_notes(distributions, differences))
-    return Comparison(levels, tuple(names), tuple(distributions), tuple(differences), notes, resampling)
+    return _corrected(Comparison(levels, tuple(names), tuple(distributions), tuple(differences), notes, resampling))
+
+
+def _corrected(comparison: Comparison) -> Comparison:
+    """Return a comparison, corrected for its tests: of each difference's mean and of its ranks, if there is spread."""
+    both = [p for item in comparison.alone for p in (item.interval.p(item.confidence), item.found.rank_p)]
+    tests = [p for p in both if p is not None]
+    confidence = joint_confidence(tests, 1 - comparison.resampling.confidence)
+    return replace(comparison, confidence=confidence, tests=len(tests))
 
 
 def short_names(axes: Sequence[str]) -> list[str]:

@@ -146,19 +146,3 @@ def _resampled(arrays: Sequence[Values], weights: Values, resampling: Resampling
         drawn = random.integers(count, size=(resampling.count, count))
         result += weight * array[drawn].mean(axis=1)
     return result
-
-
-def cliffs_delta(values: ArrayLike, baseline: ArrayLike) -> float:
-    """Return P(value > baseline) - P(value < baseline) over all pairs: 1 if all values are above, 0 if equally likely.
-
-    N. Cliff, "Dominance statistics", Psychological Bulletin 114, 1993. It makes no assumption about the distribution: a
-    rare long pause counts as one run, whatever its length. It does not measure how far apart the values are.
-    """
-    ours, theirs = np.asarray(values, dtype=np.float64), np.asarray(baseline, dtype=np.float64)
-    return float(np.sign(ours[:, None] - theirs[None, :]).mean())
-
-
-def magnitude(delta: float) -> str:
-    """Return a word for a Cliff's delta, with the thresholds of Romano and others (2006): 0.147, 0.33, 0.474."""
-    bounds = ((0.147, "negligible"), (0.33, "small"), (0.474, "medium"))
-    return next((word for bound, word in bounds if abs(delta) < bound), "large")

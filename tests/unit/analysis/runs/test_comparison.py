@@ -8,6 +8,7 @@ import pandas as pd
 import pytest
 
 from wblab.analysis.runs.comparison import compare, short_names
+from wblab.analysis.runs.metrics import METRICS
 from wblab.analysis.runs.observations import observations
 from wblab.analysis.statistics.contrasts import contrast, sides
 from wblab.analysis.statistics.intervals import Resampling
@@ -48,9 +49,9 @@ def test_two_groups_that_differ():
     (item,) = result.differences
     assert result.groups == ("none", "bfq")
     assert item.interval.estimate == pytest.approx(-1, abs=0.15)
-    assert (item.interval.claim, item.gain, item.found.delta) == (-1, 1, -1)
+    assert (item.claim, item.gain, item.found.delta) == (-1, 1, -1)
     assert item.relative == pytest.approx(-0.5, abs=0.1)
-    assert result.intervals == 1
+    assert result.tests == 2
     assert [len(of.values) for of in result.distributions] == [10, 10]
 
 
@@ -94,7 +95,7 @@ def test_too_few_runs_are_reported_and_claim_nothing(count):
     seeds = range(1, count + 1)
     table = pd.DataFrame(rows(lambda s: s, seeds, group="a") + rows(lambda s: 100 + s, seeds, group="b"))
     result = compare(observations(table))
-    assert result.intervals == 0
+    assert result.tests == 0
     assert result.differences[0].gain == 0
     assert any("differences without an interval, because there are too few runs: b" in note for note in result.notes)
 
@@ -207,7 +208,7 @@ def test_tails_come_first_and_control_loads_last():
 def test_as_json():
     table = factorial(lambda bfq, idle, memcg: 10.0, seeds=range(2))
     content = json.loads(json.dumps(compare(observations(table)).to_json(), allow_nan=False))
-    assert content["format"] == 1
+    assert content["format"] == 2
     assert content["groups"][0].startswith("scheduler none")
     assert content["differences"][0]["interval"]["low"] is None
     assert content["distributions"][0]["median"] > 0
@@ -216,7 +217,7 @@ def test_as_json():
 def test_only_some_loads():
     table = pd.DataFrame(rows(lambda s: s, group="a") + rows(lambda s: s + 1, group="b"))
     result = compare(observations(table))
-    assert result.only(lambda about: about.load == "w1").intervals == 0
+    assert result.only(lambda about: about.load == "w1").differences == ()
     assert result.only(lambda about: about.load == "mw1") == result
 
 
@@ -234,7 +235,7 @@ def test_many_differences_have_the_false_discovery_rate_of_one():
     false, found, alone = [], [], []
     for chance in range(40):
         result = compare(observations(many(30, 5, chance)), Resampling(seed=chance, count=1000))
-        claims = [item.interval.claim != 0 for item in result.differences]
+        claims = [item.claim != 0 for item in result.differences]
         alone.append(sum(item.interval.claim != 0 for item in result.alone[5:]) / 25)
         false.append(sum(claims[5:]) / max(1, sum(claims)))
         found.append(sum(claims[:5]) / 5)
@@ -256,9 +257,50 @@ def test_a_single_comparison_is_not_corrected():
     table = many(1, 1, 1)
     result = compare(observations(table))
     assert (result.confidence, result.differences) == (0.95, result.alone)
+
+
+def test_a_part_of_a_comparison_claims_what_the_whole_claims():
+    table = many(1, 1, 1)
     second = table.assign(metric="wait_time_s", value=table["value"].sample(frac=1, random_state=1).to_numpy())
     both = compare(observations(pd.concat([table, second], ignore_index=True)))
-    assert both.only(lambda about: about.metric == "longest_pause_s").confidence == 0.95
+    part = both.only(lambda about: about.metric == "longest_pause_s")
+    assert part.confidence == both.confidence > 0.95
+    assert part.differences == both.differences[:1]
+
+
+def elephant(runs):
+    """Return a comparison: a pause of about 0.01 s with one kernel, of 19 to 27 s with another."""
+    random, seeds = np.random.default_rng(4), range(1, runs + 1)
+    short, long = 0.01 + random.uniform(0, 1e-4, runs), np.resize([27, 19, 20], runs)
+    table = pd.DataFrame(
+        rows(lambda s: short[s - 1], seeds, kernel="7.2") + rows(lambda s: long[s - 1], seeds, kernel="6.1")
+    )
+    further = [table.assign(metric=name, value=random.normal(1, 0.1, len(table))) for name in METRICS[1:7]]
+    return compare(observations(pd.concat([table, *further], ignore_index=True)))
+
+
+def test_a_thousandfold_difference_is_claimed_as_soon_as_the_runs_suffice():
+    few, enough = (elephant(runs).differences[0] for runs in (3, 10))
+    assert (few.found.delta, few.claim) == (1, 0)
+    assert (enough.found.delta, enough.claim) == (1, 1)
+    assert enough.found.delta_interval(0.95)[0] > 0.5
+
+
+def test_ranks_alone_may_claim_a_difference():
+    seeds = range(1, 13)
+    table = pd.DataFrame(
+        rows(lambda s: 300 if s == 5 else 1 + s / 100, seeds, group="a") + rows(lambda s: 2 + s / 50, seeds, group="b")
+    )
+    (item,) = compare(observations(table)).differences
+    assert item.interval.claim == 0
+    assert (item.claim, item.is_by_ranks) == (1, True)
+
+
+def test_times_below_the_resolution_of_the_clock_do_not_differ():
+    table = pd.DataFrame(rows(lambda s: 1 + 1e-9 * s, group="a") + rows(lambda s: 1 + 5e-7 + 1e-9 * s, group="b"))
+    (item,) = compare(observations(table)).differences
+    assert item.is_below_resolution
+    assert (item.claim, item.gain) == (0, 0)
 
 
 def test_differences_without_spread_do_not_count_as_comparisons():

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from wblab.analysis.statistics.intervals import Resampling, cliffs_delta, interval, magnitude
+from wblab.analysis.statistics.intervals import Resampling, interval
 
 TRIALS = 400
 
@@ -120,12 +120,3 @@ def test_rescaling_to_the_same_confidence_changes_nothing():
 def test_invalid_contrasts_are_refused(cells, weights):
     with pytest.raises(ValueError, match="as many weights"):
         interval(cells, weights)
-
-
-def test_cliffs_delta_and_its_magnitude():
-    assert cliffs_delta([3, 4], [1, 2]) == 1
-    assert cliffs_delta([1, 2], [3, 4]) == -1
-    assert cliffs_delta([1, 2, 3], [1, 2, 3]) == 0
-    assert cliffs_delta([1, 3], [2]) == 0
-    assert cliffs_delta([2, 2, 3], [2]) == pytest.approx(1 / 3)
-    assert [magnitude(delta) for delta in (0, -0.2, 0.4, -1)] == ["negligible", "small", "medium", "large"]
