@@ -13,6 +13,7 @@ from wblab.lab.printable import printable
 
 if TYPE_CHECKING:
     from wblab.study.designs.bisection.result import Question
+    from wblab.study.designs.bisection.walk import Walk
 
 _MOST = 34
 _LEAST = 3  # seeds: fewer give no interval
@@ -33,6 +34,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--spec", default="base", metavar="SPEC", help="what to run, as for wblab run (default: base)")
     add_settings(parser)
+    words = parser.add_argument_group("commits")
+    words.add_argument("--term-old", default="good", metavar="WORD", help="word for commits before it (default: good)")
+    words.add_argument("--term-new", default="bad", metavar="WORD", help="word for commits after it (default: bad)")
+    words.add_argument("--first-parent", action="store_true", help="at merges, follow the first parent alone")
+    words.add_argument(
+        "--path", action="append", default=[], metavar="PATH", help="try only commits that touch this path; repeatable"
+    )
     most = f"maximum number of runs of one commit (default: {_MOST})"
     parser.add_argument("--seeds", type=whole(_LEAST), default=_MOST, metavar="N", help=most)
     add_removed(parser, "--seeds-max", "--seeds")
@@ -51,11 +59,15 @@ def _bisect(arguments: argparse.Namespace) -> None:
     from wblab.study.designs.bisection.result import table, text
     from wblab.study.designs.bisection.resume import resume_command, resumed
     from wblab.study.designs.bisection.run import bisect, new_store, open_store
+    from wblab.study.designs.bisection.walk import PLAIN, Walk
 
-    if arguments.resume and (arguments.good or arguments.metric):
-        raise InputError("--resume keeps GOOD, BAD and --metric of the first call: leave them out")
+    walk = Walk(arguments.term_old, arguments.term_new, arguments.first_parent, tuple(arguments.path))
+    if arguments.resume and (arguments.good or arguments.metric or walk != PLAIN):
+        raise InputError(
+            "--resume keeps GOOD, BAD, --metric and the commits' options of the first call: leave them out"
+        )
     store = open_store(named(arguments, "bisect")) if arguments.resume else None
-    question = resumed(store, arguments.tree) if store else _question(arguments)
+    question = resumed(store, arguments.tree) if store else _question(arguments, walk)
     check_run(question.spec)
     check_range(question.tree, question.good, question.bad)
     check_tools()
@@ -73,10 +85,13 @@ def _bisect(arguments: argparse.Namespace) -> None:
         table(found).show()
         print(printable(str(directory)))
     if not found.first_bad:
-        raise WblabError(f"the first bad commit is one of {len(found.possible)}: only skipped commits are left to try")
+        new = question.walk.new
+        raise WblabError(
+            f"the first {new} commit is one of {len(found.possible)}: only skipped commits are left to try"
+        )
 
 
-def _question(arguments: argparse.Namespace) -> "Question":
+def _question(arguments: argparse.Namespace, walk: "Walk") -> "Question":
     """Read the question from the arguments. Raises InputError."""
     from wblab.lab.named import SPECS
     from wblab.lab.specfile import read_spec
@@ -90,7 +105,8 @@ def _question(arguments: argparse.Namespace) -> "Question":
     metric = named_metric(arguments.metric, spec)
     tree = arguments.tree.resolve()
     good, bad = (find_commit(tree, revision) for revision in (arguments.good, arguments.bad))
-    return Question(tree, good, bad, metric, spec, arguments.seeds)
+    walk.check()
+    return Question(tree, good, bad, metric, spec, arguments.seeds, walk)
 
 
 def _print(line: str) -> None:

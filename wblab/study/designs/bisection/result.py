@@ -20,6 +20,7 @@ from wblab.study.designs.bisection.judgement import difference, looks
 from wblab.study.designs.bisection.metric import Metric, named_metric
 from wblab.study.designs.bisection.repository import Commit
 from wblab.study.designs.bisection.search import Ends, Trial, short
+from wblab.study.designs.bisection.walk import PLAIN, Walk
 
 _HASH = re.compile("[0-9a-f]{40}|[0-9a-f]{64}")
 _MOST_SEEDS = 1 << 20
@@ -28,7 +29,7 @@ _SUBJECT = 60
 
 @dataclass(frozen=True)
 class Question:
-    """Everything that determines a bisection. most: the maximum number of seeds for one commit."""
+    """Everything that determines a bisection. most: the maximum number of seeds for one commit. walk: see there."""
 
     tree: Path
     good: Commit
@@ -36,12 +37,14 @@ class Question:
     metric: Metric
     spec: Spec
     most: int
+    walk: Walk = PLAIN
 
     def to_json(self) -> dict[str, Any]:
         """Return it as a JSON object."""
         commits = {"good": asdict(self.good), "bad": asdict(self.bad)}
         return {"tree": str(self.tree), **commits, "metric": asdict(self.metric)} | {
             "seeds_max": self.most,
+            "walk": asdict(self.walk),
             "spec": to_table(self.spec),
         }
 
@@ -53,6 +56,7 @@ class Question:
             good, bad = (from_table(Commit, value[name], name) for name in ("good", "bad"))
             metric = named_metric("{load}.{name}".format(**value["metric"]), spec)
             tree, most = value["tree"], value["seeds_max"]
+            walk = Walk.from_json(value["walk"]) if "walk" in value else PLAIN
         except (KeyError, TypeError, ValueError) as error:
             raise InputError(f"missing or damaged: {error}") from None
         for commit in (good, bad):
@@ -61,7 +65,7 @@ class Question:
         if not isinstance(tree, str) or "\0" in tree or type(most) is not int or not 0 < most <= _MOST_SEEDS:
             raise InputError("the tree or the number of seeds is missing or damaged")
         check_spec(spec)
-        return cls(Path(tree), good, bad, metric, spec, most)
+        return cls(Path(tree), good, bad, metric, spec, most, walk)
 
 
 @dataclass(frozen=True)
@@ -121,12 +125,12 @@ def trial_json(trial: Trial, commit: Commit) -> dict[str, Any]:
     }
 
 
-def trial_line(trial: Trial, commit: Commit, metric: Metric) -> str:
+def trial_line(trial: Trial, commit: Commit, question: Question) -> str:
     """Describe one trial in one line."""
-    parts = [f"{short(trial.commit)} {trial.verdict}"]
+    parts = [f"{short(trial.commit)} {question.walk.word(trial.verdict)}"]
     if trial.values:
         seeds = f"{len(trial.values)} seeds"
-        parts.append(f"median {quantity(median(trial.values), unit_of(metric.name))}, {seeds}")
+        parts.append(f"median {quantity(median(trial.values), unit_of(question.metric.name))}, {seeds}")
     return f"{': '.join(parts)} ({trial.why or commit.subject})"
 
 
@@ -150,17 +154,21 @@ def interval_text(metric: Metric, found: Interval) -> str:
 
 def text(found: Answer) -> list[str]:
     """Describe the answer, one line each; `table` lists the commits that were tried."""
-    metric = found.question.metric
+    metric, word = found.question.metric, found.question.walk.new
     values = (median(found.before.values), median(found.after.values))
     (before, after), unit = numbers(values, unit_of(metric.name))
     change = interval_text(metric, found.change)
     figures = f"{metric}: median {before} {unit} before, {after} {unit} after; the means differ by {change}"
     if found.first_bad:
         commit = found.commits[found.first_bad]
-        head = [f"first bad commit: {commit.hash}", f"author:  {commit.author}", f"date:    {commit.date}"]
+        head = [
+            f"first {word} commit: {commit.hash}",
+            f"author:  {commit.author}",
+            f"date:    {commit.date}",
+        ]
         head += [f"subject: {commit.subject}", figures]
     else:
-        head = ["the first bad commit is one of:"]
+        head = [f"the first {word} commit is one of:"]
         head += [f"  {short(commit)} {found.commits[commit].subject}" for commit in found.possible]
         head.append(figures.replace("before", "at GOOD").replace("after", "at BAD"))
     return head
@@ -175,7 +183,7 @@ def table(found: Answer) -> Table:
             continue
         figures = _figures(found.question.metric, trial.values)
         note = trial.why.split("; see ")[0] or commit.subject[:_SUBJECT]
-        rows.append((short(commit.hash), trial.verdict, *figures, note))
+        rows.append((short(commit.hash), found.question.walk.word(trial.verdict), *figures, note))
     return Table(rows, ("commit", "verdict", "seeds", "median", "mean", ""))
 
 

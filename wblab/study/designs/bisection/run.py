@@ -18,7 +18,7 @@ from wblab.core.files import replace_file
 from wblab.host.machine import processors
 from wblab.kernels import Kernel, build_tree
 from wblab.lab.formats import BISECTION, BISECTION_LOG, BISECTION_RECORD, STUDY_FILE, write_json
-from wblab.lab.progress import Report, bar
+from wblab.lab.progress import Report, steps
 from wblab.study.designs.bisection.measure import Measurements
 from wblab.study.designs.bisection.repository import Commit, Worktree, find_commit, history, parents, worktree
 from wblab.study.designs.bisection.result import Answer, Question, no_difference, trial_json, trial_line
@@ -69,7 +69,7 @@ def bisect(question: Question, store: Store, print_line: PrintLine, jobs: int | 
         commit = commits.setdefault(trial.commit, find_commit(question.tree, trial.commit))
         tried.append(trial_json(trial, commit))
         write({})
-        print_line(trial_line(trial, commit, question.metric))
+        print_line(trial_line(trial, commit, question))
 
     write({})
 
@@ -79,16 +79,16 @@ def bisect(question: Question, store: Store, print_line: PrintLine, jobs: int | 
         stack.enter_context(store.held())
         workers = stack.enter_context(forked(at_once, store.room(), ()))
         stack.callback(store.write_tables)
-        with bar("bisect") as report:
+        with steps("bisect") as report:
             made = stack.enter_context(worktree(question.tree, question.good.hash, report))
         lab = Measurements(_builder(question.tree, made), question.spec, question.metric, store, workers)
-        search = Search(lab, question.most, bar, record)
+        search = Search(lab, question.most, steps, record)
         ends = search.ends(question.good.hash, question.bad.hash)
         if not ends.differ:
             reason = no_difference(question, ends)
             write({"reason": reason})
             raise WblabError(f"{reason} (see {directory})")
-        session = GitSession(made.tree, question.good.hash, question.bad.hash)
+        session = GitSession(made.tree, question.good.hash, question.bad.hash, question.walk)
         try:
             search.run(session, ends)
         finally:

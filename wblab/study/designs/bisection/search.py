@@ -101,7 +101,8 @@ class Search:
         for seeds in plan:
             values = {}
             for word, commit in (("GOOD", good), ("BAD", bad)):
-                with self.step(f"{word}, {short(commit)}, {seeds} seeds") as report:
+                with self.step(f"{word}, {short(commit)}") as report:
+                    report(None, f"running {seeds} seeds")
                     try:
                         values[commit] = tuple(self.lab.values(commit, seeds, report))
                     except WblabError as error:
@@ -142,6 +143,7 @@ class Search:
         values: tuple[float, ...] = ()
         plan = looks(self.most)
         for seeds in plan:
+            report(None, f"running {seeds} seeds")
             values = tuple(self.lab.values(commit, seeds, report))
             good, bad = (
                 self.lab.values(end.commit, max(seeds, len(end.values)), report) for end in (ends.good, ends.bad)

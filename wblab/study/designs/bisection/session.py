@@ -5,19 +5,20 @@ from pathlib import Path
 
 from wblab.study.designs.bisection.repository import git
 from wblab.study.designs.bisection.search import Verdict
+from wblab.study.designs.bisection.walk import PLAIN, Walk
 
-# builtin/bisect.c ends the log with one of these lines.
-_FIRST_BAD = re.compile(r"^# first bad commit: \[([0-9a-f]+)\]", re.MULTILINE)
-_POSSIBLE = re.compile(r"^# possible first bad commit: \[([0-9a-f]+)\]", re.MULTILINE)
+# builtin/bisect.c ends the log with one of these lines; {} is the word for bad.
+_FIRST_BAD, _POSSIBLE = r"^# first {} commit: \[([0-9a-f]+)\]", r"^# possible first {} commit: \[([0-9a-f]+)\]"
 _ONLY_SKIPPED = 2  # exit code of git bisect when only skipped commits are left
 
 
 class GitSession:
     """A `git bisect` in the lab's work tree, which also holds its state. It checks nothing out."""
 
-    def __init__(self, tree: Path, good: str, bad: str) -> None:
-        self._tree = tree
-        self._output = git(tree, "bisect", "start", "--no-checkout", bad, good).stdout
+    def __init__(self, tree: Path, good: str, bad: str, walk: Walk = PLAIN) -> None:
+        self._tree, self._walk = tree, walk
+        start = [*walk.for_start, "--no-checkout", bad, good, *walk.after]
+        self._output = git(tree, "bisect", "start", *start).stdout
 
     def next(self) -> str | None:
         """Return the commit to try, or None at the end."""
@@ -27,7 +28,7 @@ class GitSession:
 
     def mark(self, commit: str, verdict: Verdict) -> None:
         """Record a commit's verdict."""
-        self._output = git(self._tree, "bisect", verdict, commit, allowed=(0, _ONLY_SKIPPED)).stdout
+        self._output = git(self._tree, "bisect", self._walk.word(verdict), commit, allowed=(0, _ONLY_SKIPPED)).stdout
 
     @property
     def steps_left(self) -> int:
@@ -43,10 +44,10 @@ class GitSession:
     @property
     def first_bad(self) -> str | None:
         """The first bad commit, once it is known."""
-        found = _FIRST_BAD.search(self.log)
+        found = re.search(_FIRST_BAD.format(self._walk.new), self.log, re.MULTILINE)
         return found[1] if found else None
 
     @property
     def possible(self) -> list[str]:
         """If only skipped commits are left: all that could be the first bad one."""
-        return _POSSIBLE.findall(self.log)
+        return re.findall(_POSSIBLE.format(self._walk.new), self.log, re.MULTILINE)

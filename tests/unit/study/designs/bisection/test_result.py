@@ -87,5 +87,5 @@ def test_a_missing_difference_is_reported():
 
 
 def test_each_trial_is_one_line():
-    assert trial_line(TRIALS[1], commit(2), QUESTION.metric) == "222222222222 good: median 1.40 s, 3 seeds (change 2)"
-    assert trial_line(TRIALS[0], commit(3), QUESTION.metric).startswith("333333333333 skip (make failed: hello.c:1")
+    assert trial_line(TRIALS[1], commit(2), QUESTION) == "222222222222 good: median 1.40 s, 3 seeds (change 2)"
+    assert trial_line(TRIALS[0], commit(3), QUESTION).startswith("333333333333 skip (make failed: hello.c:1")
