@@ -22,12 +22,14 @@ _AT_ONCE_NS = 1_000_000
 class Hold:
     """What delayed a request, in words.
 
-    delays: by a fixed time, whatever the queue held. loads: the loads that share the limit; empty for all.
+    delays: by a fixed time, whatever the queue held. loads: the loads that share the limit; empty for all. queues: the
+    limit has a queue of its own, before the disk's.
     """
 
     words: str
     delays: bool = False
     loads: frozenset[str] = frozenset()
+    queues: bool = False
 
     @property
     def is_limit(self) -> bool:
@@ -49,7 +51,7 @@ def hold_of(run: Run, recorded: Recorded, row: int, held_ns: int) -> Hold:
         if _LIMIT in limits.files and loads & set(limits.loads):
             return Hold(f"by {_LIMIT} of the control group *{group}*", loads=frozenset(limits.loads))
     if name and spec.disk[name].model == "throttle":
-        return Hold("by the limit that makes the disk slow (blk-throttle)")
+        return Hold("by the limit that makes the disk slow (blk-throttle)", queues=True)
     return Hold(_FLUSHED if _follows_flush(recorded, row) else _FULL)
 
 

@@ -36,7 +36,7 @@ class Request:
     held it for most of the time, they count from its entry into the queue; if a control group's limit did, only those
     of the group count. below: the disk that completed them, in words: itself, or the disk of a loop device's file.
     name: that disk's name in the spec, empty if it has none. is_limited: a limit held it for most of the time, so a
-    shorter queue does not help.
+    shorter queue does not help. in_throttle: so did the queue of a limit for the whole disk (block/blk-throttle.c).
     """
 
     device: int
@@ -51,6 +51,7 @@ class Request:
     still_ns: int = 0
     held_by: str = ""
     is_limited: bool = False
+    in_throttle: bool = False
     below: str = "the disk"
 
     @property
@@ -71,6 +72,7 @@ def request_of(run: Run, recorded: Recorded, row: int) -> Request | None:
     held_ns = max(0, queued_ns - handed_ns) if queued_ns != NEVER else 0
     hold = hold_of(run, recorded, data, held_ns)
     is_limited = hold.is_limit and 2 * held_ns > done_ns - handed_ns
+    in_throttle = hold.queues and 2 * held_ns > done_ns - handed_ns
     if is_limited and hold.delays:
         first = max(first, done.rank_at(queued_ns))
     bottom = below(run, device)
@@ -88,6 +90,7 @@ def request_of(run: Run, recorded: Recorded, row: int) -> Request | None:
         held_ns=held_ns,
         held_by=hold.words,
         is_limited=is_limited,
+        in_throttle=in_throttle,
         below=disk_of(run, bottom),
         still_ns=_still_ns(run, recorded, device, handed_ns, done_ns),
         ahead=_journalled(run, recorded, bottom, first, named(recorded, ahead)),

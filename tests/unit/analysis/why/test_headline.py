@@ -123,6 +123,20 @@ def test_a_short_queue_is_no_remedy_for_sync(story_run):
     assert remedy(group) is None
 
 
+def test_a_short_queue_is_no_remedy_for_what_waits_before_the_queue(story_run):
+    def submit(story):
+        story.dirty(0, L1, 13, 0)
+        story.submit(0, FLUSHER, 1000, 800, inode=13)
+
+    item = one(story_run, behind(submit))
+    item = replace(
+        item, requests=tuple(each and replace(each, name="disk", in_throttle=True) for each in item.requests)
+    )
+    (group,) = groups([item])
+    assert "the queue of the limit that makes the disk slow (blk-throttle) with" in sentence(group)
+    assert remedy(group).setting == "sysctl.vm.dirty_bytes=4194304"
+
+
 def test_a_remedy_that_the_lab_has_not_measured_has_no_figure(story_run):
     def submit(story):
         for page in range(100):
