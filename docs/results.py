@@ -54,6 +54,7 @@ def _row(claim: Mapping[str, Any]) -> list[str]:
     effect = claim["effect"]
     expected = claim["why"].partition(";")[0]  # see wblab.study.sources.claim.judge
     what = f"{effect['what']}. {expected}" if effect else claim["why"]
+    what += f". {claim['changed']}" if claim.get("changed") else ""
     cells = (f"`{claim['name']}`: {claim['says']}", claim["verdict"], _figure(effect), what)
     return [cell.replace("|", "\\|").replace("*", "\\*") for cell in cells]
 

@@ -17,6 +17,7 @@ from wblab.report.render import render
 from wblab.study.designs.cases.chart import Drawn, longest_pauses
 from wblab.study.designs.cases.result import OUTCOMES, Result, figure_text
 from wblab.study.sources.cases import CASES
+from wblab.study.sources.changes import CHANGED
 from wblab.study.sources.claim import Effect
 from wblab.study.sources.registry import WORKS
 from wblab.study.sources.sample import Sample
@@ -75,6 +76,7 @@ def _page(result: Result, figures: list[Shown]) -> str:
                 "verdict": verdict,
                 "figure": figure_text(verdict.effect),
                 "values": _values(verdict.effect),
+                "changed": CHANGED.get(claim.name, ""),
             }
             for claim, verdict in result.verdicts
         ],

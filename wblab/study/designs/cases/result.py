@@ -11,6 +11,7 @@ from wblab.lab.formats import VERIFICATION
 from wblab.lab.tables import Table
 from wblab.report.quantities import interval, quantity
 from wblab.study.sources.cases import CASES
+from wblab.study.sources.changes import CHANGED
 from wblab.study.sources.claim import Claim, Effect, Verdict
 from wblab.study.sources.sample import Sample
 
@@ -95,6 +96,7 @@ def _claim_json(claim: Claim, verdict: Verdict) -> dict[str, Any]:
         "held": verdict.held,
         "p": verdict.decision and verdict.decision.p,
         "effect": effect,
+        "changed": str(CHANGED.get(claim.name, "")),
     }
 
 

@@ -1,0 +1,52 @@
+"""Changes of the kernel that changed the verdict on claims, each found by putting it in and taking it out."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from wblab.analysis.statistics.outcome import NOT_REPRODUCED, REPRODUCED, Outcome
+
+
+@dataclass(frozen=True)
+class Change:
+    """A commit. since: the first series that has it. finding: the page about it, below docs/."""
+
+    since: str
+    commit: str
+    subject: str
+    finding: str
+
+
+@dataclass(frozen=True)
+class Changed:
+    """How the verdict on a claim changed. before: the outcome without the change; after: with it."""
+
+    by: Change
+    before: Outcome
+    after: Outcome
+
+    def __str__(self) -> str:
+        """Return one sentence."""
+        return (
+            f"{self.before.capitalize()} before Linux {self.by.since}, {self.after} since: "
+            f'commit {self.by.commit}, "{self.by.subject}"'
+        )
+
+
+METADATA_FIRST = Change(
+    "6.12",
+    "29390bb5661d",
+    "blk-throttle: support prioritized processing of metadata",
+    "findings/metadata-behind-a-limit.md",
+)
+
+# By claim. Measured with the variants meta-priority of 6.1, and no-meta-priority of 6.12 and 7.2, ten seeds each.
+CHANGED: Mapping[str, Changed] = {
+    **dict.fromkeys(
+        ("openat-ext2", "openat-ext4", "pauses-l1-ext4", "pauses-mw1-ext4"),
+        Changed(METADATA_FIRST, REPRODUCED, NOT_REPRODUCED),
+    ),
+    **dict.fromkeys(
+        ("spared-w1-ext4", "pauses-stop-ext4", "l2-harmless-ext4", "flush-bound-ext4"),
+        Changed(METADATA_FIRST, NOT_REPRODUCED, REPRODUCED),
+    ),
+}
