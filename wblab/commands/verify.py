@@ -57,6 +57,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def _verify(arguments: argparse.Namespace) -> None:
     from wblab.commands.many import begun, failed, print_failures
     from wblab.kernels import built_kernels
+    from wblab.lab.kernelname import variants_of
     from wblab.study.designs.cases.chart import timelines
     from wblab.study.designs.cases.report import Shown, keep, write_report
     from wblab.study.designs.cases.result import Result, summary, table
@@ -78,7 +79,8 @@ def _verify(arguments: argparse.Namespace) -> None:
         found = examine(claims, store, arguments.jobs, draw)
         wall_s = time.monotonic() - started_s
         kernel = dict(store.kernels[asked.kernel])
-        result = Result(kernel, len(store.plan.seeds), wall_s, found.verdicts, found.samples, asked.source)
+        said, seeds = variants_of(asked.kernel), len(store.plan.seeds)
+        result = Result(kernel, seeds, wall_s, found.verdicts, found.samples, asked.source, said)
         page = write_report(result, store.path, asked.format, found.shown)
     if arguments.json:
         print(json.dumps({"report": str(page)} | result.to_json(store.path), indent=2))

@@ -12,9 +12,8 @@ from wblab.core.errors import InputError, nearest
 from wblab.kernels import pins
 from wblab.kernels.patchlist import PatchFile, read_series
 from wblab.kernels.pins import Pin
+from wblab.lab.kernelname import VARIANT
 from wblab.lab.places import LINUX_UML
-
-VARIANT = "+"  # 7.3+hz-1000 is 7.3 with one more patch
 
 
 @dataclass(frozen=True)

@@ -7,11 +7,12 @@ from pathlib import Path
 from wblab.core.errors import WblabError
 from wblab.kernels import cache, kernel, make, patches, pins, places
 from wblab.kernels.build import Build, Say, result
-from wblab.kernels.catalog import VARIANT, Catalog, Series
+from wblab.kernels.catalog import Catalog, Series
 from wblab.kernels.identity import Identity
 from wblab.kernels.kernel import Kernel
 from wblab.kernels.pins import Pin
 from wblab.kernels.recipe import recipe
+from wblab.lab.kernelname import VARIANT
 from wblab.lab.progress import Report
 
 

@@ -11,12 +11,13 @@ from typing import TypeAlias
 from wblab.core.errors import InputError, WblabError
 from wblab.kernels import cache, catalog, kernel, make, places, series, source, tree
 from wblab.kernels.build import Build, Say
-from wblab.kernels.catalog import VARIANT, Catalog
+from wblab.kernels.catalog import Catalog
 from wblab.kernels.kernel import Kernel
 from wblab.kernels.pins import Pin
 from wblab.kernels.recipe import recipe
 from wblab.kernels.series import NoSourceError
 from wblab.kernels.source import Source
+from wblab.lab.kernelname import VARIANT
 from wblab.lab.progress import Report, silent
 
 # From the name of a kernel in a spec to the kernel that runs use. Raises InputError.

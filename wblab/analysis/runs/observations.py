@@ -18,6 +18,7 @@ from wblab.core.errors import InputError, nearest
 from wblab.core.files import open_file
 from wblab.core.tables import to_table
 from wblab.lab.formats import COLUMNS, NOISY, NOISY_MARK, RUNS, TABLE
+from wblab.lab.kernelname import variants_of
 from wblab.lab.printable import printable
 
 SUFFIXES = (".parquet", ".csv")
@@ -218,7 +219,7 @@ def _keys(run: Run) -> dict[str, str]:
     flat["name"] = flat["name"].removesuffix(f"-s{flat.pop('seed')}")  # a study names its runs after cell and seed
     kernel = run.record.get("kernel")
     if isinstance(kernel, dict) and kernel.get("release"):
-        flat["kernel"] = str(kernel["release"])
+        flat["kernel"] = f"{kernel['release']}{variants_of(flat['kernel'])}"
     return flat
 
 

@@ -2,10 +2,15 @@
 
 import argparse
 import json
+from collections.abc import Sequence
 from dataclasses import asdict
+from typing import TYPE_CHECKING
 
 from wblab.commands.common import add_json
 from wblab.lab.tables import Table
+
+if TYPE_CHECKING:
+    from wblab.kernels import Listed
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -18,7 +23,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def _list(arguments: argparse.Namespace) -> None:
     from wblab.commands.kernel.info import values
     from wblab.kernels import list_kernels
-    from wblab.kernels.catalog import VARIANT
+    from wblab.lab.kernelname import VARIANT
 
     listed = list_kernels()
     if arguments.json:
@@ -48,4 +53,11 @@ def _list(arguments: argparse.Namespace) -> None:
                 rows.append(("", f"{entry.series}{VARIANT}{name}", f"built: {kernel.release}", "", ""))
     Table(rows).show()
     if variants := sorted({name for entry in listed for name in entry.variants}):
-        print(f"Variants, such as {listed[0].series}{VARIANT}{variants[0]}: {', '.join(variants)}")
+        offered = ", ".join(_offered(name, listed) for name in variants)
+        print(f"Variants, such as {listed[0].series}{VARIANT}{variants[0]}: {offered}")
+
+
+def _offered(name: str, listed: "Sequence[Listed]") -> str:
+    """Return a variant's name, with the series that offer it if not all do."""
+    series = [entry.series for entry in listed if name in entry.variants]
+    return name if len(series) == len(listed) else f"{name} ({', '.join(series)})"

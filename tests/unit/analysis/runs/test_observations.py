@@ -197,3 +197,14 @@ def test_the_kernel_is_the_one_that_ran(make):
     assert list(dict.fromkeys(table["kernel"])) == ["7.3 (abababab)", "7.3 (cdcdcdcd)", "6.1"]
     table, _ = runs_table(runs[1:])
     assert list(dict.fromkeys(table["kernel"])) == ["7.3", "6.1"]
+
+
+def test_the_name_of_a_variant_is_kept(make):
+    runs = [
+        make(f"v{i}", changes={"kernel": name}, kernel={"release": "7.3.1", "build_id": build * 8})
+        for i, (name, build) in enumerate([("7.3", "ab"), ("7.3+hz-1000", "cd"), ("/a/tree+b/linux", "ef")])
+    ]
+    table, _ = runs_table(runs[:2])
+    assert list(dict.fromkeys(table["kernel"])) == ["7.3.1", "7.3.1+hz-1000"]
+    table, _ = runs_table(runs[2:])
+    assert list(dict.fromkeys(table["kernel"])) == ["7.3.1"]

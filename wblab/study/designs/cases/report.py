@@ -65,7 +65,7 @@ def _page(result: Result, figures: list[Shown]) -> str:
     return render(
         "wblab.study.designs.cases",
         REPORT,
-        title=f"{WORKS[result.work].title} on Linux {result.kernel['release']}",
+        title=f"{WORKS[result.work].title} on Linux {result.release}",
         cites=WORKS[result.work].cites,
         result=result,
         classes=_CLASSES,

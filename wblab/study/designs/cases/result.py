@@ -23,8 +23,9 @@ _CLAIM_LENGTH = 80  # characters of a claim in the table
 class Result:
     """The result of a verification.
 
-    kernel: the kernel as a run records it. seeds: the number of seeds per case. wall_s: the duration. samples: the
-    runs by case, in the order of seeds. work: the name of the work that makes the claims.
+    kernel: the kernel as a run records it; variants: those of its name, such as +hz-1000. seeds: the number per
+    case. wall_s: the duration. samples: the runs by case, in the order of seeds. work: the name of the work that makes
+    the claims.
     """
 
     kernel: dict[str, Any]
@@ -33,6 +34,12 @@ class Result:
     verdicts: tuple[tuple[Claim, Verdict], ...]
     samples: dict[str, list[Sample]]
     work: str = "thesis"
+    variants: str = ""
+
+    @property
+    def release(self) -> str:
+        """The kernel's release and variants: 7.2.11+hz-1000."""
+        return f"{self.kernel['release']}{self.variants}"
 
     def count(self, outcome: str) -> int:
         """Return the number of claims with this outcome."""
@@ -44,6 +51,7 @@ class Result:
             **VERIFICATION.head(),
             "work": self.work,
             "kernel": self.kernel,
+            "variants": self.variants,
             "seeds": self.seeds,
             "wall_s": round(self.wall_s, 1),
             "claims": [_claim_json(claim, verdict) for claim, verdict in self.verdicts],
@@ -79,7 +87,7 @@ def summary(result: Result) -> str:
     """Return one line with the kernel, the seeds, the duration, and the number of claims by verdict."""
     seeds = f"{result.seeds} seed{'s' if result.seeds != 1 else ''}"
     outcomes = (f"{result.count(outcome)} {outcome}" for outcome in OUTCOMES)
-    return f"Linux {result.kernel['release']}, {seeds}, {quantity(result.wall_s, 's')}: {', '.join(outcomes)}"
+    return f"Linux {result.release}, {seeds}, {quantity(result.wall_s, 's')}: {', '.join(outcomes)}"
 
 
 def _claim_json(claim: Claim, verdict: Verdict) -> dict[str, Any]:
