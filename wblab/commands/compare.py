@@ -70,10 +70,14 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def _compare(arguments: argparse.Namespace) -> None:
     from wblab.analysis.runs.comparison import compare
+    from wblab.analysis.runs.observations import looks_at
     from wblab.analysis.statistics.intervals import Resampling
+    from wblab.analysis.statistics.looks import shared
 
     output = _output(arguments)
-    comparison = compare(_observations(arguments), Resampling(seed=arguments.resampling_seed))
+    count = looks_at(arguments.runs, results(arguments))
+    resampling = shared(count, Resampling(seed=arguments.resampling_seed))
+    comparison = compare(_observations(arguments), resampling)
     if arguments.load or arguments.metric:
         comparison = _asked(comparison, arguments)
     shown = comparison if arguments.all or arguments.load or arguments.metric else comparison.only(_is_first)

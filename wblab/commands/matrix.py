@@ -2,6 +2,8 @@
 
 import argparse
 import json
+import sys
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from wblab.commands.common import add_exp, add_json, add_removed, add_resume, add_seeds, add_workers
@@ -14,6 +16,8 @@ if TYPE_CHECKING:
     from wblab.study.run import Tally
     from wblab.study.store import Store
 
+_MOST = 34  # seeds of a cell, until it is decided
+
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Describe the verb and its options."""
@@ -21,6 +25,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("spec", nargs="?", metavar="SPEC", help="a TOML file, or one of experiments/matrices/")
     add_resume(parser)
     add_seeds(parser, "run every cell with the seeds 1 to N (default: the matrix's)")
+    parser.add_argument(
+        "--until-decided",
+        action="store_true",
+        help="run a cell with 3, 5, 8, 13 … seeds, at most N, until its differences from the first cell are decided: "
+        f"claimed, or shown to be less than a twentieth (default of --seeds: {_MOST})",
+    )
     add_exp(parser, "the study's directory goes")
     add_workers(parser)
     add_json(parser, "print the directory, the numbers of runs and the failures as JSON")
@@ -32,17 +42,29 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def _matrix(arguments: argparse.Namespace) -> None:
     from wblab.commands.many import begun
     from wblab.kernels import built_kernels
+    from wblab.lab.formats import LOOKS
+    from wblab.study.designs.decided import run_until_decided
     from wblab.study.run import run_store
 
     resolve = built_kernels(*arguments.kernel)
     with begun(arguments, resolve, _planned(arguments, resolve), "wblab matrix --resume") as (store, client):
-        tally = run_store(store, client, arguments.jobs)
+        if LOOKS in store.plan.about:
+            tally = run_until_decided(store, client, arguments.jobs, _tell)
+        else:
+            tally = run_store(store, client, arguments.jobs)
     _print(store, tally, arguments.json)
 
 
+def _tell(what: str) -> None:
+    print(printable(f"wblab: {what}"), file=sys.stderr)
+
+
 def _planned(arguments: argparse.Namespace, resolve: "KernelResolver") -> "Planned":
+    from wblab.analysis.statistics.intervals import LEAST_RUNS
+    from wblab.analysis.statistics.looks import looks
     from wblab.commands.many import Planned, named
     from wblab.kernels import list_kernels
+    from wblab.lab.formats import LOOKS
     from wblab.lab.named import MATRICES
     from wblab.study.begin import check_kernels, described, with_kernel
     from wblab.study.designs.factorial import read_matrix
@@ -52,8 +74,8 @@ def _planned(arguments: argparse.Namespace, resolve: "KernelResolver") -> "Plann
     if (arguments.spec is None) == (arguments.resume is None):
         raise InputError("give either a matrix, or --resume DIR: see wblab matrix --help")
     if arguments.resume:
-        if arguments.seeds is not None:
-            raise InputError("--seeds: --resume keeps the seeds of the first call: leave --seeds out")
+        if arguments.seeds is not None or arguments.until_decided:
+            raise InputError("--resume keeps the seeds of the first call: leave --seeds and --until-decided out")
         store = Store.open(named(arguments, "matrix"), "matrix")
         with_kernel(store.plan, arguments.kernel, begun=True)
         check_kernels(store, resolve)
@@ -61,15 +83,21 @@ def _planned(arguments: argparse.Namespace, resolve: "KernelResolver") -> "Plann
     if (arguments.seeds or 0) > MAX_RUNS:
         raise InputError(f"--seeds: {arguments.seeds} is not between 1 and {MAX_RUNS}")
     built = [listed.series for listed in list_kernels() if listed.kernel]
-    plan = read_matrix(MATRICES.find(arguments.spec), built=built, seeds=range(1, (arguments.seeds or 0) + 1))
+    most = arguments.seeds or (_MOST if arguments.until_decided else 0)
+    plan = read_matrix(MATRICES.find(arguments.spec), built=built, seeds=range(1, most + 1))
     plan = with_kernel(plan, arguments.kernel)
+    if arguments.until_decided:
+        if most < LEAST_RUNS:
+            raise InputError(f"--seeds {most}: --until-decided needs at least {LEAST_RUNS}")
+        plan = replace(plan, about={LOOKS: len(looks(most))})
     return Planned(plan, described(plan, resolve))
 
 
 def _print(store: "Store", tally: "Tally", as_json: bool) -> None:
     from wblab.commands.many import failed, print_failures
 
-    total, failures = len(store.plan.runs()), failed(tally)
+    failures = failed(tally)
+    total = len(store.plan.runs()) - len(store.missing()) + len(failures)
     if as_json:
         counts = {"runs": total, "done": total - len(failures), "made_now": tally.done, "repeated": tally.repeated}
         print(json.dumps({"directory": str(store.path), **counts, "failures": failures}, indent=2))

@@ -17,7 +17,7 @@ from wblab.analysis.runs.run import NothingMeasuredError, Run, find_run, read_ru
 from wblab.core.errors import InputError, nearest
 from wblab.core.files import open_file
 from wblab.core.tables import to_table
-from wblab.lab.formats import COLUMNS, NOISY, NOISY_MARK, RUNS, TABLE
+from wblab.lab.formats import COLUMNS, LOOKS, NOISY, NOISY_MARK, RUNS, STUDY_FILE, TABLE, read_object
 from wblab.lab.kernelname import variants_of
 from wblab.lab.printable import printable
 
@@ -106,6 +106,20 @@ def matrix_notes(path: Path) -> tuple[str, ...]:
     if failed := sorted(name[1:] for name in names if name.startswith("_") and name[1:] not in names):
         notes.append(f"runs that failed and are missing: {', '.join(failed)}")
     return tuple(notes)
+
+
+def looks_at(names: Sequence[str], results: Path) -> int:
+    """Return how many looks at its runs decided the number of seeds of the study that is named, if one is; else 1.
+
+    Raises InputError for a damaged study.json.
+    """
+    for name in names:
+        for path in (Path(name) / STUDY_FILE, results / name / STUDY_FILE):
+            if path.is_file():
+                about = read_object(path, str(path)).get("about")
+                found = about.get(LOOKS, 1) if isinstance(about, dict) else 1
+                return found if isinstance(found, int) and 0 < found <= _MOST_LEVELS else 1
+    return 1
 
 
 def matrix_runs(path: Path) -> list[Path]:

@@ -12,37 +12,22 @@ wrongly. The looks therefore share the error (Bonferroni), and their joint confi
 from collections.abc import Sequence
 from typing import Literal
 
-from wblab.analysis.statistics.intervals import LEAST_RUNS, Interval, Resampling, interval
+from wblab.analysis.statistics.intervals import Interval, interval
+from wblab.analysis.statistics.looks import shared
 
 Side = Literal["good", "bad"]
 Values = Sequence[float]
 
-_ERROR = 0.05  # of all looks together
-
-
-def looks(most: int) -> tuple[int, ...]:
-    """Return the numbers of seeds after which to look: 3, 5, 8, 13 …, and finally `most`, which is at least 3."""
-    found, following = [LEAST_RUNS], 5
-    while found[-1] < most:
-        found.append(min(following, most))
-        following = sum(found[-2:])
-    return tuple(found)
-
-
-def resampling(plan: Sequence[int]) -> Resampling:
-    """Return the resampling whose confidence is corrected for the number of looks."""
-    return Resampling(confidence=1 - _ERROR / len(plan))
-
 
 def difference(good: Values, bad: Values, plan: Sequence[int]) -> Interval:
     """Return mean(bad) - mean(good), in the unit of the values."""
-    return interval([bad, good], [1.0, -1.0], resampling(plan))
+    return interval([bad, good], [1.0, -1.0], shared(len(plan)))
 
 
 def side(values: Values, good: Values, bad: Values, plan: Sequence[int]) -> Side | None:
     """Return whether a commit's values are good or bad; None if more values are needed."""
     bad_is_higher = difference(good, bad, plan).estimate > 0
-    claim = interval([values, good, bad], [1.0, -0.5, -0.5], resampling(plan)).claim
+    claim = interval([values, good, bad], [1.0, -0.5, -0.5], shared(len(plan))).claim
     if not claim:
         return None
     return "bad" if (claim > 0) == bad_is_higher else "good"

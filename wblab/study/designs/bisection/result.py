@@ -8,6 +8,7 @@ from statistics import median
 from typing import Any
 
 from wblab.analysis.statistics.intervals import Interval, interval
+from wblab.analysis.statistics.looks import looks
 from wblab.core.check import check_spec
 from wblab.core.errors import InputError
 from wblab.core.spec import Spec
@@ -16,7 +17,7 @@ from wblab.lab.tables import Table
 from wblab.report import quantities
 from wblab.report.metricnames import unit_of
 from wblab.report.quantities import numbers, quantity
-from wblab.study.designs.bisection.judgement import difference, looks
+from wblab.study.designs.bisection.judgement import difference
 from wblab.study.designs.bisection.metric import Metric, named_metric
 from wblab.study.designs.bisection.repository import Commit
 from wblab.study.designs.bisection.search import Ends, Trial, short

@@ -6,9 +6,10 @@ from dataclasses import dataclass, field
 from typing import Literal, Protocol
 
 from wblab.analysis.statistics.intervals import Interval
+from wblab.analysis.statistics.looks import looks
 from wblab.core.errors import WblabError
 from wblab.lab.progress import Report
-from wblab.study.designs.bisection.judgement import Side, difference, looks, side
+from wblab.study.designs.bisection.judgement import Side, difference, side
 
 Verdict = Literal["good", "bad", "skip"]
 Step = Callable[[str], AbstractContextManager[Report]]  # shows one step's progress, under a title

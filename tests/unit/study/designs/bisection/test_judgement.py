@@ -3,7 +3,8 @@
 import numpy as np
 import pytest
 
-from wblab.study.designs.bisection.judgement import difference, looks, side
+from wblab.analysis.statistics.looks import looks
+from wblab.study.designs.bisection.judgement import difference, side
 
 
 @pytest.mark.parametrize(

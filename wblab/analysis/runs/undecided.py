@@ -1,0 +1,36 @@
+"""Which cells of a study need more seeds."""
+
+import pandas as pd
+
+from wblab.analysis.runs.comparison import Difference, compare
+from wblab.analysis.runs.observations import NOISY_COLUMN, observations
+from wblab.analysis.statistics.intervals import Resampling
+from wblab.lab.formats import COLUMNS
+
+# What is decided: of innocent loads, the metrics that users ask about first.
+_ASKED = ("longest_pause_s", "paused_s", "wait_time_s")
+_SAME = 0.05  # means that are shown to differ by less than this share need no more seeds
+_AXIS = "compared"
+
+
+def undecided(table: pd.DataFrame, resampling: Resampling) -> set[str]:
+    """Return the cells of a study's table of which a difference from the first cell is not decided.
+
+    Decided means: claimed, or shown to be less than 5 %.
+    """
+    cells = list(dict.fromkeys(map(str, table["cell"])))
+    if len(cells) < 2:
+        return set()
+    columns = ["seed", *COLUMNS, *([NOISY_COLUMN] if NOISY_COLUMN in table.columns else [])]
+    found = compare(observations(table[columns].assign(**{_AXIS: table["cell"].map(str)})), resampling)
+    asked = found.asked(lambda about: about.sort.role == "innocent" and about.metric in _ASKED)
+    return {item.name for item in asked.differences if not _is_decided(item)}
+
+
+def _is_decided(item: Difference) -> bool:
+    if item.claim or item.is_below_resolution or item.interval.without_spread:
+        return True
+    ratio = item.found.ratio
+    return bool(
+        ratio and ratio.low is not None and ratio.high is not None and ratio.low > 1 - _SAME and ratio.high < 1 + _SAME
+    )
