@@ -2,7 +2,7 @@
 
 import math
 import os
-from collections.abc import Hashable, Iterable, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -12,6 +12,7 @@ import numpy as np
 import pandas as pd
 from pyarrow.parquet import ParquetFile
 
+from wblab.analysis.runs.memory import unequal
 from wblab.analysis.runs.metrics import Further, is_noisy, metric_rows, metrics_frame, with_cell, with_zeros
 from wblab.analysis.runs.run import NothingMeasuredError, Run, find_run, read_run
 from wblab.core.errors import InputError, nearest
@@ -23,6 +24,7 @@ from wblab.lab.printable import printable
 
 SUFFIXES = (".parquet", ".csv")
 NOISY_COLUMN = "noisy"
+_KERNEL = "kernel"
 _OLDER_COLUMN = "gated"  # the name of NOISY_COLUMN in tables of older versions
 _NOT_AXES = {"cell", "seed", NOISY_COLUMN, *COLUMNS}  # a cell is the combination of all levels
 # Limits of a table of results: few bytes of Parquet can hold many rows.
@@ -173,11 +175,25 @@ def found_observations(
     """
     tables = [path for name in names for path in (Path(name), results / name) if is_table(path)]
     if not tables:
-        table, notes = runs_table((find_run(name, results) for name in names), further)
-        return observations(table, by, baseline, notes)
+        runs = [find_run(name, results) for name in names]
+        table, notes = runs_table(runs, further)
+        return observations(table, by, baseline, (*notes, *_memory_notes(table, {run.name: run for run in runs})))
     if len(names) > 1:
         raise InputError(f"{tables[0]} is the table of a matrix: give it alone, or give runs")
-    return observations(read_table(tables[0]), by, baseline, matrix_notes(tables[0]))
+    table, path = read_table(tables[0]), tables[0] / RUNS
+    return observations(table, by, baseline, (*matrix_notes(tables[0]), *_memory_notes(table, path)))
+
+
+def _memory_notes(table: pd.DataFrame, runs: Mapping[str, Path] | Path) -> Iterator[str]:
+    """Yield a note if the kernels of runs left different memory. runs: their directories, or the one with all."""
+    if _KERNEL not in table or table[_KERNEL].nunique() < 2:
+        return
+    first = table.drop_duplicates(_KERNEL)
+    names = dict(zip(first[_KERNEL].map(_text), first["run"].map(str), strict=True))
+    names = {kernel: name for kernel, name in names.items() if Path(name).name == name}  # a stranger's table
+    found = {kernel: runs / name if isinstance(runs, Path) else runs.get(name) for kernel, name in names.items()}
+    if note := unequal({kernel: path for kernel, path in found.items() if path}):
+        yield note
 
 
 def observations(
