@@ -8,13 +8,13 @@ import tracecmd
 from numpy.typing import NDArray
 from tracecmd.sequence import Sequence
 
-from wblab.analysis.runs.run import LoadCycles
+from wblab.analysis.runs.run import LoadCycles, Run
 from wblab.core.errors import InputError
 
 Name = Literal["write", "fsync", "fdatasync", "sync_file_range"]
 NAMES: tuple[Name, ...] = get_args(Name)
 Numbers = NDArray[np.int64]
-ENTER, EXIT = "sys_enter", "sys_exit"
+_SYSTEM, ENTER, EXIT = "raw_syscalls:", "sys_enter", "sys_exit"
 _WRITE: Name = "write"
 # x86-64, also for UML (arch/x86/entry/syscalls/syscall_64.tbl): write and pwrite64 both count as write().
 _NUMBERS: dict[int, Name] = {1: _WRITE, 18: _WRITE, 74: "fsync", 75: "fdatasync", 277: "sync_file_range"}
@@ -30,13 +30,18 @@ class Call:
     end_ns: int
 
 
-def calls(trace: tracecmd.TraceFile, sequence: Sequence, item: LoadCycles) -> list[Call]:
-    """Return the calls of a load in the order of time, without one that had not returned when the trace ended.
+def check_calls(run: Run, trace: tracecmd.TraceFile) -> None:
+    """Raise InputError for a trace without system calls."""
+    if {ENTER, EXIT} <= set(trace.names):
+        return
+    if any(event.startswith(_SYSTEM) for event in run.record.get("left_out") or ()):
+        release = (run.record.get("kernel") or {}).get("release", "of this run")
+        raise InputError(f"Linux {release} does not trace system calls here: repeat the run on 7.2 (--kernel 7.2)")
+    raise InputError("the trace has no system calls: repeat the run with --set trace.blame=always")
 
-    Raises InputError for a trace without system calls.
-    """
-    if not {ENTER, EXIT} <= set(trace.names):
-        raise InputError("the trace has no system calls: repeat the run with --set trace.blame=always")
+
+def calls(trace: tracecmd.TraceFile, sequence: Sequence, item: LoadCycles) -> list[Call]:
+    """Return the calls of a load in the order of time, without one that had not returned when the trace ended."""
     enter, leave = (_of(trace.events(event), sequence, item.pid) for event in (ENTER, EXIT))
     after = np.searchsorted(leave[0], enter[0])
     cycle = np.searchsorted(item.boundaries_ns, enter[2], side="right") - 1

@@ -10,7 +10,7 @@ from typing import TypeVar
 
 from tracecmd import TraceError
 
-from wblab.analysis.layers.calls import Call, Name, calls
+from wblab.analysis.layers.calls import Call, Name, calls, check_calls
 from wblab.analysis.layers.charge import Charge, Path, Piece
 from wblab.analysis.layers.functions import asleep_in, inclusive, once, summed
 from wblab.analysis.layers.pairs import Entered, read_entered
@@ -94,6 +94,7 @@ def _taken_apart(run: Run, chosen: Iterable[LoadCycles]) -> list[LayeredCall]:
         read_phases(trace, sequence),
     )
     entered = read_entered(trace, sequence)
+    check_calls(run, trace)
     return [_layered(run, charge, entered, item, call) for item in chosen for call in calls(trace, sequence, item)]
 
 

@@ -1,5 +1,7 @@
 """Layers of writes and fsyncs in traces written by hand."""
 
+from dataclasses import replace
+
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
@@ -213,6 +215,10 @@ def test_a_trace_without_system_calls_is_refused_with_the_next_step(story_run):
     slept(story, 0, 100, FOLIO, FOLIO_ENDS)
     with pytest.raises(InputError, match=r"trace\.blame=always"):
         layers(story_run(story, 1000))
+    run = story_run(story, 1000)
+    left_out = {"left_out": ["raw_syscalls:sys_enter"], "kernel": {"release": "6.1.192"}}
+    with pytest.raises(InputError, match=r"Linux 6\.1\.192 does not trace system calls here: repeat the run on 7\.2"):
+        layers(replace(run, record=run.record | left_out))
 
 
 def test_a_damaged_trace_is_refused_in_a_line(story_run, monkeypatch):
