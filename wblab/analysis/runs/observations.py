@@ -249,7 +249,7 @@ def _keys(run: Run) -> dict[str, str]:
     flat["name"] = flat["name"].removesuffix(f"-s{flat.pop('seed')}")  # a study names its runs after cell and seed
     kernel = run.record.get("kernel")
     if isinstance(kernel, dict) and kernel.get("release"):
-        flat["kernel"] = f"{kernel['release']}{variants_of(flat['kernel'])}"
+        flat["kernel"] = f"{kernel['release']}{variants_of(flat.get('kernel', ''))}"
     return flat
 
 
