@@ -72,11 +72,11 @@ def _compare(arguments: argparse.Namespace) -> None:
     from wblab.analysis.runs.comparison import compare
     from wblab.analysis.runs.observations import looks_at
     from wblab.analysis.statistics.intervals import Resampling
-    from wblab.analysis.statistics.looks import shared
+    from wblab.analysis.statistics.looks import for_looks
 
     output = _output(arguments)
     count = looks_at(arguments.runs, results(arguments))
-    resampling = shared(count, Resampling(seed=arguments.resampling_seed))
+    resampling = for_looks(count, Resampling(seed=arguments.resampling_seed))
     comparison = compare(_observations(arguments), resampling)
     if arguments.load or arguments.metric:
         comparison = _asked(comparison, arguments)

@@ -79,8 +79,8 @@ def _verify(arguments: argparse.Namespace) -> None:
         found = examine(claims, store, arguments.jobs, draw)
         wall_s = time.monotonic() - started_s
         kernel = dict(store.kernels[asked.kernel])
-        said, seeds = variants_of(asked.kernel), len(store.plan.seeds)
-        result = Result(kernel, seeds, wall_s, found.verdicts, found.samples, asked.source, said)
+        seeds, variants = len(store.plan.seeds), variants_of(asked.kernel)
+        result = Result(kernel, seeds, wall_s, found.verdicts, found.samples, asked.source, variants)
         page = write_report(result, store.path, asked.format, found.shown)
     if arguments.json:
         print(json.dumps({"report": str(page)} | result.to_json(store.path), indent=2))

@@ -52,25 +52,34 @@ def answer(comparison: Comparison) -> str:
 
 def _apart(item: Difference) -> str:
     """Return a clause about a difference whose sides do not overlap."""
-    about, words = item.about, line(item)
-    longer = "larger" if (item.found.delta or 0) > 0 else "smaller"
-    unit = unit_of(about.metric)
-    (value, before), name = numbers([item.interval.estimate + item.found.reference, item.found.reference], unit)
-    means = f"(means: {value} and {before} {name}".rstrip() + ")"
-    return f"{words.load}'s {metric_name(about.metric)} is {longer} in every run with {words.change} {means}"
+    more = "larger" if (item.found.delta or 0) > 0 else "smaller"
+    (value, before), name = _means(item)
+    means = f"{value} and {before} {name}".rstrip()
+    load = printable(item.about.load)
+    return f"{load}'s {metric_name(item.about.metric)} is {more} in every run with {_change(item)} (means: {means})"
 
 
 def _sentence(item: Difference) -> str:
     about, found, words = item.about, item.interval, line(item)
-    unit = unit_of(about.metric)
-    (value, before), name = numbers([found.estimate + item.found.reference, item.found.reference], unit)
+    (value, before), name = _means(item)
     by = f"{words.difference.lstrip('+-')} {'more' if found.estimate > 0 else 'less'}"
     better = {1: ", which is better", -1: ", which is worse"}.get(item.gain, "")
-    change = words.change if "=" in words.change or len(item.axes) != 1 else f"{item.axes[0]}={words.change}"
     interval = ""
     if found.low is not None and found.high is not None:
         same = found.low == found.high
-        ends = span(found.low, found.high, unit, signed=True)
+        ends = span(found.low, found.high, unit_of(about.metric), signed=True)
         interval = " (the same with every seed)" if same else f" (interval of the difference: {ends})"
     measured = f"{value} instead of {before} {name}".rstrip() + interval
-    return f"{words.load}'s {metric_name(about.metric)} is {by} with {change}{better}: {measured}."
+    return f"{words.load}'s {metric_name(about.metric)} is {by} with {_change(item)}{better}: {measured}."
+
+
+def _means(item: Difference) -> tuple[tuple[str, ...], str]:
+    """Return the means with and without a change as text, and their unit."""
+    before = item.found.reference
+    return numbers([item.interval.estimate + before, before], unit_of(item.about.metric))
+
+
+def _change(item: Difference) -> str:
+    """Return what was changed; a level alone gets the name of its axis."""
+    name = printable(item.name)
+    return name if "=" in name or len(item.axes) != 1 else f"{item.axes[0]}={name}"

@@ -165,6 +165,16 @@ def test_an_answer_of_too_few_runs_says_what_was_measured_and_that_nothing_is_cl
     assert " instead of " in answer(few)
 
 
+def test_an_answer_says_how_many_runs_would_decide():
+    few = table(seeds=3)
+    few["value"] = few["value"].where(few["disk.scheduler"] == "none", few["value"] * 0 + 0.01 * few["seed"])
+    few["value"] = few["value"].where(few["disk.scheduler"] != "none", 10.0 + 9 * (few["seed"] % 2))
+    said = answer(compare(observations(few)))
+    assert said.startswith("Not decided: ")
+    assert "smaller in every run with disk.scheduler=bfq<" in said
+    assert re.search(r"Make \d+ of each\.$", said)
+
+
 def test_what_no_interval_shows_is_not_said_to_differ(groups):
     flat = table()
     flat["value"] = 1.0 + 0.1 * (flat["seed"] % 3)

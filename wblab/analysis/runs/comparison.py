@@ -114,9 +114,8 @@ class Comparison:
     """All differences between groups of runs: for each load the tails first, the means last.
 
     axes: the compared axes, with their levels. groups: their names; the first is the baseline. alone: the differences,
-    each with the interval of a single comparison. notes: remarks for the reader. confidence: of each interval of a
-    difference, corrected for the number of `tests`, also of those that `only` leaves out: so a difference that is
-    claimed in one view is claimed in all.
+    each with the interval of a single comparison. notes: remarks for the reader. doubts: the p values of all tests,
+    also of those that `only` leaves out: so a difference that is claimed in one view is claimed in all.
     """
 
     axes: dict[str, Levels]
@@ -125,8 +124,20 @@ class Comparison:
     alone: tuple[Difference, ...]
     notes: tuple[str, ...]
     resampling: Resampling
-    confidence: float = 0.0
-    tests: int = 0
+    doubts: tuple[float, ...]
+
+    @cached_property
+    def confidence(self) -> float:
+        """The confidence of each interval of a difference, corrected for the number of tests.
+
+        It keeps the share of false claims at that of a single test.
+        """
+        return joint_confidence(self.doubts, 1 - self.resampling.confidence)
+
+    @property
+    def tests(self) -> int:
+        """The number of tests."""
+        return len(self.doubts)
 
     @cached_property
     def differences(self) -> tuple[Difference, ...]:
@@ -150,7 +161,8 @@ class Comparison:
 
     def asked(self, keep: Callable[[About], bool]) -> "Comparison":
         """Return the comparison of these loads and metrics alone: of fewer tests, so with narrower intervals."""
-        return _corrected(self.only(keep))
+        chosen = self.only(keep)
+        return replace(chosen, doubts=_doubts(chosen.alone))
 
     def without(self, sort: Sort) -> "Comparison":
         """Return the comparison without the differences of one sort."""
@@ -209,15 +221,14 @@ def compare(data: Observations, resampling: Resampling = DEFAULT) -> Comparison:
                 differences.append(Difference(about, sort, name, of_axes, found, resampling.confidence))
     levels = {name: data.levels[name] for name in data.by}
     notes = (*data.notes, *_notes(distributions, differences))
-    return _corrected(Comparison(levels, tuple(names), tuple(distributions), tuple(differences), notes, resampling))
+    doubts = _doubts(differences)
+    return Comparison(levels, tuple(names), tuple(distributions), tuple(differences), notes, resampling, doubts)
 
 
-def _corrected(comparison: Comparison) -> Comparison:
-    """Return a comparison, corrected for its tests: of each difference's mean and of its ranks, if there is spread."""
-    both = [p for item in comparison.alone for p in (item.interval.p(item.confidence), item.found.rank_p)]
-    tests = [p for p in both if p is not None]
-    confidence = joint_confidence(tests, 1 - comparison.resampling.confidence)
-    return replace(comparison, confidence=confidence, tests=len(tests))
+def _doubts(differences: Sequence[Difference]) -> tuple[float, ...]:
+    """Return the p values of the tests: of each difference's mean and of its ranks, if there is spread."""
+    both = (p for item in differences for p in (item.interval.p(item.confidence), item.found.rank_p))
+    return tuple(p for p in both if p is not None)
 
 
 def short_names(axes: Sequence[str]) -> list[str]:

@@ -18,7 +18,7 @@ from wblab.analysis.runs.run import NothingMeasuredError, Run, find_run, read_ru
 from wblab.core.errors import InputError, nearest
 from wblab.core.files import open_file
 from wblab.core.tables import to_table
-from wblab.lab.formats import COLUMNS, LOOKS, NOISY, NOISY_MARK, RUNS, STUDY_FILE, TABLE, read_object
+from wblab.lab.formats import COLUMNS, LOOKS, NOISY, NOISY_MARK, RUNS, STUDY, STUDY_FILE, TABLE, read_object
 from wblab.lab.kernelname import variants_of
 from wblab.lab.printable import printable
 
@@ -118,7 +118,7 @@ def looks_at(names: Sequence[str], results: Path) -> int:
     for name in names:
         for path in (Path(name) / STUDY_FILE, results / name / STUDY_FILE):
             if path.is_file():
-                about = read_object(path, str(path)).get("about")
+                about = read_object(path, STUDY.where, STUDY.most_bytes).get("about")
                 found = about.get(LOOKS, 1) if isinstance(about, dict) else 1
                 return found if isinstance(found, int) and 0 < found <= _MOST_LEVELS else 1
     return 1
@@ -177,22 +177,21 @@ def found_observations(
     if not tables:
         runs = [find_run(name, results) for name in names]
         table, notes = runs_table(runs, further)
-        return observations(table, by, baseline, (*notes, *_memory_notes(table, {run.name: run for run in runs})))
+        return observations(table, by, baseline, (*notes, *_memory_notes(table, runs)))
     if len(names) > 1:
         raise InputError(f"{tables[0]} is the table of a matrix: give it alone, or give runs")
-    table, path = read_table(tables[0]), tables[0] / RUNS
-    return observations(table, by, baseline, (*matrix_notes(tables[0]), *_memory_notes(table, path)))
+    table = read_table(tables[0])
+    return observations(table, by, baseline, (*matrix_notes(tables[0]), *_memory_notes(table, matrix_runs(tables[0]))))
 
 
-def _memory_notes(table: pd.DataFrame, runs: Mapping[str, Path] | Path) -> Iterator[str]:
-    """Yield a note if the kernels of runs left different memory. runs: their directories, or the one with all."""
+def _memory_notes(table: pd.DataFrame, runs: Iterable[Path]) -> Iterator[str]:
+    """Yield a note if the kernels of runs left different memory. runs: their directories."""
     if _KERNEL not in table or table[_KERNEL].nunique() < 2:
         return
     first = table.drop_duplicates(_KERNEL)
-    names = dict(zip(first[_KERNEL].map(_text), first["run"].map(str), strict=True))
-    names = {kernel: name for kernel, name in names.items() if Path(name).name == name}  # a stranger's table
-    found = {kernel: runs / name if isinstance(runs, Path) else runs.get(name) for kernel, name in names.items()}
-    if note := unequal({kernel: path for kernel, path in found.items() if path}):
+    paths = {run.name: run for run in runs}
+    names = zip(first[_KERNEL].map(_text), first["run"].map(str), strict=True)
+    if note := unequal({kernel: paths[name] for kernel, name in names if name in paths}):
         yield note
 
 

@@ -1,10 +1,13 @@
 """Which cells of a study need more seeds."""
 
+from dataclasses import replace
+
 import pandas as pd
 
 from wblab.analysis.runs.comparison import Difference, compare
 from wblab.analysis.runs.observations import NOISY_COLUMN, observations
 from wblab.analysis.statistics.intervals import Resampling
+from wblab.core.loads import KINDS
 from wblab.lab.formats import COLUMNS
 
 # What is decided: of innocent loads, the metrics that users ask about first.
@@ -22,9 +25,11 @@ def undecided(table: pd.DataFrame, resampling: Resampling) -> set[str]:
     if len(cells) < 2:
         return set()
     columns = ["seed", *COLUMNS, *([NOISY_COLUMN] if NOISY_COLUMN in table.columns else [])]
-    found = compare(observations(table[columns].assign(**{_AXIS: table["cell"].map(str)})), resampling)
-    asked = found.asked(lambda about: about.sort.role == "innocent" and about.metric in _ASKED)
-    return {item.name for item in asked.differences if not _is_decided(item)}
+    data = observations(table[columns].assign(**{_AXIS: table["cell"].map(str)}))
+    innocent = [kind for kind, load in KINDS.items() if load.role == "innocent"]
+    asked = data.table[data.table["metric"].isin(_ASKED) & data.table["kind"].isin(innocent)]
+    found = compare(replace(data, table=asked), resampling)
+    return {item.name for item in found.differences if not _is_decided(item)}
 
 
 def _is_decided(item: Difference) -> bool:

@@ -17,6 +17,6 @@ def looks(most: int) -> tuple[int, ...]:
     return tuple(found)
 
 
-def shared(count: int, alone: Resampling = DEFAULT) -> Resampling:
+def for_looks(count: int, alone: Resampling = DEFAULT) -> Resampling:
     """Return the resampling whose confidence is corrected for `count` looks."""
     return replace(alone, confidence=1 - (1 - alone.confidence) / count)

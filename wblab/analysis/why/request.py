@@ -71,8 +71,8 @@ def request_of(run: Run, recorded: Recorded, row: int) -> Request | None:
     queued_ns = min(int(column[data]) for column in (done.inserted_ns, done.issued_ns)) if done.size[data] else NEVER
     held_ns = max(0, queued_ns - handed_ns) if queued_ns != NEVER else 0
     hold = hold_of(run, recorded, data, held_ns)
-    is_limited = hold.is_limit and 2 * held_ns > done_ns - handed_ns
-    in_throttle = hold.queues and 2 * held_ns > done_ns - handed_ns
+    was_held = 2 * held_ns > done_ns - handed_ns
+    is_limited = hold.is_limit and was_held
     if is_limited and hold.delays:
         first = max(first, done.rank_at(queued_ns))
     bottom = below(run, device)
@@ -90,7 +90,7 @@ def request_of(run: Run, recorded: Recorded, row: int) -> Request | None:
         held_ns=held_ns,
         held_by=hold.words,
         is_limited=is_limited,
-        in_throttle=in_throttle,
+        in_throttle=hold.queues and was_held,
         below=disk_of(run, bottom),
         still_ns=_still_ns(run, recorded, device, handed_ns, done_ns),
         ahead=_journalled(run, recorded, bottom, first, named(recorded, ahead)),

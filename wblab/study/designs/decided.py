@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from wblab.analysis.statistics.looks import looks, shared
+from wblab.analysis.statistics.looks import for_looks, looks
 from wblab.study.cells import run_name
 from wblab.study.run import Tally, run_store
 from wblab.study.store import Store
@@ -29,7 +29,7 @@ def run_until_decided(store: Store, client: "Client | None", jobs: int | None, t
         whole = _sum(whole, tally)
         if tally.failures:
             break
-        names = undecided(read_table(store.path), shared(len(plan)))
+        names = undecided(read_table(store.path), for_looks(len(plan)))
         still = [cell for cell in others if cell.name in names]
         tell(f"{seeds} seeds: {len(still)} of {len(others)} cells are not decided")
         if not still:

@@ -7,7 +7,7 @@ import pandas as pd
 
 from wblab.analysis.runs.observations import looks_at
 from wblab.analysis.runs.undecided import undecided
-from wblab.analysis.statistics.looks import looks, shared
+from wblab.analysis.statistics.looks import for_looks, looks
 
 
 def table(seeds, **means):
@@ -22,23 +22,23 @@ def table(seeds, **means):
 
 
 def test_what_differs_clearly_needs_no_more_seeds():
-    found = undecided(table(8, none=100, less=50, alike=101, same=100), shared(3))
+    found = undecided(table(8, none=100, less=50, alike=101, same=100), for_looks(3))
     assert "less" not in found
     assert "same" not in found  # within 5 %
 
 
 def test_what_overlaps_needs_more():
-    assert undecided(table(5, none=5, other=5.5), shared(3)) == {"other"}
-    assert undecided(table(2, none=100, less=50), shared(3)) == {"less"}  # too few for any interval
+    assert undecided(table(5, none=5, other=5.5), for_looks(3)) == {"other"}
+    assert undecided(table(2, none=100, less=50), for_looks(3)) == {"less"}  # too few for any interval
 
 
 def test_a_study_of_one_cell_has_nothing_to_decide():
-    assert undecided(table(3, none=1), shared(3)) == set()
+    assert undecided(table(3, none=1), for_looks(3)) == set()
 
 
 def test_looks_share_the_error():
     assert looks(34) == (3, 5, 8, 13, 21, 34)
-    assert shared(5).confidence == 0.99
+    assert for_looks(5).confidence == 0.99
 
 
 def test_the_looks_at_a_study_are_in_its_record(tmp_path):
@@ -47,3 +47,9 @@ def test_the_looks_at_a_study_are_in_its_record(tmp_path):
         (tmp_path / name / "study.json").write_text(json.dumps({"about": about}))
     assert [looks_at([name], tmp_path) for name in "abcd"] == [6, 1, 1, 1]
     assert looks_at(["no study"], tmp_path) == 1
+
+
+def test_the_record_of_a_large_study_is_read(tmp_path):
+    cells = [{"name": "x" * 1000}] * 9000  # 9 MB: more than other JSON files may have
+    (tmp_path / "study.json").write_text(json.dumps({"about": {"looks": 6}, "cells": cells}))
+    assert looks_at([str(tmp_path)], tmp_path) == 6

@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from typing import Literal
 
 from wblab.analysis.statistics.intervals import Interval, interval
-from wblab.analysis.statistics.looks import shared
+from wblab.analysis.statistics.looks import for_looks
 
 Side = Literal["good", "bad"]
 Values = Sequence[float]
@@ -21,13 +21,13 @@ Values = Sequence[float]
 
 def difference(good: Values, bad: Values, plan: Sequence[int]) -> Interval:
     """Return mean(bad) - mean(good), in the unit of the values."""
-    return interval([bad, good], [1.0, -1.0], shared(len(plan)))
+    return interval([bad, good], [1.0, -1.0], for_looks(len(plan)))
 
 
 def side(values: Values, good: Values, bad: Values, plan: Sequence[int]) -> Side | None:
     """Return whether a commit's values are good or bad; None if more values are needed."""
     bad_is_higher = difference(good, bad, plan).estimate > 0
-    claim = interval([values, good, bad], [1.0, -0.5, -0.5], shared(len(plan))).claim
+    claim = interval([values, good, bad], [1.0, -0.5, -0.5], for_looks(len(plan))).claim
     if not claim:
         return None
     return "bad" if (claim > 0) == bad_is_higher else "good"

@@ -162,11 +162,7 @@ def text(found: Answer) -> list[str]:
     figures = f"{metric}: median {before} {unit} before, {after} {unit} after; the means differ by {change}"
     if found.first_bad:
         commit = found.commits[found.first_bad]
-        head = [
-            f"first {word} commit: {commit.hash}",
-            f"author:  {commit.author}",
-            f"date:    {commit.date}",
-        ]
+        head = [f"first {word} commit: {commit.hash}", f"author:  {commit.author}", f"date:    {commit.date}"]
         head += [f"subject: {commit.subject}", figures]
     else:
         head = [f"the first {word} commit is one of:"]
