@@ -18,7 +18,7 @@ DISK_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,31}")  # no dots: keys conta
 DISK_NUMBER = re.compile(r"\{disk(?:\.([^{}]*))?\}")
 EVENT = re.compile(r"[A-Za-z0-9_*]+(:[A-Za-z0-9_*]+)?")
 
-MIN_MEMORY = 64 << 20  # with less, Python does not start beside the loads
+MIN_MEMORY = 32 << 20  # with less, programs have no room beside what is dirty
 MOST_DISKS = 8
 MIN_DISK = {
     "ext2": 1 << 20,

@@ -190,7 +190,9 @@ class Spec:
     """One experiment.
 
     seed: decides the randomness of the filesystem and of the guest's kernel, and small offsets of the loads' phases.
-    kernel: a series that the lab knows; empty: the default; after --kernel PATH: that path. memory: the guest's.
+    kernel: a series that the lab knows; empty: the default; after --kernel PATH: that path.
+    memory: what is available when the loads start, free or page cache: limits in per cent are shares of it. What the
+    kernel takes comes on top.
     time_limit: guest time after which unfinished loads fail the run. If a load has an `until`, the run ends well then.
     disk: the disks by name, in the order of their devices. A table [disk] without names is one disk.
     stop_order: the order in which loads are stopped after the last offender; loads that it does not name come last.

@@ -20,8 +20,9 @@ PHASES: dict[str, str] = {
     "power off": "powering off",
 }
 FAILED = "failed"
-# Optional details of a message: when the loads start (CLOCK_MONOTONIC of the guest); why the guest failed.
-_DETAILS = {"start_ns": int, "reason": str}
+# Optional details of a message: when the loads start (CLOCK_MONOTONIC of the guest), how much memory is kept
+# from them and how much they have; why the guest failed.
+_DETAILS = {"start_ns": int, "reserved_bytes": int, "available_bytes": int, "reason": str}
 
 
 @dataclass(frozen=True)

@@ -21,10 +21,12 @@ from wblab.guest.cgroups import make_cgroups, mount_cgroups
 from wblab.guest.disk import lift_throttles, set_up_disk, unmount_disks, write_out
 from wblab.guest.extents import map_files
 from wblab.guest.loads import Running, lay_out_files, start_loads, stop_loads, wait_for
+from wblab.guest.memory import reserve
 from wblab.guest.mounts import mount_all
 from wblab.guest.settings import set_sysctls
 from wblab.guest.tracing import Recording
 
+_READY_NS = 5 * 10**8  # before the loads' start their processes have all they need, and sleep
 _SETTLE_S = 60.0  # limit of guest time for quick steps: the start of the trace, the stop of a load
 
 
@@ -83,10 +85,13 @@ def run(spec: Spec, parameters: dict[str, Any], status: int) -> None:
         recording.start(_SETTLE_S)
     os.environ.pop("LD_LIBRARY_PATH", None)  # users' programs may have other libraries of the same names
     agents = start_agents(spec)
-    start_ns = on_grid(spec, time.monotonic_ns() + spec.trace.lead)
+    start_ns = on_grid(spec, time.monotonic_ns() + max(spec.trace.lead, 2 * _READY_NS))
     say(status, "loads", start_ns=start_ns)
     running = start_loads(spec, start_ns, groups, parameters["batch"])
     try:
+        sleep_until(start_ns - _READY_NS)
+        reserved, available = reserve(spec.memory)
+        say(status, "loads", reserved_bytes=reserved, available_bytes=available)
         offenders = [item for item in running if item.name in spec.offenders]
         others = [item for item in running if item.name not in spec.offenders]
         due = agenda(spec, start_ns, running, cgroups, parameters["first_phase_ns"])

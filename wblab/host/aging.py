@@ -21,6 +21,7 @@ from wblab.host import sparse
 from wblab.host.boot import Boot, boot
 from wblab.host.command import interpreter, kernel_arguments
 from wblab.host.disk import made_disk
+from wblab.host.guestmemory import boot_bytes
 from wblab.host.guestrights import guest_sandbox
 from wblab.host.machine import shared_memory, tool_versions
 from wblab.host.mkfs import Mkfs
@@ -77,9 +78,8 @@ def _make(  # noqa: PLR0913
         layout=disk.layout,
         write_bps=_FAST,
     )
-    memory = _MEMORY[disk.filesystem]
-    aging = Spec(name="", memory=memory, clock=spec.clock, disk={DISK: plain}, load={})
-    by_ptrace, largest = "seccomp" not in features(kernel), max(disk.size, memory)
+    aging = Spec(name="", memory=_MEMORY[disk.filesystem], clock=spec.clock, disk={DISK: plain}, load={})
+    by_ptrace, largest = "seccomp" not in features(kernel), max(disk.size, boot_bytes(aging))
     sandbox = guest_sandbox([interpreter()], (), None, by_ptrace=by_ptrace, largest_file_bytes=largest)
 
     def heard(*_: object) -> None:
@@ -94,7 +94,7 @@ def _make(  # noqa: PLR0913
                 scratch=shared_memory() / f"wblab-{secrets.token_hex(6)}",
                 disk_fds=[disk_fd],
                 sandbox=sandbox,
-                memory_bytes=memory,
+                memory_bytes=boot_bytes(aging),
                 mkfs=[replace(mkfs, resident_bytes=most)],
                 program=program,
                 texts={layout.PARAMETERS: json.dumps({"spec": to_table(aging), "age": True})},

@@ -38,6 +38,7 @@ _ENDING_LIMIT_S = 20.0  # host time from the guest's word that it powers off to 
 _LOOK_S = 0.1  # host time between two looks at what it has written
 _LAST_WORDS_BYTES = 256 << 10
 _LONGEST_REASON = 1000
+_MEMORY = ("reserved_bytes", "available_bytes")
 
 
 @dataclass(frozen=True)
@@ -89,10 +90,14 @@ class Boot:
 
 @dataclass(frozen=True)
 class Ended:
-    """What a guest that came to its end said last, and the host time that it took."""
+    """What a guest that came to its end said last, and the host time that it took.
+
+    memory: how much of its memory its loads had, and how much was kept from them (wblab.guest.memory), by those names.
+    """
 
     last: Message
     wall_s: float
+    memory: dict[str, int] = field(default_factory=dict)
 
     @property
     def guest_s(self) -> float:
@@ -102,10 +107,11 @@ class Ended:
 
 @dataclass
 class _Heard:
-    """What is kept of a guest's words: the last ones, and why it failed if it said so."""
+    """What is kept of a guest's words: the last ones, why it failed if it said so, and the memory kept from loads."""
 
     last: Message | None = None
     reason: str | None = None
+    memory: dict[str, int] = field(default_factory=dict)
 
 
 def boot(request: Boot, heard: Callable[[Message], None], look: Callable[[], None] = lambda: None) -> Ended:
@@ -141,7 +147,7 @@ def boot(request: Boot, heard: Callable[[Message], None], look: Callable[[], Non
     if ended_for:
         raise WblabError(ended_for)
     last = _judge(words, wait_status, request.run / CONSOLE)
-    return Ended(last, time.monotonic() - started)
+    return Ended(last, time.monotonic() - started, words.memory)
 
 
 def _waited_s(reaper: Reaper) -> float:
@@ -233,6 +239,7 @@ def _watch(
         for message in channel.feed(chunk):
             silence.broken()
             words.last = message
+            words.memory |= {name: message.detail[name] for name in _MEMORY if name in message.detail}
             if message.phase == FAILED and words.reason is None:
                 words.reason = printable(message.detail.get("reason", "the guest failed and gave no reason"))
             heard(message)

@@ -7,6 +7,7 @@ from wblab.core.stacks import images
 from wblab.core.units import format_bytes
 from wblab.host.command import interpreter
 from wblab.host.disk import mkfs_tool
+from wblab.host.guestmemory import boot_bytes
 from wblab.host.lab import lab
 from wblab.host.machine import available_memory_bytes, free_shared_bytes, shared_memory
 from wblab.host.model import model_parameters
@@ -54,7 +55,7 @@ def check_kernel(spec: Spec, kernel: Kernel) -> None:
 
 def _check_room(spec: Spec) -> None:
     """The guest's memory and the trace lie on a tmpfs, each disk in a memfd; all of it is RAM."""
-    needed = spec.memory + _SPARE_BYTES
+    needed = boot_bytes(spec) + _SPARE_BYTES
     try:
         room = free_shared_bytes()
     except OSError as error:

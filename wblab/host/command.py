@@ -11,6 +11,7 @@ from wblab.core.spec import Spec
 from wblab.core.stacks import RAM, images
 from wblab.core.streams import stream
 from wblab.host.environment import ENVIRONMENT
+from wblab.host.guestmemory import boot_bytes
 from wblab.host.model import model_parameters
 
 MIN_PYTHON = (3, 11)
@@ -25,7 +26,7 @@ def kernel_arguments(spec: Spec, *, watched: bool = False) -> list[str]:
     """
     made = images(spec)
     arguments = [
-        f"mem={spec.memory}",
+        f"mem={boot_bytes(spec)}",
         "rootfstype=hostfs",
         "rootflags=/",
         "ro",

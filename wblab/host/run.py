@@ -23,6 +23,7 @@ from wblab.host.boot import Boot, Ended, boot
 from wblab.host.bundle import bundle
 from wblab.host.command import interpreter, kernel_arguments
 from wblab.host.disk import made_disks, mkfs_of
+from wblab.host.guestmemory import boot_bytes
 from wblab.host.guestpython import describe_python
 from wblab.host.guestrights import guest_sandbox
 from wblab.host.lab import lab
@@ -104,6 +105,7 @@ def run_experiment(  # noqa: PLR0913 - four of them by name
             raise
         raise RunFailedError(f"{reason} (see {staged})", staged) from error
     record |= _ending("succeeded", "") | {"wall_s": round(ended.wall_s, 3), "guest_s": ended.guest_s}
+    record["memory"] = {"boot_bytes": boot_bytes(request.traced), **ended.memory}
     try:
         write_json(staged / EXPERIMENT, record)
     except OSError as error:
@@ -131,7 +133,7 @@ def _boot(  # noqa: PLR0913
         readable,
         guests_lab,
         by_ptrace="seccomp" not in features(kernel),
-        largest_file_bytes=max(spec.memory, limits.output_bytes, *(disk.size for disk in made.values())),
+        largest_file_bytes=max(boot_bytes(spec), limits.output_bytes, *(disk.size for disk in made.values())),
     )
     with made_disks(made.values()) as disk_fds:
         mkfs = mkfs_of(spec)
@@ -149,7 +151,7 @@ def _boot(  # noqa: PLR0913
             disk_fds=disk_fds,
             limits=limits,
             sandbox=sandbox,
-            memory_bytes=spec.memory,
+            memory_bytes=boot_bytes(spec),
             mkfs=mkfs,
             program=program,
             texts=guest_texts(spec, BATCH if "cycles" in features(kernel) else 0),

@@ -31,7 +31,7 @@ def check(tmp_path, spec_text):
         (f"name={'a' * 65}", "name: 'a+' is not a valid name"),
         ("seed=-1", "seed: -1 is not between"),
         ("seed=9223372036854775808", "seed: 9223372036854775808 is not between"),
-        ("memory=63M", "memory: 63 MiB is too small: give at least 64 MiB"),
+        ("memory=31M", "memory: 31 MiB is too small: give at least 32 MiB"),
         *(
             (f"disk={{size='512K', write_bps=1, filesystem='{name}'}}", "disk.size: 512 KiB is too")
             for name in MIN_DISK

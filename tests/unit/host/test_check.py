@@ -59,13 +59,13 @@ def test_missing_shared_memory_is_refused(monkeypatch, tmp_path):
 
 def test_a_guest_too_large_for_shared_memory_is_refused(monkeypatch):
     monkeypatch.setattr(module, "free_shared_bytes", lambda: 1 << 20)
-    with pytest.raises(InputError, match=r"/dev/shm has 1 MiB free, the guest needs 214 MiB: .* lower memory"):
+    with pytest.raises(InputError, match=r"/dev/shm has 1 MiB free, the guest needs 330 MiB: .* lower memory"):
         check_run(BASE)
 
 
 def test_a_run_too_large_for_memory_is_refused(monkeypatch):
     monkeypatch.setattr(module, "available_memory_bytes", lambda: 1 << 20)
-    with pytest.raises(InputError, match=r"1 MiB of memory available, .* 344 MiB: lower memory or disk\.size"):
+    with pytest.raises(InputError, match=r"1 MiB of memory available, .* 460 MiB: lower memory or disk\.size"):
         check_run(BASE)
 
 

@@ -11,6 +11,7 @@ from wblab.core.errors import InputError
 from wblab.core.spec import Clock
 from wblab.host import command
 from wblab.host.command import interpreter, kernel_arguments
+from wblab.host.guestmemory import boot_bytes
 from wblab.host.model import model_parameters
 from wblab.lab.places import PRESETS, ROOT
 from wblab.lab.specfile import read_spec
@@ -88,8 +89,9 @@ def test_each_disk_has_its_place_in_the_lists():
     }
 
 
-def test_memory_comes_from_the_spec():
-    assert kernel_arguments(BASE)[0] == f"mem={150 << 20}"
+def test_memory_is_the_specs_and_what_the_kernel_takes():
+    assert kernel_arguments(BASE)[0] == f"mem={boot_bytes(BASE)}"
+    assert boot_bytes(BASE) > BASE.memory
 
 
 def test_init_is_the_interpreter_with_the_program_and_no_site():

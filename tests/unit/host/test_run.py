@@ -8,6 +8,7 @@ from support.scripted import scripted
 from wblab.core.errors import WblabError
 from wblab.core.spec import Spec
 from wblab.core.tables import from_table
+from wblab.host.guestmemory import boot_bytes
 from wblab.host.request import Request
 from wblab.host.run import RunFailedError, expected_duration_ns, run_experiment
 
@@ -30,7 +31,7 @@ assert os.fstat(12).st_size == 8 << 20
 json.dump(parameters, open(f"{scratch}/agent.seen.log", "w"))
 say("mounts", 0)
 say("loads", 5 * 10**9, start_ns=5 * 10**9)
-say("loads", 7 * 10**9)
+say("loads", 7 * 10**9, reserved_bytes=8192, available_bytes=64 << 20)
 say("power off", 9 * 10**9)
 """
 
@@ -51,10 +52,11 @@ def test_a_successful_run_is_recorded(kernel, tmp_path):
     assert record == json.loads(json.dumps(finished.record))
     assert list(record) == [
         *("format", "kind", "spec", "seed", "kernel", "left_out", "guest", "host"),
-        *("start", "end", "wall_s", "guest_s", "outcome", "reason"),
+        *("start", "end", "wall_s", "guest_s", "outcome", "reason", "memory"),
     ]
     assert len(record["guest"]["program_sha256"]) == 64
     assert (record["outcome"], record["reason"], record["guest_s"]) == ("succeeded", "", 9.0)
+    assert record["memory"] == {"boot_bytes": boot_bytes(SPEC), "reserved_bytes": 8192, "available_bytes": 64 << 20}
     assert from_table(Spec, record["spec"], exact=True) == SPEC
     seen = json.loads((finished.directory / "agent.seen.log").read_text())
     assert seen["spec"] == record["spec"] | {"name": "", "kernel": ""}  # not needed by the guest

@@ -36,7 +36,7 @@ _TWO_FILES = ", ".join(
     for name in ("w1", "w2")
 )
 _CHUNKS = (
-    *("memory=768MiB", "disk.size=480MiB", "disk.write_bps=100MB/s", "disk.latency=0", "disk.seek_time=10ms"),
+    *("memory=700MiB", "disk.size=480MiB", "disk.write_bps=100MB/s", "disk.latency=0", "disk.seek_time=10ms"),
     *("sysctl.vm.dirty_ratio=0", "sysctl.vm.dirty_background_ratio=0"),
     f"load={{{_TWO_FILES}, l1={{kind='load', file='l1', wait='10s', size='64KiB', block='64KiB'}}}}",
 )

@@ -15,11 +15,11 @@ LINE = "[    0.000000] Memory: {}K/153600K available (7921K kernel code, 2940K r
 def make(tmp_path):
     """Return a function that makes the files of a run that matter here."""
 
-    def write(name, left_kib, sysctl=None):
+    def write(name, left_kib, sysctl=None, **record):
         run = tmp_path / name
         run.mkdir(parents=True)
         (run / "console.log").write_text(LINE.format(left_kib) if left_kib else "no such line")
-        (run / "experiment.json").write_text(json.dumps({"spec": {"sysctl": sysctl or {}}}))
+        (run / "experiment.json").write_text(json.dumps({"spec": {"sysctl": sysctl or {}}, **record}))
         return run
 
     return write
@@ -42,6 +42,8 @@ def test_equal_memory_is_not_noted_nor_where_limits_are_in_bytes(make):
     assert unequal({"7.2": make("c", 135912)}) == ""
     fixed = {"vm.dirty_bytes": 4194304}
     assert unequal({"7.2": make("d", 135912, fixed), "6.1": make("e", 143588, fixed)}) == ""
+    equal = {"memory": {"boot_bytes": 1, "reserved_bytes": 1}}
+    assert unequal({"7.2": make("i", 135912, **equal), "6.1": make("j", 143588, **equal)}) == ""
     (make("f", 143588) / "experiment.json").write_text("[]")
     assert unequal({"7.2": make("g", 135912), "6.1": make("h", 0)}) == ""
 

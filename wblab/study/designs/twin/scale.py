@@ -13,7 +13,7 @@ from wblab.core.tables import from_table, to_table
 from wblab.core.units import NS_PER_S
 from wblab.study.designs.twin.machine import WHOLE, Group, Machine, Queue
 
-GUEST_BYTES = 150 << 20  # the base experiment's
+GUEST_BYTES = 100 << 20  # the base experiment's
 _LEAST_BACKGROUND_BYTES = 4 << 20  # below this, single pages and filesystem metadata would matter
 _MOST_GUEST_BYTES = 2 << 30
 _LEAST_BPS = 64 << 10

@@ -151,10 +151,10 @@ def _memory() -> list[Claim]:
                  "mean write, pages dirtied in order / at random", "×", lambda one, other: one / other, over(2),
                  "at least twice as large"),
         on_case("c27-ram", "Varnish's way, objects in mapped memory, is good in RAM", "mmap", "map-ram",
-            Measure("share of time that the loop was stalled, 1 MiB in 150 MiB of memory", "%", paused_share, under(10),
+            Measure("share of time that the loop was stalled, 1 MiB in 100 MiB of memory", "%", paused_share, under(10),
                     "at most 10 %")),
         on_case("c27-beyond", "Varnish's way is bad beyond RAM", "mmap", "map-beyond",
-            Measure("share of time that the loop was stalled, 256 MiB in 150 MiB of memory", "%", paused_share,
+            Measure("share of time that the loop was stalled, 256 MiB in 100 MiB of memory", "%", paused_share,
                     over(20), "at least 20 %")),
     ]  # fmt: skip
 

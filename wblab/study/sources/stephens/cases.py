@@ -23,7 +23,7 @@ def _one(block: str) -> str:
 
 STEPHENS_CASES = {
     "sync-ext4": Case("sync-devices", "synchronous writes to a hard disk, an SSD and RAM, ext4"),
-    "sync-xfs": Case("sync-devices", "the same on XFS", ("memory=768MiB", *_on_xfs("hdd", "ssd", "ram"))),
+    "sync-xfs": Case("sync-devices", "the same on XFS", ("memory=700MiB", *_on_xfs("hdd", "ssd", "ram"))),
     "sync-real": Case("sync-devices", "the same on ext4 by the host's clock", (_REAL,), _DIRECT),
     "latency-ext4": Case("sync-latency", "synchronous writes to disks of three latencies, ext4"),
     "latency-xfs": Case("sync-latency", "the same on XFS", _on_xfs("a", "b", "c")),

@@ -10,7 +10,7 @@ from wblab.study.designs.paired.scale import background_bytes, guest_of, in_forc
 MIB = 1 << 20
 MACHINE = Machine(memory=16 << 30, write_bps=100 * MIB)
 SCENARIO = read_wisdom().scenario["device"]
-SPEC = read_spec(SPECS.find("base-device"))  # 150 MiB, 1 MiB/s
+SPEC = read_spec(SPECS.find("base-device"))  # 100 MiB, 1 MiB/s
 
 
 def scaled(way, **value):
@@ -19,7 +19,7 @@ def scaled(way, **value):
 
 def test_bytes_are_scaled_by_seconds_and_by_memory():
     sizes = {"vm.dirty_bytes": 600 * MIB, "vm.dirty_background_bytes": "300MiB"}
-    assert guest_of(SPEC, SCENARIO) == Machine(memory=150 * MIB, write_bps=MIB)
+    assert guest_of(SPEC, SCENARIO) == Machine(memory=100 * MIB, write_bps=MIB)
     assert scaled("by seconds", sysctl=sizes) == {
         "sysctl.vm.dirty_ratio": 0,
         "sysctl.vm.dirty_bytes": 6 * MIB,
@@ -27,7 +27,7 @@ def test_bytes_are_scaled_by_seconds_and_by_memory():
         "sysctl.vm.dirty_background_bytes": 3 * MIB,
     }
     by_memory = scaled("by memory", sysctl=sizes)
-    assert by_memory["sysctl.vm.dirty_bytes"] == -(-600 * MIB * 150 // 16384 // 4096) * 4096
+    assert by_memory["sysctl.vm.dirty_bytes"] == -(-600 * MIB * 100 // 16384 // 4096) * 4096
 
 
 def test_a_ratio_is_kept_or_scaled_by_seconds():
@@ -82,5 +82,5 @@ def test_a_value_without_a_size_is_tried_once():
 
 
 def test_a_guest_s_background_threshold_is_computed():
-    assert background_bytes(SPEC) == 15 * MIB
+    assert background_bytes(SPEC) == 10 * MIB
     assert background_bytes(replace(SPEC, sysctl={"vm.dirty_background_bytes": MIB})) == MIB

@@ -46,7 +46,7 @@ def test_the_thesis_machine_becomes_a_small_guest():
     twin = twin_of(THESIS, "twin")
     assert THESIS.flush_s == pytest.approx(5.36, abs=0.01)
     assert twin.spec.memory == GUEST_BYTES
-    assert twin.factor == pytest.approx(54.6, abs=0.1)
+    assert twin.factor == pytest.approx(81.9, abs=0.1)
     assert (twin.spec.disk["disk"].filesystem, twin.spec.disk["disk"].scheduler, twin.notes) == (
         "ext4",
         "mq-deadline",
