@@ -52,6 +52,25 @@ def test_claims_of_another_source_have_their_own_runs_and_report(lab, tmp_path, 
     assert lab.left_behind() == []
 
 
+def test_a_case_that_cannot_run_makes_only_its_claims_untestable(lab, tmp_path, capsys, monkeypatch):
+    def lacking(spec, kernel):
+        return {"disk.mirror.model=raid1": "CONFIG_MD_RAID1"} if "mirror" in spec.disk else {}
+
+    monkeypatch.setattr("wblab.host.check.lacking", lacking)
+    output = tmp_path / "report"
+    options = ("--seeds", "3", "--kernel", str(lab.kernel.path), "-o", str(output), "--json")
+    assert main(["verify", "--source", "li", "L5-writes-wait", "L9-small-above", *options]) == 0
+    printed = capsys.readouterr()
+    found = {claim["name"]: claim for claim in json.loads(printed.out)["claims"]}
+    assert {name: one["verdict"] for name, one in found.items()} == {
+        "L5-writes-wait": "not testable",
+        "L9-small-above": "reproduced",
+    }
+    assert found["L5-writes-wait"]["why"].startswith("the case mirror cannot run here: the kernel ")
+    assert "wblab: not testable: the case mirror cannot run here: " in printed.err
+    assert main(["verify", "--resume", str(output), "--kernel", str(lab.kernel.path)]) == 0
+
+
 def test_claim_programs_run_in_the_guest_and_leave_their_output(lab, tmp_path, capsys):
     claims = ["c16-dirty", "c19-later", "c19-read", "c23-cancel", "c24-writes"]
     place = ("--seeds", "3", "--kernel", str(lab.kernel.path), "-o", str(tmp_path / "report"), "--json")

@@ -2,9 +2,10 @@
 
 import argparse
 import json
+import sys
 import time
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal, get_args
 
@@ -70,13 +71,15 @@ def _verify(arguments: argparse.Namespace) -> None:
     resolve = built_kernels(arguments.kernel)
     asked, plan = _asked(arguments, resolve)
     claims, started_s = chosen(list(asked.claims), asked.source), time.monotonic()
+    for reason in asked.impossible.values():
+        print(printable(f"wblab: not testable: {reason}"), file=sys.stderr)
 
     with begun(arguments, resolve, plan, "wblab verify --resume") as (store, _):
 
         def draw(case: str, sample: "Sample") -> list[Shown]:
             return [keep(drawn, store.path, asked.format) for drawn in timelines(case, sample)]
 
-        found = examine(claims, store, arguments.jobs, draw)
+        found = examine(claims, store, arguments.jobs, draw, asked.impossible)
         wall_s = time.monotonic() - started_s
         kernel = dict(store.kernels[asked.kernel])
         seeds, variants = len(store.plan.seeds), variants_of(asked.kernel)
@@ -94,12 +97,16 @@ def _verify(arguments: argparse.Namespace) -> None:
 
 @dataclass(frozen=True)
 class _Asked:
-    """The question of a verification: the work, its claims, the kernel, and the format of the figures."""
+    """The question of a verification: the work, its claims, the kernel, and the format of the figures.
+
+    impossible: why cases cannot run here, by case.
+    """
 
     source: _Source
     claims: tuple[str, ...]
     kernel: str
     format: _Format
+    impossible: dict[str, str] = field(default_factory=dict)
 
 
 def _asked(arguments: argparse.Namespace, resolve: "KernelResolver") -> "tuple[_Asked, Planned]":
@@ -107,7 +114,7 @@ def _asked(arguments: argparse.Namespace, resolve: "KernelResolver") -> "tuple[_
     from wblab.commands.many import Planned, named
     from wblab.kernels import full_name
     from wblab.study.begin import check_kernels, described
-    from wblab.study.designs.cases.runs import plan_of, specs_of
+    from wblab.study.designs.cases.runs import plan_of, possible, specs_of
     from wblab.study.sources.registry import chosen
     from wblab.study.store import Store
 
@@ -120,13 +127,12 @@ def _asked(arguments: argparse.Namespace, resolve: "KernelResolver") -> "tuple[_
         return asked, Planned(store.plan, store.kernels, store)
     source, name = arguments.source or _WORKS[0], full_name(arguments.kernel)
     claims = chosen(arguments.claims, source)
-    asked = _Asked(source, tuple(claim.name for claim in claims), name, arguments.format)
+    kernel = resolve(name)
+    specs, impossible = possible(specs_of(claims, name), resolve)
+    asked = _Asked(source, tuple(claim.name for claim in claims), name, arguments.format, impossible)
     prefix = "verify" if source == _WORKS[0] else f"verify-{source}"
-    specs = specs_of(claims, name)
-    plan = plan_of(f"{prefix}-{resolve(name).series}", specs, arguments.seeds or _SEEDS, asdict(asked))
-    return asked, Planned(
-        plan, described(plan, resolve) or {name: resolve(name).describe()}, directory=arguments.output
-    )
+    plan = plan_of(f"{prefix}-{kernel.series}", specs, arguments.seeds or _SEEDS, asdict(asked))
+    return asked, Planned(plan, described(plan, resolve) or {name: kernel.describe()}, directory=arguments.output)
 
 
 def _known(store: "Store") -> _Asked:
@@ -137,7 +143,7 @@ def _known(store: "Store") -> _Asked:
     asked = from_table(_Asked, dict(store.plan.about), "about")
     if asked.kernel not in store.kernels:
         raise InputError(f"{store.path} does not record the build of {asked.kernel!r}: its study.json is damaged")
-    check_plan(store.plan, chosen(list(asked.claims), asked.source))
+    check_plan(store.plan, chosen(list(asked.claims), asked.source), asked.impossible)
     return asked
 
 

@@ -11,6 +11,7 @@ from wblab.host.guestmemory import boot_bytes
 from wblab.host.lab import lab
 from wblab.host.machine import available_memory_bytes, free_shared_bytes, shared_memory
 from wblab.host.model import model_parameters
+from wblab.host.needed import lacking
 from wblab.host.options import check_options
 from wblab.kernels import Kernel
 from wblab.lab.packages import OPTIONAL_PROGRAMS, PROGRAMS, advice
@@ -40,7 +41,7 @@ def check_run(spec: Spec) -> None:
 
 
 def check_kernel(spec: Spec, kernel: Kernel) -> None:
-    """Raise InputError for a kernel that lacks what the lab's patches bring, and the run needs."""
+    """Raise InputError for a kernel that lacks what the lab's patches or options bring, and the run needs."""
     needed: tuple[str, ...] = ("tt_syscall_ns", "um_seed") if spec.clock.mode == "virtual" else ()
     needed += tuple(model_parameters(list(images(spec).values())))
     sure = _IN_ALL if kernel.patches else ()
@@ -51,6 +52,9 @@ def check_kernel(spec: Spec, kernel: Kernel) -> None:
             f"the kernel {kernel.path} does not know {', '.join(missing)}: "
             "build its tree with 'wblab kernel build TREE', or use --clock real with the throttle disk"
         )
+    if options := lacking(spec, kernel):
+        said = ", ".join(f"{key} needs {option}" for key, option in options.items())
+        raise InputError(f"the kernel {kernel.release} cannot run this: {said}: use a kernel that has it")
 
 
 def _check_room(spec: Spec) -> None:

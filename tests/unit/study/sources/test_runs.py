@@ -173,6 +173,26 @@ def test_if_cases_may_be_impossible_each_claim_names_what_it_lacks(examine):
     }
 
 
+def test_a_case_that_cannot_run_leaves_the_others(monkeypatch):
+    def ready(spec, resolve):
+        if any(disk.model in absent for disk in spec.disk.values()):
+            raise InputError("no such disk")
+
+    absent = {"raid1"}
+    monkeypatch.setattr(runs, "ready", ready)
+    claims = [claim("m", "mirror"), claim("l", "linear", "ext4")]
+    specs, impossible = runs.possible(runs.specs_of(claims), None)
+    assert list(specs) == ["linear", "ext4"]
+    assert impossible == {"mirror": "the case mirror cannot run here: no such disk"}
+    plan = runs.plan_of("v", specs, 2, {})
+    runs.check_plan(plan, claims, impossible)
+    with pytest.raises(InputError, match="do not match its claims"):
+        runs.check_plan(plan, claims)
+    assert runs.possible({}, None) == ({}, {})
+    with pytest.raises(InputError, match="the case mirror cannot run here: no such disk"):
+        runs.possible(runs.specs_of(claims[:1]), None)
+
+
 def test_existing_runs_are_checked_and_not_repeated(examine, monkeypatch, tmp_path):
     specs = runs.specs_of([claim("x", "ext2")])
     store = Store.create(tmp_path, runs.plan_of("v", specs, 2, {}), {"": {"build_id": "b"}})

@@ -15,6 +15,8 @@ from wblab.analysis.statistics.outcome import NOT_TESTABLE
 from wblab.core.errors import InputError, WblabError
 from wblab.core.spec import Spec
 from wblab.host.machinelock import machine_lock
+from wblab.host.request import ready
+from wblab.kernels import KernelResolver
 from wblab.study.cells import Cell, run_name
 from wblab.study.plan import Plan
 from wblab.study.run import run_store
@@ -60,12 +62,28 @@ def specs_of(claims: Iterable[Claim], kernel_name: str = "") -> dict[str, Spec]:
     return {case: case_spec(case, 1, kernel_name) for case in cases}
 
 
-def check_plan(plan: Plan, claims: Iterable[Claim]) -> None:
-    """Raise InputError unless the plan has exactly the cases that the claims need.
+def possible(specs: Mapping[str, Spec], resolve: KernelResolver) -> tuple[dict[str, Spec], dict[str, str]]:
+    """Return the cases that can run here, and why each other one cannot. Raises InputError if none can.
+
+    A case may lack a program of this machine, or an option of the kernel.
+    """
+    impossible = {}
+    for case, spec in specs.items():
+        try:
+            ready(spec, resolve)
+        except InputError as error:
+            impossible[case] = f"the case {case} cannot run here: {error}"
+    if impossible and len(impossible) == len(specs):
+        raise InputError(next(iter(impossible.values())))
+    return {case: spec for case, spec in specs.items() if case not in impossible}, impossible
+
+
+def check_plan(plan: Plan, claims: Iterable[Claim], impossible: Container[str] = ()) -> None:
+    """Raise InputError unless the plan has exactly the cases that the claims need, without the impossible ones.
 
     Somebody else may have written the plan.
     """
-    needed = {case for claim in claims for case in claim.cases}
+    needed = {case for claim in claims for case in claim.cases if case not in impossible}
     if {cell.name for cell in plan.cells} != needed or any(cell.levels != {CASE: cell.name} for cell in plan.cells):
         raise InputError(f"{plan.name}: its runs do not match its claims: start a new verification")
 
