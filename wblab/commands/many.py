@@ -61,7 +61,7 @@ def begun(
     from wblab.study.cluster import check_workers, remote
 
     here = not getattr(arguments, "cluster", None)
-    print_notes(requests(plan.plan, resolve, here=here), here=here)
+    print_notes(requests(plan.plan, resolve, here=here), here=here, seeds=len(plan.plan.seeds))
     with ExitStack() as stack:
         client = None if here else stack.enter_context(remote(arguments.cluster))
         if client is not None:

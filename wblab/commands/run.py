@@ -100,11 +100,11 @@ def run_shown(request: "Request", results: Path, **options: Any) -> "Finished":
         return run_experiment(request, results, report=report, **options)
 
 
-def print_notes(requests: "Iterable[Request]", *, here: bool = True) -> None:
-    """Print notes on runs before they start. here: whether they run on this machine."""
+def print_notes(requests: "Iterable[Request]", *, here: bool = True, seeds: int = 1) -> None:
+    """Print notes on runs before they start. here: whether they run on this machine. seeds: the runs of each request."""
     from wblab.host.request import notes
 
-    for note in notes(requests, here=here):
+    for note in notes(requests, here=here, seeds=seeds):
         print(printable(f"wblab: {note}"), file=sys.stderr)
 
 

@@ -1,5 +1,6 @@
 """One door for a run: a request is a spec that was checked, with the kernel that it runs on."""
 
+from collections import Counter
 from collections.abc import Collection, Iterable
 from dataclasses import dataclass, replace
 
@@ -64,19 +65,40 @@ def without(trace: Trace, left_out: Collection[str]) -> Trace:
     return replace(trace, events=events, filters=filters, triggers=triggers)
 
 
-def notes(requests: Iterable[Request], *, here: bool = True) -> list[str]:
+def notes(requests: Iterable[Request], *, here: bool = True, seeds: int = 1) -> list[str]:
     """Return what to know of these runs, each in a line: what they leave out, and whether the host guards its files.
 
-    here: they run on this machine.
+    here: they run on this machine. seeds: the runs of each request.
     """
+    asked = list(requests)
     missing: dict[str, dict[str, None]] = {}  # events by the kernel's release, each once and in order
-    for one in requests:
-        missing.setdefault(one.kernel.release, {}).update(dict.fromkeys(one.left_out))
+    runs: Counter[str] = Counter()  # that leave out some
+    for one in asked:
+        if one.left_out:
+            missing.setdefault(one.kernel.release, {}).update(dict.fromkeys(one.left_out))
+            runs[one.kernel.release] += seeds
     found = [
-        f"the kernel {release} does not have the events {', '.join(events)}: left out"
+        f"the kernel {release} does not have the events {_by_system(events)}: "
+        f"left out{_share(runs[release], len(asked) * seeds)}"
         for release, events in missing.items()
-        if events
     ]
     if here and not landlock_version():
         found.append("no Landlock on this machine: only the guest's kernel protects your files (wblab doctor)")
     return found
+
+
+def _by_system(events: Iterable[str]) -> str:
+    """Return events as text, each system once: syscalls:{sys_enter_openat,sys_exit_openat}."""
+    systems: dict[str, list[str]] = {}
+    for system, _, name in (event.partition(":") for event in events):
+        systems.setdefault(system, []).append(name or "*")
+    return ", ".join(
+        f"{system}:{names[0]}" if len(names) == 1 else f"{system}:{{{','.join(names)}}}"
+        for system, names in systems.items()
+    )
+
+
+def _share(runs: int, total: int) -> str:
+    if total == 1:
+        return ""
+    return f" of all {total} runs" if runs == total else f" of {runs} of {total} runs"

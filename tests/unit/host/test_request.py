@@ -95,9 +95,15 @@ def test_a_user_s_kernel_must_support_the_run(kernel):
 
 def test_omitted_events_are_reported_once(kernel, guarded):
     requests = [suited(asking(*events), kernel) for events in ([], OPENS[:1], OPENS, OPENS)]
-    said = f"the kernel 6.12.1 does not have the events {', '.join(OPENS)}: left out"
-    assert notes(requests) == [said]
+    said = "the kernel 6.12.1 does not have the events syscalls:{sys_enter_openat,sys_exit_openat}: left out of"
+    assert notes(requests) == [f"{said} 3 of 4 runs"]
+    assert notes(requests[2:], seeds=50) == [f"{said} all 100 runs"]
     assert notes(requests[:1]) == []
+
+
+def test_a_single_run_names_its_omitted_events(kernel, guarded):
+    (said,) = notes([suited(asking("syscalls", "raw_syscalls:sys_enter"), kernel)])
+    assert said == "the kernel 6.12.1 does not have the events syscalls:*, raw_syscalls:sys_enter: left out"
 
 
 def test_a_host_without_landlock_is_reported_for_local_runs(kernel, monkeypatch):
