@@ -101,7 +101,7 @@ def run_shown(request: "Request", results: Path, **options: Any) -> "Finished":
 
 
 def print_notes(requests: "Iterable[Request]", *, here: bool = True, seeds: int = 1) -> None:
-    """Print notes on runs before they start. here: whether they run on this machine. seeds: the runs of each request."""
+    """Print notes on runs before they start. here: they run on this machine. seeds: the runs of each request."""
     from wblab.host.request import notes
 
     for note in notes(requests, here=here, seeds=seeds):

@@ -48,9 +48,7 @@ def lacking(spec: Spec, kernel: Kernel) -> dict[str, str]:
 
 def _of(disk: Disk) -> Iterator[tuple[str, tuple[str, ...]]]:
     """Yield what a disk needs: the key and its value, and the options."""
-    asked = [("model", disk.model, _MODELS), ("filesystem", disk.filesystem, _FILESYSTEMS)]
-    if disk.is_hardware:
-        asked.append(("scheduler", disk.scheduler, _SCHEDULERS))
-    for key, value, known in asked:
-        if value in known:
-            yield f"{key}={value}", known[value]
+    known = {"model": _MODELS, "filesystem": _FILESYSTEMS} | ({"scheduler": _SCHEDULERS} if disk.is_hardware else {})
+    for key, options in known.items():
+        if (value := getattr(disk, key)) in options:
+            yield f"{key}={value}", options[value]
