@@ -19,7 +19,7 @@ PYTEST = $(VENV)/bin/pytest -n auto --dist loadfile --no-loadscope-reorder --lef
 LEFT_OUT := .pytest_cache/left-out
 
 .DEFAULT_GOAL := help
-.PHONY: help run test developed unit uml soak golden figures results wisdom lint docs bench notebooks kernel setup packages doctor reference clean
+.PHONY: help run test developed unit uml soak golden expected figures results wisdom lint docs bench notebooks kernel setup packages doctor reference clean
 
 help: ## Show this help
 	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | awk -F ':.*## ' '{ printf "  make %-10s %s\n", $$1, $$2 }'
@@ -56,6 +56,9 @@ soak: developed kernel ## Run the long versions of tests: thousands of hostile i
 
 golden: kernel ## Note what the base run gives here; others are compared with it
 	@$(WBLAB) golden --update
+
+expected: kernel ## Note what the standard presets give here, on each series that is built
+	@$(WBLAB) golden --series all --update
 
 figures: developed kernel ## Make the docs' figures anew, and write them into the pages
 	@$(VENV)/bin/python docs/figures.py

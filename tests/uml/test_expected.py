@@ -1,0 +1,21 @@
+"""The standard set of presets gives what is expected, on each series that is built here."""
+
+import json
+
+import pytest
+
+from wblab.cli import main
+from wblab.kernels import catalog, find_kernel
+from wblab.study.designs.repeat.expected import STANDARD
+
+
+@pytest.mark.parametrize("series", [entry.name for entry in catalog.load().series])
+def test_a_series_gives_the_expected_figures(series, tmp_path, capsys):
+    if not find_kernel(series):
+        pytest.skip(f"the kernel {series} is not built: wblab kernel build {series}")
+    code = main(["golden", "--series", series, "--exp", str(tmp_path), "--json"])
+    printed = capsys.readouterr()
+    assert code == 0, f"{printed.out}{printed.err}: if that was meant, 'make expected'"
+    (found,) = json.loads(printed.out).values()
+    assert [one["preset"] for one in found] == list(STANDARD)
+    assert all(one["fits"] for one in found)
