@@ -3,7 +3,6 @@
 import shlex
 import sys
 from collections.abc import Collection
-from importlib.metadata import PackageNotFoundError, distribution
 from importlib.util import find_spec
 from json import loads
 from pathlib import Path
@@ -66,6 +65,8 @@ def _found(module: str) -> bool:
 
 def _origin() -> str:
     """Return where the lab was installed from, as requirements say it; '' where that is not known."""
+    from importlib.metadata import PackageNotFoundError, distribution  # imports email: not for each command
+
     try:
         noted = distribution("wblab").read_text("direct_url.json")
         return f" @ {loads(noted)['url']}" if noted else ""
