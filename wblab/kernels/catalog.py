@@ -12,13 +12,16 @@ from wblab.core.errors import InputError, nearest
 from wblab.kernels import pins
 from wblab.kernels.patchlist import PatchFile, read_series
 from wblab.kernels.pins import Pin
-from wblab.lab.kernelname import VARIANT
+from wblab.lab.kernelname import VARIANT, check_option, named, options_in
 from wblab.lab.places import LINUX_UML
 
 
 @dataclass(frozen=True)
 class Series:
-    """One series of kernels, such as 7.3, and its Debian source package; also with variants, such as 7.3+hz-1000."""
+    """One series of kernels, such as 7.3, and its Debian source package.
+
+    The name may also have variants and options: 7.3+hz-1000, 7.3+PREEMPT=y.
+    """
 
     name: str
     package: str
@@ -27,7 +30,7 @@ class Series:
 
     @property
     def plain(self) -> str:
-        """The name without variants, which is the name of the source."""
+        """The name without variants and options, which is the name of the source."""
         return self.name.partition(VARIANT)[0]
 
 
@@ -45,20 +48,27 @@ class Catalog:
     pins: Mapping[str, Pin]  # series -> its source
 
     def find(self, name: str) -> Series:
-        """Return a series by its name, with or without variants. Raises InputError that suggests the nearest name."""
+        """Return a series by its name, also with variants and options, which get their one order.
+
+        Raises InputError that suggests the nearest name.
+        """
         names = [series.name for series in self.series]
-        plain, *variants = name.split(VARIANT)
+        with_variants, options = options_in(name)
+        plain, *variants = with_variants.split(VARIANT)
         if plain not in names:
             raise InputError(
                 f"no kernel {name!r}{nearest(plain, names)}: give {', '.join(names)}, or the path of a kernel tree, "
                 "a tarball or a built linux executable"
             )
+        for option, equals, value in (part.partition("=") for part in name.split(VARIANT)[1:]):
+            if equals:
+                check_option(option, value, f"kernel {name!r}")
         offered = self.variants(plain)
         for variant in variants:
             if variant not in offered:
                 words = f"give {', '.join(offered)}" if offered else "it has none"
                 raise InputError(f"no variant {variant!r} of the kernel {plain}{nearest(variant, offered)}: {words}")
-        return replace(self.series[names.index(plain)], name=name)
+        return replace(self.series[names.index(plain)], name=named(with_variants, options))
 
     def knows(self, name: str) -> bool:
         """Whether this is the name of a series and not a path."""
@@ -78,18 +88,26 @@ class Catalog:
         """Return the patches of a series in order; those of its variants come last. Raises InputError."""
         plain, *variants = name.split(VARIANT)
         own = read_series(self._series_file(plain), self.folder / "patches")
-        return (*own, *(self.variant(variant, plain) for variant in variants))
+        return (*own, *filter(None, (self.variant(variant, plain) for variant in variants)))
 
     def variants(self, name: str) -> list[str]:
         """Return the names of the variants that a series offers."""
         folders = (self.folder / "variants").glob("*")
-        return sorted(folder.name for folder in folders if _variant_form(folder, name))
+        return sorted(folder.name for folder in folders if any(_variant_form(folder, name, kind) for kind in _KINDS))
 
-    def variant(self, variant: str, name: str) -> PatchFile:
-        """Return the patch of a variant that a series offers: its own form, else that of the nearest older series."""
-        form = _variant_form(self.folder / "variants" / variant, name)
-        assert form, "`find` has checked the name"
-        return PatchFile(f"{name}.patch", form)
+    def variant(self, variant: str, name: str) -> PatchFile | None:
+        """Return the patch of a variant that a series offers: its own form, else that of the nearest older series.
+
+        None: the variant has only another configuration.
+        """
+        form = _variant_form(self.folder / "variants" / variant, name, _PATCH)
+        return PatchFile(f"{name}.patch", form) if form else None
+
+    def variant_fragments(self, name: str) -> tuple[Path, ...]:
+        """Return the fragments of the variants in the name of a series; they change the configuration of all."""
+        plain, *variants = name.split(VARIANT)
+        folders = (self.folder / "variants" / variant for variant in variants)
+        return tuple(filter(None, (_variant_form(folder, plain, _FRAGMENT) for folder in folders)))
 
     def fragments(self) -> tuple[Path, ...]:
         """Return the fragments of the configuration, sorted by name."""
@@ -114,12 +132,15 @@ def ordinal(version: str) -> tuple[int, ...]:
     return tuple(int(number) for number in re.findall(r"\d+", version))
 
 
-def _variant_form(folder: Path, series: str) -> Path | None:
-    """Return the patch in a variant's folder that suits a series, or None: of the series, else of the nearest older.
+_PATCH, _FRAGMENT = _KINDS = (".patch", ".config")  # a variant has one of them, or both
+
+
+def _variant_form(folder: Path, series: str, kind: str) -> Path | None:
+    """Return the file in a variant's folder that suits a series, or None: of the series, else of the nearest older.
 
     An empty file ends a variant: newer series do not offer it.
     """
-    forms = [path for path in folder.glob("[0-9]*.patch") if ordinal(path.stem) <= ordinal(series)]
+    forms = [path for path in folder.glob(f"[0-9]*{kind}") if ordinal(path.stem) <= ordinal(series)]
     form = max(forms, key=lambda path: ordinal(path.stem), default=None)
     return form if form and form.stat().st_size else None
 

@@ -53,10 +53,31 @@ def requested(fragments: Iterable[Path]) -> tuple[Option, ...]:
     return tuple(options)
 
 
+def changed(options: Iterable[Option], changes: Iterable[Option]) -> tuple[Option, ...]:
+    """Return options with some changed or added; of several changes of one, the last counts."""
+    found = {option.name: option for option in options}
+    for change in changes:
+        found[change.name] = change
+    return tuple(found.values())
+
+
+def from_user(values: Mapping[str, str]) -> tuple[Option, ...]:
+    """Return the options that a user gave by name, without CONFIG_: what is neither a symbol nor a number is a text."""
+    plain = re.compile(r"[ymn]|-?\d+|0x[0-9A-Fa-f]+")
+    quoted = {name: value if plain.fullmatch(value) else f'"{value}"' for name, value in values.items()}
+    return tuple(Option(f"CONFIG_{name}", quoted[name], "", optional=False, fragment="--config") for name in quoted)
+
+
 def allconfig(options: Iterable[Option]) -> str:
     """Return the options for kconfig (KCONFIG_ALLCONFIG), without reasons."""
     lines = (f"# {o.name} is not set" if o.value == "n" else f"{o.name}={o.value}" for o in options)
     return "".join(f"{line}\n" for line in lines)
+
+
+def parse_allconfig(text: str) -> dict[str, str]:
+    """Return what `allconfig` was given, as a user names it: without CONFIG_ and quotes."""
+    lines = re.findall(r"^(?:# CONFIG_(\w+) is not set|CONFIG_(\w+)=(.*))$", text, re.MULTILINE)
+    return {unset or name: "n" if unset else value.strip('"') for unset, name, value in lines}
 
 
 def parse_config(text: str) -> dict[str, str]:

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from wblab.kernels import config, patches
 from wblab.kernels.catalog import Catalog
 from wblab.kernels.patches import Patch
+from wblab.lab.kernelname import options_in
 
 METHOD = 1  # part of every key; increase it when the same inputs are built differently
 
@@ -41,12 +42,17 @@ def build_id(recipe_digest: str, source_identity: str, compiler: str) -> str:
     return hashlib.sha256(f"{recipe_digest}\0{source_identity}\0{compiler}".encode()).hexdigest()
 
 
-def recipe(version: str, catalog: Catalog) -> Recipe:
-    """Return the recipe for a tree of `version`, such as 7.3. Raises InputError for a bad fragment or series file."""
+def recipe(name: str, catalog: Catalog) -> Recipe:
+    """Return the recipe for a tree of a version, such as 7.3, with variants and options as in a kernel's name.
+
+    Raises InputError for a bad fragment or series file.
+    """
+    version, given = options_in(name)
     series = catalog.patch_series(version)
+    own = (*config.requested(catalog.variant_fragments(series)), *config.from_user(given))
     return Recipe(
         series=series,
         patches=tuple(patches.read(file) for file in catalog.patches(series)),
-        options=config.requested(catalog.fragments()),
+        options=config.changed(config.requested(catalog.fragments()), own),
         steps=catalog.find(series).steps if catalog.knows(series) else catalog.series[0].steps,
     )

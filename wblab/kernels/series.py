@@ -1,18 +1,19 @@
 """The kernel of a series, built from the pinned source or, if that is no longer available, from another."""
 
 import hashlib
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 
-from wblab.core.errors import WblabError
-from wblab.kernels import cache, kernel, make, patches, pins, places
+from wblab.core.errors import InputError, WblabError
+from wblab.kernels import cache, config, kernel, make, patches, pins, places
 from wblab.kernels.build import Build, Say, result
 from wblab.kernels.catalog import Catalog, Series
 from wblab.kernels.identity import Identity
 from wblab.kernels.kernel import Kernel
 from wblab.kernels.pins import Pin
 from wblab.kernels.recipe import recipe
-from wblab.lab.kernelname import VARIANT
+from wblab.lab.kernelname import VARIANT, named, options_in
 from wblab.lab.progress import Report
 
 
@@ -44,7 +45,7 @@ def build(series: Series, known: Catalog, report: Report, say: Say) -> Kernel:
     if pin is None:
         reasons = ["no source is pinned"]
     elif _build(pin, series, known).done() or not (reasons := places.fetch(pin, series, known, report)):
-        return _run(_build(pin, series, known), _note(series, known), report, say)
+        return _run(_build(pin, series, known), series, known, report, say)
     pinned = places.source_of(pin, series).description if pin else f"a pinned source of {series.plain}"
     if found:
         say(f"{found.source} is used instead of {pinned}: {'; '.join(reasons)}")
@@ -54,7 +55,7 @@ def build(series: Series, known: Catalog, report: Report, say: Say) -> Kernel:
     if isinstance(other, list) or not places.source_of(other, series).is_here:
         raise NoSourceError("; ".join(reasons))
     say(f"{places.source_of(other, series).description} instead of {pinned}: {'; '.join(reasons)}")
-    return _run(_build(other, series, known), _note(series, known), report, say, pinned)
+    return _run(_build(other, series, known), series, known, report, say, instead_of=pinned)
 
 
 def move_pin(series: Series, known: Catalog, report: Report, say: Say) -> Catalog:
@@ -85,8 +86,19 @@ def adopt(identity: Identity, known: Catalog) -> str | None:
     name = _name(identity, known)
     if name is None:
         return None
-    _keep_note(_note(known.find(name), known), result(identity.build_id), None)
+    _keep_note(known.find(name), known, result(identity.build_id), None)
     return name
+
+
+def with_options(series: Series, known: Catalog) -> dict[str, Kernel]:
+    """Return the kernels of a series, and of its variants, that are built with options of their own, by name."""
+    found = {}
+    for path in sorted((cache.home() / "current").glob(f"{series.name}[-{VARIANT}]*.json")):
+        name = str((cache.read_json(path) or {}).get("name", ""))
+        with suppress(InputError):  # a variant that this checkout has not
+            if options_in(name)[1] and known.knows(name) and (built := current(known.find(name), known)):
+                found[name] = built
+    return found
 
 
 def _name(identity: Identity, known: Catalog) -> str | None:
@@ -95,32 +107,47 @@ def _name(identity: Identity, known: Catalog) -> str | None:
     if pin is None or not known.knows(identity.series) or VARIANT in identity.series:
         return None
     plain = identity.series
-    variants = {patches.read(known.variant(name, plain)).sha256: name for name in known.variants(plain)}
+    files = {name: known.variant(name, plain) for name in known.variants(plain)}
+    variants = {patches.read(file).sha256: name for name, file in files.items() if file}
     further = identity.patches[len(known.patches(plain)) :]
     if not all(patch.sha256 in variants for patch in further):
         return None
-    name = VARIANT.join([plain, *(variants[patch.sha256] for patch in further)])
+    built = config.parse_allconfig(identity.options)
+    configured = [name for name, file in files.items() if not file and _changes(name, known, plain) <= built.items()]
+    name = VARIANT.join([plain, *(variants[patch.sha256] for patch in further), *configured])
+    usual = config.parse_allconfig(config.allconfig(recipe(name, known).options))
+    name = named(name, {option: value for option, value in built.items() if usual.get(option) != value})
     return name if recipe(name, known).key(pin.identity, identity.compiler) == identity.build_id else None
+
+
+def _changes(variant: str, known: Catalog, plain: str) -> set[tuple[str, str]]:
+    """Return the options that a variant changes."""
+    options = config.requested(known.variant_fragments(f"{plain}{VARIANT}{variant}"))
+    return set(config.parse_allconfig(config.allconfig(options)).items())
 
 
 def _build(pin: Pin, series: Series, known: Catalog) -> Build:
     return Build(places.source_of(pin, series), recipe(series.name, known), make.compiler())
 
 
-def _run(build_: Build, note: Path, report: Report, say: Say, instead_of: str | None = None) -> Kernel:
+def _run(  # noqa: PLR0913 - one of them by name
+    build_: Build, series: Series, known: Catalog, report: Report, say: Say, *, instead_of: str | None = None
+) -> Kernel:
     """Build, and record the result for `current`."""
     built = build_.run(report, say)
-    _keep_note(note, build_.result, instead_of)
+    _keep_note(series, known, build_.result, instead_of)
     return replace(built, instead_of=instead_of)
 
 
-def _keep_note(note: Path, folder: Path, instead_of: str | None) -> None:
+def _keep_note(series: Series, known: Catalog, folder: Path, instead_of: str | None) -> None:
     cache.room("current")
-    cache.write_json(note, {"build": folder.name, "instead_of": instead_of})
+    note = {"build": folder.name, "instead_of": instead_of, "name": series.name}
+    cache.write_json(_note(series, known), note)
 
 
 def _note(series: Series, known: Catalog) -> Path:
-    """Return the file that records the build of a series; other pins or patches have files of their own."""
+    """Return the file that records the build of a series; other pins, patches and options have files of their own."""
     pin = known.pins.get(series.plain)
     inputs = f"{pin.identity if pin else ''}\0{recipe(series.name, known).digest}"
-    return cache.home() / "current" / f"{series.name}-{hashlib.sha256(inputs.encode()).hexdigest()[:16]}.json"
+    plain, _ = options_in(series.name)
+    return cache.home() / "current" / f"{plain}-{hashlib.sha256(inputs.encode()).hexdigest()[:16]}.json"

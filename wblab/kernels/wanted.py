@@ -2,10 +2,11 @@
 
 import os
 import shlex
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, replace
 from functools import cache as once
 from pathlib import Path
+from types import MappingProxyType
 from typing import TypeAlias
 
 from wblab.core.errors import InputError, WblabError
@@ -17,7 +18,7 @@ from wblab.kernels.pins import Pin
 from wblab.kernels.recipe import recipe
 from wblab.kernels.series import NoSourceError
 from wblab.kernels.source import Source
-from wblab.lab.kernelname import VARIANT
+from wblab.lab.kernelname import VARIANT, named, options_in
 from wblab.lab.progress import Report, silent
 
 # From the name of a kernel in a spec to the kernel that runs use. Raises InputError.
@@ -33,6 +34,7 @@ class Listed:
     kernel: Kernel | None  # None: not built with today's patches and configuration
     patches: tuple[str, ...]
     variants: dict[str, Kernel | None]  # the kernel with one variant, by its name
+    configured: dict[str, Kernel]  # those built with options of a user's own, by their whole names
     pin: Pin | None
     source: str  # of the pin, in words; "" without a pin
 
@@ -50,6 +52,7 @@ def list_kernels() -> list[Listed]:
                 variant: series.current(known.find(f"{entry.name}{VARIANT}{variant}"), known)
                 for variant in known.variants(entry.name)
             },
+            configured=series.with_options(entry, known),
             pin=known.pins.get(entry.name),
             source=places.source_of(known.pins[entry.name], entry).description if entry.name in known.pins else "",
         )
@@ -63,15 +66,17 @@ def built_kernel(name: str, *, given: Collection[str] = ()) -> Kernel:
     A kernel is a program that runs here, and a spec may come from somebody else. So a spec may name only a series, or a
     path that the user has also named on the command line (given).
     """
-    if _may_be_path(name) and full_name(name) not in map(full_name, given):
-        option = shlex.join(["--kernel", full_name(name)])
+    plain, options = _parted(name)
+    if _may_be_path(plain) and full_name(plain) not in (full_name(_parted(each)[0]) for each in given):
+        option = shlex.join(["--kernel", full_name(plain)])
         raise InputError(
-            f"kernel {name!r} is a path, and a spec may not choose a path by itself: give {option} to run it"
+            f"kernel {plain!r} is a path, and a spec may not choose a path by itself: give {option} to run it"
         )
     kernel_ = find_kernel(name or None)
     if kernel_ is None:
-        build = shlex.join(["wblab", "kernel", "build", *([name] if name else [])])
-        what = f"kernel {name}" if name else "the default kernel"
+        with_options = [word for option in options for word in ("--config", f"{option}={options[option]}")]
+        build = shlex.join(["wblab", "kernel", "build", *([plain] if plain else []), *with_options])
+        what = f"kernel {name}" if plain else f"the default kernel{named('', options)}"
         raise InputError(
             f"{what} is not built yet: build it with '{build}' (some minutes, 2.5 GB), or add a packed one with "
             "'wblab kernel add FILE'"
@@ -86,8 +91,14 @@ def built_kernels(*given: str) -> KernelResolver:
 
 def full_name(name: str) -> str:
     """Return a kernel's name that holds in every directory: a series unchanged, a path as an absolute path."""
-    path = os.path.expanduser(name)
-    return os.path.abspath(path) if _may_be_path(name) and os.path.exists(path) else name
+    plain, options = _parted(name)
+    path = os.path.expanduser(plain)
+    return named(os.path.abspath(path), options) if _may_be_path(plain) and os.path.exists(path) else name
+
+
+def _parted(name: str) -> tuple[str, dict[str, str]]:
+    """Return a kernel's name without its options, and the options; a path that exists has none."""
+    return (name, {}) if os.path.exists(os.path.expanduser(name)) else options_in(name)
 
 
 def _may_be_path(name: str) -> bool:
@@ -97,20 +108,21 @@ def _may_be_path(name: str) -> bool:
 def find_kernel(wanted: str | None = None) -> Kernel | None:
     """Return a kernel that is built and up to date, or None. Build and fetch nothing.
 
-    wanted: a series, with or without variants (7.3+hz-1000), or the path of a tree, an archive or an executable; None:
-    the default series, or its substitute. A series takes milliseconds; a tree takes as long as `git status`.
-    Raises InputError for anything else.
+    wanted: a series or the path of a tree, an archive or an executable, with variants and options (7.3+hz-1000,
+    7.3+PREEMPT=y); None: the default series, or its substitute. A series takes milliseconds; a tree takes as long as
+    `git status`. Raises InputError for anything else.
     """
     known = catalog.load()
     if wanted is None:
         return series.current(known.find(known.default), known) or _stand_in(known)
-    path = _path(wanted, known)
+    plain, options = _parted(wanted)
+    path = _path(plain, known) if plain else None
     if path is None:
-        return series.current(known.find(wanted), known)
+        return series.current(known.find(named(plain or known.default, options)), known)
     if kernel.is_executable(path):
-        return kernel.inspect(path)
+        return _executable(path, options)
     given = source.given(path)
-    return _given_build(given, known).done() if given.tree.exists() else None
+    return _given_build(given, known, options).done() if given.tree.exists() else None
 
 
 def build_kernel(
@@ -122,37 +134,45 @@ def build_kernel(
     source cannot be found, a patch does not apply, the configuration differs from the request, or make fails.
     """
     known = catalog.load()
-    path = _path(wanted, known) if wanted else None
+    plain, options = _parted(wanted or "")
+    path = _path(plain, known) if plain else None
     if refresh:
         if path:
-            raise InputError(f"--refresh moves the pin of a series, and {wanted!r} is a path: leave --refresh out")
-        known = series.move_pin(known.find(wanted or known.default), known, report, say)
+            raise InputError(f"--refresh moves the pin of a series, and {plain!r} is a path: leave --refresh out")
+        known = series.move_pin(known.find(plain or known.default), known, report, say)
     if wanted is None:
         return _build_default(known, report, say)
     if path is None:
         try:
-            return series.build(known.find(wanted), known, report, say)
+            return series.build(known.find(named(plain or known.default, options)), known, report, say)
         except NoSourceError as error:
             raise WblabError(f"no source for kernel {wanted}: {error}; name a tree or a tarball instead") from None
     if kernel.is_executable(path):
-        return kernel.inspect(path)
+        return _executable(path, options)
     make.check_tools()
     given = source.given(path)
     source.unpack(given, report)
-    return _run_given(_given_build(given, known), report, say)
+    return _run_given(_given_build(given, known, options), report, say)
 
 
-def build_tree(
-    path: Path, description: str, place: Path, *, report: Report = silent, say: Say = lambda _: None
+def build_tree(  # noqa: PLR0913 - three of them by name
+    path: Path,
+    description: str,
+    place: Path,
+    *,
+    options: Mapping[str, int | str] = MappingProxyType({}),
+    report: Report = silent,
+    say: Say = lambda _: None,
 ) -> Kernel:
     """Return the kernel of a tree in its present state; build it if necessary.
 
     description: the source, for the kernel's record. place: a folder below the cache for the copy and the objects. With
-    one place for all states of the tree, make rebuilds only what changed. Raises InputError, WblabError.
+    one place for all states of the tree, make rebuilds only what changed. options: changes to the configuration, by
+    name. Raises InputError, WblabError.
     """
     make.check_tools()
     given = replace(source.given(path), description=description)
-    return _run_given(replace(_given_build(given, catalog.load()), place=place), report, say)
+    return _run_given(replace(_given_build(given, catalog.load(), options), place=place), report, say)
 
 
 def _run_given(build: Build, report: Report, say: Say) -> Kernel:
@@ -161,9 +181,15 @@ def _run_given(build: Build, report: Report, say: Say) -> Kernel:
     return build.run(report, say)
 
 
-def _given_build(given: Source, known: Catalog) -> Build:
+def _given_build(given: Source, known: Catalog, options: Mapping[str, int | str]) -> Build:
     """Return the build of a source that the user named and that is unpacked."""
-    return Build(given, recipe(tree.version(given.tree), known), make.compiler())
+    return Build(given, recipe(named(tree.version(given.tree), options), known), make.compiler())
+
+
+def _executable(path: Path, options: Mapping[str, str]) -> Kernel:
+    if options:
+        raise InputError(f"{path} is built already: leave out its options, {', '.join(options)}, or name a kernel tree")
+    return kernel.inspect(path)
 
 
 def _build_default(known: Catalog, report: Report, say: Say) -> Kernel:

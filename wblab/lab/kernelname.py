@@ -1,8 +1,39 @@
-"""The names of kernels: a series, with variants after it, or a path."""
+"""The names of kernels: a series or a path, with variants and options after it: 7.3+hz-1000, 7.3+PREEMPT=y."""
+
+import re
+from collections.abc import Mapping
+
+from wblab.core.errors import InputError
 
 VARIANT = "+"  # 7.3+hz-1000 is 7.3 with one more patch
+# No slash: an option names no file of the host, and the name of a kernel is no path.
+_VALUE = re.compile(r"[A-Za-z0-9_.,:-]*")
+_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_]*")
+_PREFIX = "CONFIG_"
+_OPTION = re.compile(rf"\+({_NAME.pattern})=({_VALUE.pattern})(?=\+|$)")
 
 
 def variants_of(name: str) -> str:
-    """Return the variants in the name of a kernel, as it has them: +hz-1000; empty for none, and for a path."""
-    return "" if "/" in name else "".join(name.partition(VARIANT)[1:])
+    """Return the variants and options in the name of a kernel: +hz-1000+PREEMPT=y. A path has no variants."""
+    plain, options = options_in(name)
+    return named("" if "/" in plain else "".join(plain.partition(VARIANT)[1:]), options)
+
+
+def options_in(name: str) -> tuple[str, dict[str, str]]:
+    """Return a kernel's name without its options, and the options, of which the last counts."""
+    return _OPTION.sub("", name), dict(_OPTION.findall(name))
+
+
+def named(plain: str, options: Mapping[str, int | str]) -> str:
+    """Return the name of a kernel with options, which has one spelling only."""
+    return plain + "".join(f"{VARIANT}{option}={options[option]}" for option in sorted(options))
+
+
+def check_option(name: str, value: int | str, key: str) -> None:
+    """Raise InputError for what is no option of a kernel's configuration. key: where it stands."""
+    if name.startswith(_PREFIX):
+        raise InputError(f"{key}: write {name.removeprefix(_PREFIX)}, without {_PREFIX}")
+    if not _NAME.fullmatch(name):
+        raise InputError(f"{key}: {name!r} is not the name of an option: write for example PREEMPT")
+    if not _VALUE.fullmatch(str(value)):
+        raise InputError(f"{key}: {value!r} is not a plain value: give y, n, a number or a text without spaces and '/'")

@@ -212,3 +212,38 @@ def test_a_missing_compiler_is_reported(monkeypatch: pytest.MonkeyPatch) -> None
     assert make.compiler() == "no gcc, no ld"
     with pytest.raises(WblabError, match="building a kernel needs gcc"):
         make.check_tools()
+
+
+def test_options_make_another_kernel_with_their_name(tools: Path) -> None:
+    plain, changed = build_kernel(), build_kernel("7.3+X=y+64BIT=n")
+    assert changed.config
+    assert changed.config.read_text() == "# CONFIG_64BIT is not set\nCONFIG_X=y\n"
+    assert plain.build_id != changed.build_id
+    assert find_kernel("7.3+64BIT=n+X=y") == find_kernel("+X=y+64BIT=n") == build_kernel("+64BIT=n+X=y") == changed
+    assert runs(tools) == 2
+    first, second = list_kernels()
+    assert (first.kernel, first.configured) == (plain, {"7.3+64BIT=n+X=y": changed})
+    assert second.configured == {}
+    assert find_kernel("7.3+64BIT=n") is None
+    with pytest.raises(InputError, match=r"kernel 7\.3\+A=y is not built .* 'wblab kernel build 7\.3 --config A=y'"):
+        built_kernel("7.3+A=y")
+    with pytest.raises(InputError, match=r"the default kernel\+A=y is .* 'wblab kernel build --config A=y'"):
+        built_kernel("+A=y")
+
+
+def test_options_that_change_nothing_are_the_same_kernel(tools: Path) -> None:
+    assert build_kernel() == find_kernel("7.3+64BIT=y")
+    assert runs(tools) == 1
+
+
+def test_a_tree_is_built_with_options_and_an_executable_is_not(tree: Path, tools: Path) -> None:
+    built = build_kernel(f"{tree}+X=y")
+    assert built.config
+    assert "CONFIG_X=y" in built.config.read_text()
+    assert find_kernel(f"{tree}+X=y") == built != build_kernel(str(tree))
+    assert built_kernel(f"{tree}+X=y", given=[str(tree)]) == built
+    with pytest.raises(InputError, match="a spec may not choose a path by itself"):
+        built_kernel(f"{tree}+X=y")
+    built.path.write_bytes(b"\x7fELF")
+    with pytest.raises(InputError, match=r"linux is built already: leave out its options, X, or name a kernel tree"):
+        find_kernel(f"{built.path}+X=y")

@@ -106,6 +106,17 @@ def test_variants_keep_their_names(tmp_path: Path, lab: Path, elsewhere) -> None
     assert find_kernel("7.3") is None
 
 
+def test_options_keep_their_names(tmp_path: Path, lab: Path, elsewhere) -> None:
+    (lab / "variants/lean").mkdir(parents=True)
+    (lab / "variants/lean/7.2.config").write_text("CONFIG_64BIT=n  # shorter\n")
+    for name in ("7.3+lean", "7.3+lean+A=cubic+B=n", "7.3+C=5"):
+        path = pack(tmp_path, name, f"{name}.tar.xz")
+        elsewhere(name)
+        assert carry.add(path, silent).name == name
+        assert find_kernel(name)
+        assert find_kernel("7.3") is None
+
+
 @pytest.mark.parametrize("change", ["patch", "option", "pin", "series"])
 def test_a_kernel_of_another_checkout_is_usable_only_by_path(
     tmp_path: Path, lab: Path, site, elsewhere, change: str
@@ -115,7 +126,7 @@ def test_a_kernel_of_another_checkout_is_usable_only_by_path(
     if change == "patch":
         (lab / "series/7.3").write_text("")
     elif change == "option":
-        (lab / "config/base.config").write_text("CONFIG_64BIT=n  # no\n")
+        (lab / "config/more.config").write_text("CONFIG_MORE=y  # new\n")
     elif change == "pin":
         site.pins.write_text(site.pins.read_text().replace("7.3.1", "7.3.2").replace('sha256 = "', 'sha256 = "0'))
     else:

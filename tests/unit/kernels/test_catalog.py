@@ -3,7 +3,7 @@ from pathlib import Path
 import pytest
 
 from wblab.core.errors import InputError
-from wblab.kernels import catalog
+from wblab.kernels import catalog, config
 from wblab.kernels.patchlist import PatchFile
 from wblab.kernels.recipe import recipe
 
@@ -106,3 +106,67 @@ def test_a_broken_catalog_names_the_file_and_the_key(lab: Path, old: str, new: s
     path.write_text(path.read_text().replace(old, new))
     with pytest.raises(InputError, match=message):
         catalog.load(lab)
+
+
+@pytest.fixture
+def lean(variants: Path) -> Path:
+    """The same lab with a variant that has only a configuration."""
+    (variants / "config/base.config").write_text("CONFIG_64BIT=y  # the host is\nCONFIG_XFS_FS=y  # a filesystem\n")
+    (variants / "variants/lean").mkdir()
+    (variants / "variants/lean/7.2.config").write_text("CONFIG_XFS_FS=n  # takes long\n")
+    return variants
+
+
+def options(name: str, folder: Path) -> str:
+    return config.allconfig(recipe(name, catalog.load(folder)).options)
+
+
+def test_a_variant_may_have_only_a_configuration(lean: Path) -> None:
+    known = catalog.load(lean)
+    assert "lean" in known.variants("7.3")
+    assert known.find("7.3+lean").plain == "7.3"
+    assert known.patches("7.3+lean") == known.patches("7.3")
+    assert known.patches("7.3+lean+one") == known.patches("7.3+one")
+    assert options("7.3", lean) == "CONFIG_64BIT=y\nCONFIG_XFS_FS=y\n"
+    assert options("7.3+one+lean", lean) == "CONFIG_64BIT=y\n# CONFIG_XFS_FS is not set\n"
+    (lean / "variants/lean/7.3.config").touch()
+    assert "lean" not in catalog.load(lean).variants("7.3")
+
+
+def test_options_in_a_name_are_changed_after_all_fragments(lean: Path) -> None:
+    assert options("7.3+lean+XFS_FS=y", lean) == options("7.3", lean)
+    assert options("7.3+HZ=250+DEFAULT=cubic+lean+64BIT=n", lean).splitlines() == [
+        *("# CONFIG_64BIT is not set", "# CONFIG_XFS_FS is not set", "CONFIG_HZ=250", 'CONFIG_DEFAULT="cubic"')
+    ]
+    digests = {recipe(name, catalog.load(lean)).digest for name in ("7.3", "7.3+A=y", "7.3+A=n", "7.3+lean")}
+    assert len(digests) == 4
+    known = catalog.load(lean)
+    assert known.find("7.3+B=y+lean+A=n").name == known.find("7.3+lean+A=y+A=n+B=y").name == "7.3+lean+A=n+B=y"
+    assert recipe("8.1+A=y", known).series == "7.3"
+
+
+@pytest.mark.parametrize(
+    ("name", "message"),
+    [
+        ("7.3+CONFIG_A=y", r"kernel '7\.3\+CONFIG_A=y': write A, without CONFIG_"),
+        ("7.3+A=b c", r"'b c' is not a plain value"),
+        ("7.3+A B=y", r"'A B' is not the name of an option"),
+    ],
+)
+def test_what_is_no_option_is_refused(lean: Path, name: str, message: str) -> None:
+    with pytest.raises(InputError, match=message):
+        catalog.load(lean).find(name)
+
+
+def test_the_lean_variant_leaves_ext4() -> None:
+    known = catalog.load()
+    for series in known.series:
+        usual, lean = (
+            config.parse_allconfig(config.allconfig(recipe(f"{series.name}{more}", known).options))
+            for more in ("", "+lean")
+        )
+        assert usual.keys() == lean.keys()
+        changed = {name for name in usual if usual[name] != lean[name]}
+        assert {"XFS_FS", "BTRFS_FS", "F2FS_FS", "VFAT_FS", "EXFAT_FS"} <= changed
+        assert {lean[name] for name in changed} == {"n"}
+        assert lean["EXT4_FS"] == lean["EXT4_USE_FOR_EXT2"] == "y"

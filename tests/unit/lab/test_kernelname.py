@@ -2,7 +2,8 @@
 
 import pytest
 
-from wblab.lab.kernelname import variants_of
+from wblab.core.errors import InputError
+from wblab.lab.kernelname import check_option, named, options_in, variants_of
 
 
 @pytest.mark.parametrize(
@@ -10,10 +11,53 @@ from wblab.lab.kernelname import variants_of
     [
         ("7.3+hz-1000", "+hz-1000"),
         ("7.3+one+two", "+one+two"),
+        ("7.3+one+PREEMPT=y", "+one+PREEMPT=y"),
         ("7.3", ""),
         ("", ""),
         ("/home/me/linux+mine/linux", ""),
+        ("/home/me/linux+mine/linux+HZ=250", "+HZ=250"),
     ],
 )
 def test_the_variants_in_a_name(name, variants):
     assert variants_of(name) == variants
+
+
+@pytest.mark.parametrize(
+    ("name", "plain", "options"),
+    [
+        ("7.3+B=y+one+A=250", "7.3+one", {"A": "250", "B": "y"}),
+        ("7.3+A=y+A=n", "7.3", {"A": "n"}),
+        ("+64BIT=n", "", {"64BIT": "n"}),
+        ("7.3+LOCALVERSION=-x.1", "7.3", {"LOCALVERSION": "-x.1"}),
+        ("7.3+A=b c", "7.3+A=b c", {}),
+        ("/x+A=y/linux", "/x+A=y/linux", {}),
+    ],
+)
+def test_the_options_in_a_name(name, plain, options):
+    assert options_in(name) == (plain, options)
+
+
+def test_options_have_one_order():
+    assert named("7.3+one", {"B": "y", "A": 250}) == "7.3+one+A=250+B=y"
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "message"),
+    [
+        ("CONFIG_PREEMPT", "y", "X: write PREEMPT, without CONFIG_"),
+        ("PRE EMPT", "y", "X: 'PRE EMPT' is not the name of an option"),
+        ("", "y", "X: '' is not the name of an option"),
+        ("INITRAMFS_SOURCE", "/etc/passwd", "X: '/etc/passwd' is not a plain value: give y, n, a number or a text"),
+        ("A", 'y"', "is not a plain value"),
+        ("A", "y+B=n", "is not a plain value"),
+    ],
+)
+def test_what_is_no_option_is_refused(name, value, message):
+    with pytest.raises(InputError) as raised:
+        check_option(name, value, "X")
+    assert message in str(raised.value)
+
+
+def test_numbers_and_texts_are_options():
+    for value in ("y", "n", 250, "0x10", "cubic", ""):
+        check_option("64BIT", value, "X")

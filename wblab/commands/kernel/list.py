@@ -34,6 +34,7 @@ def _list(arguments: argparse.Namespace) -> None:
                 "built": entry.kernel and values(entry.kernel),
                 "patches": entry.patches,
                 "variants": {name: kernel and values(kernel) for name, kernel in entry.variants.items()},
+                "configured": {name: values(kernel) for name, kernel in entry.configured.items()},
                 "source": entry.source,
                 "pin": entry.pin and asdict(entry.pin),
             }
@@ -51,6 +52,8 @@ def _list(arguments: argparse.Namespace) -> None:
         for name, kernel in entry.variants.items():
             if kernel:
                 rows.append(("", f"{entry.series}{VARIANT}{name}", f"built: {kernel.release}", "", ""))
+        for name, kernel in entry.configured.items():
+            rows.append(("", name, f"built: {kernel.release}", "", ""))
     Table(rows).show()
     if variants := sorted({name for entry in listed for name in entry.variants}):
         offered = ", ".join(_offered(name, listed) for name in variants)
