@@ -84,7 +84,9 @@ def _chosen() -> list[str]:
 def _is_plain(run: Run) -> bool:
     """Return whether a run is one of its preset as it stands, with the default kernel."""
     spec = run.spec
-    return not run.failure and isinstance(spec, Spec) and (spec.kernel, spec.seed) == ("", 1) and not changes(spec)
+    return (
+        not run.failure and isinstance(spec, Spec) and (spec.kernel.build, spec.seed) == ("", 1) and not changes(spec)
+    )
 
 
 def _made(verb: str, name: str) -> Path:

@@ -9,6 +9,7 @@ from support.runs import MS, write_run_of
 
 from wblab import notebook
 from wblab.core.errors import InputError, WblabError
+from wblab.core.spec import GuestKernel
 from wblab.lab.formats import DESIGN, EXPERIMENT, TABLE
 from wblab.lab.named import SPECS
 from wblab.lab.specfile import read_spec
@@ -50,7 +51,7 @@ def test_a_run_of_the_preset_as_it_stands_is_taken_and_no_other(results, made, m
     monkeypatch.setattr(notebook, "changes", lambda spec: ["memory=1GiB"] if spec.memory == 1 << 30 else [])
     plain = a_run(results / "2026-01-01_10-00-00_base")
     a_run(results / "2026-01-02_10-00-00_base", memory=1 << 30)
-    a_run(results / "2026-01-03_10-00-00_base", kernel="6.12")
+    a_run(results / "2026-01-03_10-00-00_base", kernel=GuestKernel(name="6.12"))
     a_run(results / "2026-01-04_10-00-00_base", seed=2)
     a_run(results / "2026-01-05_10-00-00_base", outcome="failed")
     a_run(results / "2026-01-06_10-00-00_base-device", preset="base-device")

@@ -5,7 +5,6 @@ import os
 import secrets
 import sys
 from contextlib import suppress
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -97,7 +96,7 @@ def _watch_guest(arguments: argparse.Namespace) -> None:
 
     spec = watched(read_spec(SPECS.find(arguments.guest), ["clock.mode=real", *arguments.settings]))
     if arguments.kernel:
-        spec = replace(spec, kernel=full_name(arguments.kernel))
+        spec = spec.on(full_name(arguments.kernel))
     request = ready(spec, built_kernels(arguments.kernel))
     audience = _audience(arguments, spec.load)
     reading, writing = pipe()

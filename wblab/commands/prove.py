@@ -38,8 +38,9 @@ def maker(run: "Run", results: Path, kernel: str) -> "AbstractContextManager[Mak
     from wblab.kernels import built_kernels, full_name
     from wblab.study.designs.counterfactual.runs import proving
 
-    spec, resolve = guest_spec(run), built_kernels(kernel)
-    return proving(proofs(run.path, results), spec.seed, full_name(kernel) if kernel else spec.kernel, resolve)
+    spec = guest_spec(run)
+    chosen = spec.on(full_name(kernel)) if kernel else spec
+    return proving(proofs(run.path, results), spec.seed, chosen.kernel, built_kernels(kernel))
 
 
 def prove(  # noqa: PLR0913 - as it is called once

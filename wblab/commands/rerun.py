@@ -3,7 +3,7 @@
 import argparse
 import json
 import sys
-from dataclasses import asdict, replace
+from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -59,7 +59,7 @@ def _rerun(arguments: argparse.Namespace) -> None:
         second = read_run(find_run(arguments.other, directory))
     elif arguments.explain:
         spec = _spec(first, arguments.kernel)
-        spec = traced_fully(spec, resolve(spec.kernel))
+        spec = traced_fully(spec, resolve(spec.kernel.build))
         first, second = (_made(ready(spec, resolve), directory) for _ in range(2))
     else:
         second = _made(ready(_spec(first, arguments.kernel), resolve), directory)
@@ -96,7 +96,7 @@ def _spec(run: "Run", kernel_given: str) -> "Spec":
     from wblab.kernels import full_name
 
     spec = guest_spec(run)
-    return replace(spec, kernel=full_name(kernel_given)) if kernel_given else spec
+    return spec.on(full_name(kernel_given)) if kernel_given else spec
 
 
 def _made(request: "Request", results: Path) -> "Run":

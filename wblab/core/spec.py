@@ -1,11 +1,11 @@
 """The spec: every parameter of a guest and its loads, with its unit."""
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Literal
 
 from wblab.core.freespace import UNTOUCHED
 from wblab.core.loads import IoClass, Load
-from wblab.core.tables import DEFAULT_NAME
+from wblab.core.tables import DEFAULT_NAME, PLAIN
 from wblab.core.units import Bytes, BytesPerSecond, Nanoseconds
 
 ClockMode = Literal["virtual", "real"]
@@ -20,6 +20,26 @@ Blame = Literal["virtual", "always", "never"]
 # of earlier steps, which depends slightly on the host's files.
 GRID_NS = 5 * 10**9
 DISK = "disk"  # the default name of a single disk
+
+
+@dataclass(frozen=True, kw_only=True)
+class GuestKernel:
+    """The guest's kernel; a plain string is its name.
+
+    name: a series that the lab knows, also with variants; empty: the default; after --kernel PATH: that path.
+    config: options of its configuration, without CONFIG_ and as Kconfig has them (y, n, a number, a text). They are
+    changed after the lab's own, so the kernel is another build.
+    parameters: for its command line; "" for one that takes no value.
+    """
+
+    name: str = ""
+    config: dict[str, int | str] = field(default_factory=dict)
+    parameters: dict[str, int | str] = field(default_factory=dict)
+
+    @property
+    def build(self) -> str:
+        """The name of the build, as --kernel takes it: 7.2+PREEMPT=y."""
+        return self.name + "".join(f"+{option}={self.config[option]}" for option in sorted(self.config))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -190,7 +210,6 @@ class Spec:
     """One experiment.
 
     seed: decides the randomness of the filesystem and of the guest's kernel, and small offsets of the loads' phases.
-    kernel: a series that the lab knows; empty: the default; after --kernel PATH: that path.
     memory: what is available when the loads start, free or page cache: limits in per cent are shares of it. What the
     kernel takes comes on top.
     time_limit: guest time after which unfinished loads fail the run. If a load has an `until`, the run ends well then.
@@ -201,7 +220,7 @@ class Spec:
 
     name: str
     seed: int = 1
-    kernel: str = ""
+    kernel: GuestKernel = field(default=GuestKernel(), metadata={PLAIN: "name"})
     memory: Bytes
     time_limit: Nanoseconds = Nanoseconds(900 * 10**9)
     clock: Clock = Clock()
@@ -214,6 +233,10 @@ class Spec:
     phase: dict[str, Phase] = field(default_factory=dict)
     stop_order: tuple[str, ...] = ()
     may_fail: tuple[str, ...] = ()
+
+    def on(self, kernel: str) -> "Spec":
+        """Return the spec with another kernel by name, and its options and parameters."""
+        return replace(self, kernel=replace(self.kernel, name=kernel))
 
     @property
     def first_disk(self) -> str:

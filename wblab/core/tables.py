@@ -16,6 +16,9 @@ T = TypeVar("T")
 # Metadata of a field that maps names to dataclasses: the default name. A single item needs no name: `[disk]` means
 # `[disk.disk]`.
 DEFAULT_NAME = "default_name"
+# Metadata of a field that holds a dataclass: its key that a plain string stands for. `kernel = "7.2"` means
+# `kernel.name = "7.2"`.
+PLAIN = "plain"
 
 _UNITS = {
     units.Bytes: units.parse_bytes,
@@ -44,7 +47,7 @@ def from_table(cls: type[T], table: object, path: str = "", *, exact: bool = Fal
         if name in table:
             where, default = _join(path, name), field.metadata.get(DEFAULT_NAME)
             read = partial(_named, default=default) if default else _value
-            values[name] = read(hints[name], table[name], where, exact)
+            values[name] = read(hints[name], _full(field, table[name], where), where, exact)
         elif field.default is MISSING and field.default_factory is MISSING:
             raise InputError(f"{_join(path, name)!r} is missing: give it a value")
     return cls(**values)
@@ -113,7 +116,18 @@ def _named(hint: Any, value: Any, path: str, exact: bool, *, default: str) -> An
     return _value(hint, value, path, exact) if names else {default: from_table(cls, value, path, exact=exact)}
 
 
+def _full(field: Field[Any], value: Any, path: str) -> Any:
+    """Return the table that a plain string stands for, where the field has one."""
+    if not (plain := field.metadata.get(PLAIN)) or isinstance(value, Mapping):
+        return value
+    if not isinstance(value, str):
+        raise InputError(f"{path} must be a string or a table, not {value!r}")
+    return {plain: value}
+
+
 def _shortest(field: Field[Any], value: Any) -> Any:
+    if (plain := field.metadata.get(PLAIN)) and value == type(value)(**{plain: getattr(value, plain)}):
+        return getattr(value, plain)
     default = field.metadata.get(DEFAULT_NAME)
     return value[default] if default and set(value) == {default} else value
 

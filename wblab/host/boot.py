@@ -20,6 +20,7 @@ from wblab.host.collect import take_over
 from wblab.host.lab import Lab
 from wblab.host.limits import Limits, check_disks, check_files, check_own, check_said, check_wall
 from wblab.host.mkfs import Mkfs
+from wblab.host.parameters import check_taken
 from wblab.host.reaper import ConfinedCommand
 from wblab.host.reaping import Reaper, start_reaper
 from wblab.host.sandbox import Sandbox
@@ -55,6 +56,7 @@ class Boot:
     one_processor: keep the guest on one processor (see wblab.host.processor).
     lab: for a guest in which programs of the lab run.
     samples_fd: a pipe that gets what the guest writes to its SAMPLES_DEVICE.
+    parameters: those of the arguments that a guest fails for if its kernel does not take them.
     """
 
     linux: Path
@@ -71,6 +73,7 @@ class Boot:
     one_processor: bool = False
     lab: Lab | None = None
     samples_fd: int | None = None
+    parameters: Sequence[str] = ()
 
     @property
     def shared(self) -> Path:
@@ -224,6 +227,8 @@ def _watch(
         if now_s - looked_s >= _LOOK_S or not ready:
             looked_s = now_s
             check_files(request.limits, request.shared, request.run / CONSOLE)
+            if words.last is None:
+                check_taken(request.parameters, request.run / CONSOLE)
             check_own(request.limits, request.kernels_own)
             check_disks(disks)
             check_wall(request.limits, started_s)
@@ -234,6 +239,8 @@ def _watch(
                 raise WblabError(f"the guest hangs: no message for {silence.limit_s:g} s {_where(words.last)}")
             continue
         chunk = os.read(status, 65536)
+        if words.last is None:  # the first message, or the end
+            check_taken(request.parameters, request.run / CONSOLE)
         if not chunk:
             return words
         for message in channel.feed(chunk):

@@ -13,7 +13,10 @@ from wblab.host.machine import available_memory_bytes, free_shared_bytes, shared
 from wblab.host.model import model_parameters
 from wblab.host.needed import lacking
 from wblab.host.options import check_options
+from wblab.host.parameters import check_parameters
 from wblab.kernels import Kernel
+from wblab.kernels.parameters import may_take
+from wblab.lab.kernelname import check_option
 from wblab.lab.packages import OPTIONAL_PROGRAMS, PROGRAMS, advice
 from wblab.lab.tools import tool_path
 
@@ -26,6 +29,9 @@ _IN_ALL = ("tt_syscall_ns", "um_seed", "ubd.latency_ns", "ubd.bytes_per_second")
 def check_run(spec: Spec) -> None:
     """Raise InputError for a spec that cannot run, here or anywhere."""
     check_spec(spec)
+    check_parameters(spec)
+    for option, value in spec.kernel.config.items():
+        check_option(option, value, f"kernel.config.{option}")
     for name, disk in spec.disk.items():
         check_options(disk, spec.disk_key(name))
     interpreter()
@@ -41,7 +47,7 @@ def check_run(spec: Spec) -> None:
 
 
 def check_kernel(spec: Spec, kernel: Kernel) -> None:
-    """Raise InputError for a kernel that lacks what the lab's patches or options bring, and the run needs."""
+    """Raise InputError for a kernel that lacks what the run needs: patches, options, parameters."""
     needed: tuple[str, ...] = ("tt_syscall_ns", "um_seed") if spec.clock.mode == "virtual" else ()
     needed += tuple(model_parameters(list(images(spec).values())))
     sure = _IN_ALL if kernel.patches else ()
@@ -54,7 +60,15 @@ def check_kernel(spec: Spec, kernel: Kernel) -> None:
         )
     if options := lacking(spec, kernel):
         said = ", ".join(f"{key} needs {option}" for key, option in options.items())
-        raise InputError(f"the kernel {kernel.release} cannot run this: {said}: use a kernel that has it")
+        raise InputError(
+            f"the kernel {spec.kernel.build or kernel.release} cannot run this: {said}: take another kernel, such as "
+            f"--kernel {kernel.series}; 'wblab kernel build {kernel.series}' builds it"
+        )
+    for name in spec.kernel.parameters:
+        if not may_take(kernel, name):
+            raise InputError(
+                f"kernel.parameters.{name}: the kernel {kernel.release} has no such parameter: correct or remove it"
+            )
 
 
 def _check_room(spec: Spec) -> None:

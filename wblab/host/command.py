@@ -10,6 +10,7 @@ from wblab.core.errors import InputError
 from wblab.core.spec import Spec
 from wblab.core.stacks import RAM, images
 from wblab.core.streams import stream
+from wblab.host import parameters
 from wblab.host.environment import ENVIRONMENT
 from wblab.host.guestmemory import boot_bytes
 from wblab.host.model import model_parameters
@@ -51,6 +52,7 @@ def kernel_arguments(spec: Spec, *, watched: bool = False) -> list[str]:
             f"tt_syscall_ns={spec.clock.syscall_cost}",
             f"um_seed={stream(spec.seed, 'kernel').getrandbits(64)}",
         ]
+    arguments += parameters.arguments(spec.kernel.parameters)
     program = f"{entry.host_path(entry.SCRATCH_FD)}/{entry.PROGRAM}"  # it holds the standard library as well
     environment = [f"{name}={value}" for name, value in {"PYTHONPATH": program, **ENVIRONMENT}.items()]
     return [*arguments, f"init={interpreter()}", *environment, "--", "-S", "-s", "-B", program]

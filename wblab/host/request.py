@@ -34,7 +34,7 @@ class Request:
 def ready(spec: Spec, resolve: KernelResolver) -> Request:
     """Return the request for a run on this machine. Raises InputError for one that cannot run: nothing was booted."""
     check_run(spec)
-    return suited(spec, resolve(spec.kernel))
+    return suited(spec, resolve(spec.kernel.build))
 
 
 def suited(spec: Spec, kernel: Kernel) -> Request:

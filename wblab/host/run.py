@@ -2,6 +2,7 @@
 
 import json
 import math
+import re
 import secrets
 import shutil
 from collections.abc import Callable, Sequence
@@ -13,12 +14,12 @@ from wblab.core import layout
 from wblab.core.errors import InputError, WblabError
 from wblab.core.loads.base import MAX_CYCLES, NEVER
 from wblab.core.rundir import TRACE
-from wblab.core.spec import Spec
+from wblab.core.spec import GuestKernel, Spec
 from wblab.core.stacks import images, write_bps
 from wblab.core.status import PHASES, Message
 from wblab.core.tables import to_table
 from wblab.core.units import NS_PER_S
-from wblab.host import aging
+from wblab.host import aging, parameters
 from wblab.host.boot import Boot, Ended, boot
 from wblab.host.bundle import bundle
 from wblab.host.command import interpreter, kernel_arguments
@@ -154,10 +155,11 @@ def _boot(  # noqa: PLR0913
             memory_bytes=boot_bytes(spec),
             mkfs=mkfs,
             program=program,
-            texts=guest_texts(spec, BATCH if "cycles" in features(kernel) else 0),
+            texts=guest_texts(spec, _batch(spec, kernel)),
             one_processor=spec.clock.mode == "virtual",
             lab=guests_lab,
             samples_fd=samples_fd,
+            parameters=parameters.arguments(spec.kernel.parameters),
         )
         report(None, "booting")
         ended = boot(request, *_progress(spec, report))
@@ -166,13 +168,20 @@ def _boot(  # noqa: PLR0913
     return ended
 
 
+def _batch(spec: Spec, kernel: Kernel) -> int:
+    """Return how many cycles of a load a kernel may make at once; a parameter may switch that off."""
+    # As kstrtobool() reads it.
+    is_on = not re.fullmatch("[0nf].*|off?.*", str(spec.kernel.parameters.get("um_cycles", "1")).lower())
+    return BATCH if is_on and "cycles" in features(kernel) else 0
+
+
 def guest_texts(spec: Spec, batch: int = 0) -> dict[str, str]:
     """Return what the guest must know, as JSON, by the files' names.
 
     Not the run's name, which would change its memory a little; and the phases apart, for the same reason: each in a
     file that says when the next one begins. batch: how many cycles of a load its kernel may make at once.
     """
-    anonymous = replace(spec, name="", kernel="", phase={})
+    anonymous = replace(spec, name="", kernel=GuestKernel(), phase={})
     phases = sorted(spec.phase.items(), key=lambda item: item[1].at)
     begins_ns = [*(phase.at for _, phase in phases), NEVER]
     parameters = {

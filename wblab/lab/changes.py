@@ -16,7 +16,7 @@ _FORMATS: dict[Any, Callable[[int], str]] = {
     units.BytesPerSecond: lambda value: f"{units.format_bytes(value)}/s",
 }
 # What says which run it is, not what is run.
-_APART = ("name", "seed", "kernel")
+_APART = ("name", "seed", "kernel.name")
 _NAMED = ("load", "disk", "cgroup", "phase", "agent")  # tables of things that have names
 
 
@@ -49,8 +49,8 @@ def _flat(value: object, path: str = "") -> Iterator[tuple[str, str]]:
     if kind and path:
         yield f"{path}.kind", str(kind)
     for field in fields(value):  # type: ignore[arg-type]
-        if path or field.name not in _APART:
-            yield from _of_value(hints[field.name], getattr(value, field.name), f"{path}.{field.name}".lstrip("."))
+        if (key := f"{path}.{field.name}".lstrip(".")) not in _APART:
+            yield from _of_value(hints[field.name], getattr(value, field.name), key)
 
 
 def _of_value(hint: Any, value: object, path: str) -> Iterator[tuple[str, str]]:

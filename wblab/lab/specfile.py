@@ -1,7 +1,7 @@
 """Where a spec comes from: a TOML file or the record of a run, with single keys changed on the command line."""
 
 import tomllib
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +11,8 @@ from wblab.core.tables import from_table
 from wblab.lab.formats import LIVE, RUN
 from wblab.lab.sysctls import set_sysctl, sysctls
 from wblab.lab.tomlfile import read_toml
+
+KERNEL, PARAMETERS = "kernel", "parameters"
 
 
 def read_spec(path: Path, settings: Sequence[str] = ()) -> Spec:
@@ -24,11 +26,22 @@ def read_spec(path: Path, settings: Sequence[str] = ()) -> Spec:
 def spec_of(table: dict[str, Any], *, exact: bool) -> Spec:
     """Return the spec in a table. exact: numbers are in the fields' own units. Raises InputError."""
     read = dict(table)
+    if isinstance(kernel := read.get(KERNEL), dict) and isinstance(parameters := kernel.get(PARAMETERS), dict):
+        read[KERNEL] = kernel | {PARAMETERS: dict(_dotted(parameters))}
     if "sysctl" in read:
         read["sysctl"] = sysctls(read["sysctl"], "sysctl")
     if isinstance(phases := read.get("phase"), dict):
         read["phase"] = {name: phase_of(phase, f"phase.{name}") for name, phase in phases.items()}
     return from_table(Spec, read, exact=exact)
+
+
+def _dotted(table: dict[str, Any], path: str = "") -> Iterator[tuple[str, Any]]:
+    """Yield the entries of nested tables by keys with dots: TOML makes such tables of printk.devkmsg = "on"."""
+    for key, value in table.items():
+        if isinstance(value, dict):
+            yield from _dotted(value, f"{path}{key}.")
+        else:
+            yield f"{path}{key}", value
 
 
 def phase_of(table: object, place: str) -> object:
@@ -71,9 +84,18 @@ def _recorded(path: Path) -> dict[str, Any]:
 def set_key(table: dict[str, Any], key: str, value: object) -> None:
     """Set one key of a spec's table, such as disk.write_bps. Raises InputError where it leads through no table."""
     first, *rest = key.strip().split(".")
+    if first == KERNEL:  # a plain string is its name, and a name leaves options and parameters as they are
+        if rest and isinstance(name := table.get(KERNEL), str):
+            table[KERNEL] = {"name": name}
+        elif not rest and isinstance(value, str) and isinstance(table.get(KERNEL), dict):
+            rest = ["name"]
     for place, name in enumerate([first, *rest]):
         above = (first, *rest)[:place]
-        if (name == "sysctl" and (not place or first == "phase")) or (name == "files" and "cgroup" in above):
+        if (
+            (name == "sysctl" and (not place or first == "phase"))
+            or (name == "files" and "cgroup" in above)
+            or (name == PARAMETERS and above == (KERNEL,))
+        ):
             rest = [*rest[:place], *filter(None, [".".join(rest[place:])])]  # its own keys have dots: vm.dirty_bytes
             break
     node: Any = table

@@ -17,7 +17,7 @@ Kernels = Mapping[str, Mapping[str, Any]]  # description of each, by its name in
 
 def described(plan: Plan, resolve: KernelResolver) -> Kernels:
     """Return the kernels of a new study. Raises InputError if one is not built."""
-    names = dict.fromkeys(cell.spec.kernel for cell in plan.cells)
+    names = dict.fromkeys(cell.spec.kernel.build for cell in plan.cells)
     return {name: resolve(name).describe() for name in names}
 
 
@@ -27,7 +27,7 @@ def with_kernel(plan: Plan, given: Sequence[str], *, begun: bool = False) -> Pla
     given: series, variants or paths. Paths may be run only if they are given, so several are allowed if the cells name
     all of them. begun: whether the study has runs already. Raises InputError if no cell can use a given kernel.
     """
-    names = {cell.spec.kernel for cell in plan.cells}
+    names = {cell.spec.kernel.name for cell in plan.cells}
     wanted = [name for name in map(full_name, given) if name not in names]
     if not wanted:
         return plan
@@ -35,13 +35,13 @@ def with_kernel(plan: Plan, given: Sequence[str], *, begun: bool = False) -> Pla
         used = ", ".join(sorted(name or "the default kernel" for name in names))
         why = "it was begun with" if begun else "its runs name"
         raise InputError(f"--kernel {wanted[0]}: no run of {plan.name} uses it: {why} {used}: leave --kernel out")
-    cells = tuple(replace(cell, spec=replace(cell.spec, kernel=wanted[0])) for cell in plan.cells)
+    cells = tuple(replace(cell, spec=cell.spec.on(wanted[0])) for cell in plan.cells)
     return replace(plan, cells=cells)
 
 
 def check_kernels(store: Store, resolve: KernelResolver) -> None:
     """Raise InputError unless the kernels may be run and are the builds with which the study began."""
-    if unknown := {cell.spec.kernel for cell in store.plan.cells} - store.kernels.keys():
+    if unknown := {cell.spec.kernel.build for cell in store.plan.cells} - store.kernels.keys():
         raise InputError(f"{store.path} does not name the build of {min(unknown)!r}: its study.json is damaged")
     for name, kernel in store.kernels.items():
         resolve(name)
@@ -59,7 +59,7 @@ def requests(plan: Plan, resolve: KernelResolver, *, here: bool) -> list[Request
     found = []
     for cell in plan.cells:
         try:
-            found.append(ready(cell.spec, resolve) if here else suited(cell.spec, resolve(cell.spec.kernel)))
+            found.append(ready(cell.spec, resolve) if here else suited(cell.spec, resolve(cell.spec.kernel.build)))
         except InputError as error:
             raise InputError(f"{error} (in the cell {cell})") from None
     return found
@@ -67,4 +67,6 @@ def requests(plan: Plan, resolve: KernelResolver, *, here: bool) -> list[Request
 
 def orders(plan: Plan, kernels: Kernels) -> list[Order]:
     """Return an order for each cell, without a seed: workers check whether they can make its runs."""
-    return [Order(to_table(cell.spec), kernels[cell.spec.kernel]["build_id"], own_program()) for cell in plan.cells]
+    return [
+        Order(to_table(cell.spec), kernels[cell.spec.kernel.build]["build_id"], own_program()) for cell in plan.cells
+    ]

@@ -94,8 +94,8 @@ def make_cell(
             for key, value in settings.items():
                 set_key(table, key, copy.deepcopy(value))
         spec = spec_of(table, exact=exact)
-        if os.sep in spec.kernel:  # workers and a later --resume run elsewhere
-            spec = replace(spec, kernel=os.path.abspath(os.path.expanduser(spec.kernel)))
+        if os.sep in spec.kernel.name:  # workers and a later --resume run elsewhere
+            spec = spec.on(os.path.abspath(os.path.expanduser(spec.kernel.name)))
         check_spec(spec)
     except InputError as error:
         raise InputError(f"{error} (in the cell {where})" if where else str(error)) from None

@@ -116,7 +116,7 @@ class Runner:
         while self._waiting and len(self._out) < _AHEAD * slots:
             attempt = self._waiting.popleft()
             spec, plan = attempt.cell.with_seed(attempt.seed), self._store.plan
-            build_id = str(self._store.kernels[spec.kernel]["build_id"])
+            build_id = str(self._store.kernels[spec.kernel.build]["build_id"])
             key = f"wblab-{self._token}-{spec.name}-{attempt.number}"
             self._out[key] = attempt
             loses = attempt.cell.may_lose

@@ -282,7 +282,7 @@ def _content(path: Path) -> dict[str, Any]:
 def _kernels(value: object, plan: Plan) -> dict[str, dict[str, Any]]:
     """Return the kernels of a study. Raises InputError unless all kernels of its cells are described."""
     kernels = value if isinstance(value, dict) else {}
-    for name in {cell.spec.kernel for cell in plan.cells}:
+    for name in {cell.spec.kernel.build for cell in plan.cells}:
         kernel = kernels.get(name)
         if not isinstance(kernel, dict) or not isinstance(kernel.get("build_id"), str):
             raise InputError(f"the build of kernel {name!r} is not recorded")

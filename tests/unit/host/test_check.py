@@ -3,8 +3,10 @@ from dataclasses import replace
 import pytest
 
 from wblab.core.errors import InputError
+from wblab.core.spec import GuestKernel
 from wblab.host import check as module
-from wblab.host.check import check_run
+from wblab.host.check import check_kernel, check_run
+from wblab.kernels import Kernel
 from wblab.lab.named import SPECS
 from wblab.lab.places import PRESETS
 from wblab.lab.specfile import read_spec
@@ -23,6 +25,49 @@ def _tools(monkeypatch):
 @pytest.mark.parametrize("name", SPECS.names())
 def test_a_preset_can_run_here(name):
     check_run(read_spec(PRESETS / f"{name}.toml"))
+
+
+def test_options_and_parameters_of_the_kernel_are_checked():
+    with pytest.raises(InputError, match=r"kernel\.config\.CONFIG_X: write X, without CONFIG_"):
+        check_run(replace(BASE, kernel=GuestKernel(config={"CONFIG_X": "y"})))
+    with pytest.raises(InputError, match=r"kernel\.parameters\.mem: the lab sets this parameter"):
+        check_run(replace(BASE, kernel=GuestKernel(parameters={"mem": "9G"})))
+    check_run(replace(BASE, kernel=GuestKernel(config={"X": "y"}, parameters={"um_cycles": 0})))
+
+
+@pytest.fixture
+def kernel(tmp_path):
+    """A kernel with ext4, one scheduler and one parameter."""
+    config = ("CONFIG_EXT4_FS=y", "CONFIG_EXT4_USE_FOR_EXT2=y", "# CONFIG_XFS_FS is not set")
+    (tmp_path / "config").write_text("\n".join([*config, "CONFIG_MQ_IOSCHED_DEADLINE=y", ""]))
+    (tmp_path / "linux").write_bytes(b"\0um_cycles\0")
+    patches = ("0001-x.patch",)
+    return Kernel(tmp_path / "linux", tmp_path / "config", "7.3", "7.3.1", "", patches, "f00", "source", "gcc")
+
+
+@pytest.mark.parametrize("filesystem", ["ext2", "ext3", "ext4", "none"])
+def test_a_kernel_has_the_filesystems_of_its_configuration(kernel, filesystem):
+    spec = replace(BASE, disk={"disk": replace(BASE.disk["disk"], filesystem=filesystem)})
+    check_kernel(spec, kernel)
+
+
+@pytest.mark.parametrize("filesystem", ["xfs", "btrfs", "f2fs", "vfat", "exfat"])
+def test_a_filesystem_that_the_kernel_lacks_is_named_with_the_command(kernel, filesystem):
+    disks = {"fast": BASE.disk["disk"], "slow": replace(BASE.disk["disk"], filesystem=filesystem)}
+    spec = replace(BASE, disk=disks, kernel=GuestKernel(name="7.3+lean"))
+    with pytest.raises(InputError) as raised:
+        check_kernel(spec, kernel)
+    assert str(raised.value) == (
+        f"the kernel 7.3+lean cannot run this: disk.slow.filesystem={filesystem} needs CONFIG_{filesystem.upper()}_FS: "
+        "take another kernel, such as --kernel 7.3; 'wblab kernel build 7.3' builds it"
+    )
+    check_kernel(spec, replace(kernel, config=None))  # nothing says what such a kernel has
+
+
+def test_a_parameter_that_the_kernel_has_not_is_refused(kernel):
+    check_kernel(replace(BASE, kernel=GuestKernel(parameters={"um_cycles": 0})), kernel)
+    with pytest.raises(InputError, match=r"kernel\.parameters\.um_cycle: the kernel 7\.3\.1 has no such parameter"):
+        check_kernel(replace(BASE, kernel=GuestKernel(parameters={"um_cycle": 0})), kernel)
 
 
 def test_impossible_specs_are_refused():

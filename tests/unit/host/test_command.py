@@ -26,13 +26,13 @@ def named(arguments, start):
 
 
 def test_arguments_hold_neither_name_nor_path_nor_date():
-    text = " ".join(kernel_arguments(replace(BASE, name="a-telling-name", kernel="/a/telling/path")))
+    text = " ".join(kernel_arguments(replace(BASE, name="a-telling-name").on("/a/telling/path")))
     for word in ("telling", str(ROOT), str(Path.home()), os.getcwd(), time.strftime("%Y-"), "/tmp", "/dev/shm"):
         assert word not in text
 
 
 def test_name_and_kernel_and_loads_change_no_argument():
-    assert kernel_arguments(replace(BASE, name="other", kernel="6.12", load={})) == kernel_arguments(BASE)
+    assert kernel_arguments(replace(BASE, name="other", load={}).on("6.12")) == kernel_arguments(BASE)
 
 
 def test_only_a_monitored_guest_has_a_channel_for_samples():

@@ -1,10 +1,12 @@
 import json
+from dataclasses import replace
 
 import pytest
 
 from wblab.core.errors import InputError
 from wblab.core.loads import Control, Offender
-from wblab.core.tables import to_table
+from wblab.core.spec import GuestKernel, Spec
+from wblab.core.tables import from_table, to_table
 from wblab.lab.formats import RUN
 from wblab.lab.named import SPECS
 from wblab.lab.places import PRESETS
@@ -46,8 +48,11 @@ def record(tmp_path, toml):
         ("clock.mode=real", lambda spec: spec.clock.mode, "real"),
         ("load.c1.idle=7ms", lambda spec: spec.load["c1"], Control(idle=7_000_000)),
         ('load.c2={kind = "control", idle = "1s"}', lambda spec: spec.load["c2"], Control(idle=10**9)),
-        ("kernel=", lambda spec: spec.kernel, ""),
-        ("kernel=a=b", lambda spec: spec.kernel, "a=b"),
+        ("kernel=", lambda spec: spec.kernel.build, ""),
+        ("kernel=a=b", lambda spec: spec.kernel.build, "a=b"),
+        ("kernel.parameters.um_cycles=0", lambda spec: spec.kernel.parameters, {"um_cycles": 0}),
+        ("kernel.parameters.printk.devkmsg=on", lambda spec: spec.kernel.parameters, {"printk.devkmsg": "on"}),
+        ("kernel.config.PREEMPT=y", lambda spec: spec.kernel.build, "+PREEMPT=y"),
         ("name = other", lambda spec: spec.name, "other"),
     ],
 )
@@ -78,6 +83,10 @@ def test_settings_apply_in_their_order(toml):
         ),
         ("sysctl=5", "sysctl must be a table"),
         ("disk=5", "disk must be a table"),
+        ("kernel=5", "kernel must be a string or a table, not 5"),
+        ("kernel.config=5", r"kernel\.config must be a table, not 5"),
+        ("kernel.config.X=true", r"kernel\.config\.X must be a whole number or a string, not True"),
+        ("kernel.parameter.x=5", r"unknown key 'kernel\.parameter' .did you mean 'parameters'"),
         ("memroy=1M", "unknown key 'memroy' .did you mean 'memory'"),
         ("seed=" + "1" * 5000, "seed must be a whole number"),
     ],
@@ -155,3 +164,35 @@ def test_a_control_file_name_with_dots_can_be_set_in_a_phase():
     table = {}
     set_key(table, "phase.tight.cgroup.g.files.memory.high", "8M")
     assert table == {"phase": {"tight": {"cgroup": {"g": {"files": {"memory.high": "8M"}}}}}}
+
+
+@pytest.mark.parametrize(
+    "settings",
+    [
+        ["kernel=7.2+one", "kernel.parameters.um_cycles=0", "kernel.config.B=y", "kernel.config.A=250"],
+        ["kernel.parameters.um_cycles=0", "kernel.config={A=250, B='y'}", 'kernel="7.2+one"'],
+        ["kernel=6.1", "kernel={name='7.2+one', parameters={um_cycles=0}, config={B='y', A=250}}"],
+    ],
+)
+def test_a_kernel_s_name_options_and_parameters_are_set_in_any_order(toml, settings):
+    spec = read_spec(toml, settings)
+    assert spec.kernel == GuestKernel(name="7.2+one", parameters={"um_cycles": 0}, config={"A": 250, "B": "y"})
+    assert spec.kernel.build == "7.2+one+A=250+B=y"
+    assert spec.on("6.1").kernel == replace(spec.kernel, name="6.1")
+    assert from_table(Spec, json.loads(json.dumps(to_table(spec))), exact=True) == spec
+
+
+def test_a_kernel_that_has_only_a_name_is_recorded_by_it(toml):
+    assert to_table(read_spec(toml))["kernel"] == ""
+    assert to_table(read_spec(toml, ["kernel.name='7.2'"]))["kernel"] == "7.2"
+    assert to_table(read_spec(toml, ["kernel.config.X=y"]))["kernel"] == {
+        "name": "",
+        "config": {"X": "y"},
+        "parameters": {},
+    }
+
+
+def test_a_parameter_with_a_dot_needs_no_quotes_in_a_file(tmp_path, spec_text):
+    path = tmp_path / "dotted.toml"
+    path.write_text(f"kernel.name = '7.2'\nkernel.parameters.printk.devkmsg = 'on'\n{spec_text}")
+    assert read_spec(path).kernel == GuestKernel(name="7.2", parameters={"printk.devkmsg": "on"})

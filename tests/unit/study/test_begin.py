@@ -79,7 +79,14 @@ def test_every_cell_becomes_an_order_for_workers(make_matrix, resolve):
 
 def test_a_given_kernel_is_used_for_all_runs(make_matrix):
     matrix = with_kernel(make_matrix({"disk.write_bps": ["1M", "2M"]}), ["6.12"])
-    assert {cell.spec.kernel for cell in matrix.cells} == {"6.12"}
+    assert {cell.spec.kernel.build for cell in matrix.cells} == {"6.12"}
+
+
+def test_a_given_kernel_keeps_the_options_of_the_cells(make_matrix, resolve):
+    matrix = make_matrix({"kernel.config.X": ["n", "y"]})
+    assert [cell.spec.kernel.build for cell in with_kernel(matrix, ["6.12"]).cells] == ["6.12+X=n", "6.12+X=y"]
+    with pytest.raises(InputError, match=r"the kernel \+X=n is not built yet"):
+        described(matrix, resolve)
 
 
 def test_without_a_given_kernel_or_with_named_kernels_nothing_changes(make_matrix):

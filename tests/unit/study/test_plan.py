@@ -5,7 +5,7 @@ import pytest
 
 from wblab.core.errors import InputError
 from wblab.lab.named import MATRICES, SPECS
-from wblab.study.cells import run_name
+from wblab.study.cells import Cell, run_name
 from wblab.study.designs.factorial import expand, read_matrix
 from wblab.study.plan import Plan
 
@@ -36,6 +36,16 @@ def test_runs_go_seed_by_seed(make_matrix):
     assert cell.with_seed(seed).name == "1-bfq-s9"
 
 
+def test_options_and_parameters_of_the_kernel_are_axes(make_matrix):
+    axes = {"kernel.config.X": ["n", "y"], "kernel": ["7.3", "6.1"], "kernel.parameters.printk.devkmsg": ["on"]}
+    matrix = make_matrix(axes)
+    builds = ["7.3+X=n", "6.1+X=n", "7.3+X=y", "6.1+X=y"]
+    assert [cell.spec.kernel.build for cell in matrix.cells] == builds
+    assert {cell.spec.kernel.parameters["printk.devkmsg"] for cell in matrix.cells} == {"on"}
+    assert str(matrix.cells[0]) == "kernel.config.X n, kernel 7.3, kernel.parameters.printk.devkmsg on"
+    assert [Cell.from_json(json.loads(json.dumps(cell.to_json()))) for cell in matrix.cells] == [*matrix.cells]
+
+
 def test_common_keys_can_be_overridden_by_a_level(make_matrix):
     axes = {"sysctl.vm.dirty_bytes": [1 << 20, 1 << 21], "mount": {"sync": {"disk.mount_options": ["sync"]}}}
     matrix = make_matrix(axes, set={"disk.write_bps": "2MiB/s", "sysctl.vm.dirty_ratio": 0})
@@ -58,7 +68,7 @@ def test_names_of_cells_are_valid_for_any_level(make_matrix):
 
 def test_built_kernels_are_used(folder):
     matrix = expand({"name": "m", "base": "small.toml", "axes": {"kernel": "built"}}, folder, built=["7.3", "6.1"])
-    assert [cell.spec.kernel for cell in matrix.cells] == ["7.3", "6.1"]
+    assert [cell.spec.kernel.build for cell in matrix.cells] == ["7.3", "6.1"]
     with pytest.raises(InputError, match="no kernel is built"):
         expand({"name": "m", "base": "small.toml", "axes": {"kernel": "built"}}, folder)
 
@@ -66,7 +76,7 @@ def test_built_kernels_are_used(folder):
 def test_the_path_of_a_kernel_becomes_absolute(make_matrix, monkeypatch):
     monkeypatch.chdir("/usr")
     matrix = make_matrix({"kernel": ["./lib/linux", "7.3", "/a/linux"]})
-    assert [cell.spec.kernel for cell in matrix.cells] == ["/usr/lib/linux", "7.3", "/a/linux"]
+    assert [cell.spec.kernel.build for cell in matrix.cells] == ["/usr/lib/linux", "7.3", "/a/linux"]
     assert [cell.levels["kernel"] for cell in matrix.cells] == ["./lib/linux", "7.3", "/a/linux"]
 
 

@@ -4,7 +4,7 @@ import math
 import os
 from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, BinaryIO
 
@@ -17,9 +17,10 @@ from wblab.analysis.runs.metrics import Further, is_noisy, metric_rows, metrics_
 from wblab.analysis.runs.run import NothingMeasuredError, Run, find_run, read_run
 from wblab.core.errors import InputError, nearest
 from wblab.core.files import open_file
+from wblab.core.spec import Spec
 from wblab.core.tables import to_table
 from wblab.lab.formats import COLUMNS, LOOKS, NOISY, NOISY_MARK, RUNS, STUDY, STUDY_FILE, TABLE, read_object
-from wblab.lab.kernelname import variants_of
+from wblab.lab.kernelname import options_in, variants_of
 from wblab.lab.printable import printable
 
 SUFFIXES = (".parquet", ".csv")
@@ -186,11 +187,13 @@ def found_observations(
 
 def _memory_notes(table: pd.DataFrame, runs: Iterable[Path]) -> Iterator[str]:
     """Yield a note if the kernels of runs left different memory. runs: their directories."""
-    if _KERNEL not in table or table[_KERNEL].nunique() < 2:
+    axes = [str(name) for name in table.columns if _is_build(str(name)) and table[name].nunique() > 1]
+    if not axes:
         return
-    first = table.drop_duplicates(_KERNEL)
+    first = table.drop_duplicates(axes)
     paths = {run.name: run for run in runs}
-    names = zip(first[_KERNEL].map(_text), first["run"].map(str), strict=True)
+    kernels = (", ".join(map(_text, levels)) for levels in first[axes].itertuples(index=False))
+    names = zip(kernels, first["run"].map(str), strict=True)
     if note := unequal({kernel: paths[name] for kernel, name in names if name in paths}):
         yield note
 
@@ -243,8 +246,12 @@ def observations(
 
 
 def _keys(run: Run) -> dict[str, str]:
-    """Return a run's spec as dotted keys, without the seed, and with the kernel that ran."""
-    flat = _flat(to_table(run.spec))
+    """Return a run's spec as dotted keys, without the seed, and with the kernel that ran: its options are keys too."""
+    spec = run.spec
+    if isinstance(spec, Spec):
+        name, options = options_in(spec.kernel.build)
+        spec = replace(spec, kernel=replace(spec.kernel, name=name, config={**options}))
+    flat = {_KERNEL if key == "kernel.name" else key: value for key, value in _flat(to_table(spec)).items()}
     flat["name"] = flat["name"].removesuffix(f"-s{flat.pop('seed')}")  # a study names its runs after cell and seed
     kernel = run.record.get("kernel")
     if isinstance(kernel, dict) and kernel.get("release"):
@@ -260,14 +267,20 @@ def _flat(table: Mapping[str, Any], path: str = "") -> dict[str, str]:
 
 
 def _add_builds(runs: Sequence[Run], specs: Sequence[dict[str, str]]) -> None:
-    """Add the build to the kernel's release where runs have several builds of one release."""
+    """Add the build to the kernel's release where runs have several builds of one release with the same options."""
     builds = [str((run.record.get("kernel") or {}).get("build_id") or "") for run in runs]
-    of_release: dict[str, set[str]] = {}
-    for spec, build in zip(specs, builds, strict=True):
-        of_release.setdefault(spec["kernel"], set()).add(build)
-    for spec, build in zip(specs, builds, strict=True):
-        if len(of_release[spec["kernel"]]) > 1:
-            spec["kernel"] = f"{spec['kernel']} ({build[:8]})"
+    of_kernel: dict[tuple[tuple[str, str], ...], set[str]] = {}
+    kernels = [tuple(item for item in spec.items() if _is_build(item[0])) for spec in specs]
+    for kernel, build in zip(kernels, builds, strict=True):
+        of_kernel.setdefault(kernel, set()).add(build)
+    for spec, kernel, build in zip(specs, kernels, builds, strict=True):
+        if len(of_kernel[kernel]) > 1:
+            spec[_KERNEL] = f"{spec[_KERNEL]} ({build[:8]})"
+
+
+def _is_build(key: str) -> bool:
+    """Whether a key, or an axis, decides which kernel ran."""
+    return key == _KERNEL or key.startswith("kernel.config.")
 
 
 def _text(value: object) -> str:

@@ -169,4 +169,4 @@ def case_spec(name: str, seed: int, kernel_name: str = "") -> Spec:
     spec = read_spec(SPECS.find(case.preset), case.settings)
     opens = _OPEN_EVENTS if case.opens else ()
     trace = replace(spec.trace, events=(*spec.trace.events, *case.events, *opens))
-    return replace(spec, name=name, seed=seed, kernel=kernel_name, trace=trace)
+    return replace(spec, name=name, seed=seed, trace=trace).on(kernel_name)

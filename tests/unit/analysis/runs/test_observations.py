@@ -199,6 +199,24 @@ def test_the_kernel_is_the_one_that_ran(make):
     assert list(dict.fromkeys(table["kernel"])) == ["7.3", "6.1"]
 
 
+def test_options_and_parameters_of_the_kernel_are_keys(make):
+    kernels = [
+        {"name": "7.3+one", "config": {"X": "y"}, "parameters": {"um_cycles": 0}},
+        {"name": "7.3+one", "config": {"X": "n"}, "parameters": {}},
+        "7.3+one+X=n",
+        "7.3+one",
+    ]
+    runs = [
+        make(f"r{i}", changes={"kernel": kernel}, kernel={"release": "7.3.1", "build_id": build * 8})
+        for i, (kernel, build) in enumerate(zip(kernels, ("ab", "cd", "cd", "ef"), strict=True))
+    ]
+    table = runs_table(runs)[0].drop_duplicates("run")
+    assert [*table["kernel"]] == ["7.3.1+one"] * 4
+    assert [*table["kernel.config.X"]] == ["y", "n", "n", "-"]
+    assert [*table["kernel.parameters.um_cycles"]] == ["0", "-", "-", "-"]
+    assert "kernel.name" not in table.columns
+
+
 def test_the_name_of_a_variant_is_kept(make):
     runs = [
         make(f"v{i}", changes={"kernel": name}, kernel={"release": "7.3.1", "build_id": build * 8})

@@ -5,7 +5,7 @@ settings may have changed when the first round ends.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from itertools import combinations
 
 from wblab.core.check import check_spec
@@ -130,7 +130,7 @@ def _joined(now: Machine, alone: Sequence[_State]) -> Iterator[_State]:
 
 def _option(now: Machine, state: _State, number: str, factor: int, kernel: str) -> Option:
     remedy = state.remedy
-    spec = replace(twin_of(state.machine, f"{number}-{_plain(remedy.name)}", factor).spec, kernel=kernel)
+    spec = twin_of(state.machine, f"{number}-{_plain(remedy.name)}", factor).spec.on(kernel)
     check_spec(spec)
     wanted = tuple(differing(now, state.machine))
     return Option(

@@ -60,7 +60,8 @@ class Measurements:
         The cell names the kernel by its path, so a run can be repeated from its record.
         """
         kernel, name = self.kernels[commit], short(commit)
-        spec = suited(replace(self.spec, name=name, kernel=str(kernel.path)), kernel).spec
+        executable = replace(self.spec.kernel, name=str(kernel.path), config={})  # it is built with them
+        spec = suited(replace(self.spec, name=name, kernel=executable), kernel).spec
         cell = next((cell for cell in self.store.plan.cells if cell.name == name), None)
         if cell is None:
             cell = Cell(name, {COMMIT: name}, spec)
@@ -76,7 +77,7 @@ class _WithKernels:
     kernels: dict[str, Kernel]
 
     def give(self, key: str, order: Order, *, soon: bool = False) -> None:
-        self.workers.give(key, replace(order, kernel=self.kernels[order.spec["kernel"]]), soon=soon)
+        self.workers.give(key, replace(order, kernel=self.kernels[order.unpacked().kernel.build]), soon=soon)
 
     def slots(self) -> int:
         return self.workers.slots()

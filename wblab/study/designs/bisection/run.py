@@ -81,7 +81,7 @@ def bisect(question: Question, store: Store, print_line: PrintLine, jobs: int | 
         stack.callback(store.write_tables)
         with steps("bisect") as report:
             made = stack.enter_context(worktree(question.tree, question.good.hash, report))
-        lab = Measurements(_builder(question.tree, made), question.spec, question.metric, store, workers)
+        lab = Measurements(_builder(question, made), question.spec, question.metric, store, workers)
         search = Search(lab, question.most, steps, record)
         ends = search.ends(question.good.hash, question.bad.hash)
         if not ends.differ:
@@ -99,10 +99,11 @@ def bisect(question: Question, store: Store, print_line: PrintLine, jobs: int | 
     return answer
 
 
-def _builder(tree: Path, made: Worktree) -> Callable[[str, Report], Kernel]:
+def _builder(question: Question, made: Worktree) -> Callable[[str, Report], Kernel]:
     def build(commit: str, report: Report) -> Kernel:
         made.checkout(commit, report)
-        return build_tree(made.tree, f"{tree} ({short(commit)})", made.objects, report=report)
+        about, options = f"{question.tree} ({short(commit)})", question.spec.kernel.config
+        return build_tree(made.tree, about, made.objects, options=options, report=report)
 
     return build
 

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from wblab.analysis.runs.run import Run, read_run
 from wblab.core.errors import WblabError
-from wblab.core.spec import Spec
+from wblab.core.spec import GuestKernel, Spec
 from wblab.host.request import ready
 from wblab.kernels import Kernel, KernelResolver
 from wblab.lab.formats import STUDY_FILE
@@ -29,29 +29,29 @@ _DIGITS = 12  # of the digest in a directory's name
 
 
 @contextmanager
-def proving(directory: Path, seed: int, kernel_name: str, resolve: KernelResolver) -> Iterator[Make]:
+def proving(directory: Path, seed: int, chosen: GuestKernel, resolve: KernelResolver) -> Iterator[Make]:
     """Yield a function that returns the run of a spec, and makes it only if the directory lacks it.
 
     directory: all proofs of one run. Each build of the kernel and of the lab has its own study there; the first run
     creates it. Raises InputError.
     """
-    kernel = resolve(kernel_name)
+    kernel = resolve(chosen.build)
     path = directory / sha256(f"{kernel.build_id} {own_program()}".encode()).hexdigest()[:_DIGITS]
     with ExitStack() as stack:
-        yield _Proof(path, seed, kernel_name, kernel, stack).made
+        yield _Proof(path, seed, chosen, kernel, stack).made
 
 
 @dataclass(frozen=True)
 class _Proof:
     path: Path
     seed: int
-    kernel_name: str
+    chosen: GuestKernel
     kernel: Kernel
     stack: ExitStack
 
     def made(self, spec: Spec) -> Run:
         """Return the run of a spec. Raises InputError, and WblabError if it fails."""
-        spec = ready(replace(spec, kernel=self.kernel_name), lambda name: self.kernel).spec
+        spec = ready(replace(spec, kernel=self.chosen), lambda name: self.kernel).spec
         store, workers = self._study
         cell = next((cell for cell in store.plan.cells if cell.spec == spec), None)
         if cell is None:
@@ -71,8 +71,8 @@ class _Proof:
             store = Store.open(self.path, NAME)
         else:
             plan = Plan(NAME, (self.seed,), (), design=NAME)
-            store = Store.begin(self.path, plan, {self.kernel_name: self.kernel.describe()})
+            store = Store.begin(self.path, plan, {self.chosen.build: self.kernel.describe()})
         self.stack.enter_context(store.held())
         clear_failed(store)
         self.stack.callback(store.write_tables)
-        return store, self.stack.enter_context(forked(1, store.room(), [self.kernel_name]))
+        return store, self.stack.enter_context(forked(1, store.room(), [self.chosen.build]))

@@ -34,7 +34,7 @@ def twin_study(machine: Machine, live: Path | None) -> TwinStudy:
 
 def plan_of(study: TwinStudy, seeds: int, kernel_name: str) -> Plan:
     """Return the plan of a twin's runs with the seeds 1 to `seeds`."""
-    spec = replace(study.twin.spec, kernel=kernel_name)
+    spec = study.twin.spec.on(kernel_name)
     about = {
         "machine": to_table(study.machine),
         "factor": study.twin.factor,
