@@ -36,6 +36,13 @@ def test_the_limits_are_shares_of_it(shared_lab):
 
 def test_a_guest_whose_set_up_takes_too_much_fails_with_the_reason(lab, monkeypatch):
     monkeypatch.setattr("wblab.host.command.boot_bytes", lambda spec: boot_bytes(spec) - 150 * MIB)
-    with pytest.raises(RunFailedError, match=r"memory: the loads have .* of the spec's 100 MiB"):
+    with pytest.raises(RunFailedError, match=r"memory: .* is available in the guest, not 1\d\d"):
         lab.run("base", *SHORT)
     assert lab.left_behind() == []
+
+
+def test_the_limit_starts_as_on_a_machine_booted_with_36_mib_more(shared_lab):
+    run = shared_lab.run("base", *SHORT, f"memory={100 * MIB}")
+    state = page_cache(run).dirty_state
+    first = (state.ts_ns >= run.zero_ns).argmax()
+    assert 0.2 * 135 * MIB < state.limit[first] < 0.2 * 143 * MIB  # with the trace's buffer of a few MiB

@@ -14,18 +14,20 @@ from wblab.core.spec import GRID_NS, Spec
 from wblab.core.status import Message, Phase
 from wblab.core.syscalls import power_off
 from wblab.core.tables import from_table
-from wblab.core.units import NS_PER_S
+from wblab.core.units import NS_PER_S, Bytes
 from wblab.guest.agenda import agenda
 from wblab.guest.agents import provide_lab, start_agents, stop_agents
 from wblab.guest.cgroups import make_cgroups, mount_cgroups
 from wblab.guest.disk import lift_throttles, set_up_disk, unmount_disks, write_out
 from wblab.guest.extents import map_files
 from wblab.guest.loads import Running, lay_out_files, start_loads, stop_loads, wait_for
-from wblab.guest.memory import reserve
+from wblab.guest.memory import leave, mount_reserve, renew_limits
 from wblab.guest.mounts import mount_all
 from wblab.guest.settings import set_sysctls
 from wblab.guest.tracing import Recording
 
+# What is taken until the loads start, about: before, the guest is a machine that was booted with that much more memory.
+_SET_UP_BYTES = 36 << 20
 _READY_NS = 5 * 10**8  # before the loads' start their processes have all they need, and sleep
 _SETTLE_S = 60.0  # limit of guest time for quick steps: the start of the trace, the stop of a load
 
@@ -70,6 +72,9 @@ def say(status: int, phase: Phase, **detail: Any) -> None:
 def run(spec: Spec, parameters: dict[str, Any], status: int) -> None:
     """Run one experiment; its phases are in separate files. Raises WblabError or OSError."""
     say(status, "settings")
+    mount_reserve()
+    leave(Bytes(spec.memory + spec.trace.buffer + _SET_UP_BYTES))
+    renew_limits()
     set_sysctls(spec.sysctl)
     sleep_until(on_grid(spec, time.monotonic_ns()))
     say(status, "disk")
@@ -90,7 +95,7 @@ def run(spec: Spec, parameters: dict[str, Any], status: int) -> None:
     running = start_loads(spec, start_ns, groups, parameters["batch"])
     try:
         sleep_until(start_ns - _READY_NS)
-        reserved, available = reserve(spec.memory)
+        reserved, available = leave(spec.memory)
         say(status, "loads", reserved_bytes=reserved, available_bytes=available)
         offenders = [item for item in running if item.name in spec.offenders]
         others = [item for item in running if item.name not in spec.offenders]

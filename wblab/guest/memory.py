@@ -13,7 +13,8 @@ from wblab.core.errors import WblabError
 from wblab.core.syscalls import MS_NODEV, MS_NOSUID, mount
 from wblab.core.units import Bytes, format_bytes
 
-RESERVE = Path("/run/wblab/reserve")
+_RESERVE = Path("/run/wblab/reserve")
+_RATIO = Path("/proc/sys/vm/dirty_ratio")
 _PAGE_BYTES = os.sysconf("SC_PAGE_SIZE")
 _TRIES = 32  # the file's own index takes a page now and then; five or six tries are usual
 _NODE = re.compile(r"^ +nr_(?:in)?active_file +(\d+)$", re.MULTILINE)  # of a node, in its first zone
@@ -35,29 +36,43 @@ def dirtyable_pages(zoneinfo: str) -> int:
     return max(0, free - kept) + sum(map(int, _NODE.findall(zoneinfo)))
 
 
-def reserve(available: Bytes) -> tuple[Bytes, Bytes]:
-    """Take memory until just so much is available, to the page; return how much was taken, and how much is available.
+def mount_reserve() -> None:
+    """Mount the filesystem of the file that is to have what is too much; it has no limit of its own."""
+    _RESERVE.mkdir(parents=True)
+    mount("tmpfs", _RESERVE, "tmpfs", MS_NOSUID | MS_NODEV, "size=0")
 
-    In real time other processes change that meanwhile. Raises WblabError if less is available already.
+
+def renew_limits() -> None:
+    """Let the kernel take its limit on dirty memory, and its rate limits, from what is available now.
+
+    It does so at boot and when a setting changes; later the limit follows only slowly. See writeback_set_ratelimit() of
+    mm/page-writeback.c.
     """
-    RESERVE.mkdir(parents=True)
-    mount("tmpfs", RESERVE, "tmpfs", MS_NOSUID | MS_NODEV, "size=0")  # 0: no limit
-    wanted, taken = available // _PAGE_BYTES, 0
-    with (RESERVE / "pages").open("wb") as file:
+    ratio = int(_RATIO.read_text())
+    for value in (ratio - 1, ratio):
+        _RATIO.write_text(str(value))
+
+
+def leave(available: Bytes) -> tuple[Bytes, Bytes]:
+    """Take or give back memory until just so much is available, to the page; return how much is taken, and available.
+
+    In real time other processes change that meanwhile. Raises WblabError if less is available with nothing taken.
+    """
+    wanted = available // _PAGE_BYTES
+    with (_RESERVE / "pages").open("ab") as file:
         for _ in range(_TRIES):
-            more = _available_pages() - wanted
+            taken, more = os.fstat(file.fileno()).st_size // _PAGE_BYTES, _available_pages() - wanted
             if not more:
                 break
             if taken + more < 0:
                 raise WblabError(
-                    f"memory: the loads have {format_bytes(available + (taken + more) * _PAGE_BYTES)} of the spec's "
-                    f"{format_bytes(available)}: the trace, loads or agents take more before the start than expected"
+                    f"memory: {format_bytes(available + (taken + more) * _PAGE_BYTES)} is available in the guest, not "
+                    f"{format_bytes(available)}: its kernel, trace, loads or agents take more than the lab expects"
                 )
             if more > 0:
                 os.posix_fallocate(file.fileno(), taken * _PAGE_BYTES, more * _PAGE_BYTES)
             else:
                 os.ftruncate(file.fileno(), (taken + more) * _PAGE_BYTES)
-            taken += more
     return Bytes(taken * _PAGE_BYTES), Bytes((wanted + more) * _PAGE_BYTES)
 
 
