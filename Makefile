@@ -19,7 +19,7 @@ PYTEST = $(VENV)/bin/pytest -n auto --dist loadfile --no-loadscope-reorder --lef
 LEFT_OUT := .pytest_cache/left-out
 
 .DEFAULT_GOAL := help
-.PHONY: help run test developed unit uml soak golden expected figures results wisdom lint docs bench notebooks kernel setup packages doctor reference clean
+.PHONY: help run test developed unit uml soak golden expected figures results wisdom atlas lint docs bench notebooks kernel setup packages doctor reference clean
 
 help: ## Show this help
 	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | awk -F ':.*## ' '{ printf "  make %-10s %s\n", $$1, $$2 }'
@@ -72,6 +72,12 @@ results: developed kernel ## Check all claims anew, and write the page of their 
 wisdom: developed kernel ## Try all recommendations anew (half an hour), and write the page of their results
 	@directory=$$(mktemp -d) && trap 'rm -rf "$$directory"' EXIT && \
 	$(WBLAB) trial --exp "$$directory" && $(VENV)/bin/python docs/wisdom.py "$$directory"/*
+
+# Each call makes what is missing or out of date: parts first, such as `wblab atlas -o exp/atlas-page --kernel 6.1 --source li`.
+atlas: developed kernel ## Make what the atlas of all kernels lacks (hours), and write its page
+	@for filesystem in ext4 ext2 xfs; do \
+	    $(WBLAB) atlas -o exp/atlas-page --filesystem "$$filesystem" || exit; \
+	done && $(VENV)/bin/python docs/atlas.py exp/atlas-page
 
 bench: developed kernel ## Measure what things take; each beside what was measured before (exp/bench.jsonl)
 	@$(VENV)/bin/pytest -m bench -q -s --timeout=1800

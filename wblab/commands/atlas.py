@@ -40,7 +40,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_jobs(parser)
     parser.add_argument("-o", "--output", type=Path, metavar="DIR", help="directory of the atlas (default: exp/atlas)")
     add_exp(parser, "its directory goes")
-    add_json(parser, "print the page's path and the verdicts as JSON")
+    add_json(parser, "print the page's path, the verdicts, and where kernels differ as JSON")
     parser.set_defaults(run=_atlas)
 
 
@@ -49,7 +49,7 @@ def _atlas(arguments: argparse.Namespace) -> None:
     from wblab.kernels import built_kernels, list_kernels
     from wblab.lab.progress import step
     from wblab.study.designs.atlas.made import is_current, make, read, read_all
-    from wblab.study.designs.atlas.page import counts, write_page
+    from wblab.study.designs.atlas.page import counts, to_json, write_page
     from wblab.study.designs.atlas.plan import planned
 
     series = [listed.series for listed in list_kernels()]
@@ -66,10 +66,11 @@ def _atlas(arguments: argparse.Namespace) -> None:
             made.append(make(plan, atlas, arguments.jobs or processors()))
         fresh += 1
         write_page(read_all(atlas, series), atlas)
-    page = write_page(read_all(atlas, series), atlas)  # with all targets of earlier calls
+    whole = read_all(atlas, series)  # with all targets of earlier calls
+    page = write_page(whole, atlas)
     if arguments.json:
         found = [{"target": item.target.name, "release": item.release} | counts(item) for item in made]
-        print(json.dumps({"page": str(page), "made_now": fresh, "targets": found}, indent=2))
+        print(json.dumps({"page": str(page), "made_now": fresh, "targets": found} | to_json(whole), indent=2))
     else:
         rows = [(item.release, item.target.filesystem, item.target.source, _words(counts(item))) for item in made]
         Table(rows, ("kernel", "filesystem", "source", "verdicts")).show()

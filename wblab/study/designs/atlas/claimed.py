@@ -14,10 +14,10 @@ from wblab.lab.formats import CONFIG, REPORT
 from wblab.study.designs.atlas.content import made_of, opened, prune_runs
 from wblab.study.designs.atlas.target import Row, Target, on_filesystem
 from wblab.study.designs.cases.report import write_report
-from wblab.study.designs.cases.result import Result
+from wblab.study.designs.cases.result import Result, figure_text
 from wblab.study.designs.cases.runs import examine, plan_of, specs_of
 from wblab.study.plan import Plan
-from wblab.study.sources.claim import Claim
+from wblab.study.sources.claim import Claim, Verdict
 from wblab.study.sources.registry import WORKS
 
 _JUDGES = ("analysis", "report", "study/sources", "study/designs/cases")
@@ -46,14 +46,18 @@ class Claimed:
             found = examine(self.claims, store, at_once, impossible=self.impossible)
         wall_s = time.monotonic() - started_s
         write_report(Result(kernel, self.seeds, wall_s, found.verdicts, found.samples, self.target.source), directory)
-        return [
-            Row(claim.name, "", claim.says, verdict.outcome, verdict.why, f"{REPORT}#{claim.name}")
-            for claim, verdict in found.verdicts
-        ]
+        return [_row(claim, verdict) for claim, verdict in found.verdicts]
 
     def prune(self, directory: Path) -> None:
         """Remove the traces: see Planned."""
         prune_runs(directory, lambda name: name not in _DROPPED)
+
+
+def _row(claim: Claim, verdict: Verdict) -> Row:
+    found = verdict.effect
+    why = f"{found.what}. {verdict.why}" if found else verdict.why
+    seeds = str(len(found.values)) if found else ""
+    return Row(claim.name, "", claim.says, verdict.outcome, why, f"{REPORT}#{claim.name}", figure_text(found), seeds)
 
 
 def planned(target: Target, seeds: int, resolve: KernelResolver) -> Claimed:

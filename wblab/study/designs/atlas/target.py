@@ -35,6 +35,7 @@ class Row:
 
     name: of the claim, or the recommendation's number. about: source and settings of a recommendation. why: figures of
     the verdict, or its reason, in words. link: their place, relative to the target's directory; empty without runs.
+    figure: what decides, with its interval; seeds: of how many seeds it is. Both are empty if there is none.
     """
 
     name: str
@@ -43,6 +44,8 @@ class Row:
     verdict: str
     why: str
     link: str
+    figure: str = ""
+    seeds: str = ""
 
 
 def on_filesystem(spec: Spec, filesystem: Filesystem, instead_of: Filesystem | None = None) -> Spec:

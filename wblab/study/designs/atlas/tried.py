@@ -120,16 +120,18 @@ def _row(  # noqa: PLR0913, PLR0917 - what a row is about
     found: Found | None,
     reasons: Mapping[str, str],
 ) -> Row:
-    tried = [one for one in found.looked if not (one.tried.refused or one.tried.failed)] if found else []
+    tried = [one for one in found.looked if one.kept.figure] if found else []
+    figure = seeds = ""
     if found and tried:
-        verdict, why = str(found.outcome), f"{worst_text(found)}; reproduced in {found.counts} scenarios"
+        verdict, why, figure = str(found.outcome), f"reproduced in {found.counts} scenarios", worst_text(found)
+        seeds = str(min(one.kept.figure.interval.runs for one in tried if one.kept.figure))
     else:
         verdict = NOT_TESTABLE
         why = worst_text(found) if found else next(iter(reasons.values()), _NOTHING)
     if found and reasons:
         why += f"; not on {', '.join(reasons)}: {next(iter(reasons.values()))}"
     link = f"{REPORT}#recommendation-{key}" if found else ""
-    return Row(key, f"{entry.who}: {value.name}", expectation.says, verdict, why, link)
+    return Row(key, f"{entry.who}: {value.name}", expectation.says, verdict, why, link, figure, seeds)
 
 
 def _reasons(key: str, expectation: Expectation, unfit: Unfit) -> dict[str, str]:
