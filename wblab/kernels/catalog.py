@@ -1,6 +1,5 @@
 """The kernels that the lab knows, from linux-uml/kernels.toml."""
 
-import re
 import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
@@ -10,8 +9,10 @@ from typing import Any
 
 from wblab.core.errors import InputError, nearest
 from wblab.kernels import pins
+from wblab.kernels.forms import Forms, forms
 from wblab.kernels.patchlist import PatchFile, read_series
 from wblab.kernels.pins import Pin
+from wblab.kernels.versions import ordinal
 from wblab.lab.kernelname import VARIANT, check_option, named, options_in
 from wblab.lab.places import LINUX_UML
 
@@ -46,6 +47,7 @@ class Catalog:
     events: Mapping[str, str]  # an event system that some kernels lack -> the feature that provides it
     series: tuple[Series, ...]
     pins: Mapping[str, Pin]  # series -> its source
+    optional: Mapping[str, str]  # a patch that no kernel needs -> what is missing without it
 
     def find(self, name: str) -> Series:
         """Return a series by its name, also with variants and options, which get their one order.
@@ -113,23 +115,18 @@ class Catalog:
         """Return the fragments of the configuration, sorted by name."""
         return tuple(sorted((self.folder / "config").glob("*.config")))
 
-    def patch_series(self, version: str) -> str:
-        """Return the series whose patches suit a `version`: its own, else the nearest older one, else the oldest.
+    def lists_patches(self, version: str) -> bool:
+        """Whether linux-uml/series/<version> exists, even as an empty file."""
+        return self._series_file(version).is_file()
 
-        A version is a series of its own if linux-uml/series/<version> exists, even as an empty file.
-        """
-        if self._series_file(version.partition(VARIANT)[0]).is_file():
-            return version
-        older = [series.name for series in self.series if ordinal(series.name) <= ordinal(version)]
-        return max(older, key=ordinal) if older else min((series.name for series in self.series), key=ordinal)
+    def forms(self, version: str) -> list[Forms]:
+        """Return the patches that a tree of `version` may need, with their forms. Raises InputError."""
+        names = [path.name for path in (self.folder / "series").iterdir()]
+        folder = self.folder / "patches"
+        return forms(version, {name: self.patches(name) for name in names}, folder, self.optional)
 
     def _series_file(self, plain: str) -> Path:
         return self.folder / "series" / plain
-
-
-def ordinal(version: str) -> tuple[int, ...]:
-    """Return a version's numbers, so that 6.12 sorts after 6.1."""
-    return tuple(int(number) for number in re.findall(r"\d+", version))
 
 
 _PATCH, _FRAGMENT = _KINDS = (".patch", ".config")  # a variant has one of them, or both
@@ -160,6 +157,7 @@ def load(folder: Path = LINUX_UML) -> Catalog:
             events=table.get("events", {}),
             series=series,
             pins=pins.load(_pins_file(folder)),
+            optional=table.get("optional", {}),
         )
         catalog.find(catalog.default)
         for feature in catalog.events.values():

@@ -4,7 +4,7 @@ import re
 from dataclasses import dataclass
 
 from wblab.kernels import download
-from wblab.kernels.catalog import ordinal
+from wblab.kernels.versions import ordinal
 
 
 @dataclass(frozen=True)

@@ -57,6 +57,19 @@ def push(tree: Path, patches: Sequence[Patch], source: str) -> None:
             os.utime(tree / name, ns=(time_ns, time_ns))
 
 
+MOST_FUZZ = 2  # lines of context that may differ; the default of patch(1), which `push` uses
+
+
+def apply(tree: Path, patch: Patch, fuzz: int) -> str | None:
+    """Apply one patch. If it does not apply, change nothing and return why."""
+    how = ("--forward", "--batch", f"--fuzz={fuzz}")
+    tried = _patch(tree, patch, "--dry-run", *how)
+    if tried.returncode:
+        return failure(tried.stdout.decode(errors="replace"))
+    _patch(tree, patch, *how)
+    return None
+
+
 def pop(tree: Path, patches: Sequence[Patch]) -> tuple[str, ...]:
     """Revert the patches that the tree already has, last first; return their names."""
     popped = []

@@ -5,12 +5,13 @@ beside it as NAME@SERIES.patch.
 """
 
 import re
+from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
 from wblab.core.errors import InputError, nearest
 
-_NAME = re.compile(r"([\w.-]+)(?:@[\d.]+)?\.patch", re.ASCII)
+_NAME = re.compile(r"[\w.-]+(?:@[\d.]+)?\.patch", re.ASCII)
 
 
 @dataclass(frozen=True)
@@ -20,6 +21,21 @@ class PatchFile:
     name: str  # part of the build id, such as 0003-NAME.patch: numbered by its place, as git format-patch does
     path: Path
 
+    @property
+    def stem(self) -> str:
+        """The name without its place, such as NAME: the same for all forms of the patch."""
+        return stem(self.path)
+
+
+def stem(path: Path) -> str:
+    """Return NAME for NAME.patch and NAME@SERIES.patch."""
+    return path.name.removesuffix(".patch").partition("@")[0]
+
+
+def numbered(paths: Iterable[Path]) -> tuple[PatchFile, ...]:
+    """Return patches in the order in which they are applied."""
+    return tuple(PatchFile(f"{place:04}-{stem(path)}.patch", path) for place, path in enumerate(paths, start=1))
+
 
 def read_series(file: Path, folder: Path) -> tuple[PatchFile, ...]:
     """Return the patches that a series file lists, which are in `folder`. Raises InputError that names the line."""
@@ -27,19 +43,19 @@ def read_series(file: Path, folder: Path) -> tuple[PatchFile, ...]:
         lines = file.read_text(errors="replace").splitlines()
     except OSError as error:
         raise InputError(f"cannot read {file}: {error.strerror}; list the patches there, one name per line") from None
-    found: list[PatchFile] = []
+    found: list[Path] = []
     for number, line in enumerate(lines, start=1):
         if not (name := re.sub(r"(^|\s)#.*", "", line).strip()):
             continue
-        where, stem = f"{file}, line {number}", _NAME.fullmatch(name)
-        if stem is None:
+        where = f"{file}, line {number}"
+        if _NAME.fullmatch(name) is None:
             raise InputError(f"{where}: {name!r} is no name of a patch: give one NAME.patch per line")
         path = folder / name
         if not path.is_file():
             there = sorted(patch.name for patch in folder.glob("*.patch"))
             hint = nearest(name, there)
             raise InputError(f"{where}: no patch {name!r} in {folder}{hint}: add it or correct the line")
-        if path in (patch.path for patch in found):
+        if path in found:
             raise InputError(f"{where}: {name!r} is listed twice: remove one of the lines")
-        found.append(PatchFile(f"{len(found) + 1:04}-{stem[1]}.patch", path))
-    return tuple(found)
+        found.append(path)
+    return numbered(found)

@@ -1,11 +1,13 @@
 """The patches and the configuration that the lab adds to a kernel's source."""
 
 import hashlib
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from wblab.kernels import config, patches
 from wblab.kernels.catalog import Catalog
+from wblab.kernels.choice import Choice, ReadFile, choose
+from wblab.kernels.forms import nearest
 from wblab.kernels.patches import Patch
 from wblab.lab.kernelname import options_in
 
@@ -16,7 +18,6 @@ METHOD = 1  # part of every key; increase it when the same inputs are built diff
 class Recipe:
     """Patches and options at the start of the build."""
 
-    series: str  # of the patches
     patches: tuple[Patch, ...]
     options: tuple[config.Option, ...]
     steps: int  # expected number of files that a build compiles
@@ -43,16 +44,29 @@ def build_id(recipe_digest: str, source_identity: str, compiler: str) -> str:
 
 
 def recipe(name: str, catalog: Catalog) -> Recipe:
-    """Return the recipe for a tree of a version, such as 7.3, with variants and options as in a kernel's name.
+    """Return the recipe of a series, with variants and options as in a kernel's name.
 
     Raises InputError for a bad fragment or series file.
     """
-    version, given = options_in(name)
-    series = catalog.patch_series(version)
+    series, given = options_in(name)
     own = (*config.requested(catalog.variant_fragments(series)), *config.from_user(given))
-    return Recipe(
-        series=series,
-        patches=tuple(patches.read(file) for file in catalog.patches(series)),
-        options=config.changed(config.requested(catalog.fragments()), own),
-        steps=catalog.find(series).steps if catalog.knows(series) else catalog.series[0].steps,
+    return _recipe(series, tuple(patches.read(file) for file in catalog.patches(series)), own, catalog)
+
+
+def recipe_of_tree(chosen: Choice, version: str, options: Mapping[str, int | str], catalog: Catalog) -> Recipe:
+    """Return the recipe of a tree of `version`, such as 7.3, with the patches chosen for it, and a user's options."""
+    near = nearest(version, [series.name for series in catalog.series])[0]
+    return _recipe(
+        near, chosen.patches, config.from_user({name: str(value) for name, value in options.items()}), catalog
     )
+
+
+def choose_for(tree: ReadFile, version: str, source: str, catalog: Catalog) -> Choice:
+    """Return the patches for a tree of `version`. source: its name for errors. Raises PatchError, InputError."""
+    own = catalog.patches(version) if catalog.lists_patches(version) else None
+    return choose(tree, source, own, catalog.forms(version))
+
+
+def _recipe(series: str, given: tuple[Patch, ...], own: Sequence[config.Option], catalog: Catalog) -> Recipe:
+    options = config.changed(config.requested(catalog.fragments()), own)
+    return Recipe(given, options, catalog.find(series).steps)

@@ -3,6 +3,7 @@
 import os
 import shlex
 from collections.abc import Callable, Collection, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import cache as once
 from pathlib import Path
@@ -10,12 +11,13 @@ from types import MappingProxyType
 from typing import TypeAlias
 
 from wblab.core.errors import InputError, WblabError
-from wblab.kernels import cache, catalog, kernel, make, places, series, source, tree
+from wblab.kernels import cache, catalog, choice, kernel, make, places, series, source, tree
 from wblab.kernels.build import Build, Say
 from wblab.kernels.catalog import Catalog
+from wblab.kernels.choice import Choice, PatchError
 from wblab.kernels.kernel import Kernel
 from wblab.kernels.pins import Pin
-from wblab.kernels.recipe import recipe
+from wblab.kernels.recipe import choose_for, recipe_of_tree
 from wblab.kernels.series import NoSourceError
 from wblab.kernels.source import Source
 from wblab.lab.kernelname import VARIANT, named, options_in
@@ -122,7 +124,9 @@ def find_kernel(wanted: str | None = None) -> Kernel | None:
     if kernel.is_executable(path):
         return _executable(path, options)
     given = source.given(path)
-    return _given_build(given, known, options).done() if given.tree.exists() else None
+    with suppress(PatchError):  # then it cannot have been built
+        return _given_build(given, known, options)[0].done() if given.tree.exists() else None
+    return None
 
 
 def build_kernel(
@@ -152,7 +156,7 @@ def build_kernel(
     make.check_tools()
     given = source.given(path)
     source.unpack(given, report)
-    return _run_given(_given_build(given, known, options), report, say)
+    return _run_given(*_given_build(given, known, options), report, say)
 
 
 def build_tree(  # noqa: PLR0913 - three of them by name
@@ -172,24 +176,27 @@ def build_tree(  # noqa: PLR0913 - three of them by name
     """
     make.check_tools()
     given = replace(source.given(path), description=description)
-    return _run_given(replace(_given_build(given, catalog.load(), options), place=place), report, say)
+    build, chosen = _given_build(given, catalog.load(), options)
+    return _run_given(replace(build, place=place), chosen, report, say)
 
 
-def _run_given(build: Build, report: Report, say: Say) -> Kernel:
-    if build.recipe.series != (version := tree.version(build.source.tree)):
-        say(f"the lab has no patches for {version}; it uses those for {build.recipe.series}")
+def _run_given(build: Build, chosen: Choice, report: Report, say: Say) -> Kernel:
+    if not chosen.listed:
+        say(f"{tree.version(build.source.tree)}: {chosen.describe()}")
     return build.run(report, say)
-
-
-def _given_build(given: Source, known: Catalog, options: Mapping[str, int | str]) -> Build:
-    """Return the build of a source that the user named and that is unpacked."""
-    return Build(given, recipe(named(tree.version(given.tree), options), known), make.compiler())
 
 
 def _executable(path: Path, options: Mapping[str, str]) -> Kernel:
     if options:
         raise InputError(f"{path} is built already: leave out its options, {', '.join(options)}, or name a kernel tree")
     return kernel.inspect(path)
+
+
+def _given_build(given: Source, known: Catalog, options: Mapping[str, int | str]) -> tuple[Build, Choice]:
+    """Return the build of a source that the user named and that is unpacked, and its patches. Raises PatchError."""
+    version = tree.version(given.tree)
+    chosen = choose_for(choice.from_folder(given.tree), version, given.description, known)
+    return Build(given, recipe_of_tree(chosen, version, options, known), make.compiler()), chosen
 
 
 def _build_default(known: Catalog, report: Report, say: Say) -> Kernel:

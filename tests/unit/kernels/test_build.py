@@ -169,11 +169,11 @@ def test_a_user_s_tree_is_built_from_a_copy(tree: Path, tools: Path) -> None:
     assert runs(tools) == 2
 
 
-def test_a_tree_of_another_series_names_the_patches_it_gets(tree: Path) -> None:
+def test_a_tree_of_no_series_gets_the_patches_that_apply(tree: Path) -> None:
     (tree / "Makefile").write_text("VERSION = 7\nPATCHLEVEL = 9\n")
     said: list[str] = []
     assert build_kernel(str(tree), say=said.append).series == "7.9"
-    assert said == ["the lab has no patches for 7.9; it uses those for 7.3"]
+    assert said == ["7.9: 1 patch chosen by what applies"]
 
 
 def test_a_failed_make_keeps_its_log_and_names_it(tree: Path, tools: Path) -> None:
@@ -187,8 +187,23 @@ def test_a_failed_make_keeps_its_log_and_names_it(tree: Path, tools: Path) -> No
 
 def test_a_patch_that_does_not_apply_is_named(tree: Path) -> None:
     (tree / "hello.c").write_text("nothing like it\n")
-    with pytest.raises(WblabError, match=r"0001-hello\.patch does not apply to .*linux: hunk 1 of hello\.c"):
+    with pytest.raises(WblabError, match=r"hello\.patch does not apply to .*linux: hunk 1 of hello\.c"):
         build_kernel(str(tree))
+    assert find_kernel(str(tree)) is None
+
+
+def test_the_patches_of_another_series_are_taken_if_those_of_the_own_do_not_apply(tree: Path, lab: Path) -> None:
+    plain = build_kernel(str(tree))
+    (tree / "hello.c").write_text("int main(void)\n{ return 5; }\n/* end */\n")
+    own = (lab / "patches/hello.patch").read_text()
+    (lab / "patches/hello@7.2.patch").write_text(own.replace("return 0", "return 5"))
+    (lab / "series/7.2").write_text("hello@7.2.patch\n")
+    said: list[str] = []
+    built = build_kernel(str(tree), say=said.append)
+    assert "return 1" in built.path.read_text()
+    assert said == ["7.3: 1 patch chosen by what applies"]
+    assert built.patches == plain.patches == ("0001-hello.patch",)
+    assert built.build_id != plain.build_id
 
 
 @pytest.mark.parametrize("wanted", ["7.4", "./7.4", "/nowhere/linux"])

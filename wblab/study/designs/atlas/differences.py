@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from wblab.analysis.statistics.outcome import HARMS, NOT_DECIDED, NOT_REPRODUCED, NOT_TESTABLE, REPRODUCED
-from wblab.kernels.catalog import ordinal
+from wblab.kernels.versions import ordinal
 from wblab.study.designs.atlas.lines import Cell, Line
 from wblab.study.designs.atlas.target import TRIAL
 from wblab.study.sources.cases import case_spec
