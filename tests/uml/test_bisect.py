@@ -50,7 +50,7 @@ def built(kernel, tmp_path, monkeypatch):
     monkeypatch.setattr("wblab.host.run.guest_sandbox", lambda *_, **__: Sandbox(runs=["/"], reads=["/"], calls=""))
     names = []
 
-    def build(tree: Path, description: str, place: Path, *, report):
+    def build(tree: Path, description: str, place: Path, *, report, say):
         names.append(description)
         path = tmp_path / f"linux-{len(names)}"
         path.write_text(LINUX.format(linux=kernel.path, **{k: (tree / k).read_text() for k in ("rate", "comment")}))
@@ -58,6 +58,7 @@ def built(kernel, tmp_path, monkeypatch):
         return replace(kernel, path=path, source=description)
 
     monkeypatch.setattr(run, "build_tree", build)
+    monkeypatch.setattr(run, "check_patches", lambda *_: None)
     return names
 
 

@@ -1,4 +1,4 @@
-"""wblab clean: remove results and unfinished kernel builds."""
+"""wblab clean: remove results, unfinished kernel builds and what bisections keep."""
 
 import argparse
 import json
@@ -31,6 +31,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--older", type=_age_s, metavar="AGE", help="all runs and studies older than this: 36h, 30d or 8w"
     )
     parser.add_argument("--builds", action="store_true", help="unfinished kernel builds")
+    parser.add_argument("--bisections", action="store_true", help="object files and kernels that bisections keep")
     parser.add_argument("--yes", action="store_true", help="remove them")
     add_exp(parser, "runs and studies are")
     add_json(parser, "print what is or would be removed as JSON")
@@ -45,13 +46,20 @@ def _age_s(text: str) -> int:
 
 
 def _clean(arguments: argparse.Namespace) -> None:
-    if not (arguments.names or arguments.failed or arguments.older is not None or arguments.builds):
-        raise InputError("nothing to choose from: give names of runs (wblab runs), --failed, --older 30d or --builds")
+    builds = arguments.builds or arguments.bisections
+    if not (arguments.names or arguments.failed or arguments.older is not None or builds):
+        raise InputError(
+            "nothing to choose from: give names of runs (wblab runs), --failed, --older 30d, --builds or --bisections"
+        )
     chosen = [(entry.path, int(entry.size)) for entry in _chosen(arguments)]
     if arguments.builds:
         from wblab.kernels.unfinished import unfinished
 
         chosen += unfinished()
+    if arguments.bisections:
+        from wblab.kernels.kept import kept
+
+        chosen += [(one.path, one.size_bytes) for one in kept()]
     if arguments.yes:
         for path, _ in chosen:
             _remove(path)

@@ -9,7 +9,7 @@ from functools import cached_property
 from pathlib import Path
 
 from wblab.core.errors import InputError, WblabError
-from wblab.kernels import cache, config, kernel, make, patches, source, tree
+from wblab.kernels import cache, config, kernel, make, patches, source, times, tree
 from wblab.kernels.identity import Identity, Named
 from wblab.kernels.kernel import Kernel
 from wblab.kernels.recipe import METHOD, Recipe
@@ -85,6 +85,8 @@ class Build:
         if self.source.is_tree:  # it may have some of the patches already
             patches.pop(made.tree, self.recipe.patches)
         patches.push(made.tree, self.recipe.patches, self.source.description)
+        if self.source.is_tree:  # its objects are kept
+            times.settle(made.tree, self.work / "times.json")
         configured = made.configure(config.allconfig(self.recipe.options), report)
         config.check(self.recipe.options, config.parse_config(configured), made.tree)
         made.compile(self.recipe.steps, report)

@@ -20,13 +20,20 @@ _FICLONE = 0x40049409
 def version(tree: Path) -> str:
     """Return the series of a kernel tree, such as 7.3, from its Makefile. Raises InputError if it is not a tree."""
     try:
-        head = (tree / "Makefile").read_text(errors="replace")[:2000]
+        makefile = (tree / "Makefile").read_bytes()
     except OSError:
-        head = ""
-    numbers = dict(re.findall(r"^(VERSION|PATCHLEVEL) = (\d+)$", head, re.MULTILINE))
-    if len(numbers) < 2 or not (tree / "arch/um").is_dir():
+        makefile = b""
+    found = version_of(makefile)
+    if not found or not (tree / "arch/um").is_dir():
         raise InputError(f"{tree} is not a kernel tree: it needs a Makefile with VERSION and PATCHLEVEL, and arch/um")
-    return f"{numbers['VERSION']}.{numbers['PATCHLEVEL']}"
+    return found
+
+
+def version_of(makefile: bytes) -> str | None:
+    """Return the series that a kernel's Makefile names, or None."""
+    head = makefile[:2000].decode(errors="replace")
+    numbers = dict(re.findall(r"^(VERSION|PATCHLEVEL) = (\d+)$", head, re.MULTILINE))
+    return f"{numbers['VERSION']}.{numbers['PATCHLEVEL']}" if len(numbers) == 2 else None
 
 
 def describe(tree: Path) -> str:

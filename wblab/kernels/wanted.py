@@ -14,7 +14,7 @@ from wblab.core.errors import InputError, WblabError
 from wblab.kernels import cache, catalog, choice, kernel, make, places, series, source, tree
 from wblab.kernels.build import Build, Say
 from wblab.kernels.catalog import Catalog
-from wblab.kernels.choice import Choice, PatchError
+from wblab.kernels.choice import Choice, PatchError, ReadFile
 from wblab.kernels.kernel import Kernel
 from wblab.kernels.pins import Pin
 from wblab.kernels.recipe import choose_for, recipe_of_tree
@@ -178,6 +178,12 @@ def build_tree(  # noqa: PLR0913 - three of them by name
     given = replace(source.given(path), description=description)
     build, chosen = _given_build(given, catalog.load(), options)
     return _run_given(replace(build, place=place), chosen, report, say)
+
+
+def check_patches(read: ReadFile, description: str) -> None:
+    """Raise PatchError if a patch that a kernel needs does not apply to a source. Takes about a second."""
+    if version := tree.version_of(read("Makefile") or b""):
+        choose_for(read, version, description, catalog.load())
 
 
 def _run_given(build: Build, chosen: Choice, report: Report, say: Say) -> Kernel:

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from wblab.core.errors import InputError, WblabError
-from wblab.kernels import build_kernel, built_kernel, catalog, find_kernel, list_kernels, make
+from wblab.kernels import build_kernel, build_tree, built_kernel, catalog, find_kernel, list_kernels, make
 from wblab.kernels.pins import Pin
 from wblab.kernels.recipe import recipe
 
@@ -174,6 +174,21 @@ def test_a_tree_of_no_series_gets_the_patches_that_apply(tree: Path) -> None:
     said: list[str] = []
     assert build_kernel(str(tree), say=said.append).series == "7.9"
     assert said == ["7.9: 1 patch chosen by what applies"]
+
+
+def test_a_patched_file_is_new_to_make_only_if_its_content_changed(tree: Path, lab: Path, cache_home: Path) -> None:
+    def changed_ns() -> int:
+        build_tree(tree, "here", cache_home / "bisect/linux/objects")
+        return (cache_home / "bisect/linux/objects/tree/hello.c").stat().st_mtime_ns
+
+    first = changed_ns()
+    (tree / "Makefile").touch()
+    (tree / "hello.c").touch()
+    assert changed_ns() == first
+    patch = lab / "patches/hello.patch"
+    patch.write_text(patch.read_text().replace("return 1", "return 2"))
+    os.utime(patch, (1, 1))  # older than all objects
+    assert changed_ns() > first
 
 
 def test_a_failed_make_keeps_its_log_and_names_it(tree: Path, tools: Path) -> None:

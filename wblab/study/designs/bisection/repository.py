@@ -3,14 +3,14 @@
 import os
 import shutil
 import subprocess
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from hashlib import sha256
 from pathlib import Path
 
 from wblab.core.errors import InputError, WblabError
-from wblab.kernels import cache
+from wblab.kernels import cache, kept
 from wblab.lab.progress import Report
 
 
@@ -26,38 +26,37 @@ class Commit:
 
 @dataclass(frozen=True)
 class Worktree:
-    """A work tree made by the lab, and the directory for the object files of kernels built in it."""
+    """A work tree made by the lab, and the directory for the object files of kernels built in it, which is kept."""
 
     tree: Path
     objects: Path
 
     def checkout(self, commit: str, report: Report) -> None:
-        """Check a commit out. Git writes only the files that change, so make has less to do."""
+        """Check a commit out. Git writes only the files that change."""
         report(None, "checking out")
         git(self.tree, "checkout", "--quiet", "--force", "--detach", commit)
 
 
 def git(tree: Path, *arguments: str, allowed: tuple[int, ...] = (0,)) -> "subprocess.CompletedProcess[str]":
     """Run git in a tree, without the user's hooks. Raises WblabError unless the exit code is in `allowed`."""
+    done = _run(tree, *arguments)
+    output, errors = (text.decode(errors="replace") for text in (done.stdout, done.stderr))
+    if done.returncode not in allowed:
+        reason = " ".join((errors or output).split()) or f"exit code {done.returncode}"
+        raise WblabError(f"git {arguments[0]} failed in {tree}: {reason}")
+    return subprocess.CompletedProcess(done.args, done.returncode, output, errors)
+
+
+def _run(tree: Path, *arguments: str) -> "subprocess.CompletedProcess[bytes]":
     # The caller may be git itself: then GIT_DIR and others name another repository, or another part of this one.
     kept = {name: value for name, value in os.environ.items() if name[:4] != "GIT_" or name.startswith("GIT_CONFIG")}
     command = ["git", "-C", str(tree), "-c", f"core.hooksPath={os.devnull}", *arguments]
     try:
-        done = subprocess.run(
-            command,
-            env=kept | {"LC_ALL": "C"},
-            stdin=subprocess.DEVNULL,
-            capture_output=True,
-            text=True,
-            errors="replace",
-            check=False,
+        return subprocess.run(
+            command, env=kept | {"LC_ALL": "C"}, stdin=subprocess.DEVNULL, capture_output=True, check=False
         )
     except FileNotFoundError:
         raise InputError("git is not installed: run 'sudo apt-get install git'") from None
-    if done.returncode not in allowed:
-        reason = " ".join((done.stderr or done.stdout).split()) or f"exit code {done.returncode}"
-        raise WblabError(f"git {arguments[0]} failed in {tree}: {reason}")
-    return done
 
 
 def find_commit(tree: Path, revision: str) -> Commit:
@@ -86,6 +85,17 @@ def check_range(tree: Path, good: Commit, bad: Commit) -> None:
         raise InputError(f"GOOD, {good.hash[:12]}, is not an ancestor of BAD, {bad.hash[:12]}: {hint}")
 
 
+def reader(tree: Path, commit: str) -> Callable[[str], bytes | None]:
+    """Return a function that returns the content of a commit's file, or None if there is none."""
+
+    def read(name: str) -> bytes | None:
+        # One process for each file takes 5 ms; patches touch some tens of files.
+        found = _run(tree, "cat-file", "blob", f"{commit}:{name}")
+        return found.stdout if not found.returncode else None
+
+    return read
+
+
 def parents(tree: Path, commit: str) -> list[str]:
     """Return the hashes of a commit's parents."""
     return git(tree, "rev-parse", f"{commit}^@").stdout.split()
@@ -98,13 +108,13 @@ def history(tree: Path, good: str, bad: str) -> list[str]:
 
 @contextmanager
 def worktree(tree: Path, commit: str, report: Report) -> Iterator[Worktree]:
-    """Make a work tree in the cache and check a commit out; at the end, remove it with all that was built in it.
+    """Make a work tree in the cache and check a commit out; at the end, remove it and keep the object files.
 
     All bisections of a repository use the same directory, one after the other, and each removes what a killed one left.
-    Raises WblabError.
+    At the end, the oldest objects and kernels of bisections are removed if there are too many. Raises WblabError.
     """
     common = git(tree, "rev-parse", "--path-format=absolute", "--git-common-dir").stdout.strip()
-    room = cache.room("bisect") / sha256(common.encode()).hexdigest()[:16]
+    room = cache.room("bisect", sha256(common.encode()).hexdigest()[:16])
     made = Worktree(room / "tree", room / "objects")
     with cache.locked(room.with_suffix(".lock"), lambda: report(None, "waiting for another bisection of this tree")):
         _remove(tree, made)
@@ -114,11 +124,14 @@ def worktree(tree: Path, commit: str, report: Report) -> Iterator[Worktree]:
             yield made
         finally:
             _remove(tree, made)
+            os.utime(room)
+            kept.prune()
 
 
 def _remove(tree: Path, made: Worktree) -> None:
     git(tree, "worktree", "remove", "--force", "--force", str(made.tree), allowed=_ANY)  # it may not exist
-    shutil.rmtree(made.tree.parent, ignore_errors=True)
+    for sources in (made.tree, made.objects / "tree"):  # the second is the patched copy
+        shutil.rmtree(sources, ignore_errors=True)
 
 
 _ANY = tuple(range(256))

@@ -16,11 +16,19 @@ from typing import Any
 from wblab.core.errors import InputError, WblabError
 from wblab.core.files import replace_file
 from wblab.host.machine import processors
-from wblab.kernels import Kernel, build_tree
+from wblab.kernels import Kernel, build_tree, check_patches, kept
 from wblab.lab.formats import BISECTION, BISECTION_LOG, BISECTION_RECORD, STUDY_FILE, write_json
 from wblab.lab.progress import Report, steps
 from wblab.study.designs.bisection.measure import Measurements
-from wblab.study.designs.bisection.repository import Commit, Worktree, find_commit, history, parents, worktree
+from wblab.study.designs.bisection.repository import (
+    Commit,
+    Worktree,
+    find_commit,
+    history,
+    parents,
+    reader,
+    worktree,
+)
 from wblab.study.designs.bisection.result import Answer, Question, no_difference, trial_json, trial_line
 from wblab.study.designs.bisection.search import Ends, Search, Trial, short
 from wblab.study.designs.bisection.session import GitSession
@@ -81,7 +89,7 @@ def bisect(question: Question, store: Store, print_line: PrintLine, jobs: int | 
         stack.callback(store.write_tables)
         with steps("bisect") as report:
             made = stack.enter_context(worktree(question.tree, question.good.hash, report))
-        lab = Measurements(_builder(question, made), question.spec, question.metric, store, workers)
+        lab = Measurements(_builder(question, made, print_line), question.spec, question.metric, store, workers)
         search = Search(lab, question.most, steps, record)
         ends = search.ends(question.good.hash, question.bad.hash)
         if not ends.differ:
@@ -99,11 +107,25 @@ def bisect(question: Question, store: Store, print_line: PrintLine, jobs: int | 
     return answer
 
 
-def _builder(question: Question, made: Worktree) -> Callable[[str, Report], Kernel]:
+def _builder(question: Question, made: Worktree, print_line: PrintLine) -> Callable[[str, Report], Kernel]:
+    """Return a function that builds a commit's kernel. It prints which patches were chosen if that changes."""
+    said = ""
+
     def build(commit: str, report: Report) -> Kernel:
+        def say(text: str) -> None:
+            nonlocal said
+            if text != said:
+                print_line(f"{short(commit)}: {text}")
+            said = text
+
+        description = f"{question.tree} ({short(commit)})"
+        report(None, "choosing patches")
+        check_patches(reader(made.tree, commit), description)  # before the checkout, which may take long
         made.checkout(commit, report)
-        about, options = f"{question.tree} ({short(commit)})", question.spec.kernel.config
-        return build_tree(made.tree, about, made.objects, options=options, report=report)
+        options = question.spec.kernel.config
+        built = build_tree(made.tree, description, made.objects, options=options, report=report, say=say)
+        kept.mark_used(built, description)
+        return built
 
     return build
 

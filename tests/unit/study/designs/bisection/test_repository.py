@@ -7,7 +7,7 @@ import pytest
 
 from wblab.core.errors import InputError
 from wblab.kernels.tree import copy
-from wblab.study.designs.bisection.repository import check_range, find_commit, git, history, parents, worktree
+from wblab.study.designs.bisection.repository import check_range, find_commit, git, history, parents, reader, worktree
 from wblab.study.designs.bisection.session import GitSession
 
 
@@ -73,10 +73,20 @@ def test_the_repository_is_unchanged(repository, report):
             session.mark(commit, "bad")
         assert session.first_bad == commits[1]
         assert "git bisect start" in session.log
-        made.objects.mkdir()
+        (made.objects / "tree").mkdir(parents=True)
+        (made.objects / "times.json").touch()
     assert repository.state() == before
     assert (repository.path / "file").read_text() == "not committed\n"
-    assert not made.tree.parent.exists()
+    assert not made.tree.exists()
+    assert [path.name for path in made.objects.iterdir()] == ["times.json"]  # for the next bisection
+
+
+def test_files_of_a_commit_are_read_without_a_checkout(repository):
+    (repository.path / "file").write_bytes(b"a\r\n\xff")
+    repository.git("add", "file")
+    repository.git("commit", "--quiet", "-m", "bytes")
+    read = reader(repository.path, "HEAD")
+    assert (read("file"), read("Makefile"), read("none")) == (b"a\r\n\xff", b"VERSION = 7\nPATCHLEVEL = 3\n", None)
 
 
 def test_only_changed_files_are_written_and_build_copies_are_independent(repository, report, tmp_path):

@@ -1,0 +1,50 @@
+"""What bisections leave in the cache for the next one: object files by repository, and the kernels of commits."""
+
+import shutil
+import time
+from dataclasses import dataclass
+from pathlib import Path
+
+from wblab.kernels import cache
+from wblab.kernels.kernel import Kernel
+
+MOST_BYTES = 5 << 30  # a kernel has 15 MB; the objects of one repository have some hundred
+_REST_S = 86400  # what was used within a day may be in use, or needed to resume
+_MARK = "bisection"  # a file in the folder of a built kernel; its time is that of the last use
+
+
+@dataclass(frozen=True)
+class Kept:
+    """A folder that a bisection has left."""
+
+    path: Path
+    size_bytes: int
+    used_s: float  # time of the last use
+
+
+def mark_used(kernel: Kernel, description: str) -> None:
+    """Note that a bisection has used a kernel now, if a bisection built it, under this description of its source."""
+    if kernel.source == description:
+        (kernel.path.parent / _MARK).touch()
+
+
+def kept() -> list[Kept]:
+    """Return what bisections have left and do not use now, last used first."""
+    rooms = [path for path in (cache.home() / "bisect").glob("*") if path.is_dir() and not path.is_symlink()]
+    idle = [path for path in rooms if not cache.is_held(path.with_suffix(".lock"))]
+    found = [Kept(path, cache.size_bytes(path), path.stat().st_mtime) for path in idle]
+    for mark in (cache.home() / "builds").glob(f"*/{_MARK}"):
+        found.append(Kept(mark.parent, cache.size_bytes(mark.parent), mark.stat().st_mtime))
+    return sorted(found, key=lambda one: one.used_s, reverse=True)
+
+
+def prune(most_bytes: int = MOST_BYTES) -> list[Path]:
+    """Remove what was not used for longest, until the rest fits. Nothing used within a day is removed."""
+    removed: list[Path] = []
+    total = 0
+    for one in kept():
+        total += one.size_bytes
+        if total > most_bytes and time.time() - one.used_s > _REST_S:
+            shutil.rmtree(one.path, ignore_errors=True)
+            removed.append(one.path)
+    return removed
