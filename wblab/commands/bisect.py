@@ -56,7 +56,7 @@ def _bisect(arguments: argparse.Namespace) -> None:
     from wblab.host.check import check_run
     from wblab.kernels.make import check_tools
     from wblab.study.designs.bisection.repository import check_range
-    from wblab.study.designs.bisection.result import table, text
+    from wblab.study.designs.bisection.result import one_of, table, text
     from wblab.study.designs.bisection.resume import resume_command, resumed
     from wblab.study.designs.bisection.run import bisect, new_store, open_store
     from wblab.study.designs.bisection.walk import PLAIN, Walk
@@ -85,10 +85,7 @@ def _bisect(arguments: argparse.Namespace) -> None:
         table(found).show()
         print(printable(str(directory)))
     if not found.first_bad:
-        new = question.walk.new
-        raise WblabError(
-            f"the first {new} commit is one of {len(found.possible)}: only skipped commits are left to try"
-        )
+        raise WblabError(f"the first {question.walk.new} commit is {one_of(found)}")
 
 
 def _question(arguments: argparse.Namespace, walk: "Walk") -> "Question":

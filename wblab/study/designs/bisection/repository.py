@@ -1,9 +1,11 @@
 """The user's git repository: its commits, and a separate work tree to build them in. The user's own stays untouched."""
 
 import os
+import re
 import shutil
 import subprocess
-from collections.abc import Callable, Iterator
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from hashlib import sha256
@@ -66,9 +68,7 @@ def find_commit(tree: Path, revision: str) -> Commit:
     found = git(tree, "rev-parse", "--verify", "--quiet", "--end-of-options", f"{revision}^{{commit}}", allowed=_ANY)
     if found.returncode:
         raise InputError(f"{tree} has no commit {revision!r}: give a tag, a branch or a hash")
-    shown = git(
-        tree, "show", "--no-patch", "--no-show-signature", "--format=%H%x00%an <%ae>%x00%aI%x00%s", found.stdout.strip()
-    )
+    shown = git(tree, "show", "--no-patch", "--no-show-signature", _FORMAT, found.stdout.strip())
     return Commit(*shown.stdout.strip("\n").split("\0"))
 
 
@@ -101,9 +101,30 @@ def parents(tree: Path, commit: str) -> list[str]:
     return git(tree, "rev-parse", f"{commit}^@").stdout.split()
 
 
-def history(tree: Path, good: str, bad: str) -> list[str]:
-    """Return the hashes of the commits after `good` up to `bad`, parents before children."""
-    return git(tree, "rev-list", "--topo-order", "--reverse", f"{good}..{bad}").stdout.split()
+def history(tree: Path, good: str, bad: str) -> list[Commit]:
+    """Return the commits after `good` up to `bad`, parents before children."""
+    shown = git(tree, "log", "--topo-order", "--reverse", "--no-show-signature", _FORMAT, f"{good}..{bad}").stdout
+    return [Commit(*line.split("\0")) for line in shown.split("\n") if line]
+
+
+def touched(tree: Path, commits: Sequence[str], objects: Path) -> Counter[str]:
+    """Return the folders in which commits change files, two levels deep, with the number of changes.
+
+    objects: the folder of object files. Sources that were not compiled there do not count, nor do files that no build
+    reads. Of very many commits, some are taken.
+    """
+    some = commits[:: len(commits) // _MOST_SHOWN + 1]
+    names = git(tree, "log", "--no-walk", "--name-only", "--format=", *some).stdout.split("\n") if some else []
+    built = (name for name in names if name and not _UNREAD.match(name) and _is_built(objects, name))
+    return Counter("/".join(name.split("/")[:-1][:2]) or name for name in built)
+
+
+_MOST_SHOWN = 500
+_UNREAD = re.compile(r"Documentation/|tools/|samples/|MAINTAINERS|arch/(?!(um|x86)/)")
+
+
+def _is_built(objects: Path, name: str) -> bool:
+    return not name.endswith((".c", ".S")) or not objects.is_dir() or (objects / name).with_suffix(".o").exists()
 
 
 @contextmanager
@@ -135,3 +156,4 @@ def _remove(tree: Path, made: Worktree) -> None:
 
 
 _ANY = tuple(range(256))
+_FORMAT = "--format=%H%x00%an <%ae>%x00%aI%x00%s"

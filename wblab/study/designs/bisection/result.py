@@ -1,8 +1,9 @@
 """A bisection's question and its answer, as JSON and as text."""
 
 import re
-from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from statistics import median
 from typing import Any
@@ -20,7 +21,7 @@ from wblab.report.quantities import numbers, quantity
 from wblab.study.designs.bisection.judgement import difference
 from wblab.study.designs.bisection.metric import Metric, named_metric
 from wblab.study.designs.bisection.repository import Commit
-from wblab.study.designs.bisection.search import Ends, Trial, short
+from wblab.study.designs.bisection.search import Ends, Obstacle, Trial, short
 from wblab.study.designs.bisection.walk import PLAIN, Walk
 
 _HASH = re.compile("[0-9a-f]{40}|[0-9a-f]{64}")
@@ -80,6 +81,8 @@ class Answer:
     first_bad: str | None
     possible: tuple[str, ...]
     parents: tuple[str, ...]  # of the first bad commit
+    patches: Mapping[str, tuple[str, ...]] = field(default_factory=dict)  # the lab's, by the commit that was built
+    touched: tuple[tuple[str, int], ...] = ()  # folders that `possible` change, with the number of changes
 
     def trial(self, commit: str) -> Trial | None:
         """Return the trial of a commit."""
@@ -97,6 +100,20 @@ class Answer:
         return (self.trial(self.first_bad) if self.first_bad else None) or self.ends.bad
 
     @property
+    def bracket(self) -> tuple[str, str]:
+        """The newest commit that is good and the oldest that is bad, in the order of `commits`."""
+        sides = {trial.commit: trial.verdict for trial in (*self.trials, *self.ends.both)}
+        order = [commit for commit in self.commits if commit in sides]
+        bad = next(commit for commit in order if sides[commit] == "bad")
+        return [commit for commit in order[: order.index(bad)] if sides[commit] == "good"][-1], bad
+
+    @property
+    def obstacles(self) -> Counter[Obstacle]:
+        """Why those of `possible` that were tried could not be judged."""
+        tried = [trial for trial in self.trials if trial.commit in self.possible]
+        return Counter(trial.obstacle for trial in tried if trial.obstacle)
+
+    @property
     def change(self) -> Interval:
         """The difference of the means, `after` - `before`."""
         return difference(self.before.values, self.after.values, looks(self.question.most))
@@ -107,6 +124,9 @@ class Answer:
         return {
             "first_bad": asdict(self.commits[first]) if first else None,
             "possible": [asdict(self.commits[commit]) for commit in self.possible],
+            "obstacles": dict(self.obstacles),
+            "touched": dict(self.touched),
+            "patches": {commit: list(names) for commit, names in self.patches.items()},
             "before": trial_json(self.before, self.commits[self.before.commit]),
             "after": trial_json(self.after, self.commits[self.after.commit]),
             "change": asdict(self.change),
@@ -165,10 +185,46 @@ def text(found: Answer) -> list[str]:
         head = [f"first {word} commit: {commit.hash}", f"author:  {commit.author}", f"date:    {commit.date}"]
         head += [f"subject: {commit.subject}", figures]
     else:
-        head = [f"the first {word} commit is one of:"]
-        head += [f"  {short(commit)} {found.commits[commit].subject}" for commit in found.possible]
+        head = [f"the first {word} commit is {one_of(found)}:"]
+        head += [f"  {short(commit)} {found.commits[commit].subject}" for commit in found.possible[:_MOST_LISTED]]
+        more = len(found.possible) - _MOST_LISTED
+        head += [f"  and {more} more"] if more > 0 else []
+        areas = [f"{folder} ({changes})" for folder, changes in found.touched[:_MOST_LISTED]]
+        head += [f"they change {', '.join(areas)}"] if areas else []
         head.append(figures.replace("before", "at GOOD").replace("after", "at BAD"))
-    return head
+    return head + _other_patches(found)
+
+
+def one_of(found: Answer) -> str:
+    """Say between which commits the first bad one lies, and why it is not known."""
+    good, bad = found.bracket
+    words = _OBSTACLES | {"undecided": f"they are neither {found.question.walk.old} nor {found.question.walk.new}"}
+    why = " and ".join(f"{words[kind]} ({count} tried)" for kind, count in found.obstacles.most_common())
+    because = f", because {why}" if why else ""
+    return f"one of {len(found.possible)} commits, {short(good)}..{short(bad)}{because}"
+
+
+_MOST_LISTED = 10
+_OBSTACLES: dict[Obstacle, str] = {
+    "patches": "the lab's patches do not apply",
+    "build": "they do not build",
+    "run": "their runs fail",
+}
+
+
+def _other_patches(found: Answer) -> list[str]:
+    """Warn if the kernels before and after have other patches of the lab: these may be what changed the figure."""
+    before, after = (
+        {_stem(name) for name in found.patches.get(side.commit, ())} for side in (found.before, found.after)
+    )
+    parts = [("only before", sorted(before - after)), ("only after", sorted(after - before))]
+    words = [f"{where}: {', '.join(names)}" for where, names in parts if names]
+    return [f"the lab's patches differ too, and may be the cause; {'; '.join(words)}"] if words else []
+
+
+def _stem(name: str) -> str:
+    """Return NAME for 0001-NAME.patch."""
+    return name.partition("-")[2].removesuffix(".patch")
 
 
 def table(found: Answer) -> Table:

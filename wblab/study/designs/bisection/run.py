@@ -10,6 +10,7 @@ Resuming repeats the bisection. Kernels and runs that exist are used again, so t
 
 from collections.abc import Callable
 from contextlib import ExitStack
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -21,12 +22,12 @@ from wblab.lab.formats import BISECTION, BISECTION_LOG, BISECTION_RECORD, STUDY_
 from wblab.lab.progress import Report, steps
 from wblab.study.designs.bisection.measure import Measurements
 from wblab.study.designs.bisection.repository import (
-    Commit,
     Worktree,
     find_commit,
     history,
     parents,
     reader,
+    touched,
     worktree,
 )
 from wblab.study.designs.bisection.result import Answer, Question, no_difference, trial_json, trial_line
@@ -102,7 +103,12 @@ def bisect(question: Question, store: Store, print_line: PrintLine, jobs: int | 
         finally:
             with replace_file(directory / BISECTION_LOG) as log:
                 log.write(session.log.encode())
-        answer = _answer(question, ends, search, session, commits)
+        answer = _answer(question, ends, search, session)
+        answer = replace(
+            answer,
+            patches={commit: kernel.patches for commit, kernel in lab.kernels.items()},
+            touched=tuple(touched(question.tree, answer.possible, made.objects / "objects").most_common()),
+        )
     write(answer.to_json())
     return answer
 
@@ -130,12 +136,16 @@ def _builder(question: Question, made: Worktree, print_line: PrintLine) -> Calla
     return build
 
 
-def _answer(question: Question, ends: Ends, search: Search, session: GitSession, commits: dict[str, Commit]) -> Answer:
-    tree, first = question.tree, session.first_bad
-    known = commits | {commit: find_commit(tree, commit) for commit in session.possible}
-    if first and first not in known:
-        known[first] = find_commit(tree, first)
-    order = [question.good.hash, *history(tree, question.good.hash, question.bad.hash)]
-    ordered = {commit: known[commit] for commit in order if commit in known}
-    before = tuple(parents(tree, first)) if first else ()
-    return Answer(question, ends, tuple(search.trials), ordered, first, tuple(session.possible), before)
+def _answer(question: Question, ends: Ends, search: Search, session: GitSession) -> Answer:
+    first, possible = session.first_bad, tuple(session.possible)
+    shown = {first, *possible, *(trial.commit for trial in (*ends.both, *search.trials))}
+    all_commits = [question.good, *history(question.tree, question.good.hash, question.bad.hash)]
+    return Answer(
+        question,
+        ends,
+        tuple(search.trials),
+        {commit.hash: commit for commit in all_commits if commit.hash in shown},
+        first,
+        possible,
+        tuple(parents(question.tree, first)) if first else (),
+    )

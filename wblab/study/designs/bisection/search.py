@@ -8,10 +8,13 @@ from typing import Literal, Protocol
 from wblab.analysis.statistics.intervals import Interval
 from wblab.analysis.statistics.looks import looks
 from wblab.core.errors import WblabError
+from wblab.kernels.choice import PatchError
 from wblab.lab.progress import Report
 from wblab.study.designs.bisection.judgement import Side, difference, side
 
 Verdict = Literal["good", "bad", "skip"]
+Obstacle = Literal["patches", "build", "run", "undecided"]
+MOST_SKIPPED = 30  # in one bisection; a stretch of commits that cannot be tested may have thousands
 Step = Callable[[str], AbstractContextManager[Report]]  # shows one step's progress, under a title
 
 
@@ -41,13 +44,17 @@ class Session(Protocol):
 
 @dataclass(frozen=True)
 class Trial:
-    """One commit that was tried. why: why it was skipped, or how it was judged without own runs."""
+    """One commit that was tried. why: why it was skipped, or how it was judged without own runs.
+
+    obstacle: why it was skipped, as a kind.
+    """
 
     commit: str
     verdict: Verdict
     values: tuple[float, ...] = ()
     why: str = ""
     executable: str = ""
+    obstacle: Obstacle | None = None
 
 
 @dataclass(frozen=True)
@@ -114,28 +121,34 @@ class Search:
         return values, found
 
     def run(self, session: Session, ends: Ends) -> None:
-        """Try the commits of a session until it ends."""
-        while commit := session.next():
+        """Try the commits of a session until it ends, or until too many are skipped."""
+        skipped = 0
+        while skipped < MOST_SKIPPED and (commit := session.next()):
             left = session.steps_left
             with self.step(f"{short(commit)}, about {left} step{'s' if left != 1 else ''} left") as report:
                 trial = self._try(commit, ends, report)
             session.mark(commit, trial.verdict)
             self.trials.append(trial)
             self.record(trial)
+            skipped += trial.verdict == "skip"
 
     def _try(self, commit: str, ends: Ends, report: Report) -> Trial:
         try:
             executable = self.lab.executable(commit, report)
-            for known in (ends.good, ends.bad, *self.trials):
-                if known.executable == executable and known.verdict != "skip":
-                    return Trial(
-                        commit, known.verdict, known.values, f"the same kernel as {short(known.commit)}", executable
-                    )
+        except WblabError as error:
+            obstacle: Obstacle = "patches" if isinstance(error, PatchError) else "build"
+            return Trial(commit, "skip", (), str(error), obstacle=obstacle)
+        for known in (ends.good, ends.bad, *self.trials):
+            if known.executable == executable and known.verdict != "skip":
+                why = f"the same kernel as {short(known.commit)}"
+                return Trial(commit, known.verdict, known.values, why, executable)
+        try:
             verdict, values = self._judge(commit, ends, report)
         except WblabError as error:
-            return Trial(commit, "skip", (), str(error))
+            return Trial(commit, "skip", (), str(error), executable, "run")
         if verdict is None:
-            return Trial(commit, "skip", values, f"neither good nor bad after {len(values)} seeds", executable)
+            why = f"neither good nor bad after {len(values)} seeds"
+            return Trial(commit, "skip", values, why, executable, "undecided")
         return Trial(commit, verdict, values, "", executable)
 
     def _judge(self, commit: str, ends: Ends, report: Report) -> tuple[Side | None, tuple[float, ...]]:

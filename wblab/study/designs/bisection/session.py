@@ -22,7 +22,7 @@ class GitSession:
 
     def next(self) -> str | None:
         """Return the commit to try, or None at the end."""
-        if self.first_bad or self.possible:
+        if self.first_bad or self._only_skipped:
             return None
         return git(self._tree, "rev-parse", "--verify", "BISECT_HEAD").stdout.strip()
 
@@ -48,6 +48,15 @@ class GitSession:
         return found[1] if found else None
 
     @property
-    def possible(self) -> list[str]:
-        """If only skipped commits are left: all that could be the first bad one."""
+    def _only_skipped(self) -> list[str]:
         return re.findall(_POSSIBLE.format(self._walk.new), self.log, re.MULTILINE)
+
+    @property
+    def possible(self) -> list[str]:
+        """If the first bad commit is not known: all that could be it, oldest first."""
+        if self.first_bad:
+            return []
+        goods = ["--not", f"--glob=refs/bisect/{self._walk.old}-*"]
+        first = ["--first-parent"] if self._walk.first_parent else []
+        listed = ["--topo-order", "--reverse", *first, f"refs/bisect/{self._walk.new}", *goods, *self._walk.after]
+        return git(self._tree, "rev-list", *listed).stdout.split()

@@ -7,7 +7,16 @@ import pytest
 
 from wblab.core.errors import InputError
 from wblab.kernels.tree import copy
-from wblab.study.designs.bisection.repository import check_range, find_commit, git, history, parents, reader, worktree
+from wblab.study.designs.bisection.repository import (
+    check_range,
+    find_commit,
+    git,
+    history,
+    parents,
+    reader,
+    touched,
+    worktree,
+)
 from wblab.study.designs.bisection.session import GitSession
 
 
@@ -54,9 +63,23 @@ def test_commits_without_a_kernel_are_refused(repository):
 
 def test_the_history_lists_parents_before_children(repository):
     commits = repository.line(4)
-    assert history(repository.path, commits[0], commits[3]) == commits[1:]
+    found = history(repository.path, commits[0], commits[3])
+    assert [commit.hash for commit in found] == commits[1:]
+    assert found[1] == find_commit(repository.path, commits[2])
     assert parents(repository.path, commits[2]) == [commits[1]]
     assert parents(repository.path, commits[0]) == []
+
+
+def test_folders_that_commits_change_are_counted(repository, tmp_path):
+    for name in ("mm/slab.c", "mm/vmscan.c", "fs/ext4/super.c", "include/linux/mm.h", "arch/arm/mm/a.c", "tools/x.py"):
+        (repository.path / name).parent.mkdir(parents=True, exist_ok=True)
+        (repository.path / name).write_text("1")
+    both = [repository.commit("all"), repository.commit("one", Kbuild="2")]
+    assert touched(repository.path, both, tmp_path / "none") == {"mm": 2, "fs/ext4": 1, "include/linux": 1, "Kbuild": 1}
+    (tmp_path / "objects/mm").mkdir(parents=True)
+    (tmp_path / "objects/mm/slab.o").touch()
+    assert touched(repository.path, both[:1], tmp_path / "objects") == {"mm": 1, "include/linux": 1}
+    assert touched(repository.path, [], tmp_path) == {}
 
 
 def test_the_repository_is_unchanged(repository, report):

@@ -1,6 +1,7 @@
 """The printed answer of a bisection, and its record."""
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -11,8 +12,9 @@ from wblab.lab.named import SPECS
 from wblab.lab.specfile import read_spec
 from wblab.study.designs.bisection.metric import Metric
 from wblab.study.designs.bisection.repository import Commit
-from wblab.study.designs.bisection.result import Answer, Question, no_difference, table, text, trial_line
+from wblab.study.designs.bisection.result import Answer, Question, no_difference, one_of, table, text, trial_line
 from wblab.study.designs.bisection.search import Ends, Trial
+from wblab.study.designs.bisection.walk import Walk
 
 
 def commit(number):
@@ -26,7 +28,7 @@ QUESTION = Question(
 )
 ENDS = Ends(Trial(H[0], "good", (1.0, 1.1, 1.2)), Trial(H[4], "bad", (2.0, 2.1, 2.2)), Interval(1.0, 0.9, 1.1, 3))
 TRIALS = (
-    Trial(H[2], "skip", (), "make failed: hello.c:1: error; see /tmp/log"),
+    Trial(H[2], "skip", (), "make failed: hello.c:1: error; see /tmp/log", obstacle="build"),
     Trial(H[1], "good", (1.3, 1.4, 1.5)),
     Trial(H[3], "bad", (2.3, 2.4, 2.5)),
 )
@@ -61,9 +63,42 @@ def test_without_a_tried_parent_the_good_end_is_the_baseline():
 
 
 def test_all_possible_commits_are_named():
-    lines = text(Answer(QUESTION, ENDS, TRIALS[:1], COMMITS, None, (H[2], H[3]), ()))
-    assert lines[:3] == ["the first bad commit is one of:", "  333333333333 change 3", "  444444444444 change 4"]
-    assert "at GOOD" in lines[3]
+    lines = text(Answer(QUESTION, ENDS, TRIALS, COMMITS, None, (H[2], H[3]), (), {}, (("mm", 3), ("fs/ext4", 1))))
+    assert lines[:4] == [
+        "the first bad commit is one of 2 commits, 222222222222..444444444444, because they do not build (1 tried):",
+        "  333333333333 change 3",
+        "  444444444444 change 4",
+        "they change mm (3), fs/ext4 (1)",
+    ]
+    assert "at GOOD" in lines[4]
+
+
+def test_of_many_possible_commits_the_first_are_named_and_all_obstacles_counted():
+    commits = {f"{number:040x}": replace(commit(1), hash=f"{number:040x}") for number in range(40)}
+    order = list(commits)
+    ends = Ends(Trial(order[0], "good"), Trial(order[-1], "bad"), ENDS.found)
+    kinds = ["patches"] * 20 + ["build"] * 2 + ["undecided"]
+    trials = tuple(Trial(order[5 + place], "skip", obstacle=kind) for place, kind in enumerate(kinds))
+    with_values = Trial(order[0], "good", (1.0, 1.1, 1.2))
+    found = Answer(replace(QUESTION, walk=Walk("slow", "fast")), ends, trials, commits, None, tuple(order[1:]), ())
+    assert one_of(found) == (
+        f"one of 39 commits, {order[0][:12]}..{order[-1][:12]}, because the lab's patches do not apply (20 tried) and "
+        "they do not build (2 tried) and they are neither slow nor fast (1 tried)"
+    )
+    bad_end = replace(with_values, commit=order[-1], verdict="bad")
+    listed = text(replace(found, ends=Ends(with_values, bad_end, ENDS.found)))
+    assert [line.split()[0] for line in listed if line.startswith("  ")] == [*(c[:12] for c in order[1:11]), "and"]
+    assert "  and 29 more" in listed
+
+
+def test_other_patches_before_and_after_are_named():
+    patches = {H[1]: ("0001-sun.patch", "0002-moon.patch"), H[3]: ("0001-moon.patch", "0002-stars.patch")}
+    found = Answer(QUESTION, ENDS, TRIALS, COMMITS, H[3], (), (H[1],), patches)
+    assert text(found)[-1] == (
+        "the lab's patches differ too, and may be the cause; only before: sun; only after: stars"
+    )
+    same = dict.fromkeys((H[1], H[3]), ("0001-sun.patch",))
+    assert "patches" not in text(replace(found, patches=same))[-1]
 
 
 def test_json_has_the_answer_and_the_trials():

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from wblab.core.errors import WblabError
+from wblab.kernels.choice import PatchError
 from wblab.lab.progress import silent
 from wblab.study.designs.bisection.search import Search
 from wblab.study.designs.bisection.session import GitSession
@@ -100,6 +101,36 @@ def test_if_only_skipped_commits_remain_all_are_named(repository):
     _, session = searched(repository, commits, Figures(means))
     assert session.first_bad is None
     assert set(session.possible) == set(commits[1:])
+
+
+def test_a_long_stretch_that_cannot_be_tested_is_not_tried_to_its_end(repository, monkeypatch):
+    monkeypatch.setattr("wblab.study.designs.bisection.search.MOST_SKIPPED", 3)
+    commits = repository.line(16)
+    means = {commit: 2.0 if place >= 8 else 1.0 for place, commit in enumerate(commits)}
+    found, session = searched(repository, commits, Figures(means | dict.fromkeys(commits[3:13], None)))
+    assert [trial.verdict for trial in found.trials].count("skip") == 3
+    assert session.first_bad is None
+    assert set(session.possible) >= set(commits[3:14])
+    assert session.possible == [commit for commit in commits if commit in session.possible]
+
+
+def test_each_kind_of_obstacle_is_noted(repository):
+    class Broken(Figures):
+        def executable(self, commit, report):
+            if commit == commits[1]:
+                raise PatchError("sun.patch does not apply")
+            return super().executable(commit, report)
+
+        def values(self, commit, seeds, report):
+            if commit == commits[2]:
+                raise WblabError("no run")
+            return super().values(commit, seeds, report)
+
+    commits = repository.line(6)
+    means = dict(zip(commits, (1.0, 1.0, 1.0, None, 1.5, 2.0), strict=True))
+    search, _ = searched(repository, commits, Broken(means), most=3)
+    found = {trial.commit: trial.obstacle for trial in search.trials}
+    assert [found[commit] for commit in commits[1:5]] == ["patches", "run", "build", "undecided"]
 
 
 def test_an_undecided_commit_is_skipped_after_all_seeds(repository):
