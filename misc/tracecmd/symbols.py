@@ -36,9 +36,10 @@ class Symbols:
     def functions(self, stack: NDArray[np.uint64]) -> tuple[str, ...]:
         """Return the functions that a stack's addresses return to, in order.
 
-        The first address of a function is not a return address but a function pointer on the stack, and is left out. So
-        is an address before all functions. Compiler suffixes (`.isra.0`, `.cold`) are removed.
+        A call ends before the address to which it returns. If it never returns, as that of `do_task_dead`, this may be
+        the first address of the next function. An address before all functions is left out. Compiler suffixes
+        (`.isra.0`, `.cold`) are removed.
         """
-        at = np.searchsorted(self.addresses, stack, side="right") - 1
-        known = (at >= 0) & (self.addresses[at] != stack) if len(self) else np.zeros(len(stack), bool)
+        at = np.searchsorted(self.addresses, stack, side="left") - 1
+        known = at >= 0
         return tuple(self._plain[index] for index in at[known].tolist())

@@ -1,4 +1,4 @@
-"""Addresses of a stack become names of functions, and pointers to functions do not."""
+"""Addresses of a stack become names of functions."""
 
 import numpy as np
 import pytest
@@ -21,8 +21,9 @@ def test_an_address_within_a_function_has_its_name():
     assert functions(0x60001004, 0x60001101, 0x60000801, 0x60003010) == ("schedule", "helper", "early", "in_a_module")
 
 
-def test_where_a_function_begins_nothing_returns_to():
-    assert functions(0x60001000, 0x60001004) == ("schedule",)
+def test_a_call_at_the_end_of_a_function_is_of_that_function():
+    """It never returns, so the address behind it is the first of the next function."""
+    assert functions(0x60001100, 0x60001101) == ("schedule", "helper")
 
 
 def test_what_lies_before_all_functions_has_no_name():
