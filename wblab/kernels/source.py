@@ -46,7 +46,7 @@ def given(path: Path) -> Source:
     if path.is_dir():
         tree.version(path)
         return Source(tree.describe(path), tree.identity(path), str(path))
-    if not path.name.endswith(_ARCHIVES):
+    if not is_archive(path):
         raise InputError(f"{path} is neither a kernel tree, an archive ({', '.join(_ARCHIVES)}) nor a linux executable")
     try:
         with path.open("rb") as file:
@@ -54,6 +54,11 @@ def given(path: Path) -> Source:
     except OSError as error:
         raise InputError(f"cannot read {path}: {error.strerror}") from None
     return Source(str(path), f"sha256:{digest}", str(path))
+
+
+def is_archive(path: Path) -> bool:
+    """Whether a file's name is that of an archive or a package."""
+    return path.name.endswith(_ARCHIVES)
 
 
 _ARCHIVES = (".tar", ".tar.xz", ".tar.gz", ".tgz", ".tar.bz2", ".tar.zst", ".deb")

@@ -1,0 +1,83 @@
+"""A kernel with patches of the user. They come before the lab's own, so they meet the source that they are for."""
+
+import shutil
+import tempfile
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from wblab.core.errors import InputError, WblabError
+from wblab.kernels import catalog, kernel, make, patches, places, source, tree
+from wblab.kernels.build import Build, Say
+from wblab.kernels.kernel import Kernel
+from wblab.kernels.mailbox import UserPatch, touched
+from wblab.kernels.recipe import recipe
+from wblab.kernels.source import Source
+from wblab.lab.progress import Report
+
+
+@dataclass(frozen=True)
+class Base:
+    """A source that can be patched. series: of the lab's patches, with variants. place: see Build."""
+
+    source: Source
+    series: str
+    place: Path | None = None
+
+    def check(self, given: Sequence[UserPatch]) -> None:
+        """Raise InputError that names the first patch that does not apply, its file and its hunk.
+
+        It takes a moment, where a build takes minutes: only the files that the patches touch are copied. The lab's own
+        patches come after them; a tree may have some of these already, so there only the build tells.
+        """
+        own = () if self.source.is_tree else recipe(self.series, catalog.load()).patches
+        with tempfile.TemporaryDirectory() as room:
+            copied = Path(room)
+            for name in {name for patch in (*(item.patch for item in given), *own) for name in touched(patch.data)}:
+                original = self.source.tree / name
+                if ".." not in Path(name).parts and original.is_file():
+                    (copied / name).parent.mkdir(parents=True, exist_ok=True)
+                    shutil.copyfile(original, copied / name)
+            for item in given:
+                try:
+                    patches.push(copied, [item.patch], self.source.description)
+                except WblabError as error:
+                    said = str(error).partition("; refresh ")[0].replace(item.patch.name, str(item.patch.path), 1)
+                    raise InputError(f"{said} ({item.subject})") from None
+            try:
+                patches.push(copied, own, f"{self.source.description} with the given patches")
+            except WblabError as error:
+                raise InputError(f"the lab's patch {str(error).partition('; refresh ')[0]}") from None
+
+    def build(self, given: Sequence[UserPatch], report: Report, say: Say) -> Kernel:
+        """Return the kernel with these patches; build it if necessary. Raises WblabError."""
+        own = recipe(self.series, catalog.load())
+        of_user = tuple(item.patch for item in given)
+        with_all = replace(own, patches=(*of_user, *own.patches))
+        return Build(self.source, with_all, make.compiler(), self.place).run(report, say)
+
+
+def base(wanted: str, report: Report) -> Base:
+    """Return the source of a series, a tree or an archive, fetched and unpacked. Raises InputError, WblabError."""
+    known = catalog.load()
+    if not known.knows(wanted):
+        path = Path(wanted).expanduser()
+        if kernel.is_executable(path):
+            raise InputError(f"{wanted} is a built kernel, which cannot be patched: give a series, a tree or a tarball")
+        given = source.given(path)
+        source.unpack(given, report)
+        return Base(given, tree.version(given.tree))
+    series = known.find(wanted)
+    pin = known.pins.get(series.plain)
+    reasons = places.fetch(pin, series, known, report) if pin else ["no source is pinned"]
+    if pin is None or reasons:
+        raise WblabError(f"no source for kernel {wanted}: {'; '.join(reasons)}; name a tree or a tarball instead")
+    pinned = places.source_of(pin, series)
+    source.unpack(pinned, report)
+    return Base(pinned, series.name)
+
+
+def base_of_tree(path: Path, description: str, place: Path) -> Base:
+    """Return the source of a work tree in its present state; see `wanted.build_tree`. Raises InputError."""
+    given = replace(source.given(path), description=description)
+    return Base(given, tree.version(given.tree), place)
