@@ -56,6 +56,11 @@ class Tally:
         """Number of runs that succeeded or finally failed."""
         return self.done + len(self.failures)
 
+    def plus(self, other: "Tally") -> "Tally":
+        """Return the counts of both."""
+        failures = [*self.failures, *other.failures]
+        return Tally(self.total + other.total, self.done + other.done, self.repeated + other.repeated, failures)
+
     def words(self, passed_s: float) -> str:
         """Return the text of a progress bar."""
         words = [f"{self.ended} of {self.total} runs"]

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pandas as pd
 
-from wblab.analysis.runs.comparison import Difference, compare
+from wblab.analysis.runs.comparison import About, Difference, compare
 from wblab.analysis.runs.observations import NOISY_COLUMN, observations
 from wblab.analysis.statistics.intervals import Resampling
 from wblab.core.loads import KINDS
@@ -29,10 +29,16 @@ def undecided(table: pd.DataFrame, resampling: Resampling) -> set[str]:
     innocent = [kind for kind, load in KINDS.items() if load.role == "innocent"]
     asked = data.table[data.table["metric"].isin(_ASKED) & data.table["kind"].isin(innocent)]
     found = compare(replace(data, table=asked), resampling)
-    return {item.name for item in found.differences if not _is_decided(item)}
+    return {item.name for item in found.differences if not is_decided(item)}
 
 
-def _is_decided(item: Difference) -> bool:
+def is_asked(about: About) -> bool:
+    """Whether a study gets more seeds until this is decided."""
+    return about.metric in _ASKED and about.sort.role == "innocent"
+
+
+def is_decided(item: Difference) -> bool:
+    """Whether a difference is claimed, or shown to be less than 5 %."""
     if item.claim or item.is_below_resolution or item.interval.without_spread:
         return True
     ratio = item.found.ratio

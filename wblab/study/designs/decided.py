@@ -26,7 +26,7 @@ def run_until_decided(store: Store, client: "Client | None", jobs: int | None, t
         cells = [first, *still]
         wanted = {run_name(cell, seed) for cell in cells for seed in store.plan.seeds[:seeds]}
         tally = run_store(store, client, jobs, wanted)
-        whole = _sum(whole, tally)
+        whole = whole.plus(tally)
         if tally.failures:
             break
         names = undecided(read_table(store.path), for_looks(len(plan)))
@@ -35,12 +35,3 @@ def run_until_decided(store: Store, client: "Client | None", jobs: int | None, t
         if not still:
             break
     return whole
-
-
-def _sum(one: Tally, other: Tally) -> Tally:
-    return Tally(
-        one.total + other.total,
-        one.done + other.done,
-        one.repeated + other.repeated,
-        [*one.failures, *other.failures],
-    )
