@@ -40,6 +40,7 @@ VERBS = (
     Verb("disk", "measure a real disk for experiments", "live", ("live",)),
     Verb("mitigate", "slow down processes that write too much", "live"),
     Verb("kernel", "list, build and describe kernels", "kernels"),
+    Verb("ab", "compare two kernels", "kernels", ("explore",)),
     Verb("bisect", "find the kernel commit that changed a figure", "kernels", ("explore",)),
     Verb("clean", "remove runs and unfinished builds", "set up"),
     Verb("doctor", "check this machine", "set up"),

@@ -21,6 +21,7 @@ from wblab.lab.named import SPECS
 from wblab.lab.packages import HEADERS, PROGRAMS
 from wblab.lab.places import EXPLORATIONS, MATRICES, ROOT
 from wblab.lab.specfile import read_spec
+from wblab.study.designs.ab.plan import STANDARD
 
 README = ROOT / "README.md"
 DOCS = ROOT / "docs"
@@ -138,8 +139,10 @@ def test_commands_are_understood(command):
         return
     parsed = build_parser().parse_args(arguments if program == "wblab" else ["run", *arguments])
     settings = getattr(parsed, "settings", [])
-    if settings and not Path(parsed.spec).suffix:
-        assert read_spec(SPECS.find(parsed.spec), settings)
+    if not settings:
+        return
+    for spec in [parsed.spec] if isinstance(parsed.spec, str) else parsed.spec or STANDARD:
+        assert Path(spec).suffix or read_spec(SPECS.find(spec), settings)
 
 
 @pytest.mark.parametrize("options", LIVE)

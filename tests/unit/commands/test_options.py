@@ -16,6 +16,7 @@ STUDIES = {
     "twin": {},
     "advise": {},
     "bisect": {"--kernel": "the commits are the kernels"},
+    "ab": {},
     "atlas": {"--resume": "calling it again goes on"},
 }
 SHARED = ("--resume", "--seeds", "--jobs", "--kernel", "--exp", "--json")

@@ -1,0 +1,193 @@
+"""wblab ab: what differs between two kernels."""
+
+import argparse
+import json
+import shlex
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from wblab.commands.common import add_exp, add_jobs, add_json, add_resume, add_settings, whole
+from wblab.core.errors import InputError, WblabError
+from wblab.lab.printable import printable
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from wblab.commands.many import Planned
+    from wblab.core.spec import Spec
+    from wblab.kernels import KernelResolver
+    from wblab.study.designs.ab.result import Result
+    from wblab.study.store import Store
+
+_MOST = 34
+_LEAST = 3  # seeds: fewer give no interval
+_OPTIONS = ("tree", "base", "spec", "settings", "seeds", "each")  # of a new comparison, kept by --resume
+_AGAIN = "wblab ab --resume"
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Describe the verb and its options."""
+    parser.description = (
+        "Compare two kernels: build both, run the same specs with the same seeds on each until the differences are "
+        "decided, and write a page and a text. They say what differs in source, options and patches, which figures "
+        "differ, with intervals, and why the pauses that changed were as long. A and B are each a series, a tree, a "
+        "tarball, a built linux, a build id, a commit, or a file or directory of patches on the other one."
+    )
+    parser.add_argument("a", nargs="?", metavar="A", help="one kernel; or both, as a range of commits: FROM..TO")
+    parser.add_argument("b", nargs="?", metavar="B", help="the other kernel")
+    parser.add_argument(
+        "--tree", type=Path, default=Path(), metavar="PATH", help="git repository of commits (default: this directory)"
+    )
+    parser.add_argument("--base", default="", metavar="KERNEL", help="what patches are applied to (default: the other)")
+    parser.add_argument("--each", action="store_true", help="compare each patch or commit with the state before it")
+    parser.add_argument(
+        "--spec",
+        action="append",
+        default=[],
+        metavar="SPEC",
+        help="run this, as for wblab run; repeatable (default: base, base-device, base-ext2, two-disks, commit, stick)",
+    )
+    add_settings(parser)
+    about = f"at most N seeds for each kernel and spec: 3, 5, 8, 13 … until they decide (default: {_MOST})"
+    parser.add_argument("--seeds", type=whole(_LEAST), default=_MOST, metavar="N", help=about)
+    parser.add_argument(
+        "--kernel",
+        action="append",
+        default=[],
+        metavar="SERIES|PATH",
+        help="with --resume: a kernel's path that it may run",
+    )
+    add_jobs(parser)
+    add_resume(parser)
+    add_exp(parser, "the study's directory goes")
+    add_json(parser, "print everything as JSON")
+    parser.add_argument("--mail", action="store_true", help="print only the block for a mail, of at most 72 columns")
+    parser.set_defaults(run=_ab, defaults={name: parser.get_default(name) for name in _OPTIONS})
+
+
+def _ab(arguments: argparse.Namespace) -> None:
+    from wblab.commands.many import begun, failed, print_failures
+    from wblab.study.designs.ab.decide import run_pairs
+    from wblab.study.designs.ab.plan import asked_of, pairs
+    from wblab.study.designs.ab.result import result
+
+    if arguments.json and arguments.mail:
+        raise InputError("--json and --mail print different things: give one of them")
+    planned, resolve = _resumed(arguments) if arguments.resume else _new(arguments)
+    with begun(arguments, resolve, planned, _AGAIN) as (store, _):
+        tally = run_pairs(store, pairs(store.plan, asked_of(store.plan)), arguments.jobs, _tell)
+        if not tally.failures or any(store.runs.glob("[!_.]*")):
+            found = result(store, resolve, len(tally.failures))
+            _print(store, found, _write(store, found), arguments)
+    if failures := failed(tally):
+        print_failures(store, failures)
+        raise WblabError(f"{len(failures)} runs failed: try again with {_AGAIN} {shlex.quote(str(store.path))}")
+
+
+def _new(arguments: argparse.Namespace) -> "tuple[Planned, KernelResolver]":
+    """Build the kernels, and plan the comparison."""
+    from wblab.commands.many import Planned
+    from wblab.kernels import built_kernels
+    from wblab.study.designs.ab.made import build_all, check_differ, check_unequal
+    from wblab.study.designs.ab.plan import asked, described, plan
+    from wblab.study.designs.ab.sides import sides, steps
+
+    if not arguments.a:
+        raise InputError("give two kernels, A and B, or a range of commits: see wblab ab --help")
+    if arguments.kernel:
+        raise InputError("--kernel is for --resume: name a new comparison's kernels as A and B")
+    specs = _specs(arguments)
+    ends = sides(_named(arguments), arguments.tree, arguments.base)
+    check_unequal(*ends)
+    states = steps(*ends) if arguments.each else ends
+    kernels = build_all(states, _tell)
+    check_differ(states, kernels)
+    asked_ = asked(states, kernels, _command(arguments))
+    resolve = built_kernels(*(state.kernel for state in asked_.states))
+    return Planned(plan(asked_, specs, arguments.seeds), described(asked_, kernels)), resolve
+
+
+def _named(arguments: argparse.Namespace) -> list[str]:
+    return [name for name in (arguments.a, arguments.b) if name]
+
+
+def _specs(arguments: argparse.Namespace) -> "Sequence[Spec]":
+    from wblab.host.check import check_run
+    from wblab.lab.named import SPECS
+    from wblab.lab.specfile import read_spec
+    from wblab.study.designs.ab.plan import STANDARD
+
+    specs = [read_spec(SPECS.find(name), arguments.settings) for name in arguments.spec or STANDARD]
+    for spec in specs:
+        check_run(spec)
+    return specs
+
+
+def _command(arguments: argparse.Namespace) -> list[str]:
+    """Return the command that repeats the comparison, without options that have their defaults."""
+    words = ["wblab", "ab", *_named(arguments)]
+    for name in ("tree", "base", "seeds"):
+        if (value := getattr(arguments, name)) != arguments.defaults[name]:
+            words += [f"--{name}", str(value)]
+    for option, values in (("--spec", arguments.spec), ("--set", arguments.settings)):
+        for value in values:
+            words += [option, value]
+    return [*words, *(["--each"] if arguments.each else [])]
+
+
+def _resumed(arguments: argparse.Namespace) -> "tuple[Planned, KernelResolver]":
+    from wblab.commands.many import Planned, named
+    from wblab.kernels import built_kernels
+    from wblab.study.begin import check_kernels
+    from wblab.study.designs.ab.plan import NAME
+    from wblab.study.designs.ab.sides import cached
+    from wblab.study.store import Store
+
+    changed = [name for name in _OPTIONS if getattr(arguments, name) != arguments.defaults[name]]
+    if arguments.a or changed:
+        raise InputError("--resume keeps A, B and the options of the first call: leave them out")
+    store = Store.open(named(arguments, NAME), NAME)
+    own = [name for name in store.kernels if "/" in name and cached(name)]
+    resolve = built_kernels(*arguments.kernel, *own)
+    check_kernels(store, resolve)
+    return Planned(store.plan, store.kernels, store), resolve
+
+
+def _write(store: "Store", found: "Result") -> Path:
+    """Write the report into the study's directory; return the page."""
+    from wblab.core.files import replace_file
+    from wblab.lab.formats import write_json
+    from wblab.study.designs.ab.page import page
+    from wblab.study.designs.ab.result import to_json
+    from wblab.study.designs.ab.text import text
+    from wblab.study.designs.ab.words import headline
+
+    path = store.path / "ab.html"
+    try:
+        write_json(store.path / "ab.json", to_json(found, headline(found)))
+        for file, content in ((store.path / "ab.txt", "\n".join([*text(found), ""])), (path, page(found))):
+            with replace_file(file) as stream:
+                stream.write(content.encode())
+    except OSError as error:
+        raise WblabError(f"cannot write the report in {store.path}: {error.strerror or error}") from None
+    return path
+
+
+def _print(store: "Store", found: "Result", page: Path, arguments: argparse.Namespace) -> None:
+    from wblab.study.designs.ab.mail import mail
+    from wblab.study.designs.ab.result import to_json
+    from wblab.study.designs.ab.text import text
+    from wblab.study.designs.ab.words import headline
+
+    if arguments.json:
+        where = {"directory": str(store.path), "page": str(page)}
+        print(json.dumps(where | to_json(found, headline(found)), indent=2, allow_nan=False))
+    elif arguments.mail:
+        print("\n".join(mail(found)))
+    else:
+        print("\n".join([*text(found), "", printable(str(page))]))
+
+
+def _tell(what: str) -> None:
+    print(printable(f"wblab: {what}"), file=sys.stderr)

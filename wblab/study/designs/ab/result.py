@@ -1,0 +1,122 @@
+"""What a comparison of kernels found, from the directory of its runs."""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from wblab import __version__
+from wblab.analysis.runs.memory import unequal
+from wblab.kernels import KernelResolver
+from wblab.study.cells import Cell, run_name
+from wblab.study.designs.ab.decide import measured
+from wblab.study.designs.ab.figures import Figure, Figures
+from wblab.study.designs.ab.plan import Asked, Pair, asked_of, digests, pairs
+from wblab.study.designs.ab.repeated import Repeated, repeat
+from wblab.study.designs.ab.why import Changed, changed_pauses
+from wblab.study.store import Store
+
+
+@dataclass(frozen=True)
+class Result:
+    """Everything that the page, the text and the mail say.
+
+    kernels: the description of each state's kernel. specs: their digests. seeds: the fewest and the most of a pair.
+    memory: notes on unequal memory. missing: runs that failed.
+    """
+
+    asked: Asked
+    kernels: tuple[Mapping[str, Any], ...]
+    specs: dict[str, str]
+    figures: Figures
+    pauses: tuple[Changed, ...]
+    repeated: Repeated
+    seeds: tuple[int, int]
+    memory: tuple[str, ...]
+    missing: int
+
+    @property
+    def is_virtual(self) -> bool:
+        """Whether runs were made in virtual time."""
+        return bool(self.repeated.same or self.repeated.other)
+
+    def of(self, number: int) -> tuple[Figures, list[Changed]]:
+        """Return the figures and the pauses of one step."""
+        return self.figures.of(number), [item for item in self.pauses if item.pair.number == number]
+
+
+def result(store: Store, resolve: KernelResolver, missing: int = 0) -> Result:
+    """Return what a study of finished runs found. missing: the number of failed runs. Raises WblabError."""
+    asked = asked_of(store.plan)
+    compared = pairs(store.plan, asked)
+    found = measured(store, compared)
+    ends = [cell for pair in compared[:1] + compared[-1:] for cell in (pair.before, pair.after)]
+    first: dict[str, Cell] = {}
+    for cell in ends:
+        first.setdefault(cell.spec.kernel.build, cell)
+    counts = [row.seeds for row in found.rows]
+    return Result(
+        asked=asked,
+        kernels=tuple(store.kernels[state.kernel] for state in asked.states),
+        specs=digests(store.plan),
+        figures=found,
+        pauses=tuple(changed_pauses(found.rows, store.runs, store.plan.seeds)),
+        repeated=repeat(store, list(first.values()), resolve),
+        seeds=(min(counts, default=0), max(counts, default=0)),
+        memory=tuple(dict.fromkeys(note for pair in compared if (note := _memory(store, asked, pair)))),
+        missing=missing,
+    )
+
+
+def _memory(store: Store, asked: Asked, pair: Pair) -> str:
+    step, seed = asked.steps[pair.number], store.plan.seeds[0]
+    labels = (asked.states[step.before].label, asked.states[step.after].label)
+    cells = (pair.before, pair.after)
+    return unequal({label: store.runs / run_name(cell, seed) for label, cell in zip(labels, cells, strict=True)})
+
+
+def to_json(found: Result, headline: str) -> dict[str, Any]:
+    """Return everything as a JSON object."""
+    return {
+        "headline": headline,
+        "wblab": __version__,
+        "command": found.asked.command,
+        "specs": found.specs,
+        "states": [
+            asdict(state) | {key: kernel.get(key) for key in ("release", "source", "build_id", "compiler")}
+            for state, kernel in zip(found.asked.states, found.kernels, strict=True)
+        ],
+        "steps": [asdict(step) | {"same_program": found.asked.same_program(step)} for step in found.asked.steps],
+        "seeds": {"fewest": found.seeds[0], "most": found.seeds[1]},
+        "confidence": found.figures.whole.confidence if found.figures.whole else None,
+        "figures": list(map(_figure, found.figures.rows)),
+        "pauses": list(_pauses(found)),
+        "repeated": asdict(found.repeated),
+        "memory": list(found.memory),
+        "failed_runs": found.missing,
+    }
+
+
+def _figure(row: Figure) -> dict[str, Any]:
+    item = row.difference
+    return {
+        "step": row.pair.number,
+        "spec": row.pair.spec,
+        **asdict(row.about),
+        "seeds": row.seeds,
+        "mean_a": row.before,
+        "mean_b": row.after,
+        "difference": asdict(item.interval),
+        "relative": item.relative,
+        "delta": item.found.delta,
+        "rank_p": item.found.rank_p,
+        "claim": item.claim,
+        "by_ranks": item.is_by_ranks,
+        "gain": item.gain,
+        "not_decided": row.is_open,
+    }
+
+
+def _pauses(found: Result) -> Iterator[dict[str, Any]]:
+    for item in found.pauses:
+        head = {"step": item.pair.number, "spec": item.pair.spec, "load": item.load, "seed": item.seed}
+        yield head | {"a": asdict(item.before), "b": asdict(item.after)}
