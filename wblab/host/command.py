@@ -52,10 +52,12 @@ def kernel_arguments(spec: Spec, *, watched: bool = False) -> list[str]:
             f"tt_syscall_ns={spec.clock.syscall_cost}",
             f"um_seed={stream(spec.seed, 'kernel').getrandbits(64)}",
         ]
-    arguments += parameters.arguments(spec.kernel.parameters)
     program = f"{entry.host_path(entry.SCRATCH_FD)}/{entry.PROGRAM}"  # it holds the standard library as well
     environment = [f"{name}={value}" for name, value in {"PYTHONPATH": program, **ENVIRONMENT}.items()]
-    return [*arguments, f"init={interpreter()}", *environment, "--", "-S", "-s", "-B", program]
+    # After init=, which makes the kernel forget what it did not know before; and before the environment, which may be
+    # too long for the message that names what it does not know.
+    given = parameters.arguments(spec.kernel.parameters)
+    return [*arguments, f"init={interpreter()}", *given, *environment, "--", "-S", "-s", "-B", program]
 
 
 def _console(device: Path, fd: int) -> str:

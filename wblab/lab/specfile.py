@@ -56,7 +56,14 @@ def read_setting(setting: str, example: str) -> tuple[str, Any]:
     key, equals, text = setting.partition("=")
     if not equals or not key.strip():
         raise InputError(f"{setting!r} is not of the form key=value: write for example {example}")
-    return key.strip(), _toml_value(text)
+    value = _toml_value(text)
+    if (
+        key.strip().partition(".")[0] == KERNEL
+        and isinstance(value, bool | int | float)
+        and not text.strip().isdecimal()
+    ):
+        value = text.strip()  # 7.2 is a name, 0x10 and true are for the kernel to read
+    return key.strip(), value
 
 
 def is_record(path: Path) -> bool:
