@@ -2,10 +2,9 @@
 
 from wblab.analysis.runs.comparison import Comparison, Difference
 from wblab.analysis.runs.observations import NONE
-from wblab.analysis.statistics.dominance import least_runs
 from wblab.analysis.statistics.intervals import LEAST_RUNS
 from wblab.lab.printable import printable
-from wblab.report.comparisontext import chosen_sorts, is_complete, line, listed, rank
+from wblab.report.comparisontext import chosen_sorts, is_complete, is_open, line, listed, rank, runs_to_decide
 from wblab.report.metricnames import metric_name, unit_of
 from wblab.report.quantities import numbers, span
 
@@ -37,26 +36,28 @@ def answer(comparison: Comparison) -> str:
     claimed = [item for item in items if item.claim]
     if claimed:
         return _sentence(min(claimed, key=rank))
-    if apart := [item for item in items if item.interval.known and is_complete(item)]:
-        least = least_runs(1 - comparison.confidence)
-        what = _apart(min(apart, key=rank))
-        return f"Not decided: {what}, but with so few runs that can be chance. Make {least} of each."
+    if apart := [item for item in items if is_open(item)]:
+        first = min(apart, key=rank)
+        more = f"Make {runs_to_decide(first)} of each."
+        return f"Not decided: {_apart(first)}, but with so few runs that can be chance. {more}"
     if any(item.interval.known for item in items):
+        tiny = any(item.is_below_resolution and item.interval.claim for item in items)
         return (
-            "No difference is shown: every interval includes zero. A difference within the intervals is still "
-            "possible; more seeds make them narrower."
+            f"No difference is shown: every interval includes zero{' or is below resolution' if tiny else ''}. A "
+            "difference within the intervals is still possible; more seeds make them narrower."
         )
     few = f"Too few runs to claim that: give {LEAST_RUNS} of each group, each with its own seed (--set seed=2)."
     return f"{_sentence(min(items, key=rank))} {few}" if items else few
 
 
 def _apart(item: Difference) -> str:
-    """Return a clause about a difference whose sides do not overlap."""
-    more = "larger" if (item.found.delta or 0) > 0 else "smaller"
+    """Return a clause about a difference whose sides do not overlap, or whose interval excludes zero."""
+    more = "larger" if item.interval.estimate > 0 else "smaller"
+    where = "in every run with" if is_complete(item) else "on average with"
     (value, before), name = _means(item)
     means = f"{value} and {before} {name}".rstrip()
     load = printable(item.about.load)
-    return f"{load}'s {metric_name(item.about.metric)} is {more} in every run with {_change(item)} (means: {means})"
+    return f"{load}'s {metric_name(item.about.metric)} is {more} {where} {_change(item)} (means: {means})"
 
 
 def _sentence(item: Difference) -> str:

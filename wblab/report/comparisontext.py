@@ -8,7 +8,7 @@ import pandas as pd
 from wblab.analysis.runs.comparison import RESOLUTION_S, About, Comparison, Difference, Sort
 from wblab.analysis.runs.metrics import UNPLUG
 from wblab.analysis.statistics.dominance import least_runs, magnitude
-from wblab.analysis.statistics.intervals import LEAST_RUNS, Interval
+from wblab.analysis.statistics.intervals import LEAST_RESAMPLED, LEAST_RUNS, Interval
 from wblab.lab.printable import printable
 from wblab.lab.tables import Table
 from wblab.report import quantities
@@ -98,13 +98,26 @@ def is_complete(item: Difference) -> bool:
     return abs(item.found.delta or 0) == 1
 
 
+def is_open(item: Difference) -> bool:
+    """Whether values look different, but are too few to exclude chance."""
+    looks_different = is_complete(item) or item.interval.claim != 0
+    return item.interval.known and looks_different and not item.claim and not item.is_below_resolution
+
+
+def runs_to_decide(item: Difference) -> int:
+    """Return the number of runs of each side with which an open difference like this one can be claimed."""
+    if item.interval.claim:
+        return LEAST_RESAMPLED
+    return least_runs(1 - item.confidence)
+
+
 def _verdict(item: Difference) -> str:
     if not item.interval.known:
         return "too few runs"
     if item.is_below_resolution:
         return "below resolution"
     if not item.claim:
-        return "not decided" if is_complete(item) else "no difference shown"
+        return "not decided" if is_open(item) else "no difference shown"
     if item.sort == "interaction":
         return "more together" if item.claim > 0 else "less together"
     ranks = ", by ranks" if item.is_by_ranks else ""
@@ -178,11 +191,11 @@ def _meanings(comparison: Comparison) -> list[str]:
             "by ranks: the interval of the means includes zero, but an exact test of which runs have the larger values "
             "(Mann-Whitney) finds a difference; it does not show how large"
         )
-    if any(_verdict(item) == "not decided" for item in items):
-        least = least_runs(1 - comparison.confidence)
+    if undecided := [item for item in items if is_open(item)]:
+        least = max(map(runs_to_decide, undecided))
         notes.append(
-            "not decided: every run of one side is above every run of the other, but these are too few runs to exclude "
-            f"chance; {least} of each would decide it"
+            "not decided: the interval excludes zero, or every run of one side is above every run of the other, but "
+            f"these are too few runs to exclude chance; {least} of each would decide it"
         )
     if any(item.is_below_resolution for item in items):
         notes.append(f"below resolution: shorter than {quantity(RESOLUTION_S, 's')}, which no clock here resolves")

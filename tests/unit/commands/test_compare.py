@@ -14,11 +14,11 @@ MS = 10**6
 
 @pytest.fixture
 def runs(tmp_path):
-    """Two schedulers with three seeds each: mw1 stalls for slightly more than 1 s with one and 0.5 s with the other."""
+    """Two schedulers with five seeds each: mw1 stalls for slightly more than 1 s with one and 0.5 s with the other."""
     paths = []
     for scheduler, pause_ms in (("none", 1000), ("bfq", 500)):
-        for seed in (1, 2, 3):
-            stopped = [0, 100 * MS, (200 + pause_ms + 10 * seed) * MS]
+        for seed, late_ms in enumerate((10, 20, 30, 20, 20) if scheduler == "none" else (20, 10, 30, 10, 30), 1):
+            stopped = [0, 100 * MS, (200 + pause_ms + late_ms) * MS]
             path = write_run(tmp_path / f"{scheduler}-{seed}", {"c1": [0, 50 * MS], "mw1": stopped})
             content = json.loads((path / EXPERIMENT).read_text())
             content["spec"]["seed"], content["spec"]["disk"]["scheduler"] = seed, scheduler
@@ -42,10 +42,10 @@ def test_a_table_lists_the_differences(compare, runs):
     code, output, errors = compare(*runs)
     assert (code, errors) == (0, "")
     opening, sentence, *_ = output.splitlines()
-    assert opening == "disk.scheduler: bfq against none, 3 runs each."
+    assert opening == "disk.scheduler: bfq against none, 5 runs each."
     assert sentence == (
         "mw1's longest pause is 500 ms less with disk.scheduler=bfq, which is better: 0.52 instead of 1.02 s "
-        "(interval of the difference: -529 to -471 ms)."
+        "(interval of the difference: -513 to -487 ms)."
     )
     (longest,) = [line for line in output.splitlines()[2:] if "longest pause" in line]
     assert "less: better" in longest

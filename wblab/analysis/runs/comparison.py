@@ -16,7 +16,7 @@ from wblab.analysis.runs.metrics import METRICS, MORE_IS_BETTER
 from wblab.analysis.runs.observations import Observations
 from wblab.analysis.statistics.contrasts import Cells, Contrast, Levels, Side, contrast, sides, values_of
 from wblab.analysis.statistics.discoveries import joint_confidence
-from wblab.analysis.statistics.intervals import DEFAULT, LEAST_RUNS, Interval, Resampling
+from wblab.analysis.statistics.intervals import DEFAULT, LEAST_RESAMPLED, LEAST_RUNS, Interval, Resampling
 from wblab.core.loads import KINDS, Load, Role
 from wblab.lab.formats import COMPARISON
 
@@ -86,20 +86,31 @@ class Difference:
         return self.about.metric.endswith("_s") and 0 < abs(self.interval.estimate) < RESOLUTION_S
 
     @property
+    def is_of_few(self) -> bool:
+        """Whether there are so few runs that chance alone can give any difference between them.
+
+        An interval from 3 or 4 values trusts that they are normally distributed. Pauses often are not: they are short
+        or long, and nothing in between. Then 3 short ones against 3 long ones look certain.
+        """
+        return self.interval.known and self.interval.runs < LEAST_RESAMPLED and _chance(self) > 1 - self.confidence
+
+    @property
     def is_by_ranks(self) -> bool:
         """Whether the ranks of the values alone show the difference: the interval of the means includes zero."""
         p = self.found.rank_p
-        return not self.interval.claim and p is not None and p <= 1 - self.confidence and not self.is_below_resolution
+        is_shown = p is not None and p <= 1 - self.confidence and not self.is_of_few
+        return is_shown and not self.interval.claim and not self.is_below_resolution
 
     @property
     def claim(self) -> int:
         """The sign of the claimed difference, 1 or -1; 0 if none is claimed.
 
-        It is claimed if the interval of the means excludes zero, or if an exact test of ranks permits it.
+        It is claimed if the interval of the means excludes zero, or if an exact test of ranks permits it, and if there
+        are not too few runs.
         """
         if self.is_by_ranks:
             return 1 if (self.found.delta or 0) > 0 else -1
-        return 0 if self.is_below_resolution else self.interval.claim
+        return 0 if self.is_below_resolution or self.is_of_few else self.interval.claim
 
     @property
     def gain(self) -> int:
@@ -226,9 +237,20 @@ def compare(data: Observations, resampling: Resampling = DEFAULT) -> Comparison:
 
 
 def _doubts(differences: Sequence[Difference]) -> tuple[float, ...]:
-    """Return the p values of the tests: of each difference's mean and of its ranks, if there is spread."""
-    both = (p for item in differences for p in (item.interval.p(item.confidence), item.found.rank_p))
-    return tuple(p for p in both if p is not None)
+    """Return the p values of the tests: of each difference's mean and of its ranks, if there is spread.
+
+    A mean of few runs is no more certain than chance permits.
+    """
+    found: list[float | None] = []
+    for item in differences:
+        p = item.interval.p(item.confidence)
+        found += [max(p, _chance(item)) if p is not None and item.interval.runs < LEAST_RESAMPLED else p]
+        found += [item.found.rank_p]
+    return tuple(p for p in found if p is not None)
+
+
+def _chance(item: Difference) -> float:
+    return item.found.chance or 0.0
 
 
 def short_names(axes: Sequence[str]) -> list[str]:

@@ -39,7 +39,7 @@ def is_asked(about: About) -> bool:
 
 def is_decided(item: Difference) -> bool:
     """Whether a difference is claimed, or shown to be less than 5 %."""
-    if item.claim or item.is_below_resolution or item.interval.without_spread:
+    if item.claim or item.is_below_resolution or (item.interval.without_spread and not item.interval.estimate):
         return True
     ratio = item.found.ratio
     return bool(

@@ -36,8 +36,10 @@ class Contrast:
     reference: the mean of the last side, the baseline. ratio: the first side's mean divided by the reference; None for
     an interaction, or if a mean is not above 0. delta: Cliff's delta, the mean over strata; None for an interaction.
     rank_p: the p value of the exact test whether one side's values are above the other's; None without a delta, with
-    fewer than LEAST_RUNS, or if no side has any spread. counts: the numbers of values of both sides, for the interval
-    of delta; None with several strata. by_seed: each seed's difference is one observation. strata: the number of
+    fewer than LEAST_RUNS, or if no side has any spread. chance: the probability that all runs divide into the two sides
+    most extremely, in either direction, if nothing differs; None for an interaction. counts: the numbers of values of
+    both sides, for the interval of delta; None with several strata. by_seed: each seed's difference is one
+    observation. strata: the number of
     combinations of the other axes' levels that are averaged; 0 if the sides have none in common, so that the difference
     includes the other axes' effects.
     """
@@ -47,6 +49,7 @@ class Contrast:
     ratio: Interval | None
     delta: float | None
     rank_p: float | None
+    chance: float | None
     counts: tuple[int, int] | None
     by_seed: bool
     strata: int
@@ -100,17 +103,18 @@ def contrast(cells: Cells, parts: Sequence[Side], resampling: Resampling = DEFAU
         found = interval([of_seed], [1.0], resampling, scale)
     else:
         found = interval([values_of(runs) for _, runs in flat], [sign for sign, _ in flat], resampling)
-    delta = relation = doubt = counts = None
+    delta = relation = doubt = chance = counts = None
     if len(parts) == 2:
         relation = _ratio(flat, common if by_seed else [], resampling)
         pairs = [(values_of(ours), values_of(theirs)) for ours, theirs in strata]
         delta = float(np.mean([cliffs_delta(*pair) for pair in pairs]))
+        chance = 2 / math.prod(math.comb(len(ours) + len(theirs), len(ours)) for ours, theirs in pairs)
         if found.known and not found.without_spread:
             doubt = rank_p(pairs)
         if len(pairs) == 1:
             counts = len(pairs[0][0]), len(pairs[0][1])
     reference = float(np.mean([np.mean(values_of(stratum[-1])) for stratum in strata]))
-    return Contrast(found, reference, relation, delta, doubt, counts, by_seed, count)
+    return Contrast(found, reference, relation, delta, doubt, chance, counts, by_seed, count)
 
 
 def _ratio(flat: Sequence[tuple[float, Runs]], common: Sequence[int], resampling: Resampling) -> Interval | None:
