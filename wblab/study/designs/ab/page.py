@@ -62,10 +62,17 @@ def _sections(found: Result) -> Iterator[Section]:
             claimed=[item for item in rows if item.claimed],
             others=[item for item in rows if not item.claimed],
             counts=counts(figures),
-            headline=of_figures(figures) if len(found.asked.steps) > 1 else "",  # else it stands above
+            headline=_headline(found, step, figures),
             level=quantities.confidence(figures.rows[0].difference.confidence) if figures.rows else "",
             pauses=pauses,
         )
+
+
+def _headline(found: Result, step: Step, figures: Figures) -> str:
+    """Return what is said of a step without claims; of a single one the page's headline says it."""
+    if len(found.asked.steps) == 1:
+        return ""
+    return of_figures(figures) if figures.rows else "Nothing was run: the program is the same, byte for byte."
 
 
 def _largest(found: Result, step: Step, figures: Figures) -> str:

@@ -14,6 +14,8 @@ from wblab.study.designs.ab.figures import Figure, Figures
 from wblab.study.designs.ab.result import Result
 
 _MOST_LOADS = 3  # in a headline
+_NOUNS = {"paused": "paused time"}  # of a metric's name that is none
+_FIRST = "longest_pause_s"  # what users ask about first
 PEERS = "The comparisons of mmtests, LKP and Phoronix time real machines, and do not repeat to the bit."
 
 
@@ -83,8 +85,7 @@ def of_figures(found: Figures) -> str:
         return "Nothing was run: no step changes the program."
     if claimed := found.claimed:
         count = f"{len(claimed)} of {len(rows)} figures {'differ' if len(claimed) > 1 else 'differs'}."
-        shown = list({(item.pair.number, item.pair.spec, item.about.load): item for item in reversed(claimed)}.values())
-        largest = "; ".join(_sentence(item) for item in shown[::-1][:_MOST_LOADS])
+        largest = "; ".join(_sentence(item) for item in _of_loads(claimed)[:_MOST_LOADS])
         return f"{count} {'The largest: ' if len(claimed) > 1 else ''}{largest}."
     if apart := [item for item in rows if item.is_open]:
         least = least_runs(1 - found.whole.confidence) if found.whole else 0
@@ -97,11 +98,25 @@ def of_figures(found: Figures) -> str:
     return f"No difference is shown in {len(rows)} figures. {_reach(rows)}".rstrip()
 
 
+def _of_loads(claimed: Sequence[Figure]) -> list[Figure]:
+    """Return one figure of each load, in order: its longest pause if that is claimed, else its largest difference."""
+    found: dict[tuple[int, str, str], Figure] = {}
+    for item in claimed:
+        key = item.pair.number, item.pair.spec, item.about.load
+        if key not in found or item.about.metric == _FIRST:
+            found[key] = item
+    return list(found.values())
+
+
 def _sentence(item: Figure) -> str:
     a, b = means(item)
     better = {1: ", better", -1: ", worse"}.get(item.difference.gain, "")
-    load = printable(item.about.load)
-    return f"{item.pair.spec}, {load}'s {metric_name(item.about.metric)}: {b} instead of {a}{better}"
+    return f"{_where(item)}: {b} instead of {a}{better}"
+
+
+def _where(item: Figure) -> str:
+    metric = metric_name(item.about.metric)
+    return f"{item.pair.spec}, {printable(item.about.load)}'s {_NOUNS.get(metric, metric)}"
 
 
 def _reach(rows: Sequence[Figure]) -> str:
@@ -113,7 +128,7 @@ def _reach(rows: Sequence[Figure]) -> str:
     shares = [share for share, _ in known]
     worst = max(known, key=lambda each: each[0])[1]
     unit = unit_of(worst.about.metric)
-    where = f"{worst.pair.spec}, {printable(worst.about.load)}'s {metric_name(worst.about.metric)}"
+    where = _where(worst)
     return (
         f"Of the {len(known)} figures of pauses, half would have shown a difference above {percent(median(shares))}, "
         f"and all one above {percent(max(shares))} ({where}: {quantity(worst.reach or 0.0, unit)})."
