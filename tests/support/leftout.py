@@ -39,6 +39,7 @@ PERMITTED = (
     r"the disk has no node in /dev",
     r"a daemon is at work here",
     r"the kernel that \$WBLAB_KERNEL names has no um_cycles",
+    r"no source of a series is unpacked",
     # programs
     r"no glibc",
     r"no Chromium is installed",

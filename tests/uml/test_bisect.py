@@ -50,7 +50,7 @@ def built(kernel, tmp_path, monkeypatch):
     monkeypatch.setattr("wblab.host.run.guest_sandbox", lambda *_, **__: Sandbox(runs=["/"], reads=["/"], calls=""))
     names = []
 
-    def build(tree: Path, description: str, place: Path, *, report, say):
+    def build(tree: Path, description: str, place: Path, *, options, report, say):
         names.append(description)
         path = tmp_path / f"linux-{len(names)}"
         path.write_text(LINUX.format(linux=kernel.path, **{k: (tree / k).read_text() for k in ("rate", "comment")}))

@@ -9,35 +9,36 @@ from pathlib import Path
 from wblab.core.errors import InputError, WblabError
 from wblab.kernels import catalog, kernel, make, patches, places, source, tree
 from wblab.kernels.build import Build, Say
+from wblab.kernels.choice import from_folder
 from wblab.kernels.kernel import Kernel
 from wblab.kernels.mailbox import UserPatch, touched
-from wblab.kernels.recipe import recipe
+from wblab.kernels.patches import Patch
+from wblab.kernels.recipe import Recipe, choose_for, recipe, recipe_of_tree
 from wblab.kernels.source import Source
 from wblab.lab.progress import Report
 
 
 @dataclass(frozen=True)
 class Base:
-    """A source that can be patched. series: of the lab's patches, with variants. place: see Build."""
+    """A source that can be patched. place: see Build.
+
+    series: of the lab's patches, with variants; empty for a tree of the user, whose patches are chosen by what applies.
+    """
 
     source: Source
-    series: str
+    series: str = ""
     place: Path | None = None
 
     def check(self, given: Sequence[UserPatch]) -> None:
         """Raise InputError that names the first patch that does not apply, its file and its hunk.
 
         It takes a moment, where a build takes minutes: only the files that the patches touch are copied. The lab's own
-        patches come after them; a tree may have some of these already, so there only the build tells.
+        patches come after them; those of a tree are chosen by what applies, so there only the build tells.
         """
-        own = () if self.source.is_tree else recipe(self.series, catalog.load()).patches
+        own = recipe(self.series, catalog.load()).patches if self.series else ()
         with tempfile.TemporaryDirectory() as room:
             copied = Path(room)
-            for name in {name for patch in (*(item.patch for item in given), *own) for name in touched(patch.data)}:
-                original = self.source.tree / name
-                if ".." not in Path(name).parts and original.is_file():
-                    (copied / name).parent.mkdir(parents=True, exist_ok=True)
-                    shutil.copyfile(original, copied / name)
+            self._copy((*(item.patch for item in given), *own), copied)
             for item in given:
                 try:
                     patches.push(copied, [item.patch], self.source.description)
@@ -51,10 +52,35 @@ class Base:
 
     def build(self, given: Sequence[UserPatch], report: Report, say: Say) -> Kernel:
         """Return the kernel with these patches; build it if necessary. Raises WblabError."""
-        own = recipe(self.series, catalog.load())
         of_user = tuple(item.patch for item in given)
+        own = recipe(self.series, catalog.load()) if self.series else self._chosen(of_user)
         with_all = replace(own, patches=(*of_user, *own.patches))
         return Build(self.source, with_all, make.compiler(), self.place).run(report, say)
+
+    def _chosen(self, given: Sequence[Patch]) -> Recipe:
+        """Return the recipe of a tree of the user to which these patches were applied. Raises WblabError."""
+        original, version = from_folder(self.source.tree), tree.version(self.source.tree)
+        with tempfile.TemporaryDirectory() as room:
+            self._copy(given, Path(room))
+            patches.push(Path(room), given, self.source.description)
+            changed = from_folder(Path(room))
+            touching = {name for patch in given for name in touched(patch.data)}
+            known = catalog.load()
+            chosen = choose_for(
+                lambda name: changed(name) if name in touching else original(name),
+                version,
+                self.source.description,
+                known,
+            )
+        return recipe_of_tree(chosen, version, {}, known)
+
+    def _copy(self, touching: Sequence[Patch], place: Path) -> None:
+        """Copy the files of the source that these patches touch."""
+        for name in {name for patch in touching for name in touched(patch.data)}:
+            original = self.source.tree / name
+            if ".." not in Path(name).parts and original.is_file():
+                (place / name).parent.mkdir(parents=True, exist_ok=True)
+                shutil.copyfile(original, place / name)
 
 
 def base(wanted: str, report: Report) -> Base:
@@ -66,7 +92,7 @@ def base(wanted: str, report: Report) -> Base:
             raise InputError(f"{wanted} is a built kernel, which cannot be patched: give a series, a tree or a tarball")
         given = source.given(path)
         source.unpack(given, report)
-        return Base(given, tree.version(given.tree))
+        return Base(given)
     series = known.find(wanted)
     pin = known.pins.get(series.plain)
     reasons = places.fetch(pin, series, known, report) if pin else ["no source is pinned"]
@@ -80,4 +106,4 @@ def base(wanted: str, report: Report) -> Base:
 def base_of_tree(path: Path, description: str, place: Path) -> Base:
     """Return the source of a work tree in its present state; see `wanted.build_tree`. Raises InputError."""
     given = replace(source.given(path), description=description)
-    return Base(given, tree.version(given.tree), place)
+    return Base(given, place=place)

@@ -4,8 +4,9 @@ import pytest
 
 from wblab.core.errors import InputError
 from wblab.kernels import catalog, config
+from wblab.kernels.choice import Choice
 from wblab.kernels.patchlist import PatchFile
-from wblab.kernels.recipe import recipe
+from wblab.kernels.recipe import recipe, recipe_of_tree
 
 
 def test_the_lab_s_catalog_is_valid() -> None:
@@ -138,6 +139,7 @@ def test_options_in_a_name_are_changed_after_all_fragments(lean: Path) -> None:
     assert len(digests) == 4
     known = catalog.load(lean)
     assert known.find("7.3+B=y+lean+A=n").name == known.find("7.3+lean+A=y+A=n+B=y").name == "7.3+lean+A=n+B=y"
+    assert recipe_of_tree(Choice((), listed=False), "8.1", {"A": "y"}, known).options[-1].name == "CONFIG_A"
 
 
 @pytest.mark.parametrize(

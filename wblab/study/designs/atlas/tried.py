@@ -120,7 +120,8 @@ def _row(  # noqa: PLR0913, PLR0917 - what a row is about
     found: Found | None,
     reasons: Mapping[str, str],
 ) -> Row:
-    tried = [one for one in found.looked if one.kept.figure] if found else []
+    went = [one for one in found.looked if not (one.tried.refused or one.tried.failed)] if found else []
+    tried = [one for one in went if one.kept.figure]
     figure = seeds = ""
     if found and tried:
         verdict, why, figure = str(found.outcome), f"reproduced in {found.counts} scenarios", worst_text(found)

@@ -15,7 +15,7 @@ from wblab.study.plan import Plan
 def test_each_spec_runs_on_both_kernels_with_the_same_seeds():
     plan = planned(asked("7.2", "7.3"), STANDARD, 34)
     assert [cell.name for cell in plan.cells[:4]] == ["base-a", "base-b", "base-device-a", "base-device-b"]
-    assert [cell.spec.kernel for cell in plan.cells[:2]] == ["7.2", "7.3"]
+    assert [cell.spec.kernel.build for cell in plan.cells[:2]] == ["7.2", "7.3"]
     assert plan.about[LOOKS] == 6  # 3, 5, 8, 13, 21, 34: wblab compare corrects for them too
     assert len(plan.cells) == 2 * len(STANDARD)
     alike = [replace(cell.spec, name="", kernel="") for cell in plan.cells[:2]]

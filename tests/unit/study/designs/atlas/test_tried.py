@@ -130,10 +130,9 @@ def test_rows_agree_with_the_trial_s_report(found):
     first, second, third = rows_of(rows(tried, plan.wisdom), plan.wisdom, {})
     assert (first.name, first.about, first.says) == ("1", "A: 600 MiB", "shorter")
     assert (first.verdict, first.link) == ("not reproduced", "report.html#recommendation-1")
-    assert first.why.startswith("×1 ")
-    assert first.why.endswith(" on small, by memory; reproduced in 1 of 2 scenarios")
+    assert (first.figure, first.why, first.seeds) == ("×1 on small, by memory", "reproduced in 1 of 2 scenarios", "3")
     assert (second.verdict, third.verdict) == ("not reproduced", "harms")
-    assert third.why.startswith("light writers' longest pause ×")
+    assert third.figure.startswith("light writers' longest pause ×")
 
 
 def test_a_scenario_without_pauses_is_reported(plan_of, small, tmp_path):
