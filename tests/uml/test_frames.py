@@ -1,5 +1,6 @@
 """Kernel stacks hold only calls that had not returned: the kernel's code shows that each frame can call the next."""
 
+from functools import cache
 from random import Random
 
 import pytest
@@ -10,15 +11,21 @@ from wblab.analysis.why.stacks import STACKS
 from wblab.core.rundir import TRACE
 
 
-def recorded(run, kernel):
-    """Return the calls of a run's kernel, and how often each pair of frames occurs."""
-    with tracecmd.open(run.path / TRACE) as trace:
-        return CallSites(read_code(kernel.path), trace.symbols), pairs(trace.events(STACKS)["caller"])
+@pytest.fixture(scope="module")
+def recorded(shared_lab, kernel):
+    """Return a function: of a preset's run, the calls of its kernel, and how often each pair of frames occurs."""
+
+    @cache
+    def of(preset):
+        with tracecmd.open(shared_lab.run(preset).path / TRACE) as trace:
+            return CallSites(read_code(kernel.path), trace.symbols), pairs(trace.events(STACKS)["caller"])
+
+    return of
 
 
 @pytest.mark.parametrize("preset", ["base", "base-device"])
-def test_each_frame_can_call_the_one_inside_it(shared_lab, kernel, preset):
-    sites, found = recorded(shared_lab.run(preset), kernel)
+def test_each_frame_can_call_the_one_inside_it(recorded, preset):
+    sites, found = recorded(preset)
     judged = {pair: sites.holds(*pair) for pair in found}
     assert [sites.named(*pair) for pair, verdict in judged.items() if verdict == "false"] == []
     assert sum(found.values()) > 10_000
@@ -26,9 +33,9 @@ def test_each_frame_can_call_the_one_inside_it(shared_lab, kernel, preset):
     assert certain > 0.6 * sum(found.values())  # the rest calls through pointers: system calls, drivers, timers
 
 
-def test_planted_frames_are_found(shared_lab, kernel):
+def test_planted_frames_are_found(recorded):
     """A left-over frame between two that are there, as guesses from the content of a stack have them."""
-    sites, found = recorded(shared_lab.run("base"), kernel)
+    sites, found = recorded("base")
     known, chance = sorted(found), Random(1)
     others = sorted({outer for _, outer in known})
     planted = [(inner, chance.choice(others), outer) for inner, outer in known]
