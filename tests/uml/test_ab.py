@@ -136,7 +136,7 @@ def test_each_commit_is_compared_with_the_one_before(lab, scripts, tmp_path, mon
         "build_tree",
         lambda tree, description, *_, **__: scripts(description[-13:-1], (tree / "rate").read_text()),
     )
-    given = ["ab", f"{first}..main", "--tree", str(repository.path), "--each", "--seeds", "3"]
+    given = ["ab", f"{first}..main", "--tree", str(repository.path), "--each", "--seeds", "5"]
     assert main(arguments(lab, *given)) == 0
     said = capsys.readouterr().out
     assert said.startswith("1 of 2 steps change a figure.")

@@ -14,5 +14,5 @@ def test_the_tree_of_a_series_gets_exactly_its_own_patches():
         pytest.skip("no source of a series is unpacked")
     for name, tree in here.items():
         chosen = choose_for(choice.from_folder(tree), name, name, known)
-        assert recipe_of_tree(chosen, name, known) == recipe(name, known)
+        assert recipe_of_tree(chosen, name, {}, known) == recipe(name, known)
     print(f"checked: {', '.join(here)}")

@@ -36,7 +36,7 @@ def test_states_and_causes_add_up_to_each_call(taken_apart, disk):
 
 def test_no_call_waits_for_a_disk_in_memory(taken_apart):
     states = {state for call in taken_apart("ram") for state in call.states}
-    assert states == {"cpu", "journal"}
+    assert "cpu" in states <= {"cpu", "journal"}
 
 
 @pytest.mark.parametrize(("disk", "requests", "cause"), [("ext4", 5, "commit"), ("xfs", 4, "log write")])

@@ -33,7 +33,7 @@ STATE = f"""state() {{
 """
 OUT = "/run/wblab/scratch/left"
 BIG = "/mnt/disk/big"
-DD = f"dd if=/dev/zero of={BIG} bs=64K count=480; rm {BIG}"
+DD = f"dd if=/dev/zero of={BIG} bs=64K count=640; rm {BIG}"
 
 
 def in_guest(lab, script: str) -> tuple[Path, str]:

@@ -77,7 +77,9 @@ def test_the_comparison_notebook_compares_some_runs(shared_lab, monkeypatch, tmp
     rates = ("1MiB/s", "2MiB/s")
     short = ("trace.events=[]", "load.l1.size=30MiB", "load.l2.wait=15s", "load.l2.size=4MiB")
     runs = [
-        shared_lab.run("base", *short, f"disk.write_bps={rate}", f"seed={seed}") for rate in rates for seed in (1, 2, 3)
+        shared_lab.run("base", *short, f"disk.write_bps={rate}", f"seed={seed}")
+        for rate in rates
+        for seed in range(1, 6)
     ]
     monkeypatch.setenv(RUNS_VARIABLE, os.pathsep.join(str(run.path) for run in runs))
     monkeypatch.setenv("IPYTHONDIR", str(tmp_path))

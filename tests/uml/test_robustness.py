@@ -10,8 +10,10 @@ import pytest
 from support.waiting import LIMIT_S, patience_s
 
 from wblab.core.errors import WblabError
+from wblab.host.guestmemory import boot_bytes
 from wblab.lab.formats import CONSOLE, EXPERIMENT
-from wblab.lab.places import ROOT
+from wblab.lab.places import PRESETS, ROOT
+from wblab.lab.specfile import read_spec
 
 HANG = "while True: pass"
 HANG_AT_POWER_OFF = """
@@ -175,8 +177,9 @@ def test_full_shared_memory_is_reported(lab, tmp_path):
 
 def test_shared_memory_filling_up_during_a_run_is_reported(lab, tmp_path):
     small = tmp_path / "small"
-    started = f"while ! ls {lab.results}/_*/{CONSOLE}; do sleep 0.05; done >/dev/null 2>&1"
-    done = run_on_small_tmpfs(lab, small, "220M", f"{started}; sleep 0.3; cat /dev/zero > '{small}/filler'")
+    room = boot_bytes(read_spec(PRESETS / "base.toml")) + (80 << 20)  # enough to begin with
+    started = f"timeout 60 sh -c 'until ls {lab.results}/_*/{CONSOLE}; do sleep 0.05; done' >/dev/null 2>&1"
+    done = run_on_small_tmpfs(lab, small, str(room), f"{started}; sleep 0.3; cat /dev/zero > '{small}/filler'")
     assert done.returncode == 1, done.stdout + done.stderr
     _, record = staged(lab)
     assert record["outcome"] == "failed"

@@ -29,4 +29,4 @@ def test_sums_agree_for_a_trace_with_lost_events(lab, tmp_path):
     check(tmp_path, trace)
     with tracecmd.open(trace) as opened:
         assert opened.lost
-        assert all((lost.count == -1 or lost.count > 0) and lost.start_ns < lost.end_ns for lost in opened.lost)
+        assert all((lost.count == -1 or lost.count > 0) and lost.start_ns <= lost.end_ns for lost in opened.lost)

@@ -34,8 +34,10 @@ def of_kind(found, kind):
     return sum(item.parts.get(kind, 0) for item in found) / sum(item.pause_ns for item in found)
 
 
-@pytest.mark.parametrize(("preset", "kind"), [("base", "throttled"), ("base-device", "journal writes block")])
-def test_innocent_loads_have_the_expected_causes(explained, preset, kind):
+@pytest.mark.parametrize(
+    ("preset", "kind", "least"), [("base", "throttled", 0.9), ("base-device", "journal writes block", 0.75)]
+)
+def test_innocent_loads_have_the_expected_causes(explained, preset, kind, least):
     """This holds in most runs; in some, other work of the same commit causes a third of the pause."""
     shares = []
     for seed in SEEDS:
@@ -46,7 +48,7 @@ def test_innocent_loads_have_the_expected_causes(explained, preset, kind):
         assert of_kind(found, "unknown") < 0.01
         assert not any(item.blame == "not writeback" for item in found if item.pause_ns > 5 * BOUND_NS)
         shares.append(of_kind(found, kind))
-    assert median(shares) > 0.9
+    assert median(shares) > least
 
 
 def test_near_the_limit_most_dirty_data_is_the_offender_s(explained):
