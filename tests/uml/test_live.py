@@ -41,6 +41,7 @@ def in_guest(lab, script: str) -> tuple[Path, str]:
     kept = f"cd {OUT}; ({script}) > said 2>&1"
     run = lab.run(
         "base-device",
+        "memory=130MiB",  # the live run and its captures need some of it
         "trace.events=[]",
         "load={c1={kind='control', idle='50ms'}}",
         f"load.go={{kind='command', wait='0s', argv={json.dumps(['sh', '-c', kept])}}}",
