@@ -10,31 +10,13 @@ import pytest
 from support.midway import killed
 from support.midway import made as made_runs
 from support.pages import slips, words
+from support.ratedkernels import FAST, SHORT, SLOW, make_kernel
 from support.repository import make_repository
 
 from wblab.cli import main
 from wblab.host.sandbox import Sandbox
 from wblab.kernels import kernel as kernels
 from wblab.study.designs.ab import made
-
-SHORT = (
-    "load.l1.size=4MiB",
-    "load.l1.wait=500ms",
-    "load.l2.size=4096",
-    "load.l2.wait=1s",
-    "sysctl={'vm.dirty_bytes' = 1048576, 'vm.dirty_background_bytes' = 524288}",
-)
-# The kernel decides the rate of the disk, not the spec.
-LINUX = """\
-#!/bin/sh
-for word do
-    shift
-    case $word in ubd.bytes_per_second=*) word=ubd.bytes_per_second={rate} ;; esac
-    set -- "$@" "$word"
-done
-exec {linux} "$@"
-"""
-SLOW, FAST = "262144", "1048576"
 
 
 @pytest.fixture
@@ -44,9 +26,7 @@ def scripts(kernel, tmp_path, monkeypatch):
     inspect, is_executable, mine = kernels.inspect, kernels.is_executable, {}
 
     def make(name: str, rate: str):
-        path = tmp_path / name
-        path.write_text(LINUX.format(linux=kernel.path, rate=rate))
-        path.chmod(0o755)
+        path = make_kernel(tmp_path / name, kernel.path, rate)
         build_id = sha256(f"{name}{rate}".encode()).hexdigest()
         mine[path] = replace(kernel, path=path, source=f"a script, {name}", build_id=build_id)
         return mine[path]

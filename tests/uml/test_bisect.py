@@ -6,39 +6,19 @@ from pathlib import Path
 
 import pytest
 from support.midway import killed, made
+from support.ratedkernels import FAST, SHORT, SLOW, make_kernel
 from support.repository import make_repository
 
 from wblab.cli import main
 from wblab.host.sandbox import Sandbox
 from wblab.study.designs.bisection import run
 
-SHORT = (
-    "trace.events=[]",
-    "load.l1.size=4MiB",
-    "load.l1.wait=500ms",
-    "load.l2.size=4096",
-    "load.l2.wait=1s",
-    "sysctl={'vm.dirty_bytes' = 1048576, 'vm.dirty_background_bytes' = 524288}",
-)
-# The commit decides the rate of the disk, not the spec.
-LINUX = """\
-#!/bin/sh
-# {comment}
-for word do
-    shift
-    case $word in ubd.bytes_per_second=*) word=ubd.bytes_per_second={rate} ;; esac
-    set -- "$@" "$word"
-done
-exec {linux} "$@"
-"""
-
 
 @pytest.fixture
 def commits(tmp_path):
     """Make a repository of six commits, the fourth of which makes the disk slower; return their hashes."""
-    slow, fast = "262144", "1048576"
-    made = make_repository(tmp_path / "linux", rate=fast, comment="0")
-    rates = [fast] * 2 + [slow] * 3
+    made = make_repository(tmp_path / "linux", rate=FAST, comment="0")
+    rates = [FAST] * 2 + [SLOW] * 3
     others = [made.commit(f"change {number}", rate=rate, comment=f"{number}") for number, rate in enumerate(rates, 1)]
     return made.path, [made.git("rev-parse", "HEAD~5"), *others]
 
@@ -52,9 +32,8 @@ def built(kernel, tmp_path, monkeypatch):
 
     def build(tree: Path, description: str, place: Path, *, options, report, say):
         names.append(description)
-        path = tmp_path / f"linux-{len(names)}"
-        path.write_text(LINUX.format(linux=kernel.path, **{k: (tree / k).read_text() for k in ("rate", "comment")}))
-        path.chmod(0o755)
+        texts = {key: (tree / key).read_text() for key in ("rate", "comment")}
+        path = make_kernel(tmp_path / f"linux-{len(names)}", kernel.path, **texts)
         return replace(kernel, path=path, source=description)
 
     monkeypatch.setattr(run, "build_tree", build)
@@ -64,7 +43,7 @@ def built(kernel, tmp_path, monkeypatch):
 
 def test_the_commit_that_changed_a_figure_is_found(lab, commits, built, capsys, monkeypatch):
     tree, hashes = commits
-    settings = [word for setting in SHORT for word in ("--set", setting)]
+    settings = [word for setting in ("trace.events=[]", *SHORT) for word in ("--set", setting)]
     monkeypatch.chdir(tree)
     wanted = [hashes[0], "HEAD", "--metric", "l1.mean_cycle_s", "--spec", "base-device", *settings]
     assert main(["bisect", *wanted, "--exp", str(lab.results), "--json"]) == 0
@@ -89,7 +68,7 @@ def test_the_commit_that_changed_a_figure_is_found(lab, commits, built, capsys, 
 
 def test_a_killed_bisection_resumes_without_repeating_runs(lab, commits, built, capsys):
     tree, hashes = commits
-    settings = [word for setting in SHORT for word in ("--set", setting)]
+    settings = [word for setting in ("trace.events=[]", *SHORT) for word in ("--set", setting)]
     wanted = ["bisect", hashes[0], hashes[5], "--metric", "l1.mean_cycle_s", "--spec", "base-device", *settings]
     place = ["--tree", str(tree), "--exp", str(lab.results), "--jobs", "1"]
     study = killed([*wanted, *place], lab.results, 4, lab.left_behind)
@@ -104,7 +83,7 @@ def test_a_killed_bisection_resumes_without_repeating_runs(lab, commits, built, 
 
 def test_a_bisection_without_a_difference_stops(lab, commits, built, capsys):
     tree, hashes = commits
-    settings = [word for setting in SHORT for word in ("--set", setting)]
+    settings = [word for setting in ("trace.events=[]", *SHORT) for word in ("--set", setting)]
     wanted = [hashes[0], hashes[1], "--metric", "l1.mean_cycle_s", "--spec", "base-device", *settings]
     wanted += ["--tree", str(tree), "--exp", str(lab.results), "--seeds", "3"]
     assert main(["bisect", *wanted]) == 1

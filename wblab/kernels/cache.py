@@ -74,25 +74,3 @@ def locked(path: Path, waiting: Callable[[], None]) -> Iterator[None]:
             waiting()
             fcntl.flock(file, fcntl.LOCK_EX)
         yield
-
-
-def is_held(path: Path) -> bool:
-    """Whether a process, this one included, holds the lock file `path`."""
-    try:
-        descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW)
-    except OSError:
-        return False
-    try:
-        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except OSError:
-        return True
-    finally:
-        os.close(descriptor)
-    return False
-
-
-def size_bytes(path: Path) -> int:
-    """Return the space that the files of a folder take on the disk."""
-    return sum(
-        os.lstat(os.path.join(folder, name)).st_blocks * 512 for folder, _, files in os.walk(path) for name in files
-    )

@@ -7,6 +7,7 @@ from pathlib import Path
 
 from wblab.kernels import cache
 from wblab.kernels.kernel import Kernel
+from wblab.lab.folders import is_held, size_bytes
 
 MOST_BYTES = 5 << 30  # a kernel has 15 MB; the objects of one repository have some hundred
 _REST_S = 86400  # what was used within a day may be in use, or needed to resume
@@ -31,10 +32,10 @@ def mark_used(kernel: Kernel, description: str) -> None:
 def kept() -> list[Kept]:
     """Return what bisections have left and do not use now, last used first."""
     rooms = [path for path in (cache.home() / "bisect").glob("*") if path.is_dir() and not path.is_symlink()]
-    idle = [path for path in rooms if not cache.is_held(path.with_suffix(".lock"))]
-    found = [Kept(path, cache.size_bytes(path), path.stat().st_mtime) for path in idle]
+    idle = [path for path in rooms if not is_held(path.with_suffix(".lock"))]
+    found = [Kept(path, size_bytes(path), path.stat().st_mtime) for path in idle]
     for mark in (cache.home() / "builds").glob(f"*/{_MARK}"):
-        found.append(Kept(mark.parent, cache.size_bytes(mark.parent), mark.stat().st_mtime))
+        found.append(Kept(mark.parent, size_bytes(mark.parent), mark.stat().st_mtime))
     return sorted(found, key=lambda one: one.used_s, reverse=True)
 
 

@@ -5,22 +5,13 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
+from support.patchtexts import PATCH as DIFF
 
 from wblab.kernels import apt, catalog
 
 MAKEFILE = "# SPDX-License-Identifier: GPL-2.0\nVERSION = 7\nPATCHLEVEL = 3\nSUBLEVEL = 0\nEXTRAVERSION = -rc7\n"
 
-PATCH = """\
-Say hello to the moon.
----
---- a/hello.c
-+++ b/hello.c
-@@ -1,3 +1,3 @@
- int main(void)
--{ return 0; }
-+{ return 1; }
- /* end */
-"""
+PATCH = f"Say hello to the moon.\n---\n{DIFF}"
 
 MAKE = """\
 #!/bin/sh

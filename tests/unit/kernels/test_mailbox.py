@@ -4,6 +4,7 @@ import base64
 import subprocess
 
 import pytest
+from support.patchtexts import PATCH, SECOND
 
 from wblab.core.errors import InputError
 from wblab.kernels import catalog
@@ -11,16 +12,6 @@ from wblab.kernels.mailbox import changes, read_patches, touched
 from wblab.kernels.patched import base
 from wblab.lab.progress import silent
 
-DIFF = """\
---- a/hello.c
-+++ b/hello.c
-@@ -1,3 +1,3 @@
- int main(void)
--{ return 0; }
-+{ return 1; }
- /* end */
-"""
-SECOND = DIFF.replace("0; }", "1; }").replace("+{ return 1; }", "+{ return 2; }")
 HEAD = "From {number:040x} Mon Sep 17 00:00:00 2001\nFrom: Ann <ann@localhost>\nDate: Mon, 1 Jan 2024 10:00:00 +0000\n"
 
 
@@ -35,7 +26,7 @@ def mailbox(*diffs):
 
 
 def test_a_mailbox_holds_its_patches_in_order_without_the_cover_letter(tmp_path):
-    (tmp_path / "series.mbox").write_text(mailbox(DIFF, SECOND))
+    (tmp_path / "series.mbox").write_text(mailbox(PATCH, SECOND))
     found = read_patches(tmp_path / "series.mbox")
     assert [item.subject for item in found] == ["hello: say 1", "hello: say 2"]
     assert [item.patch.name for item in found] == ["given-0001-hello-say-1.patch", "given-0002-hello-say-2.patch"]
@@ -43,14 +34,14 @@ def test_a_mailbox_holds_its_patches_in_order_without_the_cover_letter(tmp_path)
 
 
 def test_a_quoted_diff_in_a_reply_is_no_patch(tmp_path):
-    reply = message(3, "Re: [PATCH] hello", "".join(f"> {line}\n" for line in DIFF.splitlines()))
-    (tmp_path / "thread.mbox").write_text(mailbox(DIFF) + reply)
+    reply = message(3, "Re: [PATCH] hello", "".join(f"> {line}\n" for line in PATCH.splitlines()))
+    (tmp_path / "thread.mbox").write_text(mailbox(PATCH) + reply)
     assert len(read_patches(tmp_path / "thread.mbox")) == 1
 
 
 def test_a_directory_is_read_by_name_or_in_the_order_of_its_series_file(tmp_path):
     (tmp_path / "0002-b.patch").write_text(SECOND)
-    (tmp_path / "0001-a.patch").write_text(DIFF)
+    (tmp_path / "0001-a.patch").write_text(PATCH)
     (tmp_path / "notes.txt").write_text("no patch")
     assert [item.subject for item in read_patches(tmp_path)] == ["0001-a", "0002-b"]
     (tmp_path / "series").write_text("0002-b.patch  # first\n\n0001-a.patch\n")
@@ -58,13 +49,13 @@ def test_a_directory_is_read_by_name_or_in_the_order_of_its_series_file(tmp_path
 
 
 def test_an_encoded_mail_is_decoded(tmp_path):
-    encoded = base64.encodebytes(DIFF.encode()).decode()
+    encoded = base64.encodebytes(PATCH.encode()).decode()
     further = "Content-Type: text/plain; charset=utf-8\nContent-Transfer-Encoding: base64\n"
     text = f"{HEAD.format(number=1)}Subject: =?utf-8?q?[PATCH]_hell=C3=B6?=\n{further}\n{encoded}\n"
     (tmp_path / "one.eml").write_text(text)
     (found,) = read_patches(tmp_path / "one.eml")
     assert found.subject == "hellö"
-    assert DIFF.encode() in found.patch.data
+    assert PATCH.encode() in found.patch.data
 
 
 def test_what_holds_no_patch_is_refused(tmp_path):
@@ -76,7 +67,7 @@ def test_what_holds_no_patch_is_refused(tmp_path):
 
 
 def test_only_hunks_count_as_changes():
-    diff = f"{DIFF}@@ -9,2 +9,1 @@\n one\n--- two\n-- \n2.47.0\n--- a/gone\n+++ /dev/null\n@@ -1 +0,0 @@\n-x\n"
+    diff = f"{PATCH}@@ -9,2 +9,1 @@\n one\n--- two\n-- \n2.47.0\n--- a/gone\n+++ /dev/null\n@@ -1 +0,0 @@\n-x\n"
     assert changes(diff.encode()) == {"hello.c": (1, 2), "gone": (0, 1)}
     assert touched(diff.encode()) == {"hello.c", "gone"}
 
@@ -99,7 +90,7 @@ def test_git_writes_what_is_read(tmp_path):
 
 
 def test_a_patch_that_does_not_apply_is_named_with_file_and_hunk(tree, tmp_path):
-    (tmp_path / "good.patch").write_text(DIFF)
+    (tmp_path / "good.patch").write_text(PATCH)
     (tmp_path / "bad.patch").write_text(SECOND.replace("return 1", "return 7"))
     source = base(str(tree), silent)
     source.check(read_patches(tmp_path / "good.patch"))
@@ -113,14 +104,14 @@ def test_a_patch_that_does_not_apply_is_named_with_file_and_hunk(tree, tmp_path)
 
 
 def test_a_patch_of_a_missing_file_is_named(tree, tmp_path):
-    (tmp_path / "bad.patch").write_text(DIFF.replace("hello.c", "fs/none.c"))
+    (tmp_path / "bad.patch").write_text(PATCH.replace("hello.c", "fs/none.c"))
     with pytest.raises(InputError, match=r"bad.patch does not apply to .*: there is no fs/none.c"):
         base(str(tree), silent).check(read_patches(tmp_path / "bad.patch"))
 
 
 @pytest.mark.usefixtures("tools")
 def test_a_patch_in_the_way_of_the_labs_is_told_before_a_build(tmp_path):
-    (tmp_path / "mine.patch").write_text(DIFF.replace("return 1", "return 7"))
+    (tmp_path / "mine.patch").write_text(PATCH.replace("return 1", "return 7"))
     with pytest.raises(InputError, match=r"the lab's patch 0001-hello.patch does not apply .* given patches"):
         base("7.3", silent).check(read_patches(tmp_path / "mine.patch"))
 
@@ -135,8 +126,8 @@ def test_a_built_kernel_cannot_be_patched(tmp_path):
 @pytest.mark.parametrize("of_tree", [False, True])
 def test_patches_of_the_user_come_before_the_labs(tree, tmp_path, of_tree):
     """The lab's patch of the small catalog makes 0 a 1, so the user's must leave it the 0."""
-    (tmp_path / "mine.patch").write_text(DIFF.replace("{ return 1; }", "{ return 0; } /* ours */"))
-    series = DIFF.replace("-{ return 0; }", "-{ return 0; } /* ours */")
+    (tmp_path / "mine.patch").write_text(PATCH.replace("{ return 1; }", "{ return 0; } /* ours */"))
+    series = PATCH.replace("-{ return 0; }", "-{ return 0; } /* ours */")
     catalog.load().patches("7.3")[0].path.write_text(series)
     source = base(str(tree) if of_tree else "7.3", silent)
     given = read_patches(tmp_path / "mine.patch")

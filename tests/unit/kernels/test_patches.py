@@ -3,22 +3,13 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from support.patchtexts import PATCH, SECOND
 
 from wblab.core.errors import WblabError
 from wblab.kernels import patches
 from wblab.kernels import tree as trees
 from wblab.kernels.patchlist import PatchFile
 
-PATCH = """\
---- a/hello.c
-+++ b/hello.c
-@@ -1,3 +1,3 @@
- int main(void)
--{ return 0; }
-+{ return 1; }
- /* end */
-"""
-SECOND = PATCH.replace("0; }", "1; }").replace("+{ return 1; }", "+{ return 2; }")
 Read = Callable[..., list[patches.Patch]]
 NEW = "--- /dev/null\n+++ b/new/moon.c\n@@ -0,0 +1 @@\n+moon\n"
 

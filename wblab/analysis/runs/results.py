@@ -1,10 +1,8 @@
 """The runs and studies in a directory of results, with their changes and sizes."""
 
-import fcntl
 import os
 import re
 import time
-from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -13,6 +11,7 @@ from wblab.core.errors import InputError
 from wblab.core.spec import Spec
 from wblab.core.units import Bytes
 from wblab.lab.changes import changes
+from wblab.lab.folders import is_held, size_bytes
 from wblab.lab.formats import (
     ADVICE_FILE,
     BISECTION_RECORD,
@@ -115,7 +114,7 @@ def _study_of(path: Path) -> str:
 
 
 def _run(path: Path) -> Entry:
-    changed_s, size = (path / EXPERIMENT).stat().st_mtime, _size(path)
+    changed_s, size = (path / EXPERIMENT).stat().st_mtime, size_bytes(path)
     try:
         run = read_run(path)
     except InputError as error:
@@ -143,29 +142,4 @@ def _study(path: Path, what: str) -> Entry:
     failed = sum(item.name.startswith(STAGED) for item in runs)
     made = len(runs) - failed
     summary = ("1 run" if made == 1 else f"{made} runs") + (f", {failed} failed" if failed else "")
-    return Entry(path, what, "succeeded", summary, None, _size(path), path.stat().st_mtime, _is_locked(path))
-
-
-def _is_locked(path: Path) -> bool:
-    """Whether a process works on a study: it then holds a lock on its directory."""
-    descriptor = os.open(path, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW)
-    try:
-        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except OSError:
-        return True
-    finally:
-        os.close(descriptor)
-    return False
-
-
-def _size(path: Path) -> Bytes:
-    return Bytes(sum(_sizes(path)))
-
-
-def _sizes(path: Path) -> Iterator[int]:
-    for folder, _, files in os.walk(path):
-        for name in files:
-            try:
-                yield os.lstat(os.path.join(folder, name)).st_blocks * 512
-            except OSError:  # removed in the meantime
-                continue
+    return Entry(path, what, "succeeded", summary, None, size_bytes(path), path.stat().st_mtime, is_held(path))
