@@ -73,10 +73,10 @@ def test_a_killed_bisection_resumes_without_repeating_runs(lab, commits, built, 
     place = ["--tree", str(tree), "--exp", str(lab.results), "--jobs", "1"]
     study = killed([*wanted, *place], lab.results, 4, lab.left_behind)
     before = made(study)
-    assert len(before) < 12
     assert main(["bisect", "--resume", str(study), "--tree", str(tree)]) == 0
     assert capsys.readouterr().out.startswith(f"first bad commit: {hashes[3]}\n")
     after = made(study)
+    assert len(before) < len(after)  # killed midway, however late a busy machine noticed
     assert {name: after[name] for name in before} == before
     assert lab.left_behind() == []
 
