@@ -12,6 +12,7 @@ import numpy as np
 import pandas as pd
 from pyarrow.parquet import ParquetFile
 
+from wblab.analysis.runs.builds import NOTE
 from wblab.analysis.runs.memory import unequal
 from wblab.analysis.runs.metrics import Further, is_noisy, metric_rows, metrics_frame, with_cell, with_zeros
 from wblab.analysis.runs.run import NothingMeasuredError, Run, find_run, read_run
@@ -178,18 +179,19 @@ def found_observations(
     if not tables:
         runs = [find_run(name, results) for name in names]
         table, notes = runs_table(runs, further)
-        return observations(table, by, baseline, (*notes, *_memory_notes(table, runs)))
+        return observations(table, by, baseline, (*notes, *_kernel_notes(table, runs)))
     if len(names) > 1:
         raise InputError(f"{tables[0]} is the table of a matrix: give it alone, or give runs")
     table = read_table(tables[0])
-    return observations(table, by, baseline, (*matrix_notes(tables[0]), *_memory_notes(table, matrix_runs(tables[0]))))
+    return observations(table, by, baseline, (*matrix_notes(tables[0]), *_kernel_notes(table, matrix_runs(tables[0]))))
 
 
-def _memory_notes(table: pd.DataFrame, runs: Iterable[Path]) -> Iterator[str]:
-    """Yield a note if the kernels of runs left different memory. runs: their directories."""
+def _kernel_notes(table: pd.DataFrame, runs: Iterable[Path]) -> Iterator[str]:
+    """Yield what to know where runs are of several kernels: what two builds differ by, and unequal memory."""
     axes = [str(name) for name in table.columns if _is_build(str(name)) and table[name].nunique() > 1]
     if not axes:
         return
+    yield NOTE
     first = table.drop_duplicates(axes)
     paths = {run.name: run for run in runs}
     kernels = (", ".join(map(_text, levels)) for levels in first[axes].itertuples(index=False))

@@ -5,6 +5,7 @@ from dataclasses import dataclass, replace
 
 import pandas as pd
 
+from wblab.analysis.runs.builds import is_of_build
 from wblab.analysis.runs.comparison import About, Comparison, Difference, compare
 from wblab.analysis.runs.observations import NOISY_COLUMN, observations
 from wblab.analysis.runs.undecided import is_asked, is_decided
@@ -33,12 +34,18 @@ class Figure:
     @property
     def claimed(self) -> bool:
         """Whether a difference is claimed."""
-        return self.difference.claim != 0
+        return self.difference.claim != 0 and not self.is_of_build
+
+    @property
+    def is_of_build(self) -> bool:
+        """Whether they look different, but by no more than two builds of one kernel may differ."""
+        return (self.difference.claim != 0 or is_complete(self.difference)) and is_of_build(self.difference)
 
     @property
     def is_open(self) -> bool:
         """Whether all runs of one side are above all of the other, but too few to exclude chance."""
-        return not self.claimed and self.difference.interval.known and is_complete(self.difference)
+        known = not self.difference.claim and self.difference.interval.known
+        return known and is_complete(self.difference) and not self.is_of_build
 
     @property
     def before(self) -> float:

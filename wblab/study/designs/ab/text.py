@@ -3,6 +3,7 @@
 import textwrap
 from collections.abc import Iterator, Sequence
 
+from wblab.analysis.runs.builds import NOTE
 from wblab.lab.printable import printable
 from wblab.lab.tables import Table
 from wblab.report import quantities
@@ -46,7 +47,9 @@ def notes(found: Result) -> list[str]:
     """Return what a reader should know, a note each."""
     whole = found.figures.whole
     missing = [f"{found.missing} runs failed: the figures are of the others"] if found.missing else []
-    return [*missing, *found.memory, *(footnotes(whole) if whole else []), f"{seeds(found)} of each side", trust(found)]
+    of_build = [f"as two builds differ: {NOTE}"] if any(row.is_of_build for row in found.figures.rows) else []
+    of_tests = [*of_build, *(footnotes(whole) if whole else [])]
+    return [*missing, *found.memory, *of_tests, f"{seeds(found)} of each side", trust(found)]
 
 
 def other_than_figures(differs: Differs) -> Iterator[tuple[str, list[str]]]:

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from statistics import median
 
+from wblab.analysis.runs.builds import SHARE
 from wblab.analysis.runs.undecided import is_asked
 from wblab.analysis.statistics.dominance import least_runs
 from wblab.lab.printable import printable
@@ -51,9 +52,9 @@ def row(figure: Figure) -> Row:
         interval=words.interval,
         relative=words.relative,
         size=words.size,
-        verdict=words.verdict,
-        gain=words.gain,
-        claimed=words.claimed,
+        verdict="as two builds differ" if figure.is_of_build else words.verdict,
+        gain=words.gain if figure.claimed else 0,
+        claimed=figure.claimed,
         seeds=figure.seeds,
     )
 
@@ -73,7 +74,7 @@ def headline(found: Result) -> str:
         return f"{changed} of {len(steps)} steps change a figure. {said}"
     if not found.asked.same_program(steps[0]):
         return said
-    if found.figures.claimed:
+    if any(item.difference.claim for item in found.figures.rows):
         return f"A and B are the same program, byte for byte, and yet figures differ: do not trust this. {said}"
     return f"A and B are the same program, byte for byte. {said}"
 
@@ -121,7 +122,7 @@ def _where(item: Figure) -> str:
 
 def _reach(rows: Sequence[Figure]) -> str:
     """Return how small a difference would have been claimed, in the pauses of innocent loads."""
-    known = [(item.reach / item.before, item) for item in rows
+    known = [(max(SHARE, item.reach / item.before), item) for item in rows
              if is_asked(item.about) and item.reach is not None and item.before > 0]  # fmt: skip
     if not known:
         return ""

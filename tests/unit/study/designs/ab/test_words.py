@@ -46,6 +46,7 @@ def test_without_a_difference_the_headline_says_how_small_one_would_have_been_se
     assert said.startswith("No difference is shown in 6 figures. Of the 4 figures of pauses, half would have shown")
     row = max(alike.figures.rows, key=lambda row: (row.reach or 0) / row.before)
     assert 0 < (row.reach or 0) / row.before < 0.1
+    assert "half would have shown a difference above 5 %" in said  # what two builds differ by is never claimed
 
 
 @settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.too_slow])
@@ -160,3 +161,19 @@ def test_a_wrapped_command_is_the_same_command(arguments):
     assert max(map(len, lines)) <= WIDTH
     done = subprocess.run(["sh", "-c", "\n".join(lines)], check=True, capture_output=True)
     assert done.stdout.decode().split("\0")[:-1] == arguments
+
+
+@pytest.mark.parametrize(("longer", "spread"), [(0.03, 0.001), (0.01, 0.0), (-0.01, 0.0)])
+def test_what_two_builds_of_one_kernel_differ_by_is_not_claimed(longer, spread):
+    of_builds = found(BOTH, {("base-b", "mw1"): longer}, spread=spread)
+    assert any(row.difference.claim for row in of_builds.figures.rows)
+    assert not of_builds.figures.claimed
+    assert headline(of_builds).startswith("No difference is shown")
+    assert "as two builds differ: " in " ".join(text(of_builds))
+    assert all(not figure["claim"] and not figure["gain"] for figure in to_json(of_builds, "")["figures"])
+
+
+def test_of_one_program_every_difference_is_distrusted():
+    same = found(asked("7.2", "./linux", programs="aa"), {("base-b", "mw1"): 0.03}, spread=0.001)
+    assert not same.figures.claimed
+    assert "do not trust this" in headline(same)
