@@ -5,7 +5,8 @@ from dataclasses import dataclass
 
 from wblab.kernels import Kernel, features
 from wblab.kernels.config import parse_config
-from wblab.study.designs.ab.sides import Patched, Revision, Side
+from wblab.lab.kernelname import VARIANT, variants_of
+from wblab.study.designs.ab.sides import Named, Patched, Revision, Side
 from wblab.study.designs.bisection.repository import git
 
 _MOST_COMMITS = 40
@@ -44,7 +45,10 @@ class Differs:
 
 def differs(sides: tuple[Side, Side], kernels: tuple[Kernel, Kernel]) -> Differs:
     """Return what differs between two built kernels. Raises WblabError if git fails."""
-    patches = [[_plain(name) for name in kernel.patches if not _OF_USER.match(name)] for kernel in kernels]
+    patches = [
+        [_plain(name, side) for name in kernel.patches if not _OF_USER.match(name)]
+        for side, kernel in zip(sides, kernels, strict=True)
+    ]
     if not all(patches):
         patches = [[], []]  # an executable of the user does not say which patches it was built with: see _source
     has = [set(features(kernel)) for kernel in kernels]
@@ -111,10 +115,12 @@ def _patch(subject: str, changes: dict[str, tuple[int, int]]) -> str:
     return f"{subject} ({each})"
 
 
-def _plain(name: str) -> str:
-    """Return a patch's name without its number, which differs between series."""
-    found = _NUMBERED.match(name)
-    return found[1] if found else name
+def _plain(name: str, side: Side) -> str:
+    """Return a patch's name without its number, which differs between series; for that of a variant, the variant's."""
+    if found := _NUMBERED.match(name):
+        return found[1]
+    variants = variants_of(side.name) if isinstance(side, Named) else ""
+    return f"{variants.removeprefix(VARIANT)}.patch" if variants else name
 
 
 def _config(kernel: Kernel) -> str:

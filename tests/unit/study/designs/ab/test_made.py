@@ -117,6 +117,11 @@ def test_the_labs_patches_and_features_are_compared_by_name(tmp_path, monkeypatc
     assert found.source == ("A: Linux 7.2.11, Debian", "B: Linux 7.2.11, Debian")
 
 
+def test_the_patch_of_a_variant_has_its_name(tmp_path):
+    kernels = kernels_with(tmp_path, ("0001-clock.patch",), ("0001-clock.patch", "7.2.patch"))
+    assert differs(sides(["7.2", "7.2+flush-at-limit"], Path()), kernels).only_b == ("flush-at-limit.patch",)
+
+
 def test_the_source_is_told_by_patches_or_commits(repository, mine, tmp_path):
     kernels = kernels_with(tmp_path, (), ())
     found = differs(sides(["7.2", str(mine)], Path()), kernels)
