@@ -48,6 +48,7 @@ class Catalog:
     series: tuple[Series, ...]
     pins: Mapping[str, Pin]  # series -> its source
     optional: Mapping[str, str]  # a patch that no kernel needs -> what is missing without it
+    requires: Mapping[str, str]  # a form of a patch -> the patch without which it does not compile
 
     def find(self, name: str) -> Series:
         """Return a series by its name, also with variants and options, which get their one order.
@@ -123,7 +124,7 @@ class Catalog:
         """Return the patches that a tree of `version` may need, with their forms. Raises InputError."""
         names = [path.name for path in (self.folder / "series").iterdir()]
         folder = self.folder / "patches"
-        return forms(version, {name: self.patches(name) for name in names}, folder, self.optional)
+        return forms(version, {name: self.patches(name) for name in names}, folder, self.optional, self.requires)
 
     def _series_file(self, plain: str) -> Path:
         return self.folder / "series" / plain
@@ -158,6 +159,7 @@ def load(folder: Path = LINUX_UML) -> Catalog:
             series=series,
             pins=pins.load(_pins_file(folder)),
             optional=table.get("optional", {}),
+            requires=table.get("requires", {}),
         )
         catalog.find(catalog.default)
         for feature in catalog.events.values():

@@ -17,7 +17,7 @@ from wblab.core.errors import WblabError
 from wblab.kernels import patches
 from wblab.kernels.forms import Forms
 from wblab.kernels.patches import Patch
-from wblab.kernels.patchlist import PatchFile, numbered
+from wblab.kernels.patchlist import PatchFile, numbered, stem
 
 # Return the content of a file of the tree, or None if there is none.
 ReadFile = Callable[[str], bytes | None]
@@ -84,16 +84,20 @@ def _by_patch(copy: Path, source: str, wanted: Sequence[Forms], read: dict[Path,
         reasons: list[str] = []
         paths = sorted(one.paths, key=lambda path: path.name not in popped)
         for fuzz, path in ((fuzz, path) for fuzz in ((0, patches.MOST_FUZZ) if one.needed else (0,)) for path in paths):
-            if (why := patches.apply(copy, read[path], fuzz)) is None:
+            if (other := one.requires.get(path)) and other not in map(stem, taken):
+                why: str | None = f"it needs {other}"
+            else:
+                why = patches.apply(copy, read[path], fuzz)
+            if why is None:
                 taken.append(path)
                 fuzzy += [path.name] if fuzz else []
                 break
             reasons.append(why)
         else:
-            why = reasons[len(paths) if one.needed else 0]  # of the nearest form, with fuzz if that was tried
+            reason = reasons[len(paths) if one.needed else 0]  # of the nearest form, with fuzz if that was tried
             if one.needed:
-                raise PatchError(f"{paths[0].name} does not apply to {source}: {why}; refresh {paths[0]}")
-            left_out.append((one.name, why))
+                raise PatchError(f"{paths[0].name} does not apply to {source}: {reason}; refresh {paths[0]}")
+            left_out.append((one.name, reason))
     chosen = tuple(patches.read(file) for file in numbered(taken))
     return Choice(chosen, listed=False, left_out=tuple(left_out), fuzzy=tuple(fuzzy))
 

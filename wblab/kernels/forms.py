@@ -6,7 +6,7 @@ list is needed; one that only one of them lists is taken if it applies.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from wblab.kernels.patchlist import PatchFile, stem
@@ -15,11 +15,15 @@ from wblab.kernels.versions import ordinal
 
 @dataclass(frozen=True)
 class Forms:
-    """One patch: its forms, nearest first, and whether a kernel needs one of them."""
+    """One patch: its forms, nearest first, and whether a kernel needs one of them.
+
+    requires: the patch without which a form does not compile, by the form's path.
+    """
 
     name: str  # without @VERSION and .patch
     paths: tuple[Path, ...]
     needed: bool
+    requires: Mapping[Path, str] = field(default_factory=dict)
 
 
 def nearest(version: str, names: Iterable[str]) -> list[str]:
@@ -44,27 +48,31 @@ def order(series: Iterable[Sequence[str]]) -> list[str]:
 
 
 def forms(
-    version: str, series: Mapping[str, Sequence[PatchFile]], folder: Path, optional: Iterable[str]
+    version: str,
+    series: Mapping[str, Sequence[PatchFile]],
+    folder: Path,
+    optional: Iterable[str] = (),
+    requires: Mapping[str, str] | None = None,
 ) -> list[Forms]:
     """Return the patches that a tree of `version` may need, in the order in which they are applied.
 
     A version lies between two series: the newest one not newer than it, and the next newer. (A tree is called 7.2 until
     the first release candidate of 7.3.) optional: names of patches that no kernel needs.
+    requires: the patch without which a form does not compile, by the form's file name.
     """
     lists = {name: {file.stem: file.path for file in files} for name, files in series.items()}
     near = nearest(version, lists)
     older = [name for name in near if ordinal(name) <= ordinal(version)]
     beside = [lists[name] for name in (*older[:1], *near[len(older) :][:1])]
     newest_first = sorted(lists, key=ordinal, reverse=True)
-    return [
-        Forms(
-            name,
-            _paths(name, version, lists, folder),
-            name not in optional and all(name in listed for listed in beside),
-        )
-        for name in order(list(lists[series]) for series in newest_first)
-        if any(name in listed for listed in beside)
-    ]
+    found = []
+    for name in order(list(lists[series]) for series in newest_first):
+        if any(name in listed for listed in beside):
+            paths = _paths(name, version, lists, folder)
+            needed = name not in optional and all(name in listed for listed in beside)
+            others = {path: requires[path.name] for path in paths if requires and path.name in requires}
+            found.append(Forms(name, paths, needed, others))
+    return found
 
 
 def _paths(name: str, version: str, lists: Mapping[str, Mapping[str, Path]], folder: Path) -> tuple[Path, ...]:

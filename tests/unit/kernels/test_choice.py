@@ -1,6 +1,7 @@
 """Patches chosen by what applies to a tree, with the smallest trees that show each rule."""
 
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -110,3 +111,16 @@ def test_files_of_a_folder_are_read(tmp_path: Path) -> None:
     (tmp_path / "a.c").write_text("a")
     read = choice.from_folder(tmp_path)
     assert (read("a.c"), read("b.c")) == (b"a", None)
+
+
+def test_a_form_is_not_taken_without_what_it_needs_to_compile(wants: Wants) -> None:
+    """A patch of which one form applies by itself, and the other only with another patch, though its text fits."""
+    clock = wants("clock", change(10), needed=False)
+    free = wants("free", change(20), change(25))
+    free = replace(free, requires={free.paths[0]: "clock"})
+    assert names(choose(tree(LINES), "here", None, [clock, free]))[1] == ("0002-free.patch", "free.patch")
+    without = [line for line in LINES if line != "line 10"]
+    assert names(choose(tree(without), "here", None, [clock, free])) == [("0001-free.patch", "free@1.patch")]
+    only = replace(free, paths=free.paths[:1])
+    with pytest.raises(PatchError, match=r"free\.patch does not apply to here: it needs clock"):
+        choose(tree(without), "here", None, [clock, only])

@@ -73,3 +73,17 @@ def test_forms_of_a_patch_with_a_longer_name_are_not_its_own(tmp_path: Path) -> 
     (tmp_path / "sun-shine@6.8.patch").touch()
     listed = {"7.2": numbered([tmp_path / "sun.patch"])}
     assert forms("7.2", listed, tmp_path, ()) == [Forms("sun", (tmp_path / "sun.patch",), needed=True)]
+
+
+def test_a_form_may_need_another_patch(tmp_path: Path) -> None:
+    sun, moon = tmp_path / "sun.patch", tmp_path / "moon.patch"
+    listed = {"7.2": (PatchFile("0001-moon.patch", moon), PatchFile("0002-sun.patch", sun))}
+    found = forms("7.2", listed, tmp_path, requires={"sun.patch": "moon"})
+    assert [one.requires for one in found] == [{}, {sun: "moon"}]
+
+
+def test_the_labs_requirements_name_patches_of_the_lab() -> None:
+    known = catalog.load()
+    files = {path.name for path in (known.folder / "patches").glob("*.patch")}
+    assert set(known.requires) <= files
+    assert {f"{name}.patch" for name in (*known.requires.values(), *known.optional)} <= files
