@@ -40,12 +40,12 @@ def kept() -> list[Kept]:
 
 
 def prune(most_bytes: int = MOST_BYTES) -> list[Path]:
-    """Remove what was not used for longest, until the rest fits. Nothing used within a day is removed."""
+    """Remove what is empty, and what was not used for longest until the rest fits; nothing used within a day."""
     removed: list[Path] = []
     total = 0
     for one in kept():
         total += one.size_bytes
-        if total > most_bytes and time.time() - one.used_s > _REST_S:
+        if (total > most_bytes or not one.size_bytes) and time.time() - one.used_s > _REST_S:
             shutil.rmtree(one.path, ignore_errors=True)
             removed.append(one.path)
     return removed

@@ -59,6 +59,15 @@ def test_what_is_in_use_or_was_used_today_stays() -> None:
     assert today.exists()
 
 
+def test_an_empty_room_goes_also_where_all_fits() -> None:
+    empty, fresh = cache.room("bisect", "empty"), cache.room("bisect", "fresh")
+    age(empty, 2)
+    objects = room("objects", 5)
+    assert prune() == [empty]
+    assert fresh.exists()
+    assert objects.exists()
+
+
 def test_clean_removes_all_that_is_kept(capsys: pytest.CaptureFixture[str]) -> None:
     found = [built("today", 0), room("objects", 1)]
     assert main(["clean", "--bisections"]) == 0
