@@ -127,6 +127,8 @@ def _reach(rows: Sequence[Figure]) -> str:
     if not known:
         return ""
     shares = [share for share, _ in known]
+    if max(shares) == SHARE:
+        return f"Each of the {len(known)} figures of pauses would have shown a difference above {percent(SHARE)}."
     worst = max(known, key=lambda each: each[0])[1]
     unit = unit_of(worst.about.metric)
     where = _where(worst)
