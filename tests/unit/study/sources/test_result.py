@@ -2,6 +2,7 @@
 
 import json
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -168,3 +169,8 @@ def test_the_page_is_complete_with_its_figures(result, tmp_path, form, begins):
             assert f"{verdict.effect.what}: {listed(verdict.effect.values, verdict.effect.unit)}" in page
     assert json.loads((tmp_path / "verdicts.json").read_text())["seeds"] == 8
     assert (tmp_path / f"a.{form}").read_bytes().startswith(begins)
+
+
+def test_a_report_is_also_written_where_all_runs_of_a_case_failed(result, tmp_path):
+    without = replace(result, samples={**result.samples, "device": []})
+    assert "pauses-mw1-ext2" in write_report(without, tmp_path).read_text()

@@ -62,7 +62,7 @@ class Drawn:
 
 def longest_pauses(samples: dict[str, list[Sample]]) -> Drawn | None:
     """Draw the longest pauses of w1 and mw1 in the cases that have both loads; None if no case has them."""
-    samples = {case: runs for case, runs in samples.items() if _COLOURS.keys() <= runs[0].run.spec.load.keys()}
+    samples = {case: runs for case, runs in samples.items() if runs and _COLOURS.keys() <= runs[0].run.spec.load.keys()}
     if not samples:
         return None
     figure = Figure(figsize=(WIDTH_IN, 1.2 + _ROW_IN * len(samples)), dpi=DPI, layout="constrained")
