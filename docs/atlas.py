@@ -139,7 +139,8 @@ def _linked(cell: Cell) -> str:
     if cell.row is None:
         return sign
     seeds = f", {cell.row.seeds} seed{'' if cell.row.seeds == '1' else 's'}" if cell.row.seeds else ""
-    return f"[{sign}](#{cell.address})" + (f" {_plain(cell.row.figure)}{seeds}" if cell.row.figure else "")
+    # HTML: the documentation's own links know headings only, not the anchors in the tables below.
+    return f'<a href="#{cell.address}">{sign}</a>' + (f" {_plain(cell.row.figure)}{seeds}" if cell.row.figure else "")
 
 
 def _row(cells: Sequence[str]) -> str:

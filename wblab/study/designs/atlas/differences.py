@@ -65,8 +65,12 @@ def _by_filesystem(line: Line) -> Iterator[tuple[str, tuple[Cell, ...]]]:
 
 def _known(line: Line, filesystem: str, cells: Iterable[Cell]) -> Changed | None:
     """Return the known change of a claim if it was found on this filesystem, and agrees with every decided kernel."""
-    changed = CHANGED.get(line.name) if line.source != TRIAL else None
-    if changed is None or not _is_own(line, filesystem):
+    if line.source == TRIAL:
+        return None
+    stem, _, own = line.name.rpartition("-")
+    name = f"{stem}-{filesystem}" if own in ("ext2", "ext4") else line.name  # on ext4 pauses-l1-ext2 is pauses-l1-ext4
+    changed = CHANGED.get(name)
+    if changed is None or not _is_own(name, line.source, filesystem):
         return None
     since = ordinal(changed.by.since)
     agree = all(
@@ -77,8 +81,8 @@ def _known(line: Line, filesystem: str, cells: Iterable[Cell]) -> Changed | None
     return changed if agree else None
 
 
-def _is_own(line: Line, filesystem: str) -> bool:
+def _is_own(name: str, source: str, filesystem: str) -> bool:
     """Whether a claim is about this filesystem: then the target changes no spec of its cases."""
-    (cases,) = [claim.cases for claim in WORKS[line.source].claims if claim.name == line.name]
+    (cases,) = [claim.cases for claim in WORKS[source].claims if claim.name == name]
     specs = (case_spec(case, 1) for case in cases)
     return all(disk.filesystem in ("none", filesystem) for spec in specs for disk in spec.disk.values())
