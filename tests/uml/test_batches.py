@@ -63,7 +63,8 @@ def assert_same(one: Run, other: Run) -> None:
     was, is_now = columns(one), columns(other)
     assert was.keys() == is_now.keys()
     assert [key for key in was if not np.array_equal(was[key], is_now[key])] == []
-    assert sum(len(values) for key, values in was.items() if key.startswith("times of")) > 100
+    # the shortest preset makes 172 system calls; Linux 6.x has no events of them
+    assert len(was.get("times of sys_enter", was["times of sched_switch"])) > 100
 
 
 def test_batched_system_calls_give_the_same_run_for_any_batch_size(run):

@@ -84,20 +84,18 @@ def _by_patch(copy: Path, source: str, wanted: Sequence[Forms], read: dict[Path,
         reasons: list[str] = []
         paths = sorted(one.paths, key=lambda path: path.name not in popped)
         for fuzz, path in ((fuzz, path) for fuzz in ((0, patches.MOST_FUZZ) if one.needed else (0,)) for path in paths):
-            if (other := one.requires.get(path)) and other not in map(stem, taken):
-                why: str | None = f"it needs {other}"
-            else:
-                why = patches.apply(copy, read[path], fuzz)
-            if why is None:
+            missing = one.missing(path, map(stem, taken))
+            reason = f"it needs {missing}" if missing else patches.apply(copy, read[path], fuzz)
+            if reason is None:
                 taken.append(path)
                 fuzzy += [path.name] if fuzz else []
                 break
-            reasons.append(why)
+            reasons.append(reason)
         else:
-            reason = reasons[len(paths) if one.needed else 0]  # of the nearest form, with fuzz if that was tried
+            nearest = reasons[len(paths) if one.needed else 0]  # the nearest form's, with fuzz if that was tried
             if one.needed:
-                raise PatchError(f"{paths[0].name} does not apply to {source}: {reason}; refresh {paths[0]}")
-            left_out.append((one.name, reason))
+                raise PatchError(f"{paths[0].name} does not apply to {source}: {nearest}; refresh {paths[0]}")
+            left_out.append((one.name, nearest))
     chosen = tuple(patches.read(file) for file in numbered(taken))
     return Choice(chosen, listed=False, left_out=tuple(left_out), fuzzy=tuple(fuzzy))
 

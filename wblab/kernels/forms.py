@@ -25,6 +25,11 @@ class Forms:
     needed: bool
     requires: Mapping[Path, str] = field(default_factory=dict)
 
+    def missing(self, form: Path, taken: Iterable[str]) -> str:
+        """Return the patch without which a form does not compile, unless it is among those taken."""
+        other = self.requires.get(form, "")
+        return "" if other in taken else other
+
 
 def nearest(version: str, names: Iterable[str]) -> list[str]:
     """Sort series or versions: first `version` and older ones, newest first, then newer ones, oldest first."""

@@ -32,9 +32,19 @@ class Figure:
         return self.difference.about
 
     @property
+    def claim(self) -> int:
+        """1 if the figure is claimed to be larger after the step, -1 if smaller, 0 if nothing is claimed."""
+        return 0 if self.is_of_build else self.difference.claim
+
+    @property
     def claimed(self) -> bool:
         """Whether a difference is claimed."""
-        return self.difference.claim != 0 and not self.is_of_build
+        return self.claim != 0
+
+    @property
+    def gain(self) -> int:
+        """1 if it is claimed to be better, -1 if worse, 0 if nothing is claimed or neither is better."""
+        return self.difference.gain if self.claimed else 0
 
     @property
     def is_of_build(self) -> bool:

@@ -109,10 +109,10 @@ def _figure(row: Figure) -> dict[str, Any]:
         "relative": item.relative,
         "delta": item.found.delta,
         "rank_p": item.found.rank_p,
-        "claim": item.claim if row.claimed else 0,
+        "claim": row.claim,
         "of_build": row.is_of_build,
         "by_ranks": item.is_by_ranks,
-        "gain": item.gain if row.claimed else 0,
+        "gain": row.gain,
         "not_decided": row.is_open,
     }
 

@@ -53,7 +53,7 @@ def row(figure: Figure) -> Row:
         relative=words.relative,
         size=words.size,
         verdict="as two builds differ" if figure.is_of_build else words.verdict,
-        gain=words.gain if figure.claimed else 0,
+        gain=figure.gain,
         claimed=figure.claimed,
         seeds=figure.seeds,
     )
@@ -111,7 +111,7 @@ def _of_loads(claimed: Sequence[Figure]) -> list[Figure]:
 
 def _sentence(item: Figure) -> str:
     a, b = means(item)
-    better = {1: ", better", -1: ", worse"}.get(item.difference.gain, "")
+    better = {1: ", better", -1: ", worse"}.get(item.gain, "")
     return f"{_where(item)}: {b} instead of {a}{better}"
 
 

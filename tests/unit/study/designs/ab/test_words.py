@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from support.compared import FULL, asked, found, renamed
 from support.pages import Page, slips, words
 
+from wblab.analysis.runs.builds import SHARE
 from wblab.study.designs.ab.figures import undecided
 from wblab.study.designs.ab.mail import WIDTH, command, mail
 from wblab.study.designs.ab.page import page
@@ -46,6 +47,8 @@ def test_without_a_difference_the_headline_says_how_small_one_would_have_been_se
     assert said == (
         "No difference is shown in 6 figures. Each of the 4 figures of pauses would have shown a difference above 5 %."
     )
+    row = max(alike.figures.rows, key=lambda row: (row.reach or 0) / row.before)
+    assert 0 < (row.reach or 0) / row.before < SHARE
     said = headline(found(BOTH, spread=0.2))
     assert said.startswith("No difference is shown in 6 figures. Of the 4 figures of pauses, half would have shown")
 
