@@ -35,7 +35,8 @@ _NOWHERE = "Nowhere: no claim or expectation has different decided outcomes on t
 _SORTS: dict[Sort, tuple[str, str]] = {
     "differs": (
         "## Where kernels differ",
-        "Decided on two kernels at least, with different outcomes on the same filesystem.",
+        "Decided on two kernels at least, with different outcomes on the same filesystem. Of claims that differ only "
+        "in the filesystem they are about, the table has the one that fits.",
     ),
     "not decided": (
         "## Not decided on every kernel",

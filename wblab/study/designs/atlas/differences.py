@@ -1,13 +1,13 @@
 """Where the kernels of an atlas differ: lines with another outcome on the same filesystem."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Container, Iterable, Iterator
 from dataclasses import dataclass
 from typing import Literal
 
 from wblab.analysis.statistics.outcome import HARMS, NOT_DECIDED, NOT_REPRODUCED, NOT_TESTABLE, REPRODUCED
 from wblab.kernels.versions import ordinal
 from wblab.study.designs.atlas.lines import Cell, Line
-from wblab.study.designs.atlas.target import TRIAL
+from wblab.study.designs.atlas.target import FILESYSTEMS, TRIAL
 from wblab.study.sources.cases import case_spec
 from wblab.study.sources.changes import CHANGED, Changed
 from wblab.study.sources.registry import WORKS
@@ -42,9 +42,20 @@ class Compared:
 
 def compared(lines: Iterable[Line]) -> list[Compared]:
     """Return what is not the same on every kernel. A part that is not made is no difference."""
+    lines = list(lines)
+    names = {line.name for line in lines}
     return [
-        item for line in lines for filesystem, cells in _by_filesystem(line) if (item := _of(line, filesystem, cells))
+        item
+        for line in lines
+        for filesystem, cells in _by_filesystem(line)
+        if not _is_told_twice(line.name, filesystem, names) and (item := _of(line, filesystem, cells))
     ]
+
+
+def _is_told_twice(name: str, filesystem: str, names: Container[str]) -> bool:
+    """Whether another claim has the same runs on this filesystem: on ext4, pauses-l1-ext2 is pauses-l1-ext4."""
+    stem, _, own = name.rpartition("-")
+    return own in FILESYSTEMS and own != filesystem and f"{stem}-{filesystem}" in names
 
 
 def _of(line: Line, filesystem: str, cells: tuple[Cell, ...]) -> Compared | None:
@@ -67,10 +78,8 @@ def _known(line: Line, filesystem: str, cells: Iterable[Cell]) -> Changed | None
     """Return the known change of a claim if it was found on this filesystem, and agrees with every decided kernel."""
     if line.source == TRIAL:
         return None
-    stem, _, own = line.name.rpartition("-")
-    name = f"{stem}-{filesystem}" if own in ("ext2", "ext4") else line.name  # on ext4 pauses-l1-ext2 is pauses-l1-ext4
-    changed = CHANGED.get(name)
-    if changed is None or not _is_own(name, line.source, filesystem):
+    changed = CHANGED.get(line.name)
+    if changed is None or not _is_own(line.name, line.source, filesystem):
         return None
     since = ordinal(changed.by.since)
     agree = all(

@@ -62,3 +62,16 @@ def test_a_known_change_is_named_where_it_was_found_and_agrees():
         of("fills-ext4", "thesis", k7_2=no, k6_1=yes),
     ):
         assert [one.since for one in other] == ["not explained"]
+
+
+def test_claims_that_are_the_same_on_a_filesystem_are_one_difference():
+    made = [
+        Made(Target(series, filesystem, "thesis"), series, [Row(name, "", "", outcome, "", "") for name in names])
+        for series, outcome in (("7.2", "reproduced"), ("6.1", "not reproduced"))
+        for filesystem in ("ext2", "ext4", "xfs")
+        for names in [("openat-ext2", "openat-ext4")]
+    ]
+    found = [(item.line.name, item.filesystem) for item in compared(lines_of(made, "thesis", columns_of(made)))]
+    assert found == [
+        *(("openat-ext2", "ext2"), ("openat-ext2", "xfs"), ("openat-ext4", "ext4"), ("openat-ext4", "xfs")),
+    ]
