@@ -51,6 +51,7 @@ _KERNEL = {
     "epoll_create": 213, "epoll_wait": 232, "epoll_ctl": 233, "epoll_pwait": 281, "signalfd": 282, "eventfd": 284,
     "signalfd4": 289, "eventfd2": 290, "epoll_create1": 291, "pipe": 22, "pipe2": 293, "seccomp": 317,
     "close_range": 436,
+    "mincore": 27,  # of its own memory, by Linux 6.1.0 to 6.11
 }  # fmt: skip
 
 KERNEL = _FREQUENT | _EXECUTE | _MEMORY | _FILES | _WAITING | _PROCESS | _KERNEL
