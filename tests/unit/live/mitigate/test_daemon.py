@@ -39,7 +39,8 @@ def write(name, value):
 pid = os.fork()
 if not pid: write("child", 2 << 13 | 6)
 threading.Thread(target=write, args=("thread", 2 << 13 | 1), daemon=True).start()
-threading.Thread(target=write, args=("other", 1 << 13 | 4), daemon=True).start()
+real_time_if_permitted = (1 if os.geteuid() == 0 else 2) << 13 | 4
+threading.Thread(target=write, args=("other", real_time_if_permitted), daemon=True).start()
 for _ in range(3): os.read(begun, 1)
 print("ready", flush=True)
 sys.stdin.readline()
