@@ -2,6 +2,7 @@
 
 import pytest
 
+from wblab.analysis.why.account import CUT_OFF
 from wblab.analysis.why.explain import explain
 from wblab.analysis.why.recorded import read_recorded
 
@@ -98,8 +99,11 @@ def test_an_fcntl_lock_is_recognised(shared_lab):
     found = explained(
         shared_lab, "p1", "base-device", NO_L2, "load.l1={kind='command', wait='9s', argv=['true']}", *loads
     )
-    assert {chain.links[1][1] for item in found for chain in item.chains if chain.time_ns > BOUND_NS} >= {"file lock"}
-    assert sum(item.unexplained_ns for item in found) < 0.01 * sum(item.pause_ns for item in found)
+    assert {chain.links[1][1] for item in found for chain in item.chains if chain.time_ns > BOUND_NS} == {"file lock"}
+    # The run's end may interrupt the last wait: nobody has released that lock yet.
+    whole = [item for item in found if not any(chain.end == CUT_OFF for chain in item.chains)]
+    assert len(whole) >= len(found) - 1
+    assert sum(item.unexplained_ns for item in whole) < 0.01 * sum(item.pause_ns for item in whole)
 
 
 def test_a_stalling_disk_is_reported(shared_lab):

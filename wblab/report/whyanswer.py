@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from wblab.analysis.why.account import ASLEEP, CUT_OFF, REQUEST, RUNNABLE, RUNNING, STOPPED, UNEXPLAINED, Chain
 from wblab.analysis.why.blame import is_polling
 from wblab.analysis.why.explain import NO_ONE, Cause, Explanation
+from wblab.analysis.why.kinds import UNKNOWN, what_of
 from wblab.analysis.why.request import JOURNAL, JOURNALS, READ, Request
 from wblab.analysis.why.tasks import is_kernel_thread
 from wblab.core.units import Bytes
@@ -143,7 +144,9 @@ def _because(group: Group) -> str:  # noqa: PLR0911 - one for each end of a chai
     if chain.end == ASLEEP:
         return f"{holder} slept on a timer of its own: not caused by writeback"
     if chain.end == CUT_OFF:
-        return "a signal interrupted the wait, so the trace does not show what it was for"
+        if did == UNKNOWN.name:
+            return "a signal interrupted the wait, so the trace does not show what it was for"
+        return f"{holder} waited {what_of(did)}, until a signal interrupted that"
     if chain.end == UNEXPLAINED:
         return "the cause is not known"
     return f"{holder} waited for a timer ({did})"

@@ -23,8 +23,9 @@ class Chain:
 
     request: a disk completed a request. timer: a timer expired. running, runnable: the last task was running or waited
     for the processor. asleep: it slept on its own timer. stopped: it was stopped from outside. signal: a signal
-    interrupted its wait. unknown: the trace does not show it. waits: the number of the last link's waits; longest_ns,
-    row: the longest of them, and the span of `Recorded.offcpu` with which it began.
+    interrupted its wait; what would have ended it is not known. unknown: the trace does not show it. waits: the number
+    of the last link's waits; longest_ns, row: the longest of them, and the span of `Recorded.offcpu` with which it
+    began.
     """
 
     links: tuple[Link, ...]
@@ -80,13 +81,20 @@ def account(recorded: Recorded, pid: int, start_ns: int, end_ns: int) -> Account
         parts[RUNNABLE] += on_ns - woken_ns
         at_ns = on_ns
         if woken_ns > out_ns:
-            what = _what(recorded.verdict(row).kind)
+            what = _what(_kind(recorded, row))
             parts[what] += woken_ns - out_ns
             waits.append(Wait(row, what, out_ns, woken_ns))
     lost_ns += recorded.lost_ns(at_ns, end_ns)
     parts[RUNNING] += end_ns - at_ns - lost_ns
     parts[UNEXPLAINED] += lost_ns
     return Account({what: time_ns for what, time_ns in parts.items() if time_ns}, tuple(waits), lost_ns)
+
+
+def _kind(recorded: Recorded, row: int) -> Kind:
+    """Return the kind of a wait: that of both stacks, or of the sleeper's alone if a signal interrupted the wait."""
+    found = recorded.verdict(row)
+    interrupted = found.kind is UNKNOWN and found.context == "task" and _is_cut_off(recorded, row)
+    return found.said if interrupted else found.kind
 
 
 def _what(kind: Kind) -> str:

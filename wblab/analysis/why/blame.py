@@ -10,7 +10,8 @@ from wblab.analysis.why.tasks import is_kernel_thread
 # writeback: also the journal, a disk or memory reclaim. not known: the trace does not show it.
 Blame = Literal["writeback", "not writeback", "not known"]
 
-# A task whose wait for one of these ends by a timer may be polling for something else.
+# What a task waited for is not known if a timer or a signal ended its wait for one of these: it may be polling, and
+# nobody shows who held a lock.
 _ASKED = ("task", "io_uring", "file lock", "lock", "sleep", UNKNOWN.name)
 
 
@@ -37,15 +38,19 @@ def is_polling(chains: Sequence[Chain], pause_ns: int) -> bool:
 
 def unexplained_ns(chains: Sequence[Chain], pause_ns: int) -> int:
     """Return how much of a pause the trace does not explain, in ns; that includes what a program polled for."""
-    ends = (UNEXPLAINED, CUT_OFF, ASLEEP) if is_polling(chains, pause_ns) else (UNEXPLAINED, CUT_OFF)
-    return sum(chain.time_ns for chain in chains if chain.end in ends)
+    ends = (UNEXPLAINED, ASLEEP) if is_polling(chains, pause_ns) else (UNEXPLAINED,)
+    return sum(
+        chain.time_ns
+        for chain in chains
+        if chain.end in ends or (chain.end == CUT_OFF and chain.links[-1][1] in _ASKED)
+    )
 
 
 def _of(chain: Chain, polls: bool) -> Blame:
     name, did = chain.links[-1]
     if chain.end == "request" or (chain.end == RUNNING and is_kernel_thread(name)):
         return "writeback"
-    if chain.end == "timer":
+    if chain.end in ("timer", CUT_OFF):
         return "not known" if did in _ASKED else "writeback"
     if chain.end == ASLEEP:
         return "not known" if polls else "not writeback"

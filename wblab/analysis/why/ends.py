@@ -9,7 +9,7 @@ _ENDS = {
     "runnable": "that task was ready, but had no processor",
     "asleep": "that task slept on a timer of its own",
     "stopped": "that task was stopped from outside",
-    "signal": "a signal interrupted the wait, so the trace does not show what it was for",
+    "signal": "a signal interrupted that wait",
     "unknown": "the trace does not show why",
 }
 

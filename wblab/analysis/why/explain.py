@@ -23,7 +23,7 @@ from wblab.analysis.why.account import (
 from wblab.analysis.why.blame import Blame, blamed, unexplained_ns
 from wblab.analysis.why.flushed import NOBODY
 from wblab.analysis.why.inodes import Inodes, read_inodes
-from wblab.analysis.why.kinds import KINDS
+from wblab.analysis.why.kinds import what_of
 from wblab.analysis.why.objects import identified
 from wblab.analysis.why.recorded import Recorded
 from wblab.analysis.why.request import Request, disk_of, disk_words, named, request_of
@@ -221,7 +221,7 @@ def _cause(  # noqa: PLR0913, PLR0917
         dirty, places = _dirty(run, recorded, first)
     return Cause(
         kind=kind,
-        what=next((each.what for each in KINDS if each.name == kind), "for something unknown"),
+        what=what_of(kind),
         time_ns=sum(wait.time_ns for wait in waits),
         waits=len(waits),
         longest_ns=longest.time_ns,

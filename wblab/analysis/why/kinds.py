@@ -471,3 +471,8 @@ FOR_SIGNALS = frozenset(
 FOR_CHILDREN = frozenset(("do_wait",))
 # The stacks are missing or disagree.
 UNKNOWN = Kind("unknown", "for something unknown", (), ())
+
+
+def what_of(name: str) -> str:
+    """Return what a wait of this kind is for, in words after "waited"."""
+    return next((kind.what for kind in KINDS if kind.name == name), UNKNOWN.what)

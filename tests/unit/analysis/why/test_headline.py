@@ -10,7 +10,10 @@ from wblab.report.whytext import of_rest
 
 from .conftest import MW1
 from .test_explain import FLUSHER, IRQ, L1, MUTEX, MUTEX_ENDS, SHADOW, SHADOW_ENDS, THROTTLED, TIMER, blocked, one
-from .test_parties import DD, JOURNAL, NAMES, NAP, NAP_ENDS, PIPE, TERMINATED
+from .test_parties import DD, JOURNAL, NAMES, NAP, NAP_ENDS, TERMINATED
+
+FILE_LOCK = ("__schedule", "schedule", "do_lock_file_wait", "fcntl_setlk", "sys_fcntl")
+COMMIT = ("__schedule", "schedule", "jbd2_log_wait_commit", "ext4_sync_file", "sys_fsync")
 
 
 def answer(story_run, story):
@@ -78,11 +81,25 @@ def test_a_stopped_task(story_run):
 
 def test_a_cause_that_is_not_traced_is_unknown(story_run):
     story = Story(dict(NAMES))
-    blocked(story, 0, 1000, PIPE, TERMINATED, by=DD)
+    blocked(story, 0, 1000, ("schedule", "some_function"), TERMINATED, by=DD)
     assert "a signal interrupted the wait, so the trace does not show what it was for" in answer(story_run, story)[0]
     story = Story(dict(NAMES))
     blocked(story, 0, 1000, ("schedule", "some_function"), ("other_function", *IRQ))
     assert answer(story_run, story)[0].endswith(": the cause is not known.")
+
+
+def test_a_wait_that_a_signal_interrupts_is_known_by_where_the_task_slept(story_run):
+    story = Story(dict(NAMES))
+    blocked(story, 0, 1000, FILE_LOCK, TERMINATED, by=DD)
+    found = one(story_run, story)
+    (group,) = groups([found])
+    assert "it waited for a lock on a file (flock, fcntl) that another task held, until a signal" in sentence(group)
+    assert (found.blame, found.unexplained_ns) == ("not known", 1000 * MS)
+
+    story = Story(dict(NAMES))
+    blocked(story, 0, 1000, COMMIT, TERMINATED, by=DD)
+    found = one(story_run, story)
+    assert (found.blame, found.unexplained_ns) == ("writeback", 0)
 
 
 def test_a_program_that_polls(story_run):
