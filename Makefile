@@ -73,7 +73,7 @@ wisdom: developed kernel ## Try all recommendations anew (half an hour), and wri
 	@directory=$$(mktemp -d) && trap 'rm -rf "$$directory"' EXIT && \
 	$(WBLAB) trial --exp "$$directory" && $(VENV)/bin/python docs/wisdom.py "$$directory"/*
 
-# Each call makes what is missing or out of date: parts first, such as `wblab atlas -o exp/atlas-page --kernel 6.1 --source li`.
+# Each call makes what exp/atlas-page lacks. A part: `wblab atlas -o exp/atlas-page --kernel 6.1 --filesystem ext4 --source li`.
 atlas: developed kernel ## Make what the atlas of all kernels lacks (hours), and write its page
 	@for filesystem in ext4 ext2 xfs; do \
 	    $(WBLAB) atlas -o exp/atlas-page --filesystem "$$filesystem" || exit; \

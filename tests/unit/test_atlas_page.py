@@ -2,17 +2,19 @@
 
 import re
 
+import atlas
 import pytest
 from atlas import page
 
-from wblab.study.designs.atlas.made import Made
+from wblab.kernels import list_kernels
+from wblab.study.designs.atlas.made import Made, read_all
 from wblab.study.designs.atlas.target import Row, Target
 
 RELEASES = {"7.2": "7.2.11", "6.1": "6.1.192"}
 
 
-def row(name, verdict, figure="3 s (2 to 4)", why="Expected: over 2 s"):
-    return Row(name, "", "it *is* so", verdict, why, f"report.html#{name}", figure, "5" if figure else "")
+def row(name, verdict, figure="3 s (2 to 4)", why="Expected: over 2 s", seeds="5"):
+    return Row(name, "", "it *is* so", verdict, why, f"report.html#{name}", figure, seeds if figure else "")
 
 
 def made(series, filesystem, source, *rows):
@@ -23,11 +25,12 @@ def made(series, filesystem, source, *rows):
 def text():
     trial = Row("3a", "A: 4 | 5 MiB", "shorter", "harms", "1 of 2", "", "×2 on throttle", "5")
     untestable = row("L1", "not testable", "", "no MD <here>")
+    openat = row("openat-ext4", "reproduced", "9 s", seeds="3")
     return page([
         made("7.2", "ext4", "thesis", row("openat-ext4", "not reproduced"), row("fills-ext4", "reproduced")),
         made("7.2", "ext4", "li", untestable),
         made("7.2", "ext4", "trial", trial),
-        made("6.1", "ext4", "thesis", row("openat-ext4", "reproduced", "9 s"), row("fills-ext4", "not decided")),
+        made("6.1", "ext4", "thesis", openat, row("fills-ext4", "not decided")),
         made("6.1", "ext4", "li", row("L1", "reproduced")),
     ])  # fmt: skip
 
@@ -43,14 +46,14 @@ def test_where_kernels_differ_comes_first_then_a_table_for_each_source(text):
         "Recommendations",
     ]
     first = text[text.index("## Where") : text.index("## Not decided")]
-    assert '<a href="#7.2-ext4-openat-ext4">○ not reproduced</a> 3 s (2 to 4), 5 seeds' in first
-    assert '<a href="#6.1-ext4-openat-ext4">● reproduced</a> 9 s, 5 seeds' in first
-    assert "Reproduced before Linux 6.12, not reproduced since: commit 29390bb5661d" in first
+    assert '<a href="#7.2-ext4-openat-ext4" title="not reproduced">○</a> 3 s (2 to 4) |' in first
+    assert '<a href="#6.1-ext4-openat-ext4" title="reproduced">●</a> 9 s, 3 seeds | 6.12, by 29390bb5661d |' in first
+    assert '29390bb5661d is "blk-throttle: support prioritized processing of metadata", in Linux 6.12: [' in first
     assert "fills-ext4" not in first
 
 
 def test_every_link_leads_to_a_cell(text):
-    links = set(re.findall(r'<a href="#([^"]*)">', text))
+    links = set(re.findall(r'<a href="#([^"]*)"', text))
     ids = re.findall(r'<a id="([^"]*)"></a>', text)
     assert len(ids) == len(set(ids)) == 7
     assert links <= set(ids)
@@ -65,12 +68,47 @@ def test_every_row_has_the_columns_of_its_table(text):
 
 
 def test_what_is_not_decided_not_testable_and_not_made_look_different(text):
-    assert '| `fills-ext4`: it \\*is\\* so | <a id="7.2-ext4-fills-ext4"></a>● 3 s (2 to 4) | ' in text
-    assert '<a id="6.1-ext4-fills-ext4"></a>? 3 s (2 to 4) |' in text
+    assert '| `fills-ext4`: it \\*is\\* so | <a id="7.2-ext4-fills-ext4"></a>● 3 s (2 to 4) | ' in text
+    assert '<a id="6.1-ext4-fills-ext4"></a>? 3 s (2 to 4) |' in text
     assert '<a id="7.2-ext4-L1"></a>– |' in text
     assert "- `L1` on 7.2 ext4: no MD \\<here>" in text
-    assert '<a id="7.2-ext4-trial-3a"></a>▲ ×2 on throttle | · |' in text
-    assert "Not made yet: trial on 6.1, ext4." in text
+    assert '<a id="7.2-ext4-trial-3a"></a>▲ ×2 on throttle |' in text
+    assert "Not made yet: chadd on ext4; stephens on ext4; chopper on ext4; trial on ext4 (6.1)." in text
+
+
+def test_the_usual_number_of_seeds_is_given_once(text):
+    assert text.count("A figure is of 5 seeds if it does not say of how many.") == 1
+    assert text.count("5 seeds") == 1
+
+
+def test_each_filesystem_has_a_table_of_its_own():
+    text = page([
+        made("7.2", "ext4", "thesis", row("openat-ext4", "not reproduced")),
+        made("7.2", "xfs", "thesis", row("openat-ext4", "reproduced")),
+        made("6.1", "ext4", "thesis", row("openat-ext4", "not reproduced")),
+    ])  # fmt: skip
+    assert re.findall(r"^### (.*)", text, re.MULTILINE) == ["The thesis's claims on ext4", "The thesis's claims on xfs"]
+    assert re.findall(r"^\| claim \| .*", text, re.MULTILINE) == ["| claim | 7.2.11 | 6.1.192 |", "| claim | 7.2.11 |"]
+    assert (
+        "li on ext4; chadd on ext4; stephens on ext4; chopper on ext4; trial on ext4; thesis on xfs (6.1); li on xfs"
+        in text
+    )
+
+
+def test_targets_of_several_atlases_are_kept_and_replaced(tmp_path, monkeypatch):
+    monkeypatch.setattr(atlas, "KEPT", tmp_path / "kept")
+    for number, name in enumerate(("7.2_ext4_li", "6.1_ext4_li", "7.2_ext4_li", ".7.2_xfs_li")):
+        rows = tmp_path / str(number) / name / "target.json"
+        rows.parent.mkdir(parents=True)
+        rows.write_text(str(number))
+        atlas.keep(tmp_path / str(number))
+    kept = {path.parent.name: path.read_text() for path in (tmp_path / "kept").glob("*/*")}
+    assert kept == {"7.2_ext4_li": "2", "6.1_ext4_li": "1"}
+
+
+def test_the_page_is_that_of_the_kept_targets():
+    kept = read_all(atlas.KEPT, [listed.series for listed in list_kernels()])
+    assert atlas.PAGE.read_text() == page(kept)
 
 
 def test_one_kernel_differs_nowhere():
