@@ -12,7 +12,7 @@ from support.guestlab import Lab
 
 from wblab.host.bundle import bundle
 from wblab.host.command import interpreter
-from wblab.kernels import Kernel, find_kernel
+from wblab.kernels import Kernel, catalog, find_kernel
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
@@ -27,6 +27,15 @@ def kernel() -> Kernel:
     built = find_kernel(os.environ.get("WBLAB_KERNEL"))
     assert built, "this kernel is not built: run 'make kernel' or 'wblab kernel build'"
     return built
+
+
+@pytest.fixture(params=[entry.name for entry in catalog.load().series])
+def series(request: pytest.FixtureRequest) -> str:
+    """The name of each series that is built here, in turn."""
+    name: str = request.param
+    if not find_kernel(name):
+        pytest.skip(f"the kernel {name} is not built: wblab kernel build {name}")
+    return name
 
 
 @pytest.fixture(scope="session")
