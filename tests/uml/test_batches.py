@@ -51,7 +51,7 @@ def columns(run: Run) -> dict[str, Any]:
     found = {f"boundaries of {load.name}": load.boundaries_ns for load in run.loads}
     with tracecmd.open(run.path / TRACE) as trace:
         for name, fields in EVENTS.items():
-            if name not in trace.names:  # Linux 6.x has no events of system calls
+            if name not in trace.names:  # a tree may lack the events of system calls
                 continue
             events = trace.events(name)
             found |= {f"times of {name}": events.ts_ns, f"tasks of {name}": events.pid}
@@ -63,7 +63,7 @@ def assert_same(one: Run, other: Run) -> None:
     was, is_now = columns(one), columns(other)
     assert was.keys() == is_now.keys()
     assert [key for key in was if not np.array_equal(was[key], is_now[key])] == []
-    # the shortest preset makes 172 system calls; Linux 6.x has no events of them
+    # the shortest preset makes 172 system calls; a tree may lack the events of them
     assert len(was.get("times of sys_enter", was["times of sched_switch"])) > 100
 
 
