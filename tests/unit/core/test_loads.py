@@ -120,6 +120,7 @@ def test_a_failing_command_is_reported(tmp_path, monkeypatch, script, status):
 
 def test_a_missing_command_is_a_system_error(tmp_path, monkeypatch):
     monkeypatch.chdir("/")
+    monkeypatch.setenv("PATH", str(tmp_path))  # a directory that we may not search would be another error
     with pytest.raises(FileNotFoundError):
         Command(argv=("no-such-program",), wait=0).prepare(tmp_path, Random())(1)
 
