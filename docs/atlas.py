@@ -25,14 +25,14 @@ from wblab.study.designs.atlas.target import SOURCES, TRIAL, Row, Target
 from wblab.study.sources.registry import WORKS
 
 PAGE = Path(__file__).resolve().parent / "findings" / "atlas.md"
-_TOGETHER = "\N{NO-BREAK SPACE}"  # between a sign, a number and its unit
+_TOGETHER = "\N{NO-BREAK SPACE}"  # between a sign and its number
 KEPT = PAGE.with_suffix("")  # the rows of all targets, as `wblab atlas` writes them
 _HEAD = """\
 # What holds on which kernel
 
 The claims of [what others claim](../explanation/claims.md) and the recommendations of
 [folk wisdom on trial](../explanation/folk-wisdom.md), each tested on {kernels} with the lab's patches, and on
-{filesystems}. `make atlas` makes this page anew. A claim about one filesystem is tested on all of them.
+{filesystems}. `make atlas` adds what is missing. A claim about one filesystem is tested on all of them.
 
 {legend}. *Not decided* means too few seeds: more may decide it. *Not testable* means that no number of seeds
 would help; the reasons are below each table. A figure is the mean over seeds with its 95 % interval, as in
@@ -198,7 +198,7 @@ def _linked(cell: Cell, usual: str) -> str:
 def _figure(row: Row, usual: str) -> str:
     """Return a figure, and of how many seeds it is unless that is the usual number."""
     of = f", {row.seeds} seed{'' if row.seeds == '1' else 's'}" if row.figure and row.seeds not in ("", usual) else ""
-    return _plain(row.figure).replace(" ", _TOGETHER, 1) + of
+    return _plain(row.figure) + of
 
 
 def _row(cells: Sequence[str]) -> str:
