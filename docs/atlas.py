@@ -18,10 +18,10 @@ from wblab.kernels import list_kernels
 from wblab.lab.formats import TARGET_ROWS
 from wblab.report.palette import look_of
 from wblab.study.designs.atlas.differences import NOT_EXPLAINED, Compared, Sort, compared
-from wblab.study.designs.atlas.lines import Cell, Column, Line, all_lines, columns_of
+from wblab.study.designs.atlas.lines import Cell, Column, Line, all_lines, columns_of, missing
 from wblab.study.designs.atlas.made import Made, read_all
 from wblab.study.designs.atlas.page import NOT_MADE, look, release
-from wblab.study.designs.atlas.target import SOURCES, TRIAL, Row, Target
+from wblab.study.designs.atlas.target import SOURCES, TRIAL, Row
 from wblab.study.sources.registry import WORKS
 
 PAGE = Path(__file__).resolve().parent / "findings" / "atlas.md"
@@ -32,7 +32,7 @@ _HEAD = """\
 
 The claims of [what others claim](../explanation/claims.md) and the recommendations of
 [folk wisdom on trial](../explanation/folk-wisdom.md), each tested on {kernels} with the lab's patches, and on
-{filesystems}. `make atlas` adds what is missing. A claim about one filesystem is tested on all of them.
+{filesystems}. `make atlas` makes it, in hours. A claim about one filesystem is tested on all of them.
 
 {legend}. *Not decided* means too few seeds: more may decide it. *Not testable* means that no number of seeds
 would help; the reasons are below each table. A figure is the mean over seeds with its 95 % interval, as in
@@ -69,7 +69,7 @@ def page(made: Sequence[Made]) -> str:
         seeds=f"A figure is of {usual} seeds if it does not say of how many. " if usual else "",
         address=next(iter(lines.values()))[0].cells[0].address,
     )
-    parts = [head, *_unmade(made)]
+    parts = [head, *_unmade(made, columns)]
     for sort, (title, about) in _SORTS.items():
         items = [item for item in found if item.sort == sort]
         if items or sort == "differs":
@@ -99,13 +99,12 @@ def _listed(names: Sequence[str]) -> str:
     return " and ".join([", ".join(names[:-1]), names[-1]]) if len(names) > 1 else names[0]
 
 
-def _unmade(made: Sequence[Made]) -> Iterator[str]:
+def _unmade(made: Sequence[Made], columns: Sequence[Column]) -> Iterator[str]:
     """Yield what is missing of all sources on the kernels and filesystems of the page, by filesystem and source."""
-    there = [item.target for item in made]
-    series = list(dict.fromkeys(target.series for target in there))
+    series = list(dict.fromkeys(column[0] for column in columns))
     parts = []
-    for filesystem, source in product(dict.fromkeys(item.target.filesystem for item in made), SOURCES):
-        left = [name for name in series if Target(name, filesystem, source) not in there]
+    for filesystem, source in product(dict.fromkeys(column[1] for column in columns), SOURCES):
+        left = [target.series for target in missing(made, [(name, filesystem) for name in series], [source])]
         if left:
             parts.append(f"{source} on {filesystem}" + ("" if left == series else f" ({', '.join(left)})"))
     if parts:

@@ -93,8 +93,7 @@ def account(recorded: Recorded, pid: int, start_ns: int, end_ns: int) -> Account
 def _kind(recorded: Recorded, row: int) -> Kind:
     """Return the kind of a wait: that of both stacks, or of the sleeper's alone if a signal interrupted the wait."""
     found = recorded.verdict(row)
-    interrupted = found.kind is UNKNOWN and found.context == "task" and _is_cut_off(recorded, row)
-    return found.said if interrupted else found.kind
+    return found.said if found.kind is UNKNOWN and _is_cut_off(recorded, row) else found.kind
 
 
 def _what(kind: Kind) -> str:
@@ -198,7 +197,7 @@ def _end(recorded: Recorded, wait: Wait) -> tuple[str, int]:
     said, last = recorded.verdict(wait.row), recorded.ends(wait.row)
     if said.kind.nature in ("own will", "stopped"):
         return STOPPED if said.kind.nature == "stopped" else wait.kind, -1
-    if said.context == "task" and _is_cut_off(recorded, wait.row):
+    if _is_cut_off(recorded, wait.row):
         child = _child(recorded, wait.row)
         return "" if child > 0 else CUT_OFF, child
     if said.kind is UNKNOWN:
@@ -218,6 +217,8 @@ def _child(recorded: Recorded, row: int) -> int:
 
 
 def _is_cut_off(recorded: Recorded, row: int) -> bool:
-    """Whether a signal interrupted a wait for something else."""
+    """Whether a task's signal interrupted a wait for something else."""
+    if recorded.verdict(row).context != "task":
+        return False
     woken_in = in_context(recorded.wake_stack(recorded.ends(row)))
     return not SIGNALS.isdisjoint(woken_in) and FOR_SIGNALS.isdisjoint(recorded.sleep_stack(row))
