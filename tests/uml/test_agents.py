@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from wblab.host.run import RunFailedError
+from wblab.host.recorded import RunFailedError
 from wblab.host.sandbox import landlock_version
 from wblab.lab.places import ROOT
 

@@ -13,7 +13,7 @@ from wblab.analysis.runs.difference import first_differences
 from wblab.core.freespace import holes
 from wblab.core.spec import DISK
 from wblab.host import aging
-from wblab.host.run import RunFailedError
+from wblab.host.recorded import RunFailedError
 from wblab.kernels import cache
 from wblab.lab.named import SPECS
 from wblab.lab.specfile import read_spec

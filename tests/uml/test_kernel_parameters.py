@@ -5,7 +5,7 @@ import json
 import pytest
 
 from wblab.analysis.runs.digest import digest
-from wblab.host.run import RunFailedError
+from wblab.host.recorded import RunFailedError
 from wblab.lab.formats import CONSOLE, EXPERIMENT
 
 SHORT = ("load.l1.wait=1s", "load.l1.size=1MiB", "load.l2.wait=1s", "load.l2.size=1MiB", "trace.events=[]")

@@ -4,7 +4,7 @@ import pytest
 
 from wblab.analysis.runs.pagecache import page_cache
 from wblab.host.guestmemory import boot_bytes
-from wblab.host.run import RunFailedError
+from wblab.host.recorded import RunFailedError
 
 MIB = 1 << 20
 SHORT = ("load.l1.wait=1s", "load.l1.size=2MiB", "load.l2.wait=2s", "load.l2.size=1MiB")

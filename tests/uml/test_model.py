@@ -6,7 +6,7 @@ import pytest
 from support.quickruns import SECONDS
 
 from wblab.analysis.runs.digest import digest
-from wblab.host.run import RunFailedError
+from wblab.host.recorded import RunFailedError
 from wblab.lab.formats import EXPERIMENT
 
 GUEST = """

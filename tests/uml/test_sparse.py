@@ -3,7 +3,7 @@
 import pytest
 
 from wblab.analysis.runs.difference import first_differences
-from wblab.host.run import RunFailedError
+from wblab.host.recorded import RunFailedError
 
 RAW = "{x={kind='raw', size='8MiB', idle='10ms'}, l1={kind='rawload', wait='3s', size='2MiB', block='64KiB'}}"
 # Disks that have the same bytes either way; on sparse ext disks, mke2fs defers some writes.

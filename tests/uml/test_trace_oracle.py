@@ -5,7 +5,7 @@ import tracecmd
 from support import oracle
 
 from wblab.core.rundir import TRACE
-from wblab.host.run import RunFailedError
+from wblab.host.recorded import RunFailedError
 
 BROAD = '["writeback", "ext4", "block", "jbd2", "sched", "timer", "irq", "workqueue"]'
 

@@ -15,7 +15,7 @@ from wblab.lab.printable import printable
 from wblab.live.runs.request import EVENTS, INNOCENT, Captures, LiveRequest, check_request
 
 if TYPE_CHECKING:
-    from wblab.host.run import Finished
+    from wblab.host.recorded import Finished
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:

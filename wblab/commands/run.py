@@ -15,8 +15,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from wblab.core.spec import Spec
+    from wblab.host.recorded import Finished
     from wblab.host.request import Request
-    from wblab.host.run import Finished
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -92,12 +92,12 @@ def _run(arguments: argparse.Namespace) -> None:
 
 def run_shown(request: "Request", results: Path, **options: Any) -> "Finished":
     """Print notes on a request, then run it and show progress. `options` are those of run_experiment."""
-    from wblab.host.run import run_experiment
     from wblab.lab.progress import bar
+    from wblab.substrates.run import run_anywhere
 
     print_notes([request])
     with bar(request.spec.name) as report:
-        return run_experiment(request, results, report=report, **options)
+        return run_anywhere(request, results, report=report, **options)
 
 
 def print_notes(requests: "Iterable[Request]", *, here: bool = True, seeds: int = 1) -> None:

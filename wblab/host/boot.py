@@ -53,9 +53,11 @@ class Boot:
     sandbox: what the guest's kernel may do beside writing to these two and executing itself.
     memory_bytes: the guest's own memory.
     mkfs: what makes the filesystem of each disk; none, they have one.
-    one_processor: keep the guest on one processor (see wblab.host.processor).
+    one_processor: keep the guest on one processor (see wblab.host.processor). shared_processor: also where another
+    guest has it.
     lab: for a guest in which programs of the lab run.
     samples_fd: a pipe that gets what the guest writes to its SAMPLES_DEVICE.
+    console_fd: a number by which the command gets its console too; 0: only as its standard output.
     parameters: those of the arguments that a guest fails for if its kernel does not take them.
     """
 
@@ -71,8 +73,10 @@ class Boot:
     program: Path | None = None
     texts: Mapping[str, str] = field(default_factory=dict)
     one_processor: bool = False
+    shared_processor: bool = False
     lab: Lab | None = None
     samples_fd: int | None = None
+    console_fd: int = 0
     parameters: Sequence[str] = ()
 
     @property
@@ -192,6 +196,8 @@ def _start(request: Boot, control_far: socket.socket, status_write: int) -> Reap
         descriptors = dict(zip(layout.DISK_FDS, request.disk_fds, strict=False)) | {layout.STATUS_FD: status_write}
         if request.samples_fd is not None:
             descriptors[layout.SAMPLES_FD] = request.samples_fd
+        if request.console_fd:
+            descriptors[request.console_fd] = console.fileno()
         directories = {layout.LAB_FD: SHARE, layout.PACKAGES_FD: request.lab.packages} if request.lab else {}
         for number, directory in directories.items():
             descriptors[number] = os.open(directory, os.O_RDONLY | os.O_DIRECTORY)
@@ -210,6 +216,7 @@ def _start(request: Boot, control_far: socket.socket, status_write: int) -> Reap
             memory_bytes=request.limits.memory_bytes,
             processes=request.limits.processes,
             one_processor=request.one_processor,
+            shared_processor=request.shared_processor,
         )
         return start_reaper(order, console, own)
 

@@ -7,6 +7,7 @@ and timing a little, which a repeatable run must not. One file with fixed conten
 
 import os
 import subprocess
+from collections.abc import Mapping, Sequence
 from hashlib import sha256
 from pathlib import Path
 from threading import get_ident
@@ -62,10 +63,13 @@ with zipfile.ZipFile(archive, "w") as file:
 """
 
 
-def bundle(interpreter: str) -> Path:
-    """Return the bundle for an interpreter, made if it is not in the cache. Raises WblabError."""
-    sources = _sources()
-    about = f"{interpreter} {os.stat(interpreter).st_mtime_ns} {_COMPILE} {sources_sha256()}"
+def bundle(interpreter: str, main: str = "", more: Sequence[str] = ()) -> Path:
+    """Return the bundle for an interpreter, made if it is not in the cache. Raises WblabError.
+
+    main, more: another program than experiment.py, and the packages that it needs besides, below the lab's root.
+    """
+    sources = _sources(main, more)
+    about = f"{interpreter} {os.stat(interpreter).st_mtime_ns} {_COMPILE} {_sha256(sources)}"
     archive = room("bundles") / f"{sha256(about.encode()).hexdigest()[:32]}.pyz"
     if not archive.exists():
         _compile(interpreter, sources, archive)
@@ -74,10 +78,7 @@ def bundle(interpreter: str) -> Path:
 
 def sources_sha256() -> str:
     """Return the identity of what is the lab's own in the guest's program, whatever the interpreter."""
-    total = sha256()
-    for name, path in _sources().items():
-        total.update(name.encode() + b"\0" + path.read_bytes() + b"\0")
-    return total.hexdigest()
+    return _sha256(_sources())
 
 
 def program_sha256(interpreter: str) -> str:
@@ -85,10 +86,20 @@ def program_sha256(interpreter: str) -> str:
     return sha256(bundle(interpreter).read_bytes()).hexdigest()
 
 
-def _sources() -> dict[str, Path]:
+def _sha256(sources: Mapping[str, Path]) -> str:
+    total = sha256()
+    for name, path in sources.items():
+        total.update(name.encode() + b"\0" + path.read_bytes() + b"\0")
+    return total.hexdigest()
+
+
+def _sources(main: str = "", more: Sequence[str] = ()) -> dict[str, Path]:
     """Return the files of the bundle by their names in it, in a fixed order."""
-    files = {"__main__.py": PROGRAM, "wblab/__init__.py": ROOT / "wblab" / "__init__.py"}
-    for package in PACKAGES:
+    files = {"__main__.py": ROOT / main if main else PROGRAM, "wblab/__init__.py": ROOT / "wblab" / "__init__.py"}
+    for package in more:
+        for parent in (*reversed(Path(package).parents[:-2]),):
+            files[f"{parent}/__init__.py"] = ROOT / parent / "__init__.py"
+    for package in (*PACKAGES, *more):
         for path in sorted((ROOT / package).glob("*.py")):
             files[f"{package}/{path.name}"] = path
     return files

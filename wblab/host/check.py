@@ -14,12 +14,15 @@ from wblab.host.model import model_parameters
 from wblab.host.needed import lacking
 from wblab.host.options import check_options
 from wblab.host.parameters import check_parameters
+from wblab.host.translate import check as check_translation
 from wblab.kernels import Kernel
 from wblab.kernels.parameters import may_take
+from wblab.kernels.stock.kernel import StockKernel
 from wblab.lab.kernelname import check_option
 from wblab.lab.packages import OPTIONAL_PROGRAMS, PROGRAMS, advice
 from wblab.lab.tools import tool_path
 
+EMULATOR = "qemu-system-x86_64"  # for stock kernels
 # Room for the trace while it is recorded, and for what the guest's kernel needs beside its memory.
 _SPARE_BYTES = 64 << 20
 # What all kernels with the lab's patches have; the model of a device has grown since.
@@ -48,6 +51,11 @@ def check_run(spec: Spec) -> None:
 
 def check_kernel(spec: Spec, kernel: Kernel) -> None:
     """Raise InputError for a kernel that lacks what the run needs: patches, options, parameters."""
+    if isinstance(kernel, StockKernel):
+        check_translation(spec)
+        if tool_path(EMULATOR) is None:
+            raise InputError(f"missing on this machine: {EMULATOR}: {advice([OPTIONAL_PROGRAMS[EMULATOR]])}")
+        return
     needed: tuple[str, ...] = ("tt_syscall_ns", "um_seed") if spec.clock.mode == "virtual" else ()
     needed += tuple(model_parameters(list(images(spec).values())))
     sure = _IN_ALL if kernel.patches else ()

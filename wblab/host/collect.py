@@ -38,13 +38,18 @@ _FROM = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
 _TO = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
 
 
+def is_expected(name: str) -> bool:
+    """Whether a run consists of files with this name, among others."""
+    return _EXPECTED.fullmatch(name) is not None
+
+
 def take_over(shared: Path, run: Path) -> None:
     """Copy what a guest that has ended left in `shared` to its run directory. What a run does not consist of stays.
 
     Raises WblabError for a file that is no regular one, or has another name too; OSError where it cannot be kept.
     """
     with _held(shared) as source, _held(run) as target:
-        for name in sorted(filter(_EXPECTED.fullmatch, os.listdir(source))):
+        for name in sorted(filter(is_expected, os.listdir(source))):
             _copy(name, source, target)
         if LEFT in os.listdir(source):
             with _held(LEFT, source) as left:

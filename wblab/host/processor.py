@@ -1,7 +1,7 @@
 """One processor for one guest: in virtual time a guest and its processes take turns and never run side by side.
 
 On one processor they hand over without waking another, which a scheduler that knows nothing of this would do at
-every system call of the guest.
+every system call of the guest. The threads of an emulator have to take turns, or else its runs do not repeat.
 """
 
 import os
@@ -17,8 +17,8 @@ class Claim:
     held: socket.socket
 
 
-def claim_processor() -> Claim:
-    """Claim one of the processors that we may run on.
+def claim_processor(*, shared: bool = False) -> Claim:
+    """Claim one of the processors that we may run on. shared: if all are taken, one that another guest has.
 
     A claim is a bound socket of the abstract namespace (unix(7)): nothing is left of it when its holder dies.
     """
@@ -29,4 +29,4 @@ def claim_processor() -> Claim:
         except OSError:
             continue
         return Claim(processor, held)
-    return Claim(None, held)
+    return Claim(min(os.sched_getaffinity(0)) if shared else None, held)

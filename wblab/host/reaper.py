@@ -58,7 +58,8 @@ class ConfinedCommand:
     mkfs: of each disk the fields of a Mkfs, which makes its filesystem before; none, they have one.
     own_bytes: the guest's memory and its disks. memory_bytes, processes: what it may take besides (see
     wblab.host.limits).
-    one_processor: keep the command on one processor, if there is one that no other guest has.
+    one_processor: keep the command on one processor, if there is one that no other guest has; or, if it may be a
+    shared_processor, in any case.
     """
 
     control: int
@@ -74,6 +75,7 @@ class ConfinedCommand:
     memory_bytes: int
     processes: int
     one_processor: bool = False
+    shared_processor: bool = False
 
 
 @dataclass(frozen=True)
@@ -129,7 +131,7 @@ def watch(order: ConfinedCommand, guard: int) -> None:
     """Be the reaper, a child of the guard."""
     set_process_name(NAME)
     take_orphans()
-    claim = claim_processor() if order.one_processor else None
+    claim = claim_processor(shared=order.shared_processor) if order.one_processor else None
     pid, word = 0, Word()
     guarded = os.pidfd_open(guard)
     try:

@@ -6,12 +6,12 @@ import re
 import secrets
 import shutil
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from wblab.core import layout
-from wblab.core.errors import InputError, WblabError
+from wblab.core.errors import WblabError
 from wblab.core.loads.base import MAX_CYCLES, NEVER
 from wblab.core.rundir import TRACE
 from wblab.core.spec import GuestKernel, Spec
@@ -30,33 +30,17 @@ from wblab.host.guestrights import guest_sandbox
 from wblab.host.lab import lab
 from wblab.host.limits import Limits
 from wblab.host.machine import describe_host, shared_memory
+from wblab.host.recorded import Finished, recorded
 from wblab.host.request import Request
 from wblab.kernels import Kernel, facts, features
 from wblab.lab.formats import CONFIG, EXPERIMENT, RUN, UML, now, write_json
 from wblab.lab.progress import Report, silent
-from wblab.lab.results import commit, stage
 from wblab.lab.tools import tool_path
 
 BATCH = MAX_CYCLES
 _LIMITS = Limits()
 # What the guest must know is made as long as a multiple of this: one digit more of a number is not to move its memory.
 _PARAMETERS_BYTES, _PHASE_BYTES = 8192, 512
-
-
-class RunFailedError(WblabError):
-    """A run that failed: its directory, with console and reason, is kept, where it is known."""
-
-    def __init__(self, message: str, directory: Path | None = None) -> None:
-        super().__init__(message)
-        self.directory = directory
-
-
-@dataclass(frozen=True)
-class Finished:
-    """A run that succeeded, and its record (experiment.json)."""
-
-    directory: Path
-    record: dict[str, Any]
 
 
 def run_experiment(  # noqa: PLR0913 - four of them by name
@@ -73,20 +57,16 @@ def run_experiment(  # noqa: PLR0913 - four of them by name
     readable: what the guest may read of the host beside what it needs.
     samples_fd: a pipe that gets what the guest writes to layout.SAMPLES_DEVICE.
     """
-    record, kernel = _record(request), request.kernel
-    try:
-        staged = stage(results, request.spec.name)
-    except OSError as error:
-        reason = error.strerror or error
-        raise InputError(f"cannot make a run directory in {str(results)!r}: {reason}") from None
-    try:
-        write_json(staged / EXPERIMENT, record)
+    kernel = request.kernel
+
+    def make(staged: Path, record: dict[str, Any]) -> Ended:
         program = bundle(interpreter())
         record["guest"] = _describe_program(program)
         write_json(staged / EXPERIMENT, record)
         if kernel.config:
             shutil.copyfile(kernel.config, staged / CONFIG)
-        ended = _boot(
+        record["memory"] = {"boot_bytes": boot_bytes(request.traced)}
+        return _boot(
             request.traced,
             kernel,
             staged,
@@ -96,22 +76,8 @@ def run_experiment(  # noqa: PLR0913 - four of them by name
             readable=readable,
             samples_fd=samples_fd,
         )
-    except (WblabError, OSError, KeyboardInterrupt) as error:
-        reason = "interrupted" if isinstance(error, KeyboardInterrupt) else str(error)
-        try:
-            write_json(staged / EXPERIMENT, record | _ending("failed", reason))
-        except OSError as second:  # no room for the reason either
-            reason = f"{reason}; and {staged / EXPERIMENT}: {second.strerror or second}"
-        if isinstance(error, KeyboardInterrupt):
-            raise
-        raise RunFailedError(f"{reason} (see {staged})", staged) from error
-    record |= _ending("succeeded", "") | {"wall_s": round(ended.wall_s, 3), "guest_s": ended.guest_s}
-    record["memory"] = {"boot_bytes": boot_bytes(request.traced), **ended.memory}
-    try:
-        write_json(staged / EXPERIMENT, record)
-    except OSError as error:
-        raise RunFailedError(f"cannot write {staged / EXPERIMENT}: {error.strerror or error}", staged) from None
-    return Finished(commit(staged), record)
+
+    return recorded(results, request.spec.name, begun(request), make)
 
 
 def _boot(  # noqa: PLR0913
@@ -162,7 +128,7 @@ def _boot(  # noqa: PLR0913
             parameters=parameters.arguments(spec.kernel.parameters),
         )
         report(None, "booting")
-        ended = boot(request, *_progress(spec, report))
+        ended = boot(request, *progress(spec, report))
     if spec.trace.events and not (staged / TRACE).exists():
         raise WblabError(f"the guest left no {TRACE}: see its console")
     return ended
@@ -203,7 +169,7 @@ def _padded(table: dict[str, Any], multiple: int) -> str:
     return text + " " * (-len(text) % multiple)
 
 
-def _progress(spec: Spec, report: Report) -> tuple[Callable[[Message], None], Callable[[], None]]:
+def progress(spec: Spec, report: Report) -> tuple[Callable[[Message], None], Callable[[], None]]:
     """Return what turns the guest's messages into progress, by phase, and by guest time while the loads run.
 
     And what says the same again while the guest is silent: a report may end a run, as that of a matrix does.
@@ -234,7 +200,7 @@ def expected_duration_ns(spec: Spec) -> int:
     return max(int(disk_s * NS_PER_S), *(load.start + load.idle_ns(0) for load in spec.load.values()), 1)
 
 
-def _record(request: Request) -> dict[str, Any]:
+def begun(request: Request) -> dict[str, Any]:
     """Return the record of a run that is about to start. Should we be killed, this is what stays."""
     spec, kernel = request.spec, request.kernel
     return {
@@ -256,7 +222,3 @@ def _record(request: Request) -> dict[str, Any]:
 
 def _describe_program(program: Path) -> dict[str, Any]:
     return describe_python(interpreter(), program) | {"program_sha256": facts.sha256(program)}
-
-
-def _ending(outcome: str, reason: str) -> dict[str, Any]:
-    return {"end": now(), "outcome": outcome, "reason": reason}

@@ -186,6 +186,15 @@ def find(name: str, suites: Iterable[str], report: Report, version: str = "") ->
     return f"apt offers no {wanted} in {', '.join(tried)}{trouble}"
 
 
+def names(pattern: str) -> list[str]:
+    """Return the names of packages in the lists of the last `find` that match a regular expression."""
+    done = subprocess.run(
+        ["apt-cache", "-c", str(_home() / "apt.conf"), "pkgnames"], env=_environment(), text=True, capture_output=True,
+        check=False,
+    )  # fmt: skip
+    return sorted(filter(re.compile(pattern).fullmatch, done.stdout.split()))
+
+
 def update_error(text: str) -> str:
     """Return why apt could not update its lists, from its output."""
     errors = re.findall(r"^E: (?:Failed to fetch \S+ +)?(.+)", text, re.MULTILINE)

@@ -20,6 +20,7 @@ from wblab.kernels.pins import Pin
 from wblab.kernels.recipe import choose_for, recipe_of_tree
 from wblab.kernels.series import NoSourceError
 from wblab.kernels.source import Source
+from wblab.kernels.stock import kernel as stock
 from wblab.lab.kernelname import VARIANT, named, options_in
 from wblab.lab.progress import Report, silent
 
@@ -68,6 +69,8 @@ def built_kernel(name: str, *, given: Collection[str] = ()) -> Kernel:
     A kernel is a program that runs here, and a spec may come from somebody else. So a spec may name only a series, or a
     path that the user has also named on the command line (given).
     """
+    if stock.is_stock(name):
+        return _stock(name)
     plain, options = _parted(name)
     if _may_be_path(plain) and full_name(plain) not in (full_name(_parted(each)[0]) for each in given):
         option = shlex.join(["--kernel", full_name(plain)])
@@ -86,6 +89,15 @@ def built_kernel(name: str, *, given: Collection[str] = ()) -> Kernel:
     return kernel_
 
 
+def _stock(name: str) -> Kernel:
+    found = stock.find(name)
+    if found is None:
+        raise InputError(
+            f"the kernel {name} is not here yet: fetch it with '{stock.how_to_get(name)}' (100 MB or more)"
+        )
+    return found
+
+
 def built_kernels(*given: str) -> KernelResolver:
     """Return a resolver of built kernels, which looks each name up once; see `built_kernel`."""
     return once(lambda name: built_kernel(name, given=given))
@@ -93,6 +105,8 @@ def built_kernels(*given: str) -> KernelResolver:
 
 def full_name(name: str) -> str:
     """Return a kernel's name that holds in every directory: a series unchanged, a path as an absolute path."""
+    if stock.is_stock(name):
+        return name
     plain, options = _parted(name)
     path = os.path.expanduser(plain)
     return named(os.path.abspath(path), options) if _may_be_path(plain) and os.path.exists(path) else name
@@ -114,6 +128,8 @@ def find_kernel(wanted: str | None = None) -> Kernel | None:
     7.3+PREEMPT=y); None: the default series, or its substitute. A series takes milliseconds; a tree takes as long as
     `git status`. Raises InputError for anything else.
     """
+    if stock.is_stock(wanted or ""):
+        return stock.find(wanted or "")
     known = catalog.load()
     if wanted is None:
         return series.current(known.find(known.default), known) or _stand_in(known)
@@ -137,6 +153,8 @@ def build_kernel(
     refresh: first pin the newest source. Raises InputError for something that cannot be built. Raises WblabError if the
     source cannot be found, a patch does not apply, the configuration differs from the request, or make fails.
     """
+    if stock.is_stock(wanted or ""):
+        raise InputError(f"a stock kernel is fetched, not built: {stock.how_to_get(wanted or '')}")
     known = catalog.load()
     plain, options = _parted(wanted or "")
     path = _path(plain, known) if plain else None

@@ -56,6 +56,7 @@ _FEDORA = Distribution(
         "libtracecmd-dev": "libtracecmd-devel",
         "libtracefs-dev": "libtracefs-devel",
         "libtraceevent-dev": "libtraceevent-devel",
+        "qemu-system-x86": "qemu-system-x86-core",
     },
 )
 _ARCH = Distribution(
@@ -73,6 +74,7 @@ _ARCH = Distribution(
         "libtracecmd-dev": "trace-cmd",
         "libtracefs-dev": "libtracefs",
         "libtraceevent-dev": "libtraceevent",
+        "qemu-system-x86": "qemu-system-x86",
     },
 )
 _OPENSUSE = Distribution(
@@ -104,6 +106,7 @@ _ALPINE = Distribution(
         "pkg-config": "pkgconf",
         "procps": "procps-ng",
         "libtracecmd-dev": None,
+        "qemu-system-x86": "qemu-system-x86_64",
     },
 )
 _NIXOS = Distribution(

@@ -37,6 +37,7 @@ OPTIONAL_PROGRAMS = {
     "mkfs.f2fs": "f2fs-tools",
     "mkfs.vfat": "dosfstools",
     "mkfs.exfat": "exfatprogs",
+    "qemu-system-x86_64": "qemu-system-x86",
 }
 HEADERS = {"stdio.h": "libc6-dev", "linux/types.h": "linux-libc-dev"}
 

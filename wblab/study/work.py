@@ -18,13 +18,14 @@ from wblab.host.bundle import program_sha256
 from wblab.host.command import interpreter
 from wblab.host.machine import describe_host
 from wblab.host.machinelock import machine_lock
+from wblab.host.recorded import RunFailedError
 from wblab.host.request import Request, ready
-from wblab.host.run import RunFailedError, run_experiment
 from wblab.kernels import Kernel, KernelResolver, built_kernel
 from wblab.lab.progress import Report, silent
 from wblab.study.plan import Further
 from wblab.study.store import pack
 from wblab.study.table import run_rows
+from wblab.substrates.run import run_anywhere
 
 if TYPE_CHECKING:
     from wblab.analysis.runs.metrics import Row
@@ -149,7 +150,7 @@ def run_in(room: Path, order: Order, report: Report = silent, resolve: KernelRes
     try:
         request = accepted(order, resolve)
         with machine_lock(request.spec.clock.mode, lambda: report(None, "waiting for its turn")):
-            directory = run_experiment(request, room, report=report).directory
+            directory = run_anywhere(request, room, report=report).directory
             return Result(
                 directory, rows=_rows(directory, order)
             )  # inside the lock: a run in real time needs the machine

@@ -9,8 +9,9 @@ from wblab.core.errors import WblabError
 from wblab.core.spec import Spec
 from wblab.core.tables import from_table
 from wblab.host.guestmemory import boot_bytes
+from wblab.host.recorded import RunFailedError
 from wblab.host.request import Request
-from wblab.host.run import RunFailedError, expected_duration_ns, run_experiment
+from wblab.host.run import expected_duration_ns, run_experiment
 
 SPEC = from_table(
     Spec,

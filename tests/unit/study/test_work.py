@@ -7,7 +7,7 @@ from wblab.analysis.runs.metrics import metric_rows
 from wblab.analysis.runs.run import read_run
 from wblab.core.errors import WblabError
 from wblab.core.tables import to_table
-from wblab.host.run import Finished, RunFailedError
+from wblab.host.recorded import Finished, RunFailedError
 from wblab.kernels import Kernel
 from wblab.study import work
 
@@ -33,7 +33,7 @@ def order(make_matrix):
 
 
 def pretend(monkeypatch, run):
-    monkeypatch.setattr(work, "run_experiment", run)
+    monkeypatch.setattr(work, "run_anywhere", run)
 
 
 def test_a_run_is_returned_as_a_directory_with_its_metrics(tmp_path, pretended, resolve, order, monkeypatch):

@@ -9,6 +9,7 @@ VERBS = (
     Verb("build", "build a kernel, unless it is built already"),
     Verb("info", "describe a built kernel"),
     Verb("pack", "pack a built kernel into one file"),
+    Verb("stock", "take a distribution's own kernel, which runs in QEMU"),
     Verb("add", "add a packed kernel to the cache, so that you need not build it"),
 )
 

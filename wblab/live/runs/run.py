@@ -15,7 +15,7 @@ from wblab.core.errors import InputError, WblabError
 from wblab.core.loads import Command
 from wblab.core.tables import to_table
 from wblab.core.units import NS_PER_MS, NS_PER_S
-from wblab.host.run import Finished, RunFailedError
+from wblab.host.recorded import Finished, RunFailedError
 from wblab.lab.formats import COMMAND_LOG, EXPERIMENT, now, write_json
 from wblab.lab.livespec import LiveSpec
 from wblab.lab.progress import Report, silent

@@ -1,0 +1,64 @@
+"""A run directory around the work of a run, whatever makes it: a record before, and how it ended."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from wblab.core.errors import InputError, WblabError
+from wblab.host.boot import Ended
+from wblab.lab.formats import EXPERIMENT, now, write_json
+from wblab.lab.results import commit, stage
+
+
+class RunFailedError(WblabError):
+    """A run that failed: its directory, with console and reason, is kept, where it is known."""
+
+    def __init__(self, message: str, directory: Path | None = None) -> None:
+        super().__init__(message)
+        self.directory = directory
+
+
+@dataclass(frozen=True)
+class Finished:
+    """A run that succeeded, and its record (experiment.json)."""
+
+    directory: Path
+    record: dict[str, Any]
+
+
+def recorded(
+    results: Path, name: str, record: dict[str, Any], make: Callable[[Path, dict[str, Any]], Ended]
+) -> Finished:
+    """Make a run, and keep what it leaves in a new directory below `results`. Raises RunFailedError.
+
+    record: what is known before. make: makes the run in a staged directory, and adds to the record.
+    """
+    try:
+        staged = stage(results, name)
+    except OSError as error:
+        reason = error.strerror or error
+        raise InputError(f"cannot make a run directory in {str(results)!r}: {reason}") from None
+    try:
+        write_json(staged / EXPERIMENT, record)
+        ended = make(staged, record)
+    except (WblabError, OSError, KeyboardInterrupt) as error:
+        reason = "interrupted" if isinstance(error, KeyboardInterrupt) else str(error)
+        try:
+            write_json(staged / EXPERIMENT, record | _ending("failed", reason))
+        except OSError as second:  # no room for the reason either
+            reason = f"{reason}; and {staged / EXPERIMENT}: {second.strerror or second}"
+        if isinstance(error, KeyboardInterrupt):
+            raise
+        raise RunFailedError(f"{reason} (see {staged})", staged) from error
+    record |= _ending("succeeded", "") | {"wall_s": round(ended.wall_s, 3), "guest_s": ended.guest_s}
+    record["memory"] = record.get("memory", {}) | ended.memory
+    try:
+        write_json(staged / EXPERIMENT, record)
+    except OSError as error:
+        raise RunFailedError(f"cannot write {staged / EXPERIMENT}: {error.strerror or error}", staged) from None
+    return Finished(commit(staged), record)
+
+
+def _ending(outcome: str, reason: str) -> dict[str, Any]:
+    return {"end": now(), "outcome": outcome, "reason": reason}

@@ -1,0 +1,94 @@
+"""A stock kernel that was taken into the cache, by its name: stock:7.2, or stock:7.2@4 with four processors."""
+
+import re
+import shlex
+from collections.abc import Iterable
+from dataclasses import dataclass, fields, replace
+from functools import cache as once
+from pathlib import Path
+from typing import Any
+
+from wblab.core.errors import InputError
+from wblab.kernels import cache
+from wblab.kernels.kernel import Kernel
+from wblab.kernels.versions import ordinal
+
+PREFIX = "stock:"
+MOST_PROCESSORS = 64
+_NAME = re.compile(r"stock:(?P<which>[A-Za-z0-9][A-Za-z0-9._~+-]*)(?:@(?P<processors>[0-9]{1,3}))?")
+IMAGE, MODULES, IDENTITY, CONFIG, NAMES = "vmlinuz", "modules", "stock.json", "config", "names.txt"
+
+
+@dataclass(frozen=True)
+class StockKernel(Kernel):
+    """A kernel of a distribution, with its modules, as it runs on some number of processors."""
+
+    modules: Path = Path()
+    processors: int = 1
+
+    def describe(self) -> dict[str, Any]:
+        """Return what an experiment records."""
+        return {key: value for key, value in super().describe().items() if key != "modules"}
+
+    def held(self, texts: Iterable[str]) -> set[str]:
+        """Return which texts are names in the kernel, such as those of events."""
+        there = _names(self.path.with_name(NAMES))
+        return {text for text in texts if text.strip("\0") in there}
+
+
+@once
+def _names(path: Path) -> frozenset[str]:
+    try:
+        return frozenset(path.read_text().split())
+    except OSError:
+        return frozenset()
+
+
+def is_stock(name: str) -> bool:
+    """Whether a kernel's name is that of a stock kernel."""
+    return name.startswith(PREFIX)
+
+
+def parse(name: str) -> tuple[str, int]:
+    """Return which kernel a name means, and on how many processors. Raises InputError."""
+    found = _NAME.fullmatch(name)
+    processors = int(found["processors"] or 1) if found else 0
+    if not found or not 1 <= processors <= MOST_PROCESSORS:
+        raise InputError(f"no stock kernel {name!r}: write stock:7.2, or stock:7.2@4 for four processors")
+    return found["which"], processors
+
+
+def find(name: str) -> StockKernel | None:
+    """Return the newest stock kernel in the cache that a name means, a series or a release. Raises InputError."""
+    which, processors = parse(name)
+    found = [kernel for kernel in stock_kernels() if which in (kernel.series, kernel.release)]
+    newest = max(found, key=lambda kernel: ordinal(kernel.release), default=None)
+    return replace(newest, processors=processors) if newest else None
+
+
+def stock_kernels() -> list[StockKernel]:
+    """Return all stock kernels in the cache. Raises WblabError if other users may write to it."""
+    cache.check_own()
+    folders = sorted((cache.home() / "stock").glob(f"*/{IDENTITY}"))
+    return [kernel for folder in folders if (kernel := _load(folder.parent))]
+
+
+def how_to_get(name: str) -> str:
+    """Return the command that takes a stock kernel into the cache."""
+    return shlex.join(["wblab", "kernel", "stock", parse(name)[0]])
+
+
+def _load(folder: Path) -> StockKernel | None:
+    identity = cache.read_json(folder / IDENTITY)
+    known = {field.name for field in fields(Kernel)} - {"path", "config", "patches"}
+    if not identity or not known - {"instead_of"} <= identity.keys() or not (folder / IMAGE).is_file():
+        return None
+    config = folder / CONFIG
+    values = {key: identity[key] for key in known & identity.keys()}
+    return StockKernel(
+        path=folder / IMAGE,
+        config=config if config.is_file() else None,
+        patches=(),
+        modules=folder / MODULES,
+        **values,
+    )

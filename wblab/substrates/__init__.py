@@ -1,0 +1,1 @@
+"""Where a spec can run beside a guest of User Mode Linux in virtual time."""

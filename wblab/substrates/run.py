@@ -1,0 +1,20 @@
+"""Make a run where its kernel runs: in User Mode Linux, or a stock kernel in QEMU."""
+
+from pathlib import Path
+from typing import Any
+
+from wblab.host.recorded import Finished
+from wblab.host.request import Request
+from wblab.host.run import run_experiment
+from wblab.kernels.stock.kernel import StockKernel
+from wblab.lab.progress import Report, silent
+
+
+def run_anywhere(request: Request, results: Path, *, report: Report = silent, **options: Any) -> Finished:
+    """Run a request; `options` are those of run_experiment. Raises RunFailedError, InputError."""
+    if not isinstance(request.kernel, StockKernel):
+        return run_experiment(request, results, report=report, **options)
+    from wblab.substrates.qemu.run import run_stock
+
+    limits = {key: value for key, value in options.items() if key == "limits"}
+    return run_stock(request, results, report=report, **limits)
