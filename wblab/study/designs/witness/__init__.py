@@ -1,0 +1,1 @@
+"""The same spec on other substrates: does it stall there too?"""

@@ -1,0 +1,91 @@
+"""What a witness says: which loads are stalled on which substrate, and whether substrates agree."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from statistics import median
+from typing import Any, Literal
+
+from wblab.analysis.runs.metrics import control_stall_s
+from wblab.analysis.runs.pauses import load_pauses
+from wblab.analysis.runs.run import LoadCycles, Run
+
+STALLED_S = 0.3  # a longer pause is one that people notice, as for wblab pauses
+Word = Literal["stalled", "not stalled", "in some runs"]
+Agreement = Literal["agree", "differ", "not decided"]
+
+
+@dataclass(frozen=True)
+class Figure:
+    """The longest pause of one load on one substrate, in s, over seeds; at least one."""
+
+    values_s: tuple[float, ...]
+
+    @property
+    def median_s(self) -> float:
+        """The median over seeds."""
+        return median(self.values_s)
+
+    @property
+    def word(self) -> Word:
+        """Whether the load is stalled: in all runs, in none, or in some."""
+        stalled = [value > STALLED_S for value in self.values_s]
+        return "stalled" if all(stalled) else "in some runs" if any(stalled) else "not stalled"
+
+
+@dataclass(frozen=True)
+class Row:
+    """One load on all substrates, in their order; None where no run succeeded."""
+
+    load: str
+    figures: tuple[Figure | None, ...]
+
+    @property
+    def agreement(self) -> Agreement:
+        """Whether what is decided on each substrate is the same."""
+        words = {figure.word for figure in self.figures if figure}
+        decided = words - {"in some runs"}
+        if len(decided) > 1:
+            return "differ"
+        return "agree" if len(words) == 1 and decided else "not decided"
+
+
+@dataclass(frozen=True)
+class Witness:
+    """The result: rows of loads, and for each substrate the control load's longest stalls, in s."""
+
+    substrates: tuple[str, ...]
+    rows: tuple[Row, ...]
+    noise_s: tuple[tuple[float, ...], ...]
+
+    def to_json(self) -> dict[str, Any]:
+        """Return it as a JSON object."""
+        return {
+            "substrates": list(self.substrates),
+            "control_stall_s": {name: list(values) for name, values in zip(self.substrates, self.noise_s, strict=True)},
+            "loads": {
+                row.load: {
+                    "agreement": row.agreement,
+                    "longest_pause_s": {
+                        name: list(figure.values_s) if figure else None
+                        for name, figure in zip(self.substrates, row.figures, strict=True)
+                    },
+                }
+                for row in self.rows
+            },
+        }
+
+
+def witness(runs: Mapping[str, Sequence[Run]]) -> Witness:
+    """Return what runs say, by substrate."""
+    loads = dict.fromkeys(item.name for of in runs.values() for run in of for item in _innocent(run))
+    rows = tuple(Row(load, tuple(_figure(of, load) for of in runs.values())) for load in loads)
+    return Witness(tuple(runs), rows, tuple(tuple(control_stall_s(run) for run in of) for of in runs.values()))
+
+
+def _figure(runs: Sequence[Run], load: str) -> Figure | None:
+    found = [load_pauses(item, 0).longest_pause_s for run in runs for item in _innocent(run) if item.name == load]
+    return Figure(tuple(found)) if found else None
+
+
+def _innocent(run: Run) -> list[LoadCycles]:
+    return [item for item in run.loads if item.load.role == "innocent"]
