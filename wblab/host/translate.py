@@ -68,12 +68,14 @@ def check(spec: Spec) -> None:
 def largest_request_bytes(disk: Disk) -> int:
     """Return the largest request of a disk, in whole pages: a larger one than its portion would never be served."""
     portion = disk.write_bps // _PORTIONS if disk.model == "device" else UBD_REQUEST_BYTES
-    return max(PAGE_BYTES, min(portion, UBD_REQUEST_BYTES) // PAGE_BYTES * PAGE_BYTES)
+    wanted = int(disk.queue.get("max_sectors_kb", 0)) << 10 or UBD_REQUEST_BYTES
+    return max(PAGE_BYTES, min(portion, wanted) // PAGE_BYTES * PAGE_BYTES)
 
 
 def _disk(disk: Disk) -> Disk:
     """Return a disk whose queue holds as many bytes as it would in User Mode Linux, in requests that it can serve."""
     largest = largest_request_bytes(disk)
     requests = int(disk.queue.get("nr_requests", UBD_REQUESTS))
-    own = {"max_sectors_kb": largest >> 10, "nr_requests": max(4, requests * UBD_REQUEST_BYTES // largest)}
+    there = min(UBD_REQUEST_BYTES, int(disk.queue.get("max_sectors_kb", UBD_REQUEST_BYTES)) << 10)
+    own = {"max_sectors_kb": largest >> 10, "nr_requests": max(4, requests * there // largest)}
     return replace(disk, queue={**disk.queue, **own})

@@ -13,6 +13,7 @@ from pathlib import Path
 
 from wblab.core.errors import InputError
 
+_PLAIN = "_generic"
 _SUFFIX = re.compile(r"\.ko(\.(xz|gz|zst))?$")
 _INFO = re.compile(rb"(?:^|\0)([a-z]+)=([^\0]*)(?=\0)")
 
@@ -62,8 +63,8 @@ class Modules:
         depends, before = needs(content)
         for other in depends:
             self._add(other, found, is_wanted=True)
-        for other in before:
-            self._add(other, found, is_wanted=False)
+        for other in before:  # an algorithm's name may be an alias of its plain form, as crc32c is of crc32c_generic
+            self._add(other if other in self.files else f"{other}{_PLAIN}", found, is_wanted=False)
         found[name] = content
 
 

@@ -7,6 +7,7 @@ import os
 import tarfile
 import zlib
 from ctypes import c_char_p, c_ulong
+from fcntl import ioctl
 from functools import partial
 from pathlib import Path
 from typing import NoReturn
@@ -22,6 +23,7 @@ from wblab.substrates.qemu.guest.disks import make_disks
 
 MODULES, DISKS, TEXTS = Path("/wblab/modules"), Path("/wblab/disks"), Path("/wblab/texts")
 STATUS_PORT, LEFT_PORT = "ttyS1", "ttyS2"
+_TCSBRK = 0x5409  # tcdrain(3)
 _INIT_MODULE = 175  # arch/x86/entry/syscalls/syscall_64.tbl
 
 
@@ -55,6 +57,7 @@ def main() -> NoReturn:
         finally:
             if status is not None:
                 say(status, "power off")
+                ioctl(status, _TCSBRK, 1)  # until the port has sent it: its interrupts may be another processor's
             power_off()
     raise AssertionError("the guest is still on")
 
