@@ -63,9 +63,14 @@ class Modules:
         depends, before = needs(content)
         for other in depends:
             self._add(other, found, is_wanted=True)
-        for other in before:  # an algorithm's name may be an alias of its plain form, as crc32c is of crc32c_generic
-            self._add(other if other in self.files else f"{other}{_PLAIN}", found, is_wanted=False)
+        for other in before:
+            self._add(self._file_of(other), found, is_wanted=False)
         found[name] = content
+
+    def _file_of(self, alias: str) -> str:
+        """Return the module that an algorithm's alias means, in its plain form: crypto_crc32c is crc32c_generic."""
+        name = alias.removeprefix("crypto_")
+        return name if name in self.files else f"{name}{_PLAIN}"
 
 
 def needs(module: bytes) -> tuple[list[str], list[str]]:

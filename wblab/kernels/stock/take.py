@@ -65,6 +65,9 @@ def take(image: Path, modules: Path, source: str, config: Path | None = None) ->
         "compiler": "",
     }
     cache.write_json(folder / IDENTITY, identity)
+    for other in folder.parent.glob(f"{release}-*"):  # an earlier one of the same release
+        if other != folder:
+            shutil.rmtree(other, ignore_errors=True)
     return next(kernel for kernel in stock_kernels() if kernel.build_id == digest)
 
 
