@@ -19,7 +19,7 @@ PYTEST = $(VENV)/bin/pytest -n auto --dist loadfile --no-loadscope-reorder --lef
 LEFT_OUT := .pytest_cache/left-out
 
 .DEFAULT_GOAL := help
-.PHONY: help run test developed unit uml soak golden expected figures results wisdom atlas lint docs bench notebooks kernel setup packages doctor reference clean
+.PHONY: help run test developed unit uml soak golden expected figures results wisdom atlas outside lint docs bench notebooks kernel setup packages doctor reference clean
 
 help: ## Show this help
 	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | awk -F ':.*## ' '{ printf "  make %-10s %s\n", $$1, $$2 }'
@@ -35,6 +35,9 @@ test: forget lint docs unit uml ## Set up, check and test everything; boots real
 
 forget:
 	@mkdir -p $(dir $(LEFT_OUT)) && rm -f $(LEFT_OUT)
+
+outside: developed kernel ## Run what docs/outside.toml lists on stock kernels (an hour), and write its page
+	@$(VENV)/bin/python docs/outside.py --run
 
 lint: developed ## Check style, types and the direction of imports
 	$(VENV)/bin/ruff check .

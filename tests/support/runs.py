@@ -7,7 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from wblab.core import npy
-from wblab.core.spec import Spec
+from wblab.core.spec import ClockMode, Spec
 from wblab.core.tables import to_table
 from wblab.lab.formats import EXPERIMENT
 from wblab.lab.livespec import LiveSpec
@@ -18,9 +18,12 @@ MS = 1_000_000
 S = 1000 * MS
 
 
-def write_run(directory: Path, boundaries_ns: Mapping[str, Sequence[int]], **record: object) -> Path:
+def write_run(
+    directory: Path, boundaries_ns: Mapping[str, Sequence[int]], clock: ClockMode = "virtual", **record: object
+) -> Path:
     """Write a run of the base experiment in which these loads measured these boundaries."""
     spec = read_spec(SPECS.find("base"))
+    spec = replace(spec, clock=replace(spec.clock, mode=clock))
     spec = replace(spec, load={name: load for name, load in spec.load.items() if name in boundaries_ns})
     return write_run_of(spec, directory, boundaries_ns, **record)
 

@@ -71,12 +71,17 @@ def pause_report(run: Run, bound_ns: int = DEFAULT_BOUND_NS, cache: PageCache | 
         outcome=str(run.record.get("outcome", "")),
         reason=run.failure,
         bound_s=bound_ns / NS_PER_S,
-        control_stall_s=stall_ns / NS_PER_S if stall_ns > CONTROL_BOUND_NS else None,
+        control_stall_s=stall_ns / NS_PER_S if stall_ns > CONTROL_BOUND_NS and has_hosts_clock(run) else None,
         loads=tuple(load_pauses(item, run.zero_ns, bound_ns) for item in run.loads),
         unplug_s=unplug_s(run),
         errors={item.name: item.error for item in run.loads if item.error},
         writers=writers(run, cache),
     )
+
+
+def has_hosts_clock(run: Run) -> bool:
+    """Whether a run's time was the host's, which other work on the host disturbs."""
+    return run.spec.clock.mode == "real"
 
 
 def control_stall_ns(run: Run) -> int:

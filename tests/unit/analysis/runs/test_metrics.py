@@ -61,9 +61,13 @@ def test_control_stall(run, make_run):
 
 
 def test_a_stalled_control_load_makes_a_run_noisy(make_run):
-    stalled = read_run(make_run({"c1": [0, 50 * MS, 200 * MS]}))
+    stalled = read_run(make_run({"c1": [0, 50 * MS, 200 * MS]}, clock="real"))
     assert control_stall_s(stalled) == pytest.approx(0.1)
     assert is_noisy(stalled)
+
+
+def test_in_virtual_time_the_host_makes_no_run_noisy(make_run):
+    assert not is_noisy(read_run(make_run({"c1": [0, 50 * MS, 200 * MS]}, clock="virtual")))
 
 
 def test_cells_and_medians(run):

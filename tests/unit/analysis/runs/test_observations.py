@@ -183,7 +183,7 @@ def test_failed_runs_are_left_out_and_named(make):
 
 
 def test_noisy_runs_are_marked(make):
-    stalled = make("stalled", {**BOUNDARIES, "c1": [0, 50 * MS, 300 * MS]})
+    stalled = make("stalled", {**BOUNDARIES, "c1": [0, 50 * MS, 300 * MS]}, clock="real")
     table, _ = runs_table([make("calm"), stalled])
     assert set(table[table["noisy"]]["run"]) == {"stalled"}
 

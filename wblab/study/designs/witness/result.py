@@ -51,16 +51,20 @@ class Row:
 
 @dataclass(frozen=True)
 class Witness:
-    """The result: rows of loads, and for each substrate the control load's longest stalls, in s."""
+    """The result: rows of loads, and for each substrate the control load's longest stalls, in s.
+
+    releases: of the kernels; "" where no run succeeded.
+    """
 
     substrates: tuple[str, ...]
+    releases: tuple[str, ...]
     rows: tuple[Row, ...]
     noise_s: tuple[tuple[float, ...], ...]
 
     def to_json(self) -> dict[str, Any]:
         """Return it as a JSON object."""
         return {
-            "substrates": list(self.substrates),
+            "substrates": dict(zip(self.substrates, self.releases, strict=True)),
             "control_stall_s": {name: list(values) for name, values in zip(self.substrates, self.noise_s, strict=True)},
             "loads": {
                 row.load: {
@@ -79,7 +83,9 @@ def witness(runs: Mapping[str, Sequence[Run]]) -> Witness:
     """Return what runs say, by substrate."""
     loads = dict.fromkeys(item.name for of in runs.values() for run in of for item in _innocent(run))
     rows = tuple(Row(load, tuple(_figure(of, load) for of in runs.values())) for load in loads)
-    return Witness(tuple(runs), rows, tuple(tuple(control_stall_s(run) for run in of) for of in runs.values()))
+    releases = tuple(str(of[0].record["kernel"]["release"]) if of else "" for of in runs.values())
+    noise_s = tuple(tuple(control_stall_s(run) for run in of) for of in runs.values())
+    return Witness(tuple(runs), releases, rows, noise_s)
 
 
 def _figure(runs: Sequence[Run], load: str) -> Figure | None:

@@ -1,0 +1,126 @@
+"""The page of what holds outside of User Mode Linux: `make outside`.
+
+    python docs/outside.py [--run]
+
+--run makes all runs of docs/outside.toml first. What `wblab witness` says of each study is kept beside the page; without
+--run the page is made of that.
+"""
+
+import json
+import subprocess
+import sys
+import tomllib
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from wblab.report.quantities import interval
+from wblab.study.designs.witness.result import Figure
+from wblab.study.designs.witness.substrates import is_stock, parse
+
+DOCS = Path(__file__).resolve().parent
+LIST, PAGE = DOCS / "outside.toml", DOCS / "explanation" / "outside.md"
+KEPT = PAGE.with_suffix("")
+_SIGNS = {"yes": "●", "no": "○", "some": "?"}
+_HEAD = """\
+# What holds outside of User Mode Linux
+
+What the lab says was seen in User Mode Linux, on one processor, with patches. Here the same loads ran on unpatched kernels of
+Debian in the emulator QEMU, with one processor and with several: {kernels}. [How to repeat it, and what differs
+there](../how-to/witness.md). `make outside` makes this page.
+
+● holds in every run, ○ in none, ? in some. A figure is the longest pause of the loads that the statement is about: the median
+of {seeds} seeds, and the least to the most. A load is *stalled* if its longest pause is over 0.3 s. Milliseconds are not
+expected to agree: tick, preemption, processors and the disk's model differ.
+"""
+
+
+def page(listed: Mapping[str, Any], kept: Mapping[str, Mapping[str, Any]]) -> str:
+    """Return the page. kept: what each study said, by its name."""
+    statements = [each for each in listed["statement"] if each["study"] in kept]
+    processors = sorted({_processors(name) for each in statements for name in _on(each, kept) if is_stock(name)})
+    releases = {release for said in kept.values() for name, release in said["substrates"].items() if is_stock(name)}
+    seeds = {len(each) for said in kept.values() for each in said["control_stall_s"].values()}
+    kernels = ", ".join(sorted(filter(None, releases), reverse=True))
+    lines = [_HEAD.format(kernels=kernels, seeds=" or ".join(map(str, sorted(seeds))))]
+    heads = ["", "in the lab", *(f"{count} processor{'s' * (count > 1)}" for count in processors)]
+    lines += [f"| {' | '.join(heads)} |", "|---" * len(heads) + "|"]
+    lines += [_row(each, kept[each["study"]], processors) for each in statements]
+    lines += ["", *_studies(listed, kept), ""]
+    return "\n".join(lines)
+
+
+def _row(statement: Mapping[str, Any], said: Mapping[str, Any], processors: Sequence[int]) -> str:
+    on = statement.get("on", list(said["substrates"]))
+    cells = {_column(name): _cell(statement, said, name) for name in on}
+    texts = [cells.get(column, "") for column in ("lab", *processors)]
+    return f"| [{statement['text']}]({statement['page']}) | {' | '.join(texts)} |"
+
+
+def _cell(statement: Mapping[str, Any], said: Mapping[str, Any], name: str) -> str:
+    """Return whether a statement holds on a substrate, and the longest pause of its loads there."""
+    figures = [said["loads"][load]["longest_pause_s"][name] for load in statement["loads"]]
+    if not all(figures):
+        return "–"
+    words = {Figure(tuple(values)).word for values in figures}
+    holds = (
+        "yes"
+        if words == {statement["are"]}
+        else "some"
+        if statement["are"] in words or "in some runs" in words
+        else "no"
+    )
+    longest = Figure(tuple(max(values) for values in zip(*figures, strict=True)))
+    return f"{_SIGNS[holds]} {interval(longest.median_s, min(longest.values_s), max(longest.values_s), 's')}"
+
+
+def _studies(listed: Mapping[str, Any], kept: Mapping[str, Mapping[str, Any]]) -> Iterator[str]:
+    """Yield how each study is repeated, and how noisy its machines were."""
+    yield "Each row is one of these commands. The control load only sleeps; its longest stall is a machine's own noise.\n"
+    yield "| study | command | longest stall of the control load |"
+    yield "|---|---|---|"
+    for name, said in kept.items():
+        noise = ", ".join(
+            f"{on} {interval(max(v), min(v), max(v), 's')}" for on, v in said["control_stall_s"].items() if v
+        )
+        yield f"| {name} | `{' '.join(command(listed['study'][name]))}` | {noise} |"
+
+
+def command(study: Mapping[str, Any]) -> list[str]:
+    """Return the command of a study."""
+    settings = [word for setting in study.get("set", ()) for word in ("--set", setting)]
+    return ["wblab", "witness", study["spec"], *settings, *(word for name in study["on"] for word in ("--on", name))]
+
+
+def _on(statement: Mapping[str, Any], kept: Mapping[str, Mapping[str, Any]]) -> list[str]:
+    return list(statement.get("on", kept[statement["study"]]["substrates"]))
+
+
+def _column(name: str) -> str | int:
+    return _processors(name) if is_stock(name) else "lab"
+
+
+def _processors(name: str) -> int:
+    return parse(name)[1]
+
+
+def read_kept(listed: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
+    """Return what studies said, by their names, in the order of the list."""
+    paths = {name: KEPT / f"{name}.json" for name in listed["study"]}
+    return {name: json.loads(path.read_text()) for name, path in paths.items() if path.is_file()}
+
+
+def _run(listed: Mapping[str, Any]) -> None:
+    KEPT.mkdir(exist_ok=True)
+    for name, study in listed["study"].items():
+        called = [sys.executable, "-m", *command(study), "--json"]
+        said = json.loads(subprocess.run(called, stdout=subprocess.PIPE, check=True).stdout)
+        del said["directory"]
+        (KEPT / f"{name}.json").write_text(json.dumps(said, indent=1) + "\n")
+
+
+if __name__ == "__main__":
+    table = tomllib.loads(LIST.read_text())
+    if "--run" in sys.argv[1:]:
+        _run(table)
+    PAGE.write_text(page(table, read_kept(table)))
