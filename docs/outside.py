@@ -1,12 +1,13 @@
 """The page of what holds outside of User Mode Linux: `make outside`.
 
-    python docs/outside.py [--run]
+    python docs/outside.py [--run [STUDY ...]]
 
---run makes all runs of docs/outside.toml first. What `wblab witness` says of each study is kept beside the page; without
---run the page is made of that.
+--run makes the runs of docs/outside.toml first, all or those of some studies. What `wblab witness` says of each study
+is kept beside the page; it is what the page is made of without --run.
 """
 
 import json
+import shlex
 import subprocess
 import sys
 import tomllib
@@ -14,9 +15,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from wblab.report.quantities import interval
+from wblab.kernels.stock.kernel import is_stock, parse
+from wblab.report.quantities import interval, quantity
 from wblab.study.designs.witness.result import Figure
-from wblab.study.designs.witness.substrates import is_stock, parse
 
 DOCS = Path(__file__).resolve().parent
 LIST, PAGE = DOCS / "outside.toml", DOCS / "explanation" / "outside.md"
@@ -25,13 +26,13 @@ _SIGNS = {"yes": "●", "no": "○", "some": "?"}
 _HEAD = """\
 # What holds outside of User Mode Linux
 
-What the lab says was seen in User Mode Linux, on one processor, with patches. Here the same loads ran on unpatched kernels of
-Debian in the emulator QEMU, with one processor and with several: {kernels}. [How to repeat it, and what differs
-there](../how-to/witness.md). `make outside` makes this page.
+What the lab says was seen in User Mode Linux: one processor, a patched kernel. Here the same loads ran on Debian's own
+kernels, unpatched, in the emulator QEMU, with one processor and with several: {kernels}.
+[How to repeat it, and what differs there](../how-to/witness.md). `make outside` makes this page.
 
-● holds in every run, ○ in none, ? in some. A figure is the longest pause of the loads that the statement is about: the median
-of {seeds} seeds, and the least to the most. A load is *stalled* if its longest pause is over 0.3 s. Milliseconds are not
-expected to agree: tick, preemption, processors and the disk's model differ.
+● holds in every run, ○ in none, ? in some. A figure is the longest pause of the loads that the statement is about: the
+median of {seeds} seeds, and the least to the most. A load is *stalled* if its longest pause is over 0.3 s. Milliseconds
+are not expected to agree: tick, preemption, processors and the disk's model differ.
 """
 
 
@@ -76,14 +77,13 @@ def _cell(statement: Mapping[str, Any], said: Mapping[str, Any], name: str) -> s
 
 def _studies(listed: Mapping[str, Any], kept: Mapping[str, Mapping[str, Any]]) -> Iterator[str]:
     """Yield how each study is repeated, and how noisy its machines were."""
-    yield "Each row is one of these commands. The control load only sleeps; its longest stall is a machine's own noise.\n"
-    yield "| study | command | longest stall of the control load |"
-    yield "|---|---|---|"
+    yield "Each row comes from one of these commands. The control load only sleeps: its longest stall is what"
+    yield "a machine itself does to a load.\n"
+    yield "| command | longest stall of the control load |"
+    yield "|---|---|"
     for name, said in kept.items():
-        noise = ", ".join(
-            f"{on} {interval(max(v), min(v), max(v), 's')}" for on, v in said["control_stall_s"].items() if v
-        )
-        yield f"| {name} | `{' '.join(command(listed['study'][name]))}` | {noise} |"
+        noise = ", ".join(f"{on} {quantity(max(each), 's')}" for on, each in said["control_stall_s"].items() if each)
+        yield f"| `{shlex.join(command(listed['study'][name]))}` | {noise} |"
 
 
 def command(study: Mapping[str, Any]) -> list[str]:
@@ -110,10 +110,10 @@ def read_kept(listed: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
     return {name: json.loads(path.read_text()) for name, path in paths.items() if path.is_file()}
 
 
-def _run(listed: Mapping[str, Any]) -> None:
+def _run(listed: Mapping[str, Any], names: Sequence[str]) -> None:
     KEPT.mkdir(exist_ok=True)
-    for name, study in listed["study"].items():
-        called = [sys.executable, "-m", *command(study), "--json"]
+    for name in names or listed["study"]:
+        called = [sys.executable, "-m", *command(listed["study"][name]), "--json"]
         said = json.loads(subprocess.run(called, stdout=subprocess.PIPE, check=True).stdout)
         del said["directory"]
         (KEPT / f"{name}.json").write_text(json.dumps(said, indent=1) + "\n")
@@ -121,6 +121,6 @@ def _run(listed: Mapping[str, Any]) -> None:
 
 if __name__ == "__main__":
     table = tomllib.loads(LIST.read_text())
-    if "--run" in sys.argv[1:]:
-        _run(table)
+    if sys.argv[1:2] == ["--run"]:
+        _run(table, sys.argv[2:])
     PAGE.write_text(page(table, read_kept(table)))
