@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Describe the verb and its options."""
-    parser.description = "Show the kernels that the lab knows and those that are built. * marks the default."
+    parser.description = "Show the kernels that the lab knows, those that are built, and stock kernels. * marks the default."
     add_json(parser)
     parser.set_defaults(run=_list)
 
@@ -23,6 +23,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def _list(arguments: argparse.Namespace) -> None:
     from wblab.commands.kernel.info import values
     from wblab.kernels import list_kernels
+    from wblab.kernels.stock.kernel import PREFIX, stock_kernels
     from wblab.lab.kernelname import VARIANT
 
     listed = list_kernels()
@@ -54,6 +55,8 @@ def _list(arguments: argparse.Namespace) -> None:
                 rows.append(("", f"{entry.series}{VARIANT}{name}", f"built: {kernel.release}", "", ""))
         for name, kernel in entry.configured.items():
             rows.append(("", name, f"built: {kernel.release}", "", ""))
+    for kernel in stock_kernels():
+        rows.append(("", f"{PREFIX}{kernel.series}", f"here: {kernel.release}", "", kernel.source))
     Table(rows).show()
     if variants := sorted({name for entry in listed for name in entry.variants}):
         offered = ", ".join(_offered(name, listed) for name in variants)
