@@ -3,17 +3,18 @@
 A distribution's package has no modules.dep before it is installed; each module names its needs itself (modinfo(8)).
 """
 
-import lzma
 import re
-import zlib
 from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 
 from wblab.core.errors import InputError
+from wblab.core.files import read_bytes
+from wblab.kernels.stock import unpack
 
 _PLAIN = "_generic"
+_MOST_BYTES = 256 << 20
 _SUFFIX = re.compile(r"\.ko(\.(xz|gz|zst))?$")
 _INFO = re.compile(rb"(?:^|\0)([a-z]+)=([^\0]*)(?=\0)")
 
@@ -48,23 +49,25 @@ class Modules:
         Raises InputError for one that the kernel has neither as a module nor built in, as far as that is known.
         """
         found: dict[str, bytes] = {}
+        seen = set(self.built_in or ())
         for name in names:
-            self._add(_name(name), found, is_wanted=True)
+            self._add(_name(name), found, seen, is_wanted=True)
         return found
 
-    def _add(self, name: str, found: dict[str, bytes], *, is_wanted: bool) -> None:
-        if name in found or name in (self.built_in or ()):
+    def _add(self, name: str, found: dict[str, bytes], seen: set[str], *, is_wanted: bool) -> None:
+        if name in seen:  # loaded before, or further up: modules may want each other
             return
         if name not in self.files:
             if is_wanted and self.built_in is not None:
                 raise InputError(f"the kernel of {self.directory} has no module {name}: take one that has it")
             return
+        seen.add(name)
         content = unpacked(self.files[name])
         depends, before = needs(content)
         for other in depends:
-            self._add(other, found, is_wanted=True)
+            self._add(other, found, seen, is_wanted=True)
         for other in before:
-            self._add(self._file_of(other), found, is_wanted=False)
+            self._add(self._file_of(other), found, seen, is_wanted=False)
         found[name] = content
 
     def _file_of(self, alias: str) -> str:
@@ -86,20 +89,14 @@ def needs(module: bytes) -> tuple[list[str], list[str]]:
 
 
 def unpacked(path: Path) -> bytes:
-    """Return a module's own bytes. Raises InputError for a damaged file."""
-    data = path.read_bytes()
+    """Return a module's own bytes. Raises InputError for a file that cannot be read, or is damaged."""
     try:
-        if path.suffix == ".xz":
-            return lzma.decompress(data)
-        if path.suffix == ".gz":
-            return zlib.decompress(data, zlib.MAX_WBITS | 16)
-        if path.suffix == ".zst":
-            import zstandard  # not of every distribution's modules
-
-            return zstandard.ZstdDecompressor().decompressobj().decompress(data)
-    except (lzma.LZMAError, zlib.error, ValueError) as error:
-        raise InputError(f"{path} is damaged: {error}") from None
-    return data
+        data = read_bytes(path, _MOST_BYTES, follow=True)
+        return unpack.unpacked(data, _MOST_BYTES) if path.suffix != ".ko" else data
+    except OSError as error:
+        raise InputError(f"cannot read {path}: {error.strerror}: give another directory with --modules") from None
+    except ValueError as error:
+        raise InputError(f"{path} is damaged: {error}: install the kernel's package again") from None
 
 
 def _name(text: str) -> str:

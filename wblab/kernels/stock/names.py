@@ -1,14 +1,14 @@
 """The names in a stock kernel: those of its trace events among others, from its packed image and its modules."""
 
-import bz2
-import gzip
-import lzma
 import re
 import struct
 from collections.abc import Iterable
 
+from wblab.kernels.stock import unpack
+
 _PAYLOAD_AT = 0x248  # of a bzImage: offset and length of the packed kernel (Documentation/arch/x86/boot.rst)
 _SETUP_SECTORS_AT = 0x1F1
+_MOST_BYTES = 1 << 30
 _NAME = re.compile(rb"(?<=\0)[a-z][a-z0-9_]{1,63}(?=\0)")
 
 
@@ -22,20 +22,8 @@ def names(image: bytes, modules: Iterable[bytes]) -> set[str]:
 
 def unpacked(image: bytes) -> bytes:
     """Return the kernel in a bzImage. Raises ValueError."""
+    if len(image) < _PAYLOAD_AT + 8:
+        raise ValueError("it is cut off")
     start = (image[_SETUP_SECTORS_AT] + 1) * 512
     offset, length = struct.unpack_from("<II", image, _PAYLOAD_AT)
-    packed = image[start + offset : start + offset + length]
-    try:
-        if packed.startswith(b"\x1f\x8b"):
-            return gzip.decompress(packed[:-4])  # its size follows
-        if packed.startswith(b"\xfd7zXZ"):
-            return lzma.LZMADecompressor().decompress(packed)
-        if packed.startswith(b"BZh"):
-            return bz2.BZ2Decompressor().decompress(packed)
-        if packed.startswith(b"\x28\xb5\x2f\xfd"):
-            import zstandard
-
-            return zstandard.ZstdDecompressor().decompressobj().decompress(packed)
-    except (OSError, EOFError, lzma.LZMAError, ImportError) as error:
-        raise ValueError(f"its packed kernel cannot be read ({error})") from None
-    raise ValueError("its kernel is packed in a way that the lab does not know")
+    return unpack.unpacked(image[start + offset : start + offset + length], _MOST_BYTES)
