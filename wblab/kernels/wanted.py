@@ -63,19 +63,19 @@ def list_kernels() -> list[Listed]:
     ]
 
 
-def built_kernel(name: str, *, given: Collection[str] = ()) -> Kernel:
+def built_kernel(name: str, *, given: Collection[str] = (), option: str = "--kernel") -> Kernel:
     """Return the built kernel that a spec names; "" is the default. Raises InputError.
 
     A kernel is a program that runs here, and a spec may come from somebody else. So a spec may name only a series, or a
-    path that the user has also named on the command line (given).
+    path that the user has also named on the command line (given), by an option.
     """
     if stock.is_stock(name):
         return _stock(name)
     plain, options = _parted(name)
     if _may_be_path(plain) and full_name(plain) not in (full_name(_parted(each)[0]) for each in given):
-        option = shlex.join(["--kernel", full_name(plain)])
+        asked = shlex.join([option, full_name(plain)])
         raise InputError(
-            f"kernel {plain!r} is a path, and a spec may not choose a path by itself: give {option} to run it"
+            f"kernel {plain!r} is a path, and a spec may not choose a path by itself: give {asked} to run it"
         )
     kernel_ = find_kernel(name or None)
     if kernel_ is None:
@@ -92,15 +92,13 @@ def built_kernel(name: str, *, given: Collection[str] = ()) -> Kernel:
 def _stock(name: str) -> Kernel:
     found = stock.find(name)
     if found is None:
-        raise InputError(
-            f"the kernel {name} is not here yet: fetch it with '{stock.how_to_get(name)}' (100 MB or more)"
-        )
+        raise InputError(f"the kernel {name} is not here yet: take it with '{stock.how_to_get(name)}'")
     return found
 
 
-def built_kernels(*given: str) -> KernelResolver:
+def built_kernels(*given: str, option: str = "--kernel") -> KernelResolver:
     """Return a resolver of built kernels, which looks each name up once; see `built_kernel`."""
-    return once(lambda name: built_kernel(name, given=given))
+    return once(lambda name: built_kernel(name, given=given, option=option))
 
 
 def full_name(name: str) -> str:

@@ -38,9 +38,10 @@ def _info(arguments: argparse.Namespace) -> None:
 def built(wanted: str | None) -> "Kernel":
     """Return the named kernel. Raises WblabError if it is not built."""
     from wblab.kernels import catalog
-    from wblab.kernels.wanted import find_kernel
+    from wblab.kernels.stock.kernel import is_stock
+    from wblab.kernels.wanted import built_kernel, find_kernel
 
-    kernel = find_kernel(wanted)
+    kernel = built_kernel(wanted) if wanted and is_stock(wanted) else find_kernel(wanted)
     if kernel is None:
         named = wanted or catalog.load().default
         raise WblabError(f"kernel {named} is not built: run {shlex.join(['wblab', 'kernel', 'build', named])!r}")

@@ -33,11 +33,17 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def _stock(arguments: argparse.Namespace) -> None:
+    from wblab.core.errors import InputError
     from wblab.kernels import catalog
-    from wblab.kernels.stock.kernel import PREFIX
+    from wblab.kernels.stock.kernel import PREFIX, is_stock
+    from wblab.lab.kernelname import VARIANT
 
-    named = catalog.load().knows(arguments.kernel)
-    kernel = _of_series(arguments) if named else _of_file(arguments)
+    wanted = arguments.kernel
+    known = catalog.load().knows(wanted)
+    if is_stock(wanted) or (known and VARIANT in wanted):
+        plain = wanted.removeprefix(PREFIX).partition("@")[0].partition(VARIANT)[0]
+        raise InputError(f"no series or file {wanted!r}: give a plain series, such as {plain or '7.2'}")
+    kernel = _of_series(arguments) if known else _of_file(arguments)
     if arguments.json:
         print(json.dumps(kernel.describe(), indent=2))
     else:
@@ -61,15 +67,10 @@ def _of_series(arguments: argparse.Namespace) -> "StockKernel":
 
 def _of_file(arguments: argparse.Namespace) -> "StockKernel":
     from wblab.core.errors import InputError
-    from wblab.kernels.stock.take import release_of, take
+    from wblab.kernels.stock.take import read_image, release_of, take
 
     if arguments.refresh:
         raise InputError("--refresh is for a series: leave it out")
     image = Path(arguments.kernel)
-    try:
-        release = release_of(image.read_bytes())
-    except OSError as error:
-        raise InputError(f"cannot read {str(image)!r}: {error.strerror}: give a series or a kernel's file") from None
-    except ValueError as error:
-        raise InputError(f"{image}: {error}: give a file such as /boot/vmlinuz") from None
+    release = release_of(read_image(image))
     return take(image, arguments.modules or Path("/lib/modules") / release, str(image.resolve()))

@@ -5,6 +5,7 @@ import shutil
 import subprocess
 import tarfile
 import tempfile
+from contextlib import suppress
 from pathlib import Path
 
 from wblab.core.errors import InputError, WblabError
@@ -65,9 +66,9 @@ def _unpack(package: Path, folder: Path, report: Report) -> None:
     folder.mkdir(exist_ok=True)
     with subprocess.Popen(["dpkg-deb", "--fsys-tarfile", str(package)], stdout=subprocess.PIPE) as process:
         assert process.stdout is not None
-        with tarfile.open(fileobj=process.stdout, mode="r|") as archive:
+        with suppress(tarfile.TarError), tarfile.open(fileobj=process.stdout, mode="r|") as archive:
             for member in archive:
-                if member.isfile() and _KEPT.match(member.name) and (source := archive.extractfile(member)):
+                if _is_kept(member) and (source := archive.extractfile(member)):
                     target = folder / member.name
                     target.parent.mkdir(parents=True, exist_ok=True)
                     with target.open("wb") as file:
@@ -75,6 +76,10 @@ def _unpack(package: Path, folder: Path, report: Report) -> None:
     if process.returncode:
         raise WblabError(f"cannot unpack {package.name}: is it whole?")
     package.unlink()
+
+
+def _is_kept(member: tarfile.TarInfo) -> bool:
+    return member.isfile() and ".." not in member.name.split("/") and _KEPT.match(member.name) is not None
 
 
 def _one(folder: Path, pattern: str) -> Path:

@@ -15,7 +15,7 @@ from wblab.kernels.versions import ordinal
 
 PREFIX = "stock:"
 MOST_PROCESSORS = 64
-_NAME = re.compile(r"stock:(?P<which>[A-Za-z0-9][A-Za-z0-9._~+-]*)(?:@(?P<processors>[0-9]{1,3}))?")
+_NAME = re.compile(r"stock:(?P<which>[A-Za-z0-9][A-Za-z0-9._~+-]*)(?:@(?P<processors>[1-9][0-9]?))?")
 IMAGE, MODULES, IDENTITY, CONFIG, NAMES = "vmlinuz", "modules", "stock.json", "config", "names.txt"
 
 
@@ -59,29 +59,40 @@ def parse(name: str) -> tuple[str, int]:
 
 
 def find(name: str) -> StockKernel | None:
-    """Return the newest stock kernel in the cache that a name means, a series or a release. Raises InputError."""
+    """Return the newest stock kernel in the cache that a name means, a series or a release. Raises InputError.
+
+    Of those with one release, as somebody's own builds have, it is the one that was taken last.
+    """
     which, processors = parse(name)
     found = [kernel for kernel in stock_kernels() if which in (kernel.series, kernel.release)]
-    newest = max(found, key=lambda kernel: ordinal(kernel.release), default=None)
+    newest = max(found, key=lambda kernel: (ordinal(kernel.release), _taken_ns(kernel)), default=None)
     return replace(newest, processors=processors) if newest else None
 
 
 def stock_kernels() -> list[StockKernel]:
     """Return all stock kernels in the cache. Raises WblabError if other users may write to it."""
     cache.check_own()
-    folders = sorted((cache.home() / "stock").glob(f"*/{IDENTITY}"))
+    folders = sorted((cache.home() / "stock").glob(f"[!.]*/{IDENTITY}"))
     return [kernel for folder in folders if (kernel := _load(folder.parent))]
 
 
+def _taken_ns(kernel: StockKernel) -> int:
+    return kernel.path.with_name(IDENTITY).stat().st_mtime_ns
+
+
 def how_to_get(name: str) -> str:
-    """Return the command that takes a stock kernel into the cache."""
-    return shlex.join(["wblab", "kernel", "stock", parse(name)[0]])
+    """Return the command that takes a stock kernel into the cache: a series is fetched, a release is a file's."""
+    which = parse(name)[0]
+    is_series = re.fullmatch(r"\d+\.\d+", which)
+    return shlex.join(["wblab", "kernel", "stock", which if is_series else f"/boot/vmlinuz-{which}"])
 
 
 def _load(folder: Path) -> StockKernel | None:
     identity = cache.read_json(folder / IDENTITY)
     known = {field.name for field in fields(Kernel)} - {"path", "config", "patches"}
-    if not identity or not known - {"instead_of"} <= identity.keys() or not (folder / IMAGE).is_file():
+    if not identity or not known - {"instead_of"} <= identity.keys():
+        return None
+    if not all((folder / name).exists() for name in (IMAGE, MODULES, NAMES)):
         return None
     config = folder / CONFIG
     values = {key: identity[key] for key in known & identity.keys()}

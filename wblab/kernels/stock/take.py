@@ -2,11 +2,12 @@
 
 import hashlib
 import re
-import shutil
-from collections.abc import Sequence
+import tempfile
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from wblab.core.errors import InputError
+from wblab.core.errors import InputError, WblabError
+from wblab.core.files import read_bytes
 from wblab.kernels import cache
 from wblab.kernels.stock.kernel import CONFIG, IDENTITY, IMAGE, MODULES, NAMES, StockKernel, stock_kernels
 from wblab.kernels.stock.modules import Modules
@@ -19,7 +20,20 @@ WANTED = (
 )
 NEEDED = ("configfs", "null_blk", "ext4")
 _MAGIC, _MAGIC_AT, _VERSION_AT = b"HdrS", 0x202, 0x20E  # Documentation/arch/x86/boot.rst
-_MOST_BYTES = 64 << 20
+_MOST_BYTES, _MOST_CONFIG_BYTES = 256 << 20, 16 << 20
+
+
+def read_image(path: Path) -> bytes:
+    """Return the content of a kernel's file. Raises InputError for one that cannot be read, or is none."""
+    try:
+        data = read_bytes(path, _MOST_BYTES, follow=True)
+        release_of(data)
+    except OSError as error:
+        reason = error.strerror
+        raise InputError(f"cannot read {str(path)!r}: {reason}: give a series or a kernel's file") from None
+    except ValueError as error:
+        raise InputError(f"{path}: {error}: give a file such as /boot/vmlinuz") from None
+    return data
 
 
 def release_of(image: bytes) -> str:
@@ -35,40 +49,46 @@ def release_of(image: bytes) -> str:
 
 def take(image: Path, modules: Path, source: str, config: Path | None = None) -> StockKernel:
     """Return a stock kernel, copied into the cache. modules: its directory. source: in words. Raises InputError."""
+    data = read_image(image)
+    release = release_of(data)
+    contents = _contents(Modules(modules))
     try:
-        data = image.read_bytes()
-        if len(data) > _MOST_BYTES:
-            raise ValueError("it is too large")
-        release = release_of(data)
-        contents = _contents(Modules(modules))
         known = names(data, contents.values())
+        configured = read_bytes(config, _MOST_CONFIG_BYTES) if config else b""
     except OSError as error:
-        raise InputError(f"cannot read {image}: {error.strerror}") from None
+        raise InputError(f"cannot read {config}: {error.strerror}") from None
     except ValueError as error:
-        raise InputError(f"{image}: {error}: name a file such as /boot/vmlinuz") from None
+        raise InputError(f"{image}: {error}: give a file such as /boot/vmlinuz") from None
     digest = hashlib.sha256(data + b"".join(contents.values())).hexdigest()
-    folder = cache.room("stock", f"{release}-{digest[:16]}")
-    shutil.rmtree(folder / MODULES, ignore_errors=True)
-    (folder / MODULES).mkdir()
-    for name, content in contents.items():
-        (folder / MODULES / f"{name}.ko").write_bytes(content)
-    (folder / NAMES).write_text("\n".join(sorted(known)))
-    (folder / IMAGE).write_bytes(data)
-    if config and config.is_file():
-        shutil.copyfile(config, folder / CONFIG)
+    files = {f"{MODULES}/{name}.ko": content for name, content in contents.items()}
+    files |= {NAMES: "\n".join(sorted(known)).encode(), IMAGE: data} | ({CONFIG: configured} if configured else {})
     identity = {
-        "series": ".".join(release.split("-")[0].split(".")[:2]),
+        "series": ".".join(re.findall(r"\d+", release)[:2]),
         "release": release,
-        "config_sha256": hashlib.sha256(config.read_bytes()).hexdigest() if config and config.is_file() else "",
+        "config_sha256": hashlib.sha256(configured).hexdigest() if configured else "",
         "build_id": digest,
         "source": source,
         "compiler": "",
     }
-    cache.write_json(folder / IDENTITY, identity)
-    for other in folder.parent.glob(f"{release}-*"):  # an earlier one of the same release
-        if other != folder:
-            shutil.rmtree(other, ignore_errors=True)
+    _keep(f"{release}-{digest[:16]}", files, identity)
     return next(kernel for kernel in stock_kernels() if kernel.build_id == digest)
+
+
+def _keep(name: str, files: Mapping[str, bytes], identity: Mapping[str, str]) -> None:
+    """Write a kernel to the cache, and replace it there in one step: runs may read it meanwhile. Raises WblabError."""
+    place = cache.room("stock")
+    try:
+        with tempfile.TemporaryDirectory(dir=place, prefix=".") as outer:
+            staged, old = Path(outer, "new"), Path(outer, "old")
+            (staged / MODULES).mkdir(parents=True)
+            for file, content in files.items():
+                (staged / file).write_bytes(content)
+            cache.write_json(staged / IDENTITY, identity)
+            if (place / name).exists():
+                (place / name).rename(old)
+            staged.rename(place / name)
+    except OSError as error:
+        raise WblabError(f"cannot write to {place}: {error.strerror}: make room, or set XDG_CACHE_HOME") from None
 
 
 def _contents(modules: Modules) -> dict[str, bytes]:
