@@ -3,6 +3,7 @@
 from pathlib import Path
 from typing import Any
 
+from wblab.core.errors import InputError
 from wblab.host.recorded import Finished
 from wblab.host.request import Request
 from wblab.host.run import run_experiment
@@ -16,5 +17,7 @@ def run_anywhere(request: Request, results: Path, *, report: Report = silent, **
         return run_experiment(request, results, report=report, **options)
     from wblab.substrates.qemu.run import run_stock
 
+    if options.get("readable"):
+        raise InputError("--allow-read: a stock kernel in QEMU sees no file of this machine: leave it out")
     limits = {key: value for key, value in options.items() if key == "limits"}
     return run_stock(request, results, report=report, **limits)

@@ -35,7 +35,8 @@ def _common(spec: Spec, modules: Modules, tracer: str | None) -> bytes:
     """Return the part that runs share, from the cache if it was made before."""
     names = [*module_names(spec), *(name for name in _traced(spec) if name in modules.files)]
     program = program_file()
-    about = f"{program} {modules.directory} {modules.directory.stat().st_mtime_ns} {names} {tracer} {_own_sha256()}"
+    changed = [path.stat().st_mtime_ns for path in (modules.directory, *map(Path, filter(None, [tracer])))]
+    about = f"{program} {modules.directory} {names} {tracer} {changed} {_own_sha256()}"
     kept = room("initramfs") / f"{sha256(about.encode()).hexdigest()[:32]}.cpio"
     if not kept.exists():
         partial = kept.with_name(f"{kept.name}.{os.getpid()}")
