@@ -57,7 +57,7 @@ def _witness(arguments: argparse.Namespace) -> None:
     from wblab.study.designs.witness.substrates import AXIS, substrate
     from wblab.study.run import run_store
 
-    resolve = built_kernels(*arguments.on)
+    resolve = built_kernels(*(substrate(name).kernel for name in arguments.on), option="--on")
     with begun(arguments, resolve, _planned(arguments, resolve), "wblab witness --resume") as (store, _):
         tally = run_store(store, None, arguments.jobs)
     missing = {run_name(cell, seed) for cell, seed in store.missing()}
@@ -96,12 +96,13 @@ def _planned(arguments: argparse.Namespace, resolve: "KernelResolver") -> "Plann
     spec = read_spec(SPECS.find(arguments.spec), arguments.settings)
     series = catalog.load().default
     names = arguments.on or [name.format(series=series) or series for name in _ON]
-    if len(set(names)) < len(names):
+    on = [substrate(name) for name in names]
+    if len({(each.kernel, each.real) for each in on}) < len(on):
         raise InputError("--on: a kernel is given twice: its runs would be identical")
     plan = Plan(
         spec.name,
         tuple(range(1, arguments.seeds + 1)),
-        cells(spec, [substrate(name) for name in names]),
+        cells(spec, on),
         design="witness",
     )
     return Planned(plan, described(plan, resolve))

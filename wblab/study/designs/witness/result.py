@@ -34,7 +34,7 @@ class Figure:
 
 @dataclass(frozen=True)
 class Row:
-    """One load on all substrates, in their order; None where no run succeeded."""
+    """One load on all substrates, in their order; None where no run succeeded. One substrate alone decides nothing."""
 
     load: str
     figures: tuple[Figure | None, ...]
@@ -46,7 +46,8 @@ class Row:
         decided = words - {"in some runs"}
         if len(decided) > 1:
             return "differ"
-        return "agree" if len(words) == 1 and decided else "not decided"
+        seen = sum(figure is not None for figure in self.figures)
+        return "agree" if len(words) == 1 and decided and seen > 1 else "not decided"
 
 
 @dataclass(frozen=True)

@@ -8,7 +8,7 @@ from wblab.core.errors import InputError
 from wblab.core.spec import Clock, Spec
 from wblab.host.translate import check, in_bytes
 from wblab.kernels import full_name
-from wblab.kernels.stock.kernel import is_stock, parse
+from wblab.kernels.stock.kernel import PREFIX, is_stock, parse
 from wblab.study.cells import Cell
 
 _REAL = "/real"
@@ -36,12 +36,13 @@ class Substrate:
 
 def substrate(name: str) -> Substrate:
     """Return the substrate that a name means. Raises InputError."""
-    kernel, real, rest = name.partition(_REAL)
-    if rest or not kernel:
-        raise InputError(f"--on {name}: name a kernel, such as 7.2 or stock:7.2@4, and /real for the host's clock")
+    kernel = name.removesuffix(_REAL)
+    if not kernel:
+        raise InputError(f"--on {name!r}: name a kernel, such as 7.2 or stock:7.2@4, and /real for the host's clock")
     if is_stock(kernel):
-        parse(kernel)
-    return Substrate(name, kernel, bool(real))
+        which, processors = parse(kernel)
+        kernel = f"{PREFIX}{which}" if processors == 1 else kernel
+    return Substrate(name, kernel, kernel != name and name.endswith(_REAL))
 
 
 def cells(spec: Spec, on: Sequence[Substrate]) -> tuple[Cell, ...]:

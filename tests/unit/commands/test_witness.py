@@ -1,0 +1,62 @@
+"""Bad input of wblab witness: one line, exit code 2, and nothing is booted."""
+
+import json
+import os
+
+import pytest
+
+from wblab.cli import main
+
+
+@pytest.fixture
+def place(tmp_path, monkeypatch):
+    """An empty cache and a directory for results; a guest that boots is a mistake."""
+
+    def boots(*_, **__):
+        raise AssertionError("something was booted")
+
+    monkeypatch.setattr("wblab.host.boot.boot", boots)
+    monkeypatch.setattr("wblab.study.run.run_store", boots)
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    monkeypatch.chdir(tmp_path)
+    return tmp_path / "exp"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        ([], "give either a spec, or --resume DIR: see wblab witness --help"),
+        (["base", "--resume", "x"], "give either a spec, or --resume DIR"),
+        (["bsae"], "no spec 'bsae' (did you mean 'base'?)"),
+        (["base", "--on", "stock:7.2@0"], "no stock kernel 'stock:7.2@0': write stock:7.2"),
+        (["base", "--on", "stock:7.2@many"], "no stock kernel 'stock:7.2@many': write stock:7.2"),
+        (["base", "--on", "/real"], "--on '/real': name a kernel"),
+        (["base", "--on", ""], "--on '': name a kernel"),
+        (["base", "--on", "stock:7.2", "--on", "stock:7.2"], "--on: a kernel is given twice"),
+        (["base", "--on", "stock:7.2", "--on", "stock:7.2@1"], "--on: a kernel is given twice"),
+        (["base", "--on", "stock:9.9"], "the kernel stock:9.9 is not here yet: take it with 'wblab kernel stock 9.9'"),
+        (["base", "--on", "9.9"], "no kernel '9.9'"),
+        (["base", "--on", "./a/real/linux"], "no kernel tree, archive or executable at './a/real/linux': check"),
+        (["base", "--seeds", "0"], "argument --seeds"),
+        (["base", "--jobs", "-1"], "argument --jobs"),
+        (["two-disks", "--on", "stock:7.2", "--set", "disk.slow.seek_time=1ms"], "disk.slow.seek_time: a disk in QEMU"),
+        (["base", "--on", "stock:7.2", "--set", "phase.p={at='1s'}"], "phase.p: it was never tried"),
+        (["base", "--set", "disk.write_bps=fast"], "disk.write_bps: 'fast' is not understood"),
+        (["--resume", "nowhere"], ""),
+        (["--resume", "latest"], ""),
+    ],
+)
+def test_bad_input_is_refused_on_one_line(place, capsys, arguments, said):
+    assert main(["witness", *arguments, "--exp", str(place)]) == 2
+    error = capsys.readouterr().err
+    assert error.startswith(f"wblab: {said}")
+    assert error.count("\n") == 1
+    assert not place.exists() or os.listdir(place) == []
+
+
+def test_the_study_of_another_verb_is_not_resumed(place, capsys):
+    study = place / "study"
+    study.mkdir(parents=True)
+    (study / "study.json").write_text(json.dumps({"format": 1, "kind": "study", "design": "matrix"}))
+    assert main(["witness", "--resume", "study", "--exp", str(place)]) == 2
+    assert capsys.readouterr().err.count("\n") == 1

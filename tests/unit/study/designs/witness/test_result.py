@@ -1,0 +1,89 @@
+"""Whether substrates agree: what a table of longest pauses means."""
+
+import json
+from itertools import count
+
+import pytest
+from support.runs import MS, S, write_run
+
+from wblab.analysis.runs.run import Run, read_run
+from wblab.commands.witness import _answer
+from wblab.study.designs.witness.result import Figure, Row, Witness, witness
+
+
+@pytest.fixture
+def run(tmp_path):
+    """Return a function that writes a run with these longest pauses of its loads, in ms."""
+    numbers = count()
+
+    def make(**pauses_ms: int) -> Run:
+        times = {name: [0, 50 * MS, (100 + pause) * MS, 3 * S] for name, pause in pauses_ms.items()}
+        # The idle time of a cycle is no pause, and the last cycle has none.
+        ends = {name: [*each[:-1], each[-2] + 50 * MS] for name, each in times.items()}
+        return read_run(write_run(tmp_path / str(next(numbers)), ends))
+
+    return make
+
+
+@pytest.mark.parametrize(
+    ("values_s", "word"),
+    [((0.4, 2.0), "stalled"), ((0.1, 0.3), "not stalled"), ((0.1, 0.4), "in some runs"), ((0.31,), "stalled")],
+)
+def test_a_load_is_stalled_if_it_is_in_all_runs(values_s, word):
+    assert Figure(values_s).word == word
+    assert min(values_s) <= Figure(values_s).median_s <= max(values_s)
+
+
+STALLED, FREE, SOMETIMES = Figure((1.0, 2.0)), Figure((0.0, 0.1)), Figure((0.1, 1.0))
+
+
+@pytest.mark.parametrize(
+    ("figures", "agreement"),
+    [
+        ((STALLED, STALLED), "agree"),
+        ((FREE, FREE, None), "agree"),
+        ((STALLED, FREE), "differ"),
+        ((STALLED, SOMETIMES, FREE), "differ"),
+        ((STALLED, SOMETIMES), "not decided"),
+        ((SOMETIMES, SOMETIMES), "not decided"),
+        ((STALLED, None), "not decided"),  # one alone agrees with nobody
+        ((STALLED,), "not decided"),
+        ((None, None), "not decided"),
+        ((), "not decided"),
+    ],
+)
+def test_substrates_agree_if_what_is_decided_is_the_same(figures, agreement):
+    assert Row("w1", figures).agreement == agreement
+
+
+def test_runs_become_rows_of_innocent_loads(run):
+    found = witness({"7.2": [run(c1=0, w1=2000, l1=0), run(c1=5, w1=900, l1=0)], "stock:7.2": [run(c1=9, w1=0, l1=0)]})
+    assert [row.load for row in found.rows] == ["w1"]  # neither the control load nor the offender
+    here, there = found.rows[0].figures
+    assert here
+    assert there
+    assert here.values_s == pytest.approx((2.0, 0.9), abs=0.06)
+    assert (here.word, there.word, found.rows[0].agreement) == ("stalled", "not stalled", "differ")
+    assert [len(each) for each in found.noise_s] == [2, 1]
+
+
+def test_a_substrate_without_runs_has_no_figures(run):
+    found = witness({"7.2": [run(c1=0, w1=2000)], "stock:7.2": []})
+    assert found.rows[0].figures[1] is None
+    assert found.noise_s[1] == ()
+    assert found.rows[0].agreement == "not decided"
+    said = json.loads(json.dumps(found.to_json()))
+    assert said["loads"]["w1"]["longest_pause_s"]["stock:7.2"] is None
+    assert said["control_stall_s"]["stock:7.2"] == []
+
+
+def test_nothing_at_all_is_no_result():
+    found = witness({"7.2": [], "stock:7.2": []})
+    assert (found.rows, _answer(found)) == ((), ["No load can be compared."])
+
+
+def test_the_answer_names_the_loads():
+    rows = (Row("a", (STALLED, STALLED)), Row("b", (FREE, FREE)), Row("c", (STALLED, FREE)), Row("d", (SOMETIMES,)))
+    assert _answer(Witness(("x", "y"), rows, ((), ()))) == [
+        *("All agree on a (stalled), b (not stalled).", "They differ on c.", "Not decided by these seeds: d.")
+    ]

@@ -1,0 +1,62 @@
+"""Where a spec can run, by the names that users give."""
+
+from dataclasses import replace
+
+import pytest
+
+from wblab.core.errors import InputError
+from wblab.lab.named import SPECS
+from wblab.lab.specfile import read_spec
+from wblab.study.designs.witness.substrates import AXIS, cells, substrate
+
+SPEC = read_spec(SPECS.find("two-disks"))
+
+
+@pytest.mark.parametrize(
+    ("name", "kernel", "real", "words"),
+    [
+        ("7.2", "7.2", False, "User Mode Linux, 1 processor, virtual time"),
+        ("7.2/real", "7.2", True, "User Mode Linux, 1 processor, the host's clock"),
+        ("stock:7.2", "stock:7.2", False, "a distribution's kernel in QEMU, 1 processor, virtual time"),
+        ("stock:7.2@1", "stock:7.2", False, "a distribution's kernel in QEMU, 1 processor, virtual time"),
+        ("stock:7.2@4/real", "stock:7.2@4", True, "a distribution's kernel in QEMU, 4 processors, the host's clock"),
+        ("/a/real/linux", "/a/real/linux", False, "User Mode Linux, 1 processor, virtual time"),
+        ("./real/real", "./real", True, "User Mode Linux, 1 processor, the host's clock"),
+    ],
+)
+def test_a_name_is_a_kernel_and_perhaps_a_clock(name, kernel, real, words):
+    found = substrate(name)
+    assert (found.name, found.kernel, found.real, found.words) == (name, kernel, real, words)
+
+
+@pytest.mark.parametrize("name", ["", "/real", "stock:", "stock:7.2@0", "stock:7.2@4/real/real", "stock:7.2/unreal"])
+def test_a_bad_name_is_refused(name):
+    with pytest.raises(InputError, match=r"7\.2"):
+        substrate(name)
+
+
+def test_all_cells_have_the_same_loads_disks_and_limits_in_bytes():
+    names = ("7.2", "stock:7.2", "stock:7.2@4/real")
+    found = cells(SPEC, [substrate(name) for name in names])
+    assert [cell.levels[AXIS] for cell in found] == list(names)
+    assert [cell.spec.kernel.name for cell in found] == ["7.2", "stock:7.2", "stock:7.2@4"]
+    assert [cell.spec.clock.mode for cell in found] == ["virtual", "virtual", "real"]
+    alike = {repr(replace(cell.spec, kernel=SPEC.kernel, clock=SPEC.clock)) for cell in found}
+    assert len(alike) == 1
+    assert found[0].spec.trace.events == ()
+    assert not any("ratio" in key for key in found[0].spec.sysctl)
+
+
+def test_names_of_cells_are_plain_short_and_distinct():
+    on = [substrate(name) for name in ("stock:7.2", "stock:7.2@2", f"stock:7.2{'x' * 99}", f"stock:7.2{'x' * 98}")]
+    found = [cell.name for cell in cells(SPEC, on)]
+    assert found[:2] == ["0-stock-7.2", "1-stock-7.2-2"]
+    assert len(set(found)) == 4
+    assert max(map(len, found)) <= 40
+
+
+def test_what_a_stock_kernel_cannot_run_is_refused_only_where_one_is_asked_for():
+    seeks = read_spec(SPECS.find("two-disks"), ["disk.slow.seek_time=1ms"])
+    assert cells(seeks, [substrate("7.2")])
+    with pytest.raises(InputError, match=r"disk\.slow\.seek_time"):
+        cells(seeks, [substrate("7.2"), substrate("stock:7.2")])
