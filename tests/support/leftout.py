@@ -46,6 +46,8 @@ PERMITTED = (
     r"no trace_processor on this machine",
     r"(strace|prlimit) is not installed",
     r"what makes a filesystem is not installed: .*",
+    r"QEMU is not installed: .*",
+    r"cpio is not installed",
     r"openssl .* is not installed",
     r"needs dpkg-deb, .*",
     r"no pkg-config, or no development files of libtracecmd",
@@ -54,6 +56,7 @@ PERMITTED = (
     # slow to build
     r"the kernel \S+ has no seccomp mode",
     r"the kernel \S+ is not built: wblab kernel build \S+",
+    r"the kernel \S+ is not here: wblab kernel stock \S+",
     r"no expected figures of \S+ are recorded",
     # the golden run was made with other programs than this machine's
     r"no golden run for this machine: .*",

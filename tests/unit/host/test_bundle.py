@@ -1,6 +1,7 @@
 import ast
 import shutil
 import subprocess
+import zipfile
 from pathlib import Path
 
 import pytest
@@ -171,3 +172,14 @@ def test_simultaneous_runs_may_make_the_bundle(tmp_path, monkeypatch):
         while len(made) < 4:
             made |= dict(workers.ended(5))
     assert len(set(made.values())) == 1
+
+
+def test_another_main_program_has_its_packages_and_is_another_file():
+    other = bundle(interpreter(), main="wblab/substrates/qemu/guest/main.py", more=["wblab/substrates/qemu/guest"])
+    assert other != bundle(interpreter())
+    names = set(zipfile.ZipFile(other).namelist())
+    packages = ("wblab", "wblab/substrates", "wblab/substrates/qemu", "wblab/substrates/qemu/guest")
+    assert {f"{package}/__init__.py" for package in packages} <= names
+    assert "wblab/substrates/qemu/guest/disks.pyc" in names
+    assert "wblab/substrates/qemu/run.py" not in names  # of the host
+    assert names > {name for name in zipfile.ZipFile(bundle(interpreter())).namelist() if name.startswith("wblab/")}

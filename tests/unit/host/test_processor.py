@@ -18,3 +18,18 @@ def test_claimed_processors_are_distinct_and_freed_with_their_holder():
         again = claim_processor()
         assert again.processor in ours
         again.held.close()
+
+
+def test_one_that_may_be_shared_is_had_in_any_case():
+    ours = os.sched_getaffinity(0)
+    claims = [claim_processor() for _ in ours]
+    try:
+        shared = claim_processor(shared=True)
+        assert shared.processor in ours
+        shared.held.close()
+        alone = claim_processor()
+        assert alone.processor is None
+        alone.held.close()
+    finally:
+        for claim in claims:
+            claim.held.close()
