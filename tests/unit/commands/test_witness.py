@@ -54,6 +54,12 @@ def test_bad_input_is_refused_on_one_line(place, capsys, arguments, said):
     assert not place.exists() or os.listdir(place) == []
 
 
+def test_the_latest_is_looked_for(place, capsys):
+    place.mkdir()
+    assert main(["witness", "--resume", "latest", "--exp", str(place)]) == 2
+    assert capsys.readouterr().err == f"wblab: no witness in {place}: 'wblab runs' lists what is there\n"
+
+
 def test_the_study_of_another_verb_is_not_resumed(place, capsys):
     study = place / "study"
     study.mkdir(parents=True)

@@ -36,6 +36,8 @@ _DESIGNS = {
     "verify": "verification",
     "twin": "twin",
     "bisect": "bisection",
+    "ab": "comparison",
+    "witness": "witness",
 }
 _DESIGN = re.compile(rb'"design": "(\w+)"')
 _HEAD_BYTES = 1 << 12  # read from a file that may have many cells
