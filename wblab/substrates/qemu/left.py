@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from wblab.core.errors import WblabError
+from wblab.core.units import format_bytes
 from wblab.host.collect import is_expected
 
 _MOST_FILES = 1000
@@ -25,8 +26,10 @@ def take_over(text: bytes, run: Path, most_bytes: int) -> None:
         packed = base64.b64decode(text, validate=False)
         unpacking = zlib.decompressobj()
         content = unpacking.decompress(packed, most_bytes)
+        if not unpacking.eof and len(content) >= most_bytes:
+            raise ValueError(f"they are more than {format_bytes(most_bytes)}: trace fewer events")
         if not unpacking.eof:
-            raise ValueError("they are cut off, or too large")
+            raise ValueError("they are cut off")
         files = dict(_files(content))
     except (ValueError, zlib.error) as error:
         raise WblabError(f"the guest's results cannot be read: {error}") from None

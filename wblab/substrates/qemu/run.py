@@ -91,7 +91,8 @@ def _boot(  # noqa: PLR0913, PLR0917
             ),
             *progress(request.spec, report),
         )
-        take_over(os.pread(left, os.fstat(left).st_size, 0), staged, _MOST_LEFT_BYTES)
+        most_bytes = min(limits.output_bytes, _MOST_LEFT_BYTES)
+        take_over(os.pread(left, os.fstat(left).st_size, 0), staged, most_bytes)
     return ended
 
 
