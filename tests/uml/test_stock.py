@@ -1,0 +1,174 @@
+"""A stock kernel in QEMU stalls as the lab's own does; its runs repeat, and nothing is left of a failed one."""
+
+import json
+import signal
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from support.guestlab import Lab
+from support.midway import killed, made
+from support.processes import alive, descendants
+from support.waiting import wait_until
+
+from wblab.analysis.runs.pauses import load_pauses
+from wblab.analysis.runs.run import Run, read_run
+from wblab.cli import main
+from wblab.core.errors import InputError, WblabError
+from wblab.host.check import EMULATOR
+from wblab.host.request import ready
+from wblab.host.sandbox import landlock_version
+from wblab.kernels import built_kernel
+from wblab.kernels.stock.kernel import find
+from wblab.lab.formats import EXPERIMENT
+from wblab.lab.named import SPECS
+from wblab.lab.specfile import read_spec
+from wblab.lab.tools import tool_path
+from wblab.study.store import Store
+from wblab.substrates.qemu import run as qemu_run
+from wblab.substrates.run import run_anywhere
+
+NAME = "stock:7.2"
+# Some seconds of guest time, half of a minute of an idle machine's: a kernel for any machine boots slowly.
+SHORT = ("memory=64MiB", "load.l1.wait=500ms", "load.l1.size=14MiB", "trace.lead=500ms")
+SILENT = (*SHORT, "trace.events=[]")
+FIRST = ("trace.events=[]", "load.l1.wait=500ms", "load.l1.size=1MiB", "load.l2.wait=500ms", "load.l2.size=64KiB")
+
+pytestmark = [
+    pytest.mark.skipif(tool_path(EMULATOR) is None, reason=f"QEMU is not installed: {EMULATOR}"),
+    pytest.mark.skipif(find(NAME) is None, reason=f"the kernel {NAME} is not here: wblab kernel stock 7.2"),
+]
+
+
+def run(results: Path, *settings: str, kernel: str = NAME, preset: str = "two-disks") -> Run:
+    spec = read_spec(SPECS.find(preset), [f"kernel={kernel!r}", *settings])
+    return read_run(run_anywhere(ready(spec, built_kernel), results).directory)
+
+
+def longest_s(run: Run, load: str) -> float:
+    return load_pauses(run.load(load), 0).longest_pause_s
+
+
+@pytest.fixture(scope="module")
+def traced(tmp_path_factory: pytest.TempPathFactory) -> Run:
+    return run(tmp_path_factory.mktemp("traced"), *SHORT)
+
+
+def test_a_slow_disk_stalls_the_users_of_a_fast_one(traced):
+    assert traced.record["kernel"]["release"].startswith("7.2.")
+    assert traced.record["machine"]["processors"] == 1
+    assert longest_s(traced, "w-fast") > 0.3
+    assert longest_s(traced, "w-slow") > 0.3
+    assert longest_s(traced, "c1") < 0.1
+
+
+def test_why_explains_its_pauses(traced, capsys):
+    assert main(["why", str(traced.path), "--json"]) == 0
+    pauses = json.loads(capsys.readouterr().out)
+    paused_ns = sum(pause["pause_ns"] for pause in pauses)
+    assert {"w-slow", "w-fast"} <= {pause["load"] for pause in pauses}
+    assert sum(pause["unexplained_ns"] for pause in pauses) < 0.1 * paused_ns
+    assert sum(pause["parts"].get("throttled", 0) for pause in pauses) > 0.5 * paused_ns
+
+
+def test_a_seed_repeats(traced, tmp_path):
+    again = run(tmp_path, *SHORT)
+    for first, second in zip(traced.loads, again.loads, strict=True):
+        assert first.name == second.name
+        if first.boundaries_ns.tobytes() != second.boundaries_ns.tobytes():  # threads of QEMU took other turns
+            assert longest_s(traced, first.name) == pytest.approx(longest_s(again, first.name), rel=0.05, abs=0.01)
+
+
+def test_it_runs_on_two_processors(lab):
+    found = run(lab.results, *SILENT, kernel=f"{NAME}@2")
+    assert (found.record["machine"]["processors"], found.record["kernel"]["processors"]) == (2, 2)
+    assert longest_s(found, "w-slow") > 0.3
+    assert lab.left_behind() == []
+
+
+def test_a_mount_option_that_the_kernel_refuses_fails_the_run(lab, capsys):
+    options = [*FIRST, "disk.mount_options=['data=nonsense']", "disk.size=32MiB"]
+    settings = [f"--set={setting}" for setting in options]
+    assert main(["run", "base", "--kernel", NAME, "--exp", str(lab.results), *settings]) == 1
+    (directory,) = lab.results.iterdir()
+    said = "cannot mount disk, ext4, in the guest: Invalid argument"
+    assert capsys.readouterr().err.endswith(f"wblab: {said} (see {directory})\n")
+    record = json.loads((directory / EXPERIMENT).read_text())
+    assert (record["outcome"], record["reason"], directory.name[0]) == ("failed", said, "_")
+    assert said in (directory / "console.log").read_text()
+    assert lab.left_behind() == []
+
+
+def arguments_with(monkeypatch: pytest.MonkeyPatch, *more: str, **changed: str) -> None:
+    """Change what QEMU is told: further arguments, and values of options by their names."""
+    plain = qemu_run.arguments
+
+    def told(*given: object) -> list[str]:
+        words = plain(*given)  # type: ignore[arg-type]
+        for name, value in changed.items():
+            words[words.index(f"-{name}") + 1] = value
+        return [*words, *more]
+
+    monkeypatch.setattr(qemu_run, "arguments", told)
+
+
+def test_a_kernel_that_panics_ends_the_run_with_its_last_words(lab, monkeypatch):
+    arguments_with(monkeypatch, append="console=ttyS0 panic=-1 rdinit=/nothing root=/dev/none")
+    with pytest.raises(WblabError, match=r"the guest ended with exit code 0 before its first message: .*Kernel panic"):
+        run(lab.results, *FIRST, preset="base")
+    (directory,) = lab.results.iterdir()
+    assert "Kernel panic" in (directory / "console.log").read_text()
+    assert json.loads((directory / EXPERIMENT).read_text())["outcome"] == "failed"
+    assert lab.left_behind() == []
+
+
+@pytest.mark.skipif(landlock_version() == 0, reason="the host's kernel has no Landlock")
+def test_qemu_reads_no_file_of_the_user(lab, tmp_path, monkeypatch):
+    secret = tmp_path / "id_ed25519"
+    secret.write_bytes(bytes(512))
+    arguments_with(monkeypatch, "-drive", f"file={secret},format=raw,if=none,id=x,readonly=on")
+    with pytest.raises(WblabError, match=r"the guest ended with exit code 1 before its first message: .*denied"):
+        run(lab.results, *FIRST, preset="base")
+    assert lab.left_behind() == []
+
+
+def test_no_file_of_the_host_can_be_allowed(lab):
+    request = ready(read_spec(SPECS.find("base"), [f"kernel={NAME!r}"]), built_kernel)
+    with pytest.raises(InputError, match=r"^--allow-read: .*leave it out"):
+        run_anywhere(request, lab.results, readable=["/etc"])
+    assert not lab.results.exists()
+
+
+@pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGINT])
+def test_nothing_is_left_of_a_run_whose_command_is_ended(lab, number):
+    stock = Lab(replace(lab.kernel, path=Path(NAME)), lab.results, lab.shm)
+    process = stock.start("base", *(f"--set={setting}" for setting in FIRST))
+    wait_until(lambda: EMULATOR[:15] in descendants(process.pid).values())
+    there = descendants(process.pid)
+    process.send_signal(number)
+    _, said = process.communicate()
+    wait_until(lambda: not [pid for pid in there if alive(pid)] and lab.left_behind() == [])
+    assert "Traceback" not in said
+    assert process.returncode == (130 if number == signal.SIGINT else -number)
+    (directory,) = lab.results.iterdir()
+    assert ("interrupted" if number == signal.SIGINT else "killed") in (directory / EXPERIMENT).read_text()
+
+
+def test_a_killed_witness_resumes_without_repeating_runs(lab, capsys):
+    on = [f"--on={lab.kernel.path}", f"--on={NAME}"]
+    place = ["--exp", str(lab.results), "--jobs", "1"]
+    settings = [f"--set={setting}" for setting in FIRST]
+    study = killed(["witness", "base", *on, "--seeds", "1", *settings, *place], lab.results, 1, lab.left_behind)
+    before, store = made(study), Store.open(study, "witness")
+    assert store.missing()
+
+    assert main(["witness", "--resume", "latest", *place]) == 2  # a path is run only if it is given again
+    assert f"give --on {lab.kernel.path} to run it" in capsys.readouterr().err
+    assert main(["witness", "--resume", "latest", "--json", on[0], *place]) == 0
+    said = json.loads(capsys.readouterr().out)
+    assert said["substrates"] == [str(lab.kernel.path), NAME]
+    assert all(figures for load in said["loads"].values() for figures in load["longest_pause_s"].values())
+    after = made(study)
+    assert {name: after[name] for name in before} == before
+    assert (len(after), Store.open(study).missing()) == (2, [])
+    assert lab.left_behind() == []
