@@ -1,6 +1,7 @@
 """A stock kernel in QEMU stalls as the lab's own does; its runs repeat, and nothing is left of a failed one."""
 
 import json
+import re
 import signal
 from dataclasses import replace
 from pathlib import Path
@@ -96,6 +97,17 @@ def test_a_mount_option_that_the_kernel_refuses_fails_the_run(lab, capsys):
     record = json.loads((directory / EXPERIMENT).read_text())
     assert (record["outcome"], record["reason"], directory.name[0]) == ("failed", said, "_")
     assert said in (directory / "console.log").read_text()
+    assert lab.left_behind() == []
+
+
+def test_a_load_that_fails_leaves_what_it_measured(lab):
+    full = ("disk.size=16MiB", "disk.write_bps=20MiB/s", "load.w1.block=1MiB", "load.w1.idle=1ms", "load.l2.wait=60s")
+    with pytest.raises(WblabError) as failure:
+        run(lab.results, *FIRST, *full, preset="base")
+    failed = re.match(r"the load (\w+) failed: No space left on device ", str(failure.value))
+    assert failed
+    (directory,) = lab.results.iterdir()
+    assert json.loads((directory / f"load.{failed[1]}.json").read_text())["error"] == "No space left on device"
     assert lab.left_behind() == []
 
 

@@ -4,11 +4,12 @@ import os
 import secrets
 import shutil
 from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from wblab.core.errors import WblabError
 from wblab.core.tables import to_table
 from wblab.host.boot import Boot, Ended, boot
 from wblab.host.check import EMULATOR
@@ -70,30 +71,37 @@ def _boot(  # noqa: PLR0913, PLR0917
     request: Request, machine: Machine, staged: Path, archive: bytes, memory: int, report: Report, limits: Limits
 ) -> Ended:
     with _files(archive) as (left, initial):
-        ended = boot(
-            Boot(
-                linux=Path(tool_path(EMULATOR) or EMULATOR),
-                arguments=arguments(machine, request.kernel.path, memory),
-                run=staged,
-                scratch=shared_memory() / f"wblab-{secrets.token_hex(6)}",
-                disk_fds=(left, initial),
-                limits=replace(limits, memory_bytes=limits.memory_bytes + _EMULATOR_BYTES),
-                sandbox=Sandbox(
-                    reads=sorted({*DISTRIBUTION, str(request.kernel.path)}),
-                    largest_file_bytes=max(memory, _MOST_LEFT_BYTES),
-                    calls="",
-                ),
-                memory_bytes=memory,
-                mkfs=(Mkfs((), _MOST_LEFT_BYTES, key="results", resident_bytes=_MOST_LEFT_BYTES),),
-                one_processor=machine.virtual,
-                shared_processor=machine.virtual,
-                console_fd=CONSOLE_FD,
+        guest = Boot(
+            linux=Path(tool_path(EMULATOR) or EMULATOR),
+            arguments=arguments(machine, request.kernel.path, memory),
+            run=staged,
+            scratch=shared_memory() / f"wblab-{secrets.token_hex(6)}",
+            disk_fds=(left, initial),
+            limits=replace(limits, memory_bytes=limits.memory_bytes + _EMULATOR_BYTES),
+            sandbox=Sandbox(
+                reads=sorted({*DISTRIBUTION, str(request.kernel.path)}),
+                largest_file_bytes=max(memory, _MOST_LEFT_BYTES),
+                calls="",
             ),
-            *progress(request.spec, report),
+            memory_bytes=memory,
+            mkfs=(Mkfs((), _MOST_LEFT_BYTES, key="results", resident_bytes=_MOST_LEFT_BYTES),),
+            one_processor=machine.virtual,
+            shared_processor=machine.virtual,
+            console_fd=CONSOLE_FD,
         )
-        most_bytes = min(limits.output_bytes, _MOST_LEFT_BYTES)
-        take_over(os.pread(left, os.fstat(left).st_size, 0), staged, most_bytes)
+        try:
+            ended = boot(guest, *progress(request.spec, report))
+        except WblabError:
+            with suppress(WblabError, OSError):  # what a run that failed has left may say why
+                _take_over(left, staged, limits)
+            raise
+        _take_over(left, staged, limits)
     return ended
+
+
+def _take_over(left: int, staged: Path, limits: Limits) -> None:
+    most_bytes = min(limits.output_bytes, _MOST_LEFT_BYTES)
+    take_over(os.pread(left, os.fstat(left).st_size, 0), staged, most_bytes)
 
 
 @contextmanager
