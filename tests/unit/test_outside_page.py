@@ -20,10 +20,10 @@ def said(w, m):
     """Return what a witness says of two loads, by substrate, and of a third that is never stalled."""
     names = ["7.2", "stock:7.2", "stock:7.2@4"]
     loads = {"w": dict(zip(names, w, strict=True)), "m": dict(zip(names, m, strict=True))}
-    loads["k"] = dict.fromkeys(names, [0.01, 0.02])
+    loads["k"] = {name: [0.01, 0.02] for name in names}
     return {
         "substrates": dict(zip(names, ["7.2.11", "7.2.11+deb13-amd64", "7.2.11+deb13-amd64"], strict=True)),
-        "control_stall_s": dict.fromkeys(names, [0.001, 0.002]),
+        "control_stall_s": {name: [0.001, 0.002] for name in names},
         "loads": {name: {"agreement": "agree", "longest_pause_s": values} for name, values in loads.items()},
     }
 
@@ -35,9 +35,7 @@ def text():
 
 def test_a_statement_holds_in_every_run_in_none_or_in_some(text):
     (row,) = (line for line in text.splitlines() if "it stalls" in line)
-    assert row == (
-        "| [it stalls](a.md) | ● 5.50 s (5.00 to 6.00) | ○ 200 ms | ? 3.50 s (3.00 to 4.00) |"
-    )
+    assert row == ("| [it stalls](a.md) | ● 5.50 s (5.00 to 6.00) | ○ 200 ms | ? 3.50 s (3.00 to 4.00) |")
 
 
 def test_a_statement_about_some_kernels_is_shown_for_those(text):

@@ -47,7 +47,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--patience",
         default="60s",
         metavar="TIME",
-        help="how long a guest may print nothing before it counts as hung (default: 60s)",
+        help="how long a guest may print nothing before it counts as hung; three times as long in QEMU (default: 60s)",
     )
     parser.add_argument(
         "--max-time", default="6h", metavar="TIME", help="host time after which a guest is killed (default: 6h)"

@@ -15,7 +15,9 @@ if TYPE_CHECKING:
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Describe the verb and its options."""
-    parser.description = "Show the kernels that the lab knows, those that are built, and stock kernels. * marks the default."
+    parser.description = (
+        "Show the kernels that the lab knows, those that are built, and stock kernels. * marks the default."
+    )
     add_json(parser)
     parser.set_defaults(run=_list)
 

@@ -31,8 +31,8 @@ from wblab.substrates.qemu.image import disk_contents
 from wblab.substrates.qemu.initramfs import initramfs
 from wblab.substrates.qemu.left import take_over
 
-# A machine without hardware for it takes seconds until its first word, and more beside other work.
-_LIMITS = Limits(silence_s=180.0)
+_LIMITS = Limits()
+_SLOWER = 3  # an emulated machine takes seconds until its first word, and more beside other work
 _MOST_LEFT_BYTES = 256 << 20
 _EMULATOR_BYTES = 512 << 20  # for what it has translated
 
@@ -77,7 +77,9 @@ def _boot(  # noqa: PLR0913, PLR0917
             run=staged,
             scratch=shared_memory() / f"wblab-{secrets.token_hex(6)}",
             disk_fds=(left, initial),
-            limits=replace(limits, memory_bytes=limits.memory_bytes + _EMULATOR_BYTES),
+            limits=replace(
+                limits, silence_s=_SLOWER * limits.silence_s, memory_bytes=limits.memory_bytes + _EMULATOR_BYTES
+            ),
             sandbox=Sandbox(
                 reads=sorted({*DISTRIBUTION, str(request.kernel.path)}),
                 largest_file_bytes=max(memory, _MOST_LEFT_BYTES),
