@@ -84,6 +84,6 @@ def test_nothing_at_all_is_no_result():
 
 def test_the_answer_names_the_loads():
     rows = (Row("a", (STALLED, STALLED)), Row("b", (FREE, FREE)), Row("c", (STALLED, FREE)), Row("d", (SOMETIMES,)))
-    assert _answer(Witness(("x", "y"), rows, ((), ()))) == [
+    assert _answer(Witness(("x", "y"), ("7.2", "7.2"), rows, ((), ()))) == [
         *("All agree on a (stalled), b (not stalled).", "They differ on c.", "Not decided by these seeds: d.")
     ]
