@@ -178,7 +178,7 @@ def test_a_killed_witness_resumes_without_repeating_runs(lab, capsys):
     assert f"give --on {lab.kernel.path} to run it" in capsys.readouterr().err
     assert main(["witness", "--resume", "latest", "--json", on[0], *place]) == 0
     said = json.loads(capsys.readouterr().out)
-    assert said["substrates"] == [str(lab.kernel.path), NAME]
+    assert list(said["substrates"]) == [str(lab.kernel.path), NAME]
     assert all(figures for load in said["loads"].values() for figures in load["longest_pause_s"].values())
     after = made(study)
     assert {name: after[name] for name in before} == before
