@@ -72,6 +72,13 @@ def test_why_explains_its_pauses(traced, capsys):
     assert sum(pause["parts"].get("throttled", 0) for pause in pauses) > 0.5 * paused_ns
 
 
+def test_nothing_is_proved_where_time_is_that_of_instructions(traced, capsys):
+    assert main(["why", str(traced.path), "--prove"]) == 2
+    assert "prove that run" in capsys.readouterr().err
+    assert main(["why", str(traced.path)]) == 0
+    assert "--prove" not in capsys.readouterr().out
+
+
 def test_a_seed_repeats(traced, tmp_path):
     again = run(tmp_path, *SHORT)
     for first, second in zip(traced.loads, again.loads, strict=True):

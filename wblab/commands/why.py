@@ -2,6 +2,7 @@
 
 import argparse
 import json
+import shlex
 from dataclasses import asdict
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -101,6 +102,11 @@ def _why(arguments: argparse.Namespace) -> None:
             raise InputError(f"--pause {arguments.pause}: the run has {has} over {bound}")
         found = [found[arguments.pause - 1]]
     if arguments.prove:
+        if _is_emulated(run):
+            raise InputError(
+                "--prove: on a stock kernel a change is felt before it is made, as time is that of instructions: "
+                "repeat the spec with --kernel 7.2, and prove that run"
+            )
         from wblab.commands.prove import maker, prove
         from wblab.study.designs.counterfactual.trial import Trial
 
@@ -156,7 +162,7 @@ def _answer(run: "Run", found: "list[Explained]", bound: str) -> list[str]:
     causes = groups(explained)
     first, name = causes[0], shown_run(run)
     failed = [f"The run failed: {run.failure}. This explains what it recorded until then."] if run.failure else []
-    lines = [run_line(run), *failed, "", sentence(first), *_ends(first, name), ""]
+    lines = [run_line(run), *failed, "", sentence(first), *_ends(first, run), ""]
     also = [f"Also: {sentence(group)}" for group in causes[1:]]
     lines += also[:_MOST_CAUSES]
     if len(also) > _MOST_CAUSES:
@@ -174,24 +180,34 @@ def _answer(run: "Run", found: "list[Explained]", bound: str) -> list[str]:
     ]
 
 
-def _ends(group: "Group", name: str) -> list[str]:
+def _ends(group: "Group", run: "Run") -> list[str]:
     """Return what shortens pauses of one cause, and the command that tries it on their run."""
     from wblab.report.whyanswer import by_itself, remedy
 
+    name = shown_run(run)
     if known := remedy(group):
         tried = f"In the lab, {known.what} shortened such pauses ({known.measured}). Try it on this run:"
         return [
             tried if known.measured else f"The lab has not measured such pauses. Try {known.what} on this run:",
-            f"    wblab why {name} --prove --remedy {known.setting}",
+            f"    wblab run {shlex.quote(str(run.path))} --set {known.setting}"
+            if _is_emulated(run)
+            else f"    wblab why {name} --prove --remedy {known.setting}",
         ]
     if way := by_itself(group):
         return [way]
     if group.longest.blame == "not writeback":
         return []
+    if _is_emulated(run):
+        return ["The lab knows no setting that shortens such pauses."]
     return [
         "The lab knows no setting that shortens such pauses. Find out which load causes them:",
         f"    wblab why {name} --prove",
     ]
+
+
+def _is_emulated(run: "Run") -> bool:
+    """Whether a run was made in an emulator, whose time is that of instructions: nothing can be proved there."""
+    return "machine" in run.record
 
 
 def _table(run: "Run", found: "Explained") -> dict[str, Any]:
