@@ -22,6 +22,7 @@ from wblab.study.designs.witness.result import Figure
 DOCS = Path(__file__).resolve().parent
 LIST, PAGE = DOCS / "outside.toml", DOCS / "explanation" / "outside.md"
 KEPT = PAGE.with_suffix("")
+_TOGETHER = "\N{NO-BREAK SPACE}"
 _SIGNS = {"yes": "●", "no": "○", "some": "?"}
 _HEAD = """\
 # What holds outside of User Mode Linux
@@ -72,7 +73,8 @@ def _cell(statement: Mapping[str, Any], said: Mapping[str, Any], name: str) -> s
         else "no"
     )
     longest = Figure(tuple(max(values) for values in zip(*figures, strict=True)))
-    return f"{_SIGNS[holds]} {interval(longest.median_s, min(longest.values_s), max(longest.values_s), 's')}"
+    text = f"{_SIGNS[holds]} {interval(longest.median_s, min(longest.values_s), max(longest.values_s), 's')}"
+    return text.replace(" ", _TOGETHER).replace(f"{_TOGETHER}(", " (")  # a cell breaks before its range only
 
 
 def _studies(listed: Mapping[str, Any], kept: Mapping[str, Mapping[str, Any]]) -> Iterator[str]:
