@@ -31,9 +31,13 @@ class StockKernel(Kernel):
         return {key: value for key, value in super().describe().items() if key != "modules"}
 
     def held(self, texts: Iterable[str]) -> set[str]:
-        """Return which texts are names in the kernel, such as those of events."""
+        """Return which texts are names in the kernel, such as those of events.
+
+        A linker keeps a text that is the end of another only once: syscalls in raw_syscalls.
+        """
         there = _names(self.path.with_name(NAMES))
-        return {text for text in texts if text.strip("\0") in there}
+        wanted = {text: text.strip("\0") for text in texts}
+        return {text for text, name in wanted.items() if name in there or any(other.endswith(name) for other in there)}
 
 
 @once

@@ -109,3 +109,13 @@ def test_a_kernel_that_is_not_here_is_said_with_its_command(name, command, capsy
 def test_it_is_not_built(capsys):
     assert main(["kernel", "build", "stock:7.2@4"]) == 2
     assert "wblab kernel stock 7.2\n" in capsys.readouterr().err
+
+
+def test_a_name_that_ends_another_is_in_the_kernel_too():
+    """A linker keeps the text syscalls only once, as the end of raw_syscalls."""
+    keep("7.2.11")
+    (cache.home() / "stock" / "7.2.11" / "names.txt").write_text("raw_syscalls\nsys_enter_openat")
+    kernel = find("stock:7.2")
+    assert kernel
+    wanted = {"\0syscalls\0", "\0raw_syscalls\0", "sys_enter_openat"}
+    assert kernel.held({*wanted, "\0sys_enter\0", "\0writeback\0"}) == wanted
