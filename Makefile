@@ -36,7 +36,7 @@ test: forget lint docs unit uml ## Set up, check and test everything; boots real
 forget:
 	@mkdir -p $(dir $(LEFT_OUT)) && rm -f $(LEFT_OUT)
 
-outside: developed kernel ## Run what docs/outside.toml lists on stock kernels (an hour), and write its page
+outside: developed kernel ## Run what docs/outside.toml lists on stock kernels, and write its page
 	@$(VENV)/bin/python docs/outside.py --run
 
 lint: developed ## Check style, types and the direction of imports

@@ -40,7 +40,8 @@ are not expected to agree: tick, preemption, processors and the disk's model dif
 def page(listed: Mapping[str, Any], kept: Mapping[str, Mapping[str, Any]]) -> str:
     """Return the page. kept: what each study said, by its name."""
     statements = [each for each in listed["statement"] if each["study"] in kept]
-    processors = sorted({_processors(name) for each in statements for name in _on(each, kept) if is_stock(name)})
+    on = {name for each in statements for name in _on(each, kept[each["study"]])}
+    processors = sorted({_processors(name) for name in on if is_stock(name)})
     releases = {release for said in kept.values() for name, release in said["substrates"].items() if is_stock(name)}
     seeds = {len(each) for said in kept.values() for each in said["control_stall_s"].values()}
     kernels = ", ".join(sorted(filter(None, releases), reverse=True))
@@ -53,8 +54,7 @@ def page(listed: Mapping[str, Any], kept: Mapping[str, Mapping[str, Any]]) -> st
 
 
 def _row(statement: Mapping[str, Any], said: Mapping[str, Any], processors: Sequence[int]) -> str:
-    on = statement.get("on", list(said["substrates"]))
-    cells = {_column(name): _cell(statement, said, name) for name in on}
+    cells = {_column(name): _cell(statement, said, name) for name in _on(statement, said)}
     texts = [cells.get(column, "") for column in ("lab", *processors)]
     return f"| [{statement['text']}]({statement['page']}) | {' | '.join(texts)} |"
 
@@ -65,13 +65,8 @@ def _cell(statement: Mapping[str, Any], said: Mapping[str, Any], name: str) -> s
     if not all(figures):
         return "–"
     words = {Figure(tuple(values)).word for values in figures}
-    holds = (
-        "yes"
-        if words == {statement["are"]}
-        else "some"
-        if statement["are"] in words or "in some runs" in words
-        else "no"
-    )
+    is_mixed = not words.isdisjoint({statement["are"], "in some runs"})
+    holds = "yes" if words == {statement["are"]} else "some" if is_mixed else "no"
     longest = Figure(tuple(max(values) for values in zip(*figures, strict=True)))
     text = f"{_SIGNS[holds]} {interval(longest.median_s, min(longest.values_s), max(longest.values_s), 's')}"
     return text.replace(" ", _TOGETHER).replace(f"{_TOGETHER}(", " (")  # a cell breaks before its range only
@@ -94,8 +89,8 @@ def command(study: Mapping[str, Any]) -> list[str]:
     return ["wblab", "witness", study["spec"], *settings, *(word for name in study["on"] for word in ("--on", name))]
 
 
-def _on(statement: Mapping[str, Any], kept: Mapping[str, Mapping[str, Any]]) -> list[str]:
-    return list(statement.get("on", kept[statement["study"]]["substrates"]))
+def _on(statement: Mapping[str, Any], said: Mapping[str, Any]) -> list[str]:
+    return list(statement.get("on", said["substrates"]))
 
 
 def _column(name: str) -> str | int:

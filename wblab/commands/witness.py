@@ -113,7 +113,7 @@ def _show(found: "Witness", on: "Sequence[Substrate]", path: str) -> None:
     print_wrapped([*_answer(found), ""])
     rows = [(row.load, *map(_figure, row.figures), row.agreement) for row in found.rows]
     rows.append(("(control load)", *(quantity(max(each), "s") if each else "-" for each in found.noise_s), ""))
-    Table(rows, ("longest pause of", *found.substrates, ""), frozenset()).show()
+    Table(rows, ("longest pause of", *found.substrates, "")).show()
     print_wrapped(["", *(f"{each.name}: {each.words}" for each in on), ""])
     print(printable(path))
 

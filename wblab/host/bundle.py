@@ -97,7 +97,7 @@ def _sources(main: str = "", more: Sequence[str] = ()) -> dict[str, Path]:
     """Return the files of the bundle by their names in it, in a fixed order."""
     files = {"__main__.py": ROOT / main if main else PROGRAM, "wblab/__init__.py": ROOT / "wblab" / "__init__.py"}
     for package in more:
-        for parent in (*reversed(Path(package).parents[:-2]),):
+        for parent in reversed(Path(package).parents[:-2]):
             files[f"{parent}/__init__.py"] = ROOT / parent / "__init__.py"
     for package in (*PACKAGES, *more):
         for path in sorted((ROOT / package).glob("*.py")):

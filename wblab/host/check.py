@@ -1,5 +1,7 @@
 """What can be known to be wrong with a run on this host before anything is booted."""
 
+from collections.abc import Sequence
+
 from wblab.core.check import check_spec
 from wblab.core.errors import InputError
 from wblab.core.spec import Spec
@@ -42,10 +44,7 @@ def check_run(spec: Spec) -> None:
         lab()
     tools = dict.fromkeys(mkfs_tool(disk) for disk in spec.disk.values() if disk.filesystem != "none")
     wanted = [*tools] + (["trace-cmd"] if spec.trace.events else [])
-    missing = [name for name in wanted if tool_path(name) is None]
-    if missing:
-        how = advice([(PROGRAMS | OPTIONAL_PROGRAMS)[name] for name in missing])
-        raise InputError(f"missing on this machine: {', '.join(missing)}: {how}")
+    _check_programs(wanted)
     _check_room(spec)
 
 
@@ -53,8 +52,7 @@ def check_kernel(spec: Spec, kernel: Kernel) -> None:
     """Raise InputError for a kernel that lacks what the run needs: patches, options, parameters."""
     if isinstance(kernel, StockKernel):
         check_translation(spec)
-        if tool_path(EMULATOR) is None:
-            raise InputError(f"missing on this machine: {EMULATOR}: {advice([OPTIONAL_PROGRAMS[EMULATOR]])}")
+        _check_programs([EMULATOR])
         return
     needed: tuple[str, ...] = ("tt_syscall_ns", "um_seed") if spec.clock.mode == "virtual" else ()
     needed += tuple(model_parameters(list(images(spec).values())))
@@ -77,6 +75,13 @@ def check_kernel(spec: Spec, kernel: Kernel) -> None:
             raise InputError(
                 f"kernel.parameters.{name}: the kernel {kernel.release} has no such parameter: correct or remove it"
             )
+
+
+def _check_programs(wanted: Sequence[str]) -> None:
+    missing = [name for name in wanted if tool_path(name) is None]
+    if missing:
+        how = advice([(PROGRAMS | OPTIONAL_PROGRAMS)[name] for name in missing])
+        raise InputError(f"missing on this machine: {', '.join(missing)}: {how}")
 
 
 def _check_room(spec: Spec) -> None:

@@ -67,10 +67,9 @@ def _of_series(arguments: argparse.Namespace) -> "StockKernel":
 
 def _of_file(arguments: argparse.Namespace) -> "StockKernel":
     from wblab.core.errors import InputError
-    from wblab.kernels.stock.take import read_image, release_of, take
+    from wblab.kernels.stock.take import take
 
     if arguments.refresh:
         raise InputError("--refresh is for a series: leave it out")
     image = Path(arguments.kernel)
-    release = release_of(read_image(image))
-    return take(image, arguments.modules or Path("/lib/modules") / release, str(image.resolve()))
+    return take(image, arguments.modules, str(image.resolve()))

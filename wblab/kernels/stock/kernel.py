@@ -15,6 +15,7 @@ from wblab.kernels.versions import ordinal
 
 PREFIX = "stock:"
 MOST_PROCESSORS = 64
+_NUL = "\0"
 _NAME = re.compile(r"stock:(?P<which>[A-Za-z0-9][A-Za-z0-9._~+-]*)(?:@(?P<processors>[1-9][0-9]?))?")
 IMAGE, MODULES, IDENTITY, CONFIG, NAMES = "vmlinuz", "modules", "stock.json", "config", "names.txt"
 
@@ -36,16 +37,16 @@ class StockKernel(Kernel):
         A linker keeps a text that is the end of another only once: syscalls in raw_syscalls.
         """
         there = _names(self.path.with_name(NAMES))
-        wanted = {text: text.strip("\0") for text in texts}
-        return {text for text, name in wanted.items() if name in there or any(other.endswith(name) for other in there)}
+        return {text for text in texts if f"{text.strip(_NUL)}\n" in there}
 
 
 @once
-def _names(path: Path) -> frozenset[str]:
+def _names(path: Path) -> str:
+    """Return the names, each before the end of its line."""
     try:
-        return frozenset(path.read_text().split())
+        return f"{path.read_text()}\n"
     except OSError:
-        return frozenset()
+        return ""
 
 
 def is_stock(name: str) -> bool:

@@ -18,6 +18,7 @@ WANTED = (
     *("configfs", "null_blk", "mq_deadline", "kyber_iosched", "bfq"),
     *("ext4", "ext2", "xfs", "btrfs", "f2fs", "vfat", "exfat", "nls_iso8859_1", "nls_cp437", "nls_ascii"),
 )
+_INSTALLED = Path("/lib/modules")
 NEEDED = ("configfs", "null_blk", "ext4")
 _MAGIC, _MAGIC_AT, _VERSION_AT = b"HdrS", 0x202, 0x20E  # Documentation/arch/x86/boot.rst
 _MOST_BYTES, _MOST_CONFIG_BYTES = 256 << 20, 16 << 20
@@ -47,11 +48,14 @@ def release_of(image: bytes) -> str:
     return release
 
 
-def take(image: Path, modules: Path, source: str, config: Path | None = None) -> StockKernel:
-    """Return a stock kernel, copied into the cache. modules: its directory. source: in words. Raises InputError."""
+def take(image: Path, modules: Path | None, source: str, config: Path | None = None) -> StockKernel:
+    """Return a stock kernel, copied into the cache. Raises InputError.
+
+    modules: their directory; None: where an installed kernel of its release has them. source: in words.
+    """
     data = read_image(image)
     release = release_of(data)
-    contents = _contents(Modules(modules))
+    contents = _contents(Modules(modules or _INSTALLED / release))
     try:
         known = names(data, contents.values())
         configured = read_bytes(config, _MOST_CONFIG_BYTES) if config else b""

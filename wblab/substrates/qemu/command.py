@@ -38,7 +38,7 @@ def memory_bytes(spec: Spec, machine: Machine, initramfs_bytes: int) -> int:
 
 
 def arguments(machine: Machine, kernel: Path, memory: int) -> list[str]:
-    """Return QEMU's arguments. Its console is standard output; the other ports' descriptors are inherited."""
+    """Return QEMU's arguments. The descriptors of its ports and of the guest's root are inherited."""
     threads = ",thread=single" if machine.virtual else ",thread=multi"
     accelerator = f"tcg,tb-size=192{threads}" if machine.accelerator == "tcg" else machine.accelerator
     clock = _ICOUNT if machine.virtual else ()
