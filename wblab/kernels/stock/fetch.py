@@ -16,7 +16,7 @@ from wblab.kernels.versions import ordinal
 from wblab.lab.progress import Report
 
 # The kernel's file, its modules and its configuration; not those for clouds, with real-time patches, or unsigned ones.
-_PACKAGE = r"linux-(?:image|binary|modules)-{series}[.+-][-+.0-9a-z]*-amd64"
+_PACKAGE = r"linux-(?:base|image|binary|modules)-{series}[.+-][-+.0-9a-z]*-amd64"
 _NOT = re.compile(r"-(?:cloud|rt|unsigned|dbg)")
 _KEPT = re.compile(
     r"\./(?:boot/(?:vmlinuz|config)-|(?:usr/)?lib/modules/[^/]+/(?:vmlinuz|config|modules\.builtin$|kernel/(?:fs|block|"
@@ -43,7 +43,7 @@ def fetch(series: str, report: Report) -> StockKernel:
             _unpack(apt.download(found, place, report), place / "root", report)
         image = _one(place, "vmlinuz*")
         modules = _one(place, "kernel").parent
-        config = next(iter(sorted((place / "root").rglob("config-*"))), None)
+        config = next((path for name in ("config-*", "config") for path in sorted((place / "root").rglob(name))), None)
         return take(image, modules, f"Debian linux {version}", config)
 
 

@@ -1,6 +1,7 @@
 """What is taken out of a package: the kernel's own files, wherever their names point."""
 
 import io
+import re
 import tarfile
 
 import pytest
@@ -13,6 +14,7 @@ MODULES = "./usr/lib/modules/7.2.11"
 KEPT = (
     "./boot/vmlinuz-7.2.11",
     "./boot/config-7.2.11",
+    f"{MODULES}/config",
     f"{MODULES}/kernel/fs/ext4/ext4.ko.xz",
     f"{MODULES}/modules.builtin",
 )
@@ -52,6 +54,13 @@ def unpack(tmp_path, monkeypatch):
 def test_only_the_kernels_files_are_taken(unpack):
     others = ("./usr/share/doc/x", f"{MODULES}/kernel/sound/snd.ko", "./boot/System.map-7.2.11")
     assert unpack(packed(*KEPT, *others)) == set(KEPT)
+
+
+@pytest.mark.parametrize("part", ["image", "base", "binary", "modules"])  # Debian 12 has the first only
+def test_a_kernel_is_in_several_packages(part):
+    pattern = fetch._PACKAGE.format(series=r"7\.2")
+    assert re.fullmatch(pattern, f"linux-{part}-7.2.11+deb13-amd64")
+    assert not re.fullmatch(pattern, f"linux-{part}-7.21+deb13-amd64")
 
 
 def test_no_name_leads_out_of_the_directory(unpack):
