@@ -29,6 +29,7 @@ ALLOWED = set(calls.KERNEL) | {
     "prctl",
     "mkdir",
     "mkdirat",
+    "rt_tgsigqueueinfo",
 }
 SHORT = ("load.l1.size=1MiB", "load.l2.size=1MiB", "load.l1.wait=1s", "load.l2.wait=2s", "trace.lead=0")
 # Not traced, because that would take minutes.

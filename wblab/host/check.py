@@ -17,7 +17,7 @@ from wblab.host.needed import lacking
 from wblab.host.options import check_options
 from wblab.host.parameters import check_parameters
 from wblab.host.translate import check as check_translation
-from wblab.kernels import Kernel
+from wblab.kernels import Kernel, has_virtual_time
 from wblab.kernels.parameters import may_take
 from wblab.kernels.stock.kernel import StockKernel
 from wblab.lab.kernelname import check_option
@@ -63,6 +63,10 @@ def check_kernel(spec: Spec, kernel: Kernel) -> None:
         raise InputError(
             f"the kernel {kernel.path} does not know {', '.join(missing)}: "
             "build its tree with 'wblab kernel build TREE', or use --clock real with the throttle disk"
+        )
+    if spec.clock.mode == "virtual" and not has_virtual_time(kernel):
+        raise InputError(
+            f"the kernel {spec.kernel.build or kernel.release} has no virtual time: run it with --set clock.mode=real"
         )
     if options := lacking(spec, kernel):
         said = ", ".join(f"{key} needs {option}" for key, option in options.items())

@@ -20,14 +20,16 @@ START_NS = 1_700_000_000 * 10**9  # the wall clock at boot, when time is virtual
 _UMID = "wblab"
 
 
-def kernel_arguments(spec: Spec, *, watched: bool = False) -> list[str]:
+def kernel_arguments(spec: Spec, *, watched: bool = False, processors: int = 1) -> list[str]:
     """Return the arguments of the `linux` executable, without the executable itself; `watched`: with a way for samples.
+
+    processors: more than one only for a kernel that was built for them (wblab.kernels.processors).
 
     They hold nothing but what the spec says and constants: the kernel feeds them to its random numbers.
     """
     made = images(spec)
     arguments = [
-        f"mem={boot_bytes(spec)}",
+        f"mem={boot_bytes(spec, processors)}",
         "rootfstype=hostfs",
         "rootflags=/",
         "ro",
@@ -39,6 +41,8 @@ def kernel_arguments(spec: Spec, *, watched: bool = False) -> list[str]:
         _console(layout.STATUS_DEVICE, layout.STATUS_FD),
         *(f"ubd{place}={entry.host_path(fd)}" for place, fd in enumerate(layout.DISK_FDS[: len(made)])),
     ]
+    if processors > 1:
+        arguments.append(f"ncpus={processors}")
     if watched:
         arguments.append(_console(layout.SAMPLES_DEVICE, layout.SAMPLES_FD))
     model = model_parameters(list(made.values()))

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping
 
 from wblab.core.spec import Disk, Spec
 from wblab.kernels import Kernel
-from wblab.kernels.config import parse_config
+from wblab.kernels.options import options_of
 
 # Any one of the options will do.
 _MODELS: Mapping[str, tuple[str, ...]] = {
@@ -35,9 +35,9 @@ _SCHEDULERS: Mapping[str, tuple[str, ...]] = {
 
 def lacking(spec: Spec, kernel: Kernel) -> dict[str, str]:
     """Return the options that a kernel lacks, by the key of the spec and its value; {} if its options are unknown."""
-    if kernel.config is None or not kernel.config.is_file():
+    there = options_of(kernel)
+    if there is None:
         return {}
-    there = parse_config(kernel.config.read_text(errors="replace"))
     needed = ((f"{spec.disk_key(name)}.{key}", any_of) for name, disk in spec.disk.items() for key, any_of in _of(disk))
     return {
         where: " or ".join(f"CONFIG_{option}" for option in any_of)

@@ -65,7 +65,7 @@ def run_experiment(  # noqa: PLR0913 - four of them by name
         write_json(staged / EXPERIMENT, record)
         if kernel.config:
             shutil.copyfile(kernel.config, staged / CONFIG)
-        record["memory"] = {"boot_bytes": boot_bytes(request.traced)}
+        record["memory"] = {"boot_bytes": boot_bytes(request.traced, kernel.processors)}
         return _boot(
             request.traced,
             kernel,
@@ -91,7 +91,7 @@ def _boot(  # noqa: PLR0913
     readable: Sequence[str],
     samples_fd: int | None,
 ) -> Ended:
-    made = images(spec)
+    made, memory_bytes = images(spec), boot_bytes(spec, kernel.processors)
     report(None, f"making the disk{'s' if len(made) > 1 else ''}")
     programs = [interpreter(), *filter(None, [tool_path("trace-cmd")])]
     guests_lab = lab() if spec.needs_lab else None
@@ -100,7 +100,7 @@ def _boot(  # noqa: PLR0913
         readable,
         guests_lab,
         by_ptrace="seccomp" not in features(kernel),
-        largest_file_bytes=max(boot_bytes(spec), limits.output_bytes, *(disk.size for disk in made.values())),
+        largest_file_bytes=max(memory_bytes, limits.output_bytes, *(disk.size for disk in made.values())),
     )
     with made_disks(made.values()) as disk_fds:
         mkfs = mkfs_of(spec)
@@ -112,13 +112,13 @@ def _boot(  # noqa: PLR0913
                 mkfs[place] = aged
         request = Boot(
             linux=kernel.path,
-            arguments=kernel_arguments(spec, watched=samples_fd is not None),
+            arguments=kernel_arguments(spec, watched=samples_fd is not None, processors=kernel.processors),
             run=staged,
             scratch=shared_memory() / f"wblab-{secrets.token_hex(6)}",
             disk_fds=disk_fds,
             limits=limits,
             sandbox=sandbox,
-            memory_bytes=boot_bytes(spec),
+            memory_bytes=memory_bytes,
             mkfs=mkfs,
             program=program,
             texts=guest_texts(spec, _batch(spec, kernel)),

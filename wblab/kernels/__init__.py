@@ -1,6 +1,6 @@
 """The kernel stage: fetch, patch, configure, build and cache User Mode Linux."""
 
-from wblab.kernels.features import SortedEvents, features, sort_events
+from wblab.kernels.features import SortedEvents, features, has_virtual_time, sort_events
 from wblab.kernels.kernel import Kernel
 from wblab.kernels.make import build_tools
 from wblab.kernels.wanted import (
@@ -30,6 +30,7 @@ __all__ = [
     "features",
     "find_kernel",
     "full_name",
+    "has_virtual_time",
     "list_kernels",
     "sort_events",
 ]

@@ -1,4 +1,4 @@
-"""What a kernel can do, detected by strings in its executable and never by its version."""
+"""What a kernel can do, detected by strings in its executable or by its options, and never by its version."""
 
 from collections.abc import Collection
 from dataclasses import dataclass
@@ -6,6 +6,8 @@ from functools import cache
 
 from wblab.kernels import catalog
 from wblab.kernels.kernel import Kernel
+from wblab.kernels.options import options_of
+from wblab.kernels.stock.kernel import StockKernel
 
 
 @cache
@@ -14,6 +16,15 @@ def features(kernel: Kernel) -> tuple[str, ...]:
     known = catalog.load().features
     held = kernel.held(known.values())
     return tuple(name for name, text in known.items() if text in held)
+
+
+def has_virtual_time(kernel: Kernel) -> bool:
+    """Whether a guest's time can be virtual: by User Mode Linux's time travel, or by the emulator of a stock kernel.
+
+    A kernel whose options are not known is trusted to have it.
+    """
+    options = options_of(kernel)
+    return isinstance(kernel, StockKernel) or options is None or "CONFIG_UML_TIME_TRAVEL_SUPPORT" in options
 
 
 @dataclass(frozen=True)

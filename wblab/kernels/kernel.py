@@ -30,6 +30,7 @@ class Kernel:
     source: str
     compiler: str
     instead_of: str | None = None  # the default series or pinned source that was not available
+    processors: int = 1  # on which it runs
 
     def describe(self) -> dict[str, Any]:
         """Return what an experiment records: all fields except the paths."""

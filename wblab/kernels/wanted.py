@@ -17,11 +17,12 @@ from wblab.kernels.catalog import Catalog
 from wblab.kernels.choice import Choice, PatchError, ReadFile
 from wblab.kernels.kernel import Kernel
 from wblab.kernels.pins import Pin
+from wblab.kernels.processors import on_processors
 from wblab.kernels.recipe import choose_for, recipe_of_tree
 from wblab.kernels.series import NoSourceError
 from wblab.kernels.source import Source
 from wblab.kernels.stock import kernel as stock
-from wblab.lab.kernelname import VARIANT, named, options_in
+from wblab.lab.kernelname import VARIANT, named, options_in, processors_in, with_processors
 from wblab.lab.progress import Report, silent
 
 # From the name of a kernel in a spec to the kernel that runs use. Raises InputError.
@@ -71,7 +72,7 @@ def built_kernel(name: str, *, given: Collection[str] = (), option: str = "--ker
     """
     if stock.is_stock(name):
         return _stock(name)
-    plain, options = _parted(name)
+    plain, options, _ = _parted(name)
     if _may_be_path(plain) and full_name(plain) not in (full_name(_parted(each)[0]) for each in given):
         asked = shlex.join([option, full_name(plain)])
         raise InputError(
@@ -102,17 +103,22 @@ def built_kernels(*given: str, option: str = "--kernel") -> KernelResolver:
 
 
 def full_name(name: str) -> str:
-    """Return a kernel's name that holds in every directory: a series unchanged, a path as an absolute path."""
+    """Return a kernel's name that holds in every directory, in its one spelling: a path as an absolute path."""
     if stock.is_stock(name):
         return name
-    plain, options = _parted(name)
+    plain, options, processors = _parted(name)
     path = os.path.expanduser(plain)
-    return named(os.path.abspath(path), options) if _may_be_path(plain) and os.path.exists(path) else name
+    if _may_be_path(plain) and os.path.exists(path):
+        plain = os.path.abspath(path)
+    return named(with_processors(plain, processors), options)
 
 
-def _parted(name: str) -> tuple[str, dict[str, str]]:
-    """Return a kernel's name without its options, and the options; a path that exists has none."""
-    return (name, {}) if os.path.exists(os.path.expanduser(name)) else options_in(name)
+def _parted(name: str) -> tuple[str, dict[str, str], int]:
+    """Return a kernel's name, its options and its number of processors; a path that exists has neither."""
+    if os.path.exists(os.path.expanduser(name)):
+        return name, {}, 1
+    without, processors = processors_in(name)
+    return *options_in(without), processors
 
 
 def _may_be_path(name: str) -> bool:
@@ -123,15 +129,20 @@ def find_kernel(wanted: str | None = None) -> Kernel | None:
     """Return a kernel that is built and up to date, or None. Build and fetch nothing.
 
     wanted: a series or the path of a tree, an archive or an executable, with variants and options (7.3+hz-1000,
-    7.3+PREEMPT=y); None: the default series, or its substitute. A series takes milliseconds; a tree takes as long as
-    `git status`. Raises InputError for anything else.
+    7.3+PREEMPT=y), and with the processors that it runs on (7.3+smp@4); None: the default series, or its substitute. A
+    series takes milliseconds; a tree takes as long as `git status`. Raises InputError for anything else.
     """
     if stock.is_stock(wanted or ""):
         return stock.find(wanted or "")
     known = catalog.load()
     if wanted is None:
         return series.current(known.find(known.default), known) or _stand_in(known)
-    plain, options = _parted(wanted)
+    plain, options, processors = _parted(wanted)
+    found = _find(plain, options, known)
+    return on_processors(found, processors, wanted) if found else None
+
+
+def _find(plain: str, options: Mapping[str, str], known: Catalog) -> Kernel | None:
     path = _path(plain, known) if plain else None
     if path is None:
         return series.current(known.find(named(plain or known.default, options)), known)
@@ -154,7 +165,10 @@ def build_kernel(
     if stock.is_stock(wanted or ""):
         raise InputError(f"a stock kernel is fetched, not built: {stock.how_to_get(wanted or '')}")
     known = catalog.load()
-    plain, options = _parted(wanted or "")
+    plain, options, processors = _parted(wanted or "")
+    if processors > 1:
+        name = named(plain, options)
+        raise InputError(f"{wanted}: a number of processors is for runs: build {name} and run {wanted}")
     path = _path(plain, known) if plain else None
     if refresh:
         if path:

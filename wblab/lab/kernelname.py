@@ -1,4 +1,7 @@
-"""The names of kernels: a series or a path, with variants and options after it: 7.3+hz-1000, 7.3+PREEMPT=y."""
+"""The names of kernels: a series or a path, with variants and options after it: 7.3+hz-1000, 7.3+PREEMPT=y.
+
+One that runs on several processors has their number too: 7.3+smp@4.
+"""
 
 import re
 from collections.abc import Mapping
@@ -10,6 +13,8 @@ VARIANT = "+"  # 7.3+hz-1000 is 7.3 with one more patch
 _VALUE = re.compile(r"[A-Za-z0-9_.,:-]*")
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_]*")
 _PREFIX = "CONFIG_"
+# Not in the middle of a path.
+_PROCESSORS = re.compile(r"@([1-9][0-9]?)(?=\+|$)")
 _OPTION = re.compile(rf"\+({_NAME.pattern})=({_VALUE.pattern})(?=\+|$)")
 
 
@@ -22,6 +27,17 @@ def variants_of(name: str) -> str:
 def options_in(name: str) -> tuple[str, dict[str, str]]:
     """Return a kernel's name without its options, and the options, of which the last counts."""
     return _OPTION.sub("", name), dict(_OPTION.findall(name))
+
+
+def processors_in(name: str) -> tuple[str, int]:
+    """Return a kernel's name without its number of processors, and the number, which is 1 if the name has none."""
+    found = _PROCESSORS.search(name)
+    return (_PROCESSORS.sub("", name, count=1), int(found[1])) if found else (name, 1)
+
+
+def with_processors(name: str, processors: int) -> str:
+    """Return a kernel's name with its number of processors, which has one spelling only: 1 is left out."""
+    return name if processors == 1 else f"{name}@{processors}"
 
 
 def named(plain: str, options: Mapping[str, int | str]) -> str:

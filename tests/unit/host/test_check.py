@@ -3,7 +3,7 @@ from dataclasses import replace
 import pytest
 
 from wblab.core.errors import InputError
-from wblab.core.spec import GuestKernel
+from wblab.core.spec import Clock, GuestKernel
 from wblab.host import check as module
 from wblab.host.check import check_kernel, check_run
 from wblab.kernels import Kernel
@@ -13,6 +13,7 @@ from wblab.lab.specfile import read_spec
 from wblab.lab.tools import tool_path
 
 BASE = read_spec(PRESETS / "base.toml")
+TIME_TRAVEL = "CONFIG_UML_TIME_TRAVEL_SUPPORT=y"
 TOOLS = {name: tool_path(name) for name in ("mke2fs", "mkfs.xfs", "trace-cmd")}
 
 
@@ -37,8 +38,8 @@ def test_options_and_parameters_of_the_kernel_are_checked():
 
 @pytest.fixture
 def kernel(tmp_path):
-    """A kernel with ext4, one scheduler and one parameter."""
-    config = ("CONFIG_EXT4_FS=y", "CONFIG_EXT4_USE_FOR_EXT2=y", "# CONFIG_XFS_FS is not set")
+    """A kernel with virtual time, ext4, one scheduler and one parameter."""
+    config = ("CONFIG_EXT4_FS=y", "CONFIG_EXT4_USE_FOR_EXT2=y", "# CONFIG_XFS_FS is not set", TIME_TRAVEL)
     (tmp_path / "config").write_text("\n".join([*config, "CONFIG_MQ_IOSCHED_DEADLINE=y", ""]))
     (tmp_path / "linux").write_bytes(b"\0um_cycles\0")
     patches = ("0001-x.patch",)
@@ -62,6 +63,14 @@ def test_a_filesystem_that_the_kernel_lacks_is_named_with_the_command(kernel, fi
         "take another kernel, such as --kernel 7.3; 'wblab kernel build 7.3' builds it"
     )
     check_kernel(spec, replace(kernel, config=None))  # nothing says what such a kernel has
+
+
+def test_a_kernel_without_virtual_time_runs_by_the_host_s_clock(kernel):
+    kernel.config.write_text(kernel.config.read_text().replace(TIME_TRAVEL, ""))
+    check_kernel(replace(BASE, clock=Clock(mode="real")), kernel)
+    with pytest.raises(InputError) as raised:
+        check_kernel(BASE.on("7.3+smp@4"), kernel)
+    assert str(raised.value) == "the kernel 7.3+smp@4 has no virtual time: run it with --set clock.mode=real"
 
 
 def test_a_parameter_that_the_kernel_has_not_is_refused(kernel):

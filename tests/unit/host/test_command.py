@@ -40,6 +40,13 @@ def test_only_a_monitored_guest_has_a_channel_for_samples():
     assert added == ["con2=null,fd:16"]
 
 
+def test_several_processors_are_asked_for_and_get_ring_buffers_of_their_own():
+    one, four = (kernel_arguments(REAL, processors=number) for number in (1, 4))
+    assert named(one, "ncpus") == []
+    assert named(four, "ncpus") == ["ncpus=4"]
+    assert boot_bytes(REAL, 5) > boot_bytes(REAL) + 3 * REAL.trace.buffer
+
+
 def test_the_seed_changes_the_kernels_seed_and_nothing_else():
     one, two = (kernel_arguments(replace(BASE, seed=seed)) for seed in (1, 2))
     differing = [pair for pair in zip(one, two, strict=True) if pair[0] != pair[1]]

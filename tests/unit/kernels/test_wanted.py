@@ -5,7 +5,7 @@ import shlex
 import pytest
 
 from wblab.core.errors import InputError
-from wblab.kernels.wanted import built_kernel, built_kernels, full_name
+from wblab.kernels.wanted import build_kernel, built_kernel, built_kernels, full_name
 
 
 def test_a_path_becomes_absolute(tree, monkeypatch):
@@ -20,6 +20,20 @@ def test_a_series_or_a_missing_path_is_unchanged(tree, monkeypatch):
     (tree.parent / "7.3").mkdir()
     for name in ("7.3", "6.12", "", "nothing", "no/thing"):
         assert full_name(name) == name
+
+
+def test_the_number_of_processors_has_one_spelling(tree, monkeypatch):
+    monkeypatch.chdir(tree.parent)
+    assert full_name("7.3+smp@1") == "7.3+smp"
+    assert full_name("7.3+smp+A=y@4") == full_name("7.3+smp@4+A=y") == "7.3+smp@4+A=y"
+    assert full_name("linux@2") == f"{tree}@2"
+
+
+def test_processors_are_no_part_of_a_build():
+    with pytest.raises(InputError, match=r"is not built yet: build it with 'wblab kernel build 7\.3\+smp' "):
+        built_kernel("7.3+smp@4")
+    with pytest.raises(InputError, match=r"a number of processors is for runs: build 7\.3\+smp and run 7\.3\+smp@4"):
+        build_kernel("7.3+smp@4")
 
 
 def test_the_command_that_builds_a_tree_can_be_copied(tree):

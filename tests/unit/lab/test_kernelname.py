@@ -3,7 +3,7 @@
 import pytest
 
 from wblab.core.errors import InputError
-from wblab.lab.kernelname import check_option, named, options_in, variants_of
+from wblab.lab.kernelname import check_option, named, options_in, processors_in, variants_of, with_processors
 
 
 @pytest.mark.parametrize(
@@ -35,6 +35,30 @@ def test_the_variants_in_a_name(name, variants):
 )
 def test_the_options_in_a_name(name, plain, options):
     assert options_in(name) == (plain, options)
+
+
+@pytest.mark.parametrize(
+    ("name", "plain", "processors"),
+    [
+        ("7.3+smp@4", "7.3+smp", 4),
+        ("7.3+smp@1", "7.3+smp", 1),
+        ("7.3+smp", "7.3+smp", 1),
+        ("@2", "", 2),
+        ("7.3+smp@4+A=y", "7.3+smp+A=y", 4),
+        ("7.3+smp+A=y@4", "7.3+smp+A=y", 4),
+        ("/a@4/linux", "/a@4/linux", 1),
+        ("/a@4/linux@2", "/a@4/linux", 2),
+        ("7.3+smp@0", "7.3+smp@0", 1),  # no variant has that name
+        ("7.3+smp@many", "7.3+smp@many", 1),
+        ("7.3+smp@100", "7.3+smp@100", 1),
+    ],
+)
+def test_the_processors_in_a_name(name, plain, processors):
+    assert processors_in(name) == (plain, processors)
+
+
+def test_one_processor_is_not_named():
+    assert [with_processors("7.3+smp", number) for number in (1, 2)] == ["7.3+smp", "7.3+smp@2"]
 
 
 def test_options_have_one_order():

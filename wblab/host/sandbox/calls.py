@@ -63,7 +63,7 @@ PTRACE = {"ptrace": 101}  # for guests without seccomp mode; Landlock lets it re
 UNKNOWN = {"openat2": 437, "clone3": 435}
 
 _SOCKETPAIR, _CLONE, _FCNTL, _PERSONALITY, _PRLIMIT, _IOCTL, _OPEN, _OPENAT = 53, 56, 72, 135, 302, 16, 2, 257
-_MKDIR, _MKDIRAT, _PRCTL = 83, 258, 157
+_MKDIR, _MKDIRAT, _PRCTL, _RT_TGSIGQUEUEINFO = 83, 258, 157, 297
 _NAMESPACES = 0x7E020000  # CLONE_NEWNS, NEWCGROUP, NEWUTS, NEWIPC, NEWUSER, NEWPID and NEWNET
 _CREATES = 0o100 | 0o20000000  # O_CREAT and O_TMPFILE without O_DIRECTORY: the mode counts
 _TRUNCATES = 0o1000  # O_TRUNC, which needs no right to write, and which Landlock knows since version 3
@@ -112,5 +112,6 @@ def kernel_rules(pid: int) -> Rules:
     return _RULES | {
         _IOCTL: _one_of(1, _TERMINAL_IOCTLS),
         _FCNTL: (*_one_of(1, _FCNTLS), own),
+        _RT_TGSIGQUEUEINFO: ((Bits(0, _ALL, pid),),),  # its own threads: its processors wake each other
         _SOCKETPAIR: ((Bits(0, _ALL, _AF_UNIX), Bits(1, _ALL & ~_SOCK_FLAGS, _SOCK_STREAM)),),
     }

@@ -25,7 +25,6 @@ class StockKernel(Kernel):
     """A kernel of a distribution, with its modules, as it runs on some number of processors."""
 
     modules: Path = Path()
-    processors: int = 1
 
     def describe(self) -> dict[str, Any]:
         """Return what an experiment records."""
@@ -94,7 +93,7 @@ def how_to_get(name: str) -> str:
 
 def _load(folder: Path) -> StockKernel | None:
     identity = cache.read_json(folder / IDENTITY)
-    known = {field.name for field in fields(Kernel)} - {"path", "config", "patches"}
+    known = {field.name for field in fields(Kernel)} - {"path", "config", "patches", "processors"}
     if not identity or not known - {"instead_of"} <= identity.keys():
         return None
     if not all((folder / name).exists() for name in (IMAGE, MODULES, NAMES)):

@@ -113,6 +113,8 @@ def test_calls_are_refused_by_their_arguments():
     assert judged(KERNEL, ioctl, 0, 0x5412) == EPERM  # TIOCSTI
     assert judged(KERNEL, fcntl, 0, 8, 1234) == ALLOW
     assert judged(KERNEL, fcntl, 0, 8, 4321) == EPERM  # SIGIO for another process
+    assert judged(KERNEL, 297, 1234) == ALLOW  # rt_tgsigqueueinfo
+    assert judged(KERNEL, 297, 4321) == judged(TOOL, 297, 1234) == EPERM
     for flags in (0, socket.SOCK_CLOEXEC, socket.SOCK_CLOEXEC | socket.SOCK_NONBLOCK):
         assert judged(KERNEL, socketpair, socket.AF_UNIX, socket.SOCK_STREAM | flags) == ALLOW
         assert judged(KERNEL, socketpair, socket.AF_UNIX, socket.SOCK_DGRAM | flags) == EPERM
