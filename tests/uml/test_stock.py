@@ -87,6 +87,14 @@ def test_a_seed_repeats(traced, tmp_path):
             assert longest_s(traced, first.name) == pytest.approx(longest_s(again, first.name), rel=0.05, abs=0.01)
 
 
+@pytest.mark.parametrize("older", ["stock:6.12", "stock:6.1"])
+def test_writes_fill_the_queue_of_older_kernels_too(lab, older):
+    if find(older) is None:
+        pytest.skip(f"the kernel {older} is not here: wblab kernel stock {older.removeprefix('stock:')}")
+    found = run(lab.results, *SILENT, "load.l1.size=24MiB", kernel=older)
+    assert longest_s(found, "w-fast") > 0.3
+
+
 def test_it_runs_on_two_processors(lab):
     found = run(lab.results, *SILENT, kernel=f"{NAME}@2")
     assert (found.record["machine"]["processors"], found.record["kernel"]["processors"]) == (2, 2)

@@ -14,6 +14,7 @@ from wblab.guest.settings import put
 
 _CONFIG = Path("/sys/kernel/config")
 _MIB = 1 << 20
+_FEWEST = 4  # BLKDEV_MIN_RQ
 _BY_TIMER = 2  # how a request completes: after completion_nsec
 
 
@@ -36,9 +37,17 @@ def _make(name: str, disk: Disk, key: str) -> None:
         settings |= {"irqmode": _BY_TIMER, "completion_nsec": disk.latency}
     for file, value in {**settings, "power": 1}.items():
         put(directory / file, value, f"{key}: null_blk's {file}")
+    queue = Path("/sys/block", name, "queue")
     # Now, as a larger request would never be served.
     largest = "max_sectors_kb"
-    put(Path("/sys/block", name, "queue", largest), disk.queue[largest], f"{key}.queue.{largest}")
+    put(queue / largest, disk.queue[largest], f"{key}.queue.{largest}")
+    # Up to Linux 6.12, mq-deadline bounds writes by what nr_requests was before its last change, here at first 2. Later
+    # kernels, which have the bound as an attribute, need no second change.
+    asked = "nr_requests" in disk.queue and disk.scheduler != "none"
+    if asked and not (queue / "async_depth").exists():
+        requests = int(disk.queue["nr_requests"])
+        put(queue / "scheduler", disk.scheduler, f"{key}.scheduler")
+        put(queue / "nr_requests", requests - 1 if requests > _FEWEST else requests + 1, f"{key}.queue.nr_requests")
 
 
 def _fill(node: Path, content: Path, progress: Callable[[], None]) -> None:
