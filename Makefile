@@ -19,7 +19,7 @@ PYTEST = $(VENV)/bin/pytest -n auto --dist loadfile --no-loadscope-reorder --lef
 LEFT_OUT := .pytest_cache/left-out
 
 .DEFAULT_GOAL := help
-.PHONY: help run test developed stock unit uml soak golden expected figures results wisdom atlas outside lint docs bench notebooks kernel setup packages doctor reference clean
+.PHONY: help run test developed stock unit uml soak golden expected figures results wisdom atlas outside findings lint docs bench notebooks kernel setup packages doctor reference clean
 
 help: ## Show this help
 	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | awk -F ':.*## ' '{ printf "  make %-10s %s\n", $$1, $$2 }'
@@ -36,8 +36,14 @@ test: forget lint docs unit uml ## Set up, check and test everything; boots real
 forget:
 	@mkdir -p $(dir $(LEFT_OUT)) && rm -f $(LEFT_OUT)
 
-outside: developed kernel ## Run what docs/outside.toml lists on stock kernels, and write its page
+outside: developed kernel ## Run what experiments/outside lists on stock kernels, and write its page
 	@$(VENV)/bin/python docs/outside.py --run
+
+# The kernels that they need: wblab kernel build NAME, as the first call says.
+findings: developed kernel ## Make the runs of all findings anew (half an hour), and write their pages
+	@for name in $$($(WBLAB) finding list --json | $(VENV)/bin/python -c 'import json, sys; [print(x["name"]) for x in json.load(sys.stdin)]'); do \
+	    $(WBLAB) finding run "$$name" --update || exit; \
+	done && $(VENV)/bin/python docs/findings.py
 
 lint: developed ## Check style, types and the direction of imports
 	$(VENV)/bin/ruff check .

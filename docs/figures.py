@@ -132,9 +132,8 @@ def _value(given: Mapping[str, Any], levels: Mapping[str, Any]) -> Value:
 
 
 def _matrix(name: str, wanted: Iterable[Levels]) -> Plan:
-    """Return the wanted cells of a matrix of the lab or of the list."""
-    own = tomllib.loads(LIST.read_text())["matrices"]
-    matrix = expand({"name": name} | (own.get(name) or read_toml(MATRICES.find(name), "matrix")), MATRICES.folder)
+    """Return the wanted cells of a matrix of the lab."""
+    matrix = expand({"name": name} | read_toml(MATRICES.find(name), "matrix"), MATRICES.folder)
     named = {tuple(sorted(cell.levels.items())): cell for cell in matrix.cells}
     if unknown := set(wanted) - named.keys():
         raise LookupError(f"{name} has no cell {dict(min(unknown))}")

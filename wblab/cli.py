@@ -33,6 +33,7 @@ VERBS = (
     Verb("atlas", "which claims hold on which kernel and filesystem", "compare", ("explore",)),
     Verb("trial", "try common recommendations", "compare", ("explore",)),
     Verb("witness", "run a spec on a distribution's kernel too", "compare", ("explore",)),
+    Verb("finding", "show, repeat and hand on what the lab found", "compare"),
     Verb("twin", "repeat a live run in a guest", "compare"),
     Verb("advise", "recommend what to set on this machine", "live"),
     Verb("live", "run the loads on this machine beside a command", "live"),

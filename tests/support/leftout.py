@@ -48,6 +48,7 @@ PERMITTED = (
     r"what makes a filesystem is not installed: .*",
     r"QEMU is not installed: .*",
     r"cpio is not installed",
+    r"in-qemu\.sh needs .*",
     r"openssl .* is not installed",
     r"needs dpkg-deb, .*",
     r"no pkg-config, or no development files of libtracecmd",

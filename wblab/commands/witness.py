@@ -2,7 +2,8 @@
 
 import argparse
 import json
-from typing import TYPE_CHECKING
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
 
 from wblab.commands.common import add_exp, add_jobs, add_json, add_resume, add_seeds, add_settings, print_wrapped
 from wblab.core.errors import InputError, WblabError
@@ -16,7 +17,10 @@ if TYPE_CHECKING:
     from wblab.commands.many import Planned
     from wblab.kernels import KernelResolver
     from wblab.study.designs.witness.result import Figure, Witness
+    from wblab.study.designs.witness.spoiled import Spoiled
     from wblab.study.designs.witness.substrates import Substrate
+    from wblab.study.run import Tally
+    from wblab.study.store import Store
 
 _SEEDS = 3
 _ON = ("", "stock:{series}", "stock:{series}@2", "stock:{series}@4", "stock:{series}@8")
@@ -26,18 +30,24 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Describe the verb and its options."""
     parser.description = (
         "Run a spec in User Mode Linux and on a distribution's own kernel in QEMU, with one processor and several, and "
-        "say which loads are stalled where. It compares whether a load is stalled, not for how many milliseconds."
+        "say which loads are stalled where. It compares whether a load is stalled, not for how many milliseconds. "
+        "A run by the host's clock whose control load is stalled does not count, and is repeated twice at most."
     )
     parser.add_argument(
-        "spec", nargs="?", metavar="SPEC", help="a TOML file, a preset of experiments/, or an experiment.json"
+        "spec",
+        nargs="?",
+        metavar="SPEC|FINDING|CLAIM",
+        help="a TOML file, a preset of experiments/, or an experiment.json; a finding (wblab finding list), for the "
+        "studies that test it; or a claim (wblab verify --list), for its verdict on each",
     )
     parser.add_argument(
         "--on",
         action="append",
         default=[],
         metavar="KERNEL",
-        help="where: 7.2, stock:7.2 (a distribution's), stock:7.2@4 (with four processors), each with /real for the "
-        "host's clock; repeatable (default: the default kernel, and the stock one with 1, 2, 4 and 8 processors)",
+        help="where: 7.2, 7.2+smp@4 (with four processors, on the host's clock), stock:7.2 (a distribution's), "
+        "stock:7.2@4, each with /real for the host's clock; repeatable (default: the default kernel, and the stock one "
+        "with 1, 2, 4 and 8 processors)",
     )
     add_settings(parser)
     add_seeds(parser, "runs on each", _SEEDS)
@@ -48,12 +58,57 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.set_defaults(run=_witness)
 
 
+@dataclass(frozen=True)
+class _Study:
+    """A study that was made: what it says, what the machine spoiled, and the other runs that failed."""
+
+    store: "Store"
+    found: "Witness"
+    noisy: "Sequence[Spoiled]"
+    on: "Sequence[Substrate]"
+    failures: "Tally"
+
+    def to_json(self) -> dict[str, Any]:
+        """Return it as a JSON object."""
+        shown = {"spoiled": [each.to_json() for each in self.noisy]}
+        return {"directory": str(self.store.path)} | self.found.to_json() | shown
+
+    def check(self) -> None:
+        """Raise WblabError if runs failed, and print why."""
+        from wblab.commands.many import failed, print_failures
+
+        if count := len(self.failures.failures):
+            print_failures(self.store, failed(self.failures))
+            raise WblabError(f"{count} runs failed: try again with wblab witness --resume {self.store.path}")
+
+
 def _witness(arguments: argparse.Namespace) -> None:
+    from wblab.commands.witnessed import finding_or_claim
+
+    if arguments.spec and finding_or_claim(arguments, _default_on(), _checked):
+        return
+    study = _made(arguments)
+    if arguments.json:
+        print(json.dumps(study.to_json(), indent=2))
+    else:
+        _show(study.found, study.on, study.noisy, str(study.store.path))
+    study.check()
+
+
+def _checked(arguments: argparse.Namespace) -> dict[str, Any]:
+    study = _made(arguments)
+    study.check()
+    return study.to_json()
+
+
+def _made(arguments: argparse.Namespace) -> _Study:
+    """Make the study of a spec. Raises WblabError."""
     from wblab.analysis.runs.run import read_run
-    from wblab.commands.many import begun, failed, print_failures
+    from wblab.commands.many import begun
     from wblab.kernels import built_kernels
     from wblab.study.cells import run_name
     from wblab.study.designs.witness.result import witness
+    from wblab.study.designs.witness.spoiled import spoiled, without_spoiled
     from wblab.study.designs.witness.substrates import AXIS, substrate
     from wblab.study.run import run_store
 
@@ -67,22 +122,24 @@ def _witness(arguments: argparse.Namespace) -> None:
         ]
         for cell in store.plan.cells
     }
-    found = witness(runs)
-    if arguments.json:
-        print(json.dumps({"directory": str(store.path)} | found.to_json(), indent=2))
-    else:
-        _show(found, [substrate(name) for name in runs], str(store.path))
-    if tally.failures:
-        print_failures(store, failed(tally))
-        raise WblabError(f"{len(tally.failures)} runs failed: try again with wblab witness --resume {store.path}")
+    noisy = spoiled(store)
+    on = [substrate(name).settled(resolve) for name in runs]
+    return _Study(store, witness(runs), noisy, on, without_spoiled(tally, noisy))
+
+
+def _default_on() -> list[str]:
+    from wblab.kernels import catalog
+
+    series = catalog.load().default
+    return [name.format(series=series) or series for name in _ON]
 
 
 def _planned(arguments: argparse.Namespace, resolve: "KernelResolver") -> "Planned":
     from wblab.commands.many import Planned, named
-    from wblab.kernels import catalog
     from wblab.lab.named import SPECS
     from wblab.lab.specfile import read_spec
     from wblab.study.begin import check_kernels, described
+    from wblab.study.designs.witness.spoiled import BOUND_NS
     from wblab.study.designs.witness.substrates import cells, substrate
     from wblab.study.plan import Plan
     from wblab.study.store import Store
@@ -94,27 +151,26 @@ def _planned(arguments: argparse.Namespace, resolve: "KernelResolver") -> "Plann
         check_kernels(store, resolve)
         return Planned(store.plan, store.kernels, store)
     spec = read_spec(SPECS.find(arguments.spec), arguments.settings)
-    series = catalog.load().default
-    names = arguments.on or [name.format(series=series) or series for name in _ON]
-    on = [substrate(name) for name in names]
-    if len({(each.kernel, each.real) for each in on}) < len(on):
-        raise InputError("--on: a kernel is given twice: its runs would be identical")
+    names = arguments.on or _default_on()
     plan = Plan(
         spec.name,
         tuple(range(1, arguments.seeds + 1)),
-        cells(spec, on),
+        cells(spec, [substrate(name) for name in names], resolve),
+        control_bound_ns=BOUND_NS,
         design="witness",
     )
     return Planned(plan, described(plan, resolve))
 
 
-def _show(found: "Witness", on: "Sequence[Substrate]", path: str) -> None:
-    """Print the answer: what agrees, the figures, what each substrate is, and its noise."""
+def _show(found: "Witness", on: "Sequence[Substrate]", noisy: "Sequence[Spoiled]", path: str) -> None:
+    """Print the answer: what agrees, the figures, what each substrate is, its noise, and what was spoiled by it."""
     print_wrapped([*_answer(found), ""])
     rows = [(row.load, *map(_figure, row.figures), row.agreement) for row in found.rows]
     rows.append(("(control load)", *(quantity(max(each), "s") if each else "-" for each in found.noise_s), ""))
     Table(rows, ("longest pause of", *found.substrates, "")).show()
     print_wrapped(["", *(f"{each.name}: {each.words}" for each in on), ""])
+    if noisy:
+        print_wrapped([*_lost(noisy, path), ""])
     print(printable(path))
 
 
@@ -134,6 +190,19 @@ def _answer(found: "Witness") -> "Sequence[str]":
             )
             said.append(f"{words} {names}.")
     return said or ["No load can be compared."]
+
+
+def _lost(noisy: "Sequence[Spoiled]", path: str) -> "Sequence[str]":
+    """Return what was spoiled, a line for each seed of a substrate, and what to do about what stays so."""
+    lines = ["Spoiled, as the machine stalled the control load itself for over 0.3 s:"]
+    for each in noisy:
+        stalls = ", ".join(quantity(stall_s, "s") for stall_s in each.stalls_s)
+        lines.append(
+            f"{each.substrate}, seed {each.seed}: {stalls}; {'repeated' if each.is_replaced else 'not counted'}"
+        )
+    if not all(each.is_replaced for each in noisy):
+        lines.append(f"Repeat what is not counted when the machine is less busy: wblab witness --resume {path}")
+    return lines
 
 
 def _figure(figure: "Figure | None") -> str:

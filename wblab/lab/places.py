@@ -24,6 +24,8 @@ EXPLORATIONS = PRESETS / "explorations"
 DISKS = PRESETS / "disks"
 TRIALS = PRESETS / "trials"
 REMEDIES = PRESETS / "remedies"
+FINDINGS = PRESETS / "findings"
+OUTSIDE = PRESETS / "outside"  # what was confirmed outside of User Mode Linux, and by which runs
 LINUX_UML = SHARE / "linux-uml"
 
 _CHOSEN = os.environ.get("WBLAB_EXP")

@@ -10,7 +10,9 @@ from wblab.core.tables import from_table
 from wblab.study.cells import Cell, Label
 
 # The verb that makes such a study, and resumes it.
-Design = Literal["matrix", "explore", "trial", "advise", "verify", "twin", "bisect", "prove", "ab", "witness"]
+Design = Literal[
+    "matrix", "explore", "trial", "advise", "verify", "twin", "bisect", "prove", "ab", "witness", "finding"
+]
 MAX_RUNS = 100_000
 CONTROL_BOUND_NS = 50_000_000
 REPEATS = 2

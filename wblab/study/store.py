@@ -183,6 +183,10 @@ class Store:
             self._rows[path.name] = rows
         return path
 
+    def noisy(self, cell: Cell, seed: int) -> list[Path]:
+        """Return the directories of the noisy runs of a cell and seed, which do not count."""
+        return sorted(self.runs.glob(f"{run_name(cell, seed)}{NOISY_MARK}*"))
+
     def failed(self, cell: Cell, seed: int, reason: str, left: Path | bytes = b"") -> Path:
         """Store the files of a failed run: at least a record with the reason."""
         partial = self._partial()
@@ -217,7 +221,7 @@ class Store:
         """Yield the metrics of all runs that count, or of those with a mark in their names."""
         for cell, seed in self.plan.runs():
             name = run_name(cell, seed)
-            for path in sorted(self.runs.glob(f"{name}{mark}*")) if mark else [self.runs / name]:
+            for path in self.noisy(cell, seed) if mark else [self.runs / name]:
                 if path.is_dir():
                     rows = self._rows.get(path.name)
                     yield cell, seed, path.name, run_rows(path, self.plan.metrics) if rows is None else rows

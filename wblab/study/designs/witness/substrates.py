@@ -1,4 +1,7 @@
-"""Substrates: where a spec can run. A name is that of a kernel, with /real for the host's clock."""
+"""Substrates: where a spec can run. A name is that of a kernel, with /real for the host's clock.
+
+A kernel without virtual time has the host's clock in any case.
+"""
 
 import re
 from collections.abc import Sequence
@@ -7,8 +10,9 @@ from dataclasses import dataclass, replace
 from wblab.core.errors import InputError
 from wblab.core.spec import Clock, Spec
 from wblab.host.translate import check, in_bytes
-from wblab.kernels import full_name
+from wblab.kernels import KernelResolver, full_name, has_virtual_time
 from wblab.kernels.stock.kernel import PREFIX, is_stock, parse
+from wblab.lab.kernelname import processors_in, with_processors
 from wblab.study.cells import Cell
 
 _REAL = "/real"
@@ -17,21 +21,28 @@ AXIS = "substrate"
 
 @dataclass(frozen=True)
 class Substrate:
-    """One place: its name as the user gives it, the kernel, and the clock."""
+    """One place: its name as the user gives it, the kernel in its one spelling, and whether the clock is the host's."""
 
     name: str
     kernel: str
     real: bool
 
     @property
+    def processors(self) -> int:
+        """How many the guest has."""
+        return parse(self.kernel)[1] if is_stock(self.kernel) else processors_in(self.kernel)[1]
+
+    @property
     def words(self) -> str:
         """What it is, in a line."""
+        what = "a distribution's kernel in QEMU" if is_stock(self.kernel) else "User Mode Linux"
+        many = "1 processor" if self.processors == 1 else f"{self.processors} processors"
         clock = "the host's clock" if self.real else "virtual time"
-        if not is_stock(self.kernel):
-            return f"User Mode Linux, 1 processor, {clock}"
-        processors = parse(self.kernel)[1]
-        many = "1 processor" if processors == 1 else f"{processors} processors"
-        return f"a distribution's kernel in QEMU, {many}, {clock}"
+        return f"{what}, {many}, {clock}"
+
+    def settled(self, resolve: KernelResolver) -> "Substrate":
+        """Return it with the clock that its kernel can have. Raises InputError for a kernel that is not here."""
+        return replace(self, real=self.real or not has_virtual_time(resolve(self.kernel)))
 
 
 def substrate(name: str) -> Substrate:
@@ -41,23 +52,35 @@ def substrate(name: str) -> Substrate:
         raise InputError(f"--on {name!r}: name a kernel, such as 7.2 or stock:7.2@4, and /real for the host's clock")
     if is_stock(kernel):
         which, processors = parse(kernel)
-        kernel = f"{PREFIX}{which}" if processors == 1 else kernel
-    return Substrate(name, kernel, kernel != name and name.endswith(_REAL))
+        kernel = with_processors(f"{PREFIX}{which}", processors)
+    return Substrate(name, full_name(kernel), name.endswith(_REAL))
 
 
-def cells(spec: Spec, on: Sequence[Substrate]) -> tuple[Cell, ...]:
+def cells(spec: Spec, on: Sequence[Substrate], resolve: KernelResolver) -> tuple[Cell, ...]:
     """Return the cells of a study, one for each substrate: the same loads with the same limits.
 
     Limits are in bytes, as the disks of a stock kernel take the guest's memory. Nothing is recorded. Raises InputError.
     """
+    _check_distinct(on)
     if any(is_stock(each.kernel) for each in on):
         check(spec)
     same = replace(in_bytes(spec), trace=replace(spec.trace, events=(), filters={}, triggers={}))
-    return tuple(_cell(same, number, each) for number, each in enumerate(on))
+    settled = [each.settled(resolve) for each in on]
+    _check_distinct(settled)
+    return tuple(_cell(same, number, each) for number, each in enumerate(settled))
+
+
+def _check_distinct(on: Sequence[Substrate]) -> None:
+    if len({(each.kernel, each.real) for each in on}) < len(on):
+        raise InputError("--on: a kernel is given twice: its runs would be identical")
+
+
+def label(on: Substrate) -> str:
+    """Return the name of a substrate as a part of a file's name."""
+    return re.sub("[^A-Za-z0-9.]+", "-", on.name).strip("-")
 
 
 def _cell(spec: Spec, number: int, on: Substrate) -> Cell:
-    label = re.sub("[^A-Za-z0-9.]+", "-", on.name).strip("-")
     clock = replace(spec.clock, mode="real") if on.real else Clock(syscall_cost=spec.clock.syscall_cost)
-    moved = replace(spec, clock=clock, kernel=replace(spec.kernel, name=full_name(on.kernel)))
-    return Cell(f"{number}-{label}"[:40].rstrip("-."), {AXIS: on.name}, moved)
+    moved = replace(spec, clock=clock, kernel=replace(spec.kernel, name=on.kernel))
+    return Cell(f"{number}-{label(on)}"[:40].rstrip("-."), {AXIS: on.name}, moved)

@@ -7,8 +7,9 @@ import pytest
 from support.runs import MS, S, write_run
 
 from wblab.analysis.runs.run import Run, read_run
-from wblab.commands.witness import _answer
+from wblab.commands.witness import _answer, _lost
 from wblab.study.designs.witness.result import Figure, Row, Witness, witness
+from wblab.study.designs.witness.spoiled import Spoiled
 
 
 @pytest.fixture
@@ -86,4 +87,14 @@ def test_the_answer_names_the_loads():
     rows = (Row("a", (STALLED, STALLED)), Row("b", (FREE, FREE)), Row("c", (STALLED, FREE)), Row("d", (SOMETIMES,)))
     assert _answer(Witness(("x", "y"), ("7.2", "7.2"), rows, ((), ()))) == [
         *("All agree on a (stalled), b (not stalled).", "They differ on c.", "Not decided by these seeds: d.")
+    ]
+
+
+def test_the_answer_names_what_was_spoiled_and_how_to_repeat_it():
+    once = Spoiled("7.2/real", 1, (0.4,), "x-s1", is_replaced=True)
+    thrice = Spoiled("7.2+smp@8", 2, (0.5, 0.6, 0.4), "y-s2", is_replaced=False)
+    assert _lost([once], "exp/x")[1:] == ["7.2/real, seed 1: 400 ms; repeated"]
+    assert _lost([once, thrice], "exp/x")[2:] == [
+        "7.2+smp@8, seed 2: 500 ms, 600 ms, 400 ms; not counted",
+        "Repeat what is not counted when the machine is less busy: wblab witness --resume exp/x",
     ]

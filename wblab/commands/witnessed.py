@@ -1,0 +1,125 @@
+"""wblab witness of a finding or a claim: each of its statements on each substrate."""
+
+import argparse
+import json
+from collections.abc import Callable, Iterator, Sequence
+from typing import TYPE_CHECKING, Any
+
+from wblab.commands.common import print_wrapped
+from wblab.core.errors import InputError, WblabError
+from wblab.lab.tables import Table
+from wblab.report.quantities import interval
+
+if TYPE_CHECKING:
+    from wblab.study.designs.witness.kept import Seen, Statement
+    from wblab.study.sources.claim import Claim, Verdict
+
+Made = Callable[[argparse.Namespace], dict[str, Any]]  # makes a study; returns what it says, as JSON
+
+
+def finding_or_claim(arguments: argparse.Namespace, on: Sequence[str], make: Made) -> bool:
+    """Make the studies of the finding or claim that the arguments name; return False if they name neither.
+
+    on: where a claim is tested; a finding's studies say it themselves. Raises WblabError.
+    """
+    from wblab.study.designs.finding.finding import names
+    from wblab.study.sources.registry import WORKS
+
+    claims = [(of, claim) for of, work in WORKS.items() for claim in work.claims if claim.name == arguments.spec]
+    if arguments.spec not in names() and not claims:
+        return False
+    if arguments.settings:
+        raise InputError(f"--set: {arguments.spec} has its own specs: give a spec to change one")
+    if claims:
+        _claim(arguments, *claims[0], arguments.on or on)
+    else:
+        _finding(arguments, make)
+    return True
+
+
+def _finding(arguments: argparse.Namespace, make: Made) -> None:
+    """Make the studies that experiments/outside lists for a finding's page, and say which statements hold where."""
+    from wblab.study.designs.witness.kept import seen, statements
+
+    listed, page = statements(), f"{arguments.spec}.md"
+    wanted = [one for one in listed.statement if one.page.rpartition("/")[2] == page]
+    if not wanted:
+        raise InputError(f"no study outside of User Mode Linux is listed for the finding {arguments.spec}: give a spec")
+    answers = {}
+    for name in dict.fromkeys(name for one in wanted for name in (one.study, one.than) if name):
+        study = listed.study[name]
+        own = {"spec": study.spec, "settings": list(study.set), "on": arguments.on or list(study.on)}
+        answers[name] = make(argparse.Namespace(**(vars(arguments) | own)))
+    found = [(one, dict(seen(one, answers, arguments.on))) for one in wanted]
+    if arguments.json:
+        said = [
+            {"text": one.text, "on": {name: _to_json(each) for name, each in cells.items()}} for one, cells in found
+        ]
+        print(json.dumps({"statements": said, "studies": answers}, indent=2))
+        return
+    for one, cells in found:
+        print_wrapped(_statement(one, cells))
+    print_wrapped(["", *(answer["directory"] for answer in answers.values())])
+
+
+def _statement(one: "Statement", cells: "dict[str, Seen | None]") -> Iterator[str]:
+    yield f"{one.text}:"
+    for name, each in cells.items():
+        if each is None:
+            yield f"    {name}: no run succeeded"
+        else:
+            values = each.longest.values_s
+            yield f"    {name}: {each.holds}, {interval(each.longest.median_s, min(values), max(values), 's')}"
+
+
+def _to_json(one: "Seen | None") -> dict[str, Any] | None:
+    return {"holds": one.holds, "longest_pause_s": list(one.longest.values_s)} if one else None
+
+
+def _claim(arguments: argparse.Namespace, source: str, claim: "Claim", on: Sequence[str]) -> None:
+    """Check a claim of a work on each substrate."""
+    from wblab.analysis.statistics.outcome import NOT_TESTABLE
+
+    verdicts = {name: _verdict(arguments, source, claim, name) for name in on}
+    if arguments.json:
+        shown = {name: _verdict_json(verdict) for name, verdict in verdicts.items()}
+        print(json.dumps({"claim": claim.name, "says": claim.says, "on": shown}, indent=2))
+    else:
+        print_wrapped([f"{claim.says} ({claim.source})", ""])
+        Table([(name, *_verdict_words(verdict)) for name, verdict in verdicts.items()]).show()
+    if missing := [name for name, verdict in verdicts.items() if verdict.outcome == NOT_TESTABLE]:
+        raise WblabError(f"{claim.name} cannot be tested on {', '.join(missing)}: {verdicts[missing[0]].why}")
+
+
+def _verdict(arguments: argparse.Namespace, source: str, claim: "Claim", name: str) -> "Verdict":
+    from wblab.commands.many import Planned, begun
+    from wblab.kernels import built_kernels, full_name
+    from wblab.study.begin import described
+    from wblab.study.designs.cases.runs import examine, plan_of, possible, specs_of
+    from wblab.study.designs.witness.substrates import label, substrate
+
+    where = substrate(name)
+    if where.real:
+        raise InputError(f"--on {name}: claims are checked in virtual time: leave /real out")
+    kernel = full_name(where.kernel)
+    resolve = built_kernels(kernel, option="--on")
+    specs, impossible = possible(specs_of([claim], kernel), resolve)
+    if not specs:
+        return claim.check({})
+    about = {"source": source, "claims": [claim.name], "kernel": kernel, "format": "png", "impossible": impossible}
+    plan = plan_of(f"witness-{claim.name}-{label(where)}"[:60].rstrip("-."), specs, arguments.seeds, about)
+    with begun(arguments, resolve, Planned(plan, described(plan, resolve)), "wblab verify --resume") as (store, _):
+        return examine([claim], store, arguments.jobs, impossible=impossible).verdicts[0][1]
+
+
+def _verdict_words(verdict: "Verdict") -> tuple[str, str, str]:
+    if verdict.effect is None:
+        return verdict.outcome, "", verdict.why
+    effect = verdict.effect
+    return verdict.outcome, interval(effect.middle, effect.low, effect.high, effect.unit), effect.what
+
+
+def _verdict_json(verdict: "Verdict") -> dict[str, Any]:
+    effect = verdict.effect
+    figure = {"what": effect.what, "unit": effect.unit, "values": list(effect.values)} if effect else None
+    return {"outcome": verdict.outcome, "why": verdict.why, "held": verdict.held, "figure": figure}

@@ -1,0 +1,1 @@
+"""Findings as data: what is claimed, the runs that show it, and what is handed on to others."""
