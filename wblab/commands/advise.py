@@ -242,7 +242,8 @@ def _print(found: "Result", written: "Sequence[Path]", *, every: bool, explain: 
     for note in found.advice.notes:
         print(printable(f"wblab: {note}"), file=sys.stderr)
     answer = [*words.opening(found), "", *words.recommended(found)]
-    print_wrapped([*answer, "", *words.accuracy(found, every=every), "", *found.advice.about[1:2]])
+    print_wrapped([*answer, "", *words.accuracy(found, every=every), "", *words.tried_outside(found)])
+    print_wrapped(found.advice.about[1:2])
     words.table(found).show()
     runs = ["", *words.explanation(found)] if explain else []
     print_wrapped(

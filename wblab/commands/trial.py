@@ -6,9 +6,8 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from wblab.commands.common import add_exp, add_json, add_kernel, add_resume, add_seeds, add_where
+from wblab.commands.common import add_exp, add_json, add_kernel, add_resume, add_seeds, add_where, print_wrapped
 from wblab.core.errors import InputError, WblabError
-from wblab.lab.printable import printable
 from wblab.lab.tables import Table
 
 if TYPE_CHECKING:
@@ -122,9 +121,18 @@ def _print_list(wisdom: "Wisdom", as_json: bool) -> None:
 
 def _print(result: "Result", page: Path, as_json: bool) -> None:
     from wblab.study.designs.paired.words import asked_lines, terminal_table
+    from wblab.study.designs.witness.words import confirmed
 
     if as_json:
         print(json.dumps({"report": str(page)} | result.to_json(), indent=2))
         return
     terminal_table(result.rows, result.wisdom).show()
-    print("\n".join(map(printable, [*asked_lines(result.answers, result.wisdom), str(page)])))
+    print_wrapped([*asked_lines(result.answers, result.wisdom), "", *confirmed(_keys(result)), "", str(page)])
+
+
+def _keys(result: "Result") -> list[str]:
+    """Return the keys that the tried recommendations set."""
+    values = result.wisdom.values()
+    return [
+        key for row in result.rows for each in (values[row.key][1],) for key in (*each.sysctl, *each.bdi, *each.queue)
+    ]

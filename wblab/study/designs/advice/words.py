@@ -14,6 +14,7 @@ from wblab.study.designs.advice.files import group_commands, install_commands, u
 from wblab.study.designs.advice.plan import Option
 from wblab.study.designs.advice.result import Result
 from wblab.study.designs.twin.match import Match
+from wblab.study.designs.witness.words import confirmed
 
 _SPARE = (4, 3, 6)  # columns dropped on a narrow terminal; pauses and costs stay longest
 _ORDER = "trust the order of the remedies, not the seconds"
@@ -75,6 +76,13 @@ def recommended(found: Result) -> list[str]:
         f"    sudo wblab advise --resume {shlex.quote(str(found.path))} --apply {shlex.quote(choice.name)}",
         "    sudo wblab advise --undo",
     ]
+
+
+def tried_outside(found: Result) -> list[str]:
+    """Say what the recommended kind of setting did on stock kernels."""
+    if found.choice.name is None:
+        return []
+    return [*confirmed(wanted.key for wanted in found.advice.candidate(found.choice.name).wanted), ""]
 
 
 def installation(found: Result, written: Sequence[Path]) -> list[str]:

@@ -131,7 +131,8 @@ def test_the_output_has_the_machine_and_then_the_settings(capsys):
         "Study exp: /srv on sda; 1 remedy tried on a twin of this machine, 5 seeds each.",
         "machine: 8 GiB",
     ]
-    order = ("machine:", "Set it:", "    sudo wblab advise --resume", "The twin was", "twin:", "remedy", "exp")
+    told = ("The twin was", "Tried outside of User Mode Linux:", "- With a queue of 4 requests", "twin:", "remedy")
+    order = ("machine:", "Set it:", "    sudo wblab advise --resume", *told, "exp")
     places = [next(at for at, line in enumerate(lines) if line.startswith(start)) for start in order]
     assert places == sorted(places)
 

@@ -1,0 +1,30 @@
+"""What was confirmed outside of User Mode Linux, in words for those who are about to set something."""
+
+from collections.abc import Iterable, Sequence
+
+from wblab.kernels.stock.kernel import is_stock, parse
+from wblab.study.designs.witness.kept import Seen, about
+
+
+def confirmed(keys: Iterable[str]) -> list[str]:
+    """Return what stock kernels did with settings of these kinds, such as nr_requests or vm.dirty_bytes."""
+    kinds = dict.fromkeys(key.rpartition(".")[2] for key in keys)
+    found = {
+        statement.text: one for kind in kinds for statement, seen in about(kind) if (one := _stock(seen)) is not None
+    }
+    if not found:
+        return ["Nothing of this kind was tried outside of User Mode Linux."]
+    return ["Tried outside of User Mode Linux:", *(f"- {text}: {one}." for text, one in found.items())]
+
+
+def _stock(seen: Sequence[Seen]) -> str | None:
+    """Return in which runs on stock kernels a statement holds, and with how many processors."""
+    stock = [one for one in seen if is_stock(one.substrate)]
+    if not stock:
+        return None
+    processors = " and ".join(str(parse(one.substrate)[1]) for one in stock)
+    where = f"on Linux {stock[0].release} in QEMU with {processors} processor{'s' * (processors != '1')}"
+    held = {one.holds for one in stock}
+    if len(held) == 1:
+        return f"{held.pop()} {where}"
+    return ", ".join(f"{one.holds} with {parse(one.substrate)[1]}" for one in stock) + f" ({where})"
