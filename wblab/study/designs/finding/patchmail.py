@@ -50,4 +50,5 @@ def wrapped(text: str) -> str:
 def _wrapped(line: str) -> str:
     if not line or line.startswith((" ", "Subject:")):
         return line
-    return textwrap.fill(line, WIDTH, subsequent_indent="  " if line.startswith("- ") else "", break_long_words=False)
+    indent = "  " if line.startswith("- ") else ""
+    return textwrap.fill(line, WIDTH, subsequent_indent=indent, break_long_words=False, break_on_hyphens=False)
