@@ -40,7 +40,7 @@ outside: developed kernel ## Run what experiments/outside lists on stock kernels
 	@$(VENV)/bin/python docs/outside.py --run
 
 # The kernels that they need: wblab kernel build NAME, as the first call says.
-findings: developed kernel ## Make the runs of all findings anew (half an hour), and write their pages
+findings: developed kernel ## Make the runs of all findings anew (an hour), and write their pages
 	@for name in $$($(WBLAB) finding list --json | $(VENV)/bin/python -c 'import json, sys; [print(x["name"]) for x in json.load(sys.stdin)]'); do \
 	    $(WBLAB) finding run "$$name" --update || exit; \
 	done && $(VENV)/bin/python docs/findings.py

@@ -92,7 +92,9 @@ def test_nothing_is_left_when_in_qemu_is_ended(number, tmp_path):
     emulator.chmod(0o755)
     it = hand_on(NAMES[0], tmp_path / "it")
     environment = {"PATH": f"{programs}:{os.environ['PATH']}", "TMPDIR": str(scratch)}
-    process = subprocess.Popen([it / "in-qemu.sh", "/dev/null", modules], env=environment, start_new_session=True)
+    # Other tests ran loads in this process, which ignore signals at their end, and a shell cannot trap an ignored one.
+    command = ["env", "--default-signal=INT,TERM", it / "in-qemu.sh", "/dev/null", modules]
+    process = subprocess.Popen(command, env=environment, start_new_session=True)
     wait_until(lambda: "sleep" in descendants(process.pid).values())
     there = descendants(process.pid)
     process.send_signal(number)
