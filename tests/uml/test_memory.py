@@ -35,7 +35,7 @@ def test_the_limits_are_shares_of_it(shared_lab):
 
 
 def test_a_guest_whose_set_up_takes_too_much_fails_with_the_reason(lab, monkeypatch):
-    monkeypatch.setattr("wblab.host.command.boot_bytes", lambda spec: boot_bytes(spec) - 150 * MIB)
+    monkeypatch.setattr("wblab.host.command.boot_bytes", lambda *given: boot_bytes(*given) - 150 * MIB)
     with pytest.raises(RunFailedError, match=r"memory: .* is available in the guest, not 1\d\d"):
         lab.run("base", *SHORT)
     assert lab.left_behind() == []
