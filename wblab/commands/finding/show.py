@@ -10,6 +10,7 @@ from wblab.commands.common import add_json, print_wrapped
 if TYPE_CHECKING:
     from wblab.study.designs.finding.finding import Finding
     from wblab.study.designs.finding.judged import Judged
+    from wblab.study.designs.witness.kept import Seen
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -53,20 +54,27 @@ def _statements(finding: "Finding", found: "list[Judged]") -> Iterator[str]:
 
 
 def _outside(name: str) -> Iterator[str]:
-    """Yield what was confirmed outside of User Mode Linux."""
+    """Yield what was confirmed outside of User Mode Linux: each statement once, with all substrates below it."""
     from wblab.report.quantities import interval
     from wblab.study.designs.witness.kept import of_page
 
-    lines = [
-        f"- {statement.text}: {one.holds} on {one.substrate}"
-        f" ({interval(one.longest.median_s, min(one.longest.values_s), max(one.longest.values_s), 's')})"
-        for statement, answers in of_page(f"{name}.md")
-        for one in answers
-    ]
-    if lines:
-        yield "Outside of User Mode Linux, on Debian's own kernels in QEMU (stock:7.2@4: with four processors):"
-        yield from lines
-        yield ""
+    found: dict[str, dict[str, Seen]] = {}
+    for statement, answers in of_page(f"{name}.md"):
+        found.setdefault(statement.text, {}).update({one.substrate: one for one in answers})
+    if not found:
+        return
+    yield (
+        "Elsewhere (stock:7.2@4 is Debian's kernel in QEMU with four processors, 7.2+smp@4 the lab's by the host's "
+        "clock):"
+    )
+    width = max(len(substrate) for each in found.values() for substrate in each)
+    for text, by_substrate in found.items():
+        yield f"- {text}:"
+        for substrate, one in by_substrate.items():
+            values = one.longest.values_s
+            pause = interval(one.longest.median_s, min(values), max(values), "s")
+            yield f"    {substrate.ljust(width)}  {one.holds.ljust(12)}  {pause}"
+    yield ""
 
 
 def _to_json(name: str, finding: "Finding", found: "list[Judged]") -> dict[str, object]:
