@@ -33,6 +33,7 @@ NAME = "stock:7.2"
 # Some seconds of guest time, half of a minute of an idle machine's: a kernel for any machine boots slowly.
 SHORT = ("memory=64MiB", "load.l1.wait=500ms", "load.l1.size=14MiB", "trace.lead=500ms")
 SILENT = (*SHORT, "trace.events=[]")
+MOST_COURSES = 4
 FIRST = ("trace.events=[]", "load.l1.wait=500ms", "load.l1.size=1MiB", "load.l2.wait=500ms", "load.l2.size=64KiB")
 
 pytestmark = [
@@ -79,12 +80,15 @@ def test_nothing_is_proved_where_time_is_that_of_instructions(traced, capsys):
     assert "--prove" not in capsys.readouterr().out
 
 
-def test_a_seed_repeats(traced, tmp_path):
-    again = run(tmp_path, *SHORT)
-    for first, second in zip(traced.loads, again.loads, strict=True):
-        assert first.name == second.name
-        if first.boundaries_ns.tobytes() != second.boundaries_ns.tobytes():  # threads of QEMU took other turns
-            assert longest_s(traced, first.name) == pytest.approx(longest_s(again, first.name), rel=0.05, abs=0.01)
+def course(run: Run) -> tuple[bytes, ...]:
+    return tuple(item.boundaries_ns.tobytes() for item in run.loads)
+
+
+def test_a_seed_repeats_as_a_rule(traced, tmp_path):
+    courses = [course(traced)]
+    while len(set(courses)) == len(courses) < MOST_COURSES:  # on a busy host, threads of QEMU may take other turns
+        courses.append(course(run(tmp_path, *SHORT)))
+    assert len(set(courses)) < len(courses), "no two runs are the same to the bit"
 
 
 @pytest.mark.parametrize("older", ["stock:6.12", "stock:6.1"])
