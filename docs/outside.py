@@ -17,7 +17,7 @@ from typing import Any, Literal
 from wblab.kernels.stock.kernel import is_stock, parse
 from wblab.lab.kernelname import processors_in
 from wblab.lab.places import OUTSIDE
-from wblab.report.quantities import interval, quantity
+from wblab.report.quantities import quantity, spread
 from wblab.study.designs.witness.kept import Seen, Statement, Statements, said, seen, statements
 
 PAGE = Path(__file__).resolve().parent / "explanation" / "outside.md"
@@ -78,8 +78,7 @@ def _cell(one: Seen | None) -> str:
     """Return whether a statement holds on a substrate, and the longest pause of its loads there."""
     if one is None:
         return "–"
-    figure = one.longest
-    text = f"{_SIGNS[one.holds]} {interval(figure.median_s, min(figure.values_s), max(figure.values_s), 's')}"
+    text = f"{_SIGNS[one.holds]} {spread(one.longest.values_s, 's')}"
     return text.replace(" ", _TOGETHER).replace(f"{_TOGETHER}(", " (")  # a cell breaks before its range only
 
 

@@ -9,7 +9,7 @@ from wblab.commands.common import add_exp, add_jobs, add_json, add_resume, add_s
 from wblab.core.errors import InputError, WblabError
 from wblab.lab.printable import printable
 from wblab.lab.tables import Table
-from wblab.report.quantities import interval, quantity
+from wblab.report.quantities import quantity, spread
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -208,4 +208,4 @@ def _lost(noisy: "Sequence[Spoiled]", path: str) -> "Sequence[str]":
 def _figure(figure: "Figure | None") -> str:
     if figure is None:
         return "-"
-    return interval(figure.median_s, min(figure.values_s), max(figure.values_s), "s")
+    return spread(figure.values_s, "s")

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from wblab.commands.common import print_wrapped
 from wblab.core.errors import InputError, WblabError
 from wblab.lab.tables import Table
-from wblab.report.quantities import interval
+from wblab.report.quantities import interval, spread
 
 if TYPE_CHECKING:
     from wblab.study.designs.witness.kept import Seen, Statement
@@ -41,8 +41,8 @@ def _finding(arguments: argparse.Namespace, make: Made) -> None:
     """Make the studies that experiments/outside lists for a finding's page, and say which statements hold where."""
     from wblab.study.designs.witness.kept import seen, statements
 
-    listed, page = statements(), f"{arguments.spec}.md"
-    wanted = [one for one in listed.statement if one.page.rpartition("/")[2] == page]
+    listed = statements()
+    wanted = listed.of_page(f"{arguments.spec}.md")
     if not wanted:
         raise InputError(f"no study outside of User Mode Linux is listed for the finding {arguments.spec}: give a spec")
     answers = {}
@@ -68,8 +68,7 @@ def _statement(one: "Statement", cells: "dict[str, Seen | None]") -> Iterator[st
         if each is None:
             yield f"    {name}: no run succeeded"
         else:
-            values = each.longest.values_s
-            yield f"    {name}: {each.holds}, {interval(each.longest.median_s, min(values), max(values), 's')}"
+            yield f"    {name}: {each.holds}, {spread(each.longest.values_s, 's')}"
 
 
 def _to_json(one: "Seen | None") -> dict[str, Any] | None:

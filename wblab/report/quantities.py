@@ -10,6 +10,7 @@ Sizes have binary prefixes, as in specs and pictures. This module needs only the
 
 import math
 from collections.abc import Sequence
+from statistics import median
 
 _SIZES = ((1024.0**3, "GiB"), (1024.0**2, "MiB"), (1024.0, "KiB"), (1.0, "bytes"))
 _UNITS: dict[str, tuple[tuple[float, str], ...]] = {
@@ -80,6 +81,11 @@ def interval(  # noqa: PLR0913 - these are the parts of an interval
     (middle, *ends), name = numbers([estimate, low, high], unit, signed=signed)
     before = f"{confidence(level)}: " if level else ""
     return f"{_with_unit(middle, name)} ({before}{ends[0]} to {ends[1]})"
+
+
+def spread(values: Sequence[float], unit: str) -> str:
+    """Return the median of values, and the least to the most: 1.52 s (1.41 to 1.63)."""
+    return interval(median(values), min(values), max(values), unit)
 
 
 def span(low: float, high: float, unit: str, *, signed: bool = False) -> str:

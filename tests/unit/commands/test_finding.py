@@ -8,20 +8,6 @@ from wblab.cli import main
 from wblab.study.designs.finding.finding import names
 
 
-@pytest.fixture
-def place(tmp_path, monkeypatch):
-    """A directory of one's own; a guest that boots is a mistake."""
-
-    def boots(*_, **__):
-        raise AssertionError("something was booted")
-
-    monkeypatch.setattr("wblab.host.boot.boot", boots)
-    monkeypatch.setattr("wblab.study.run.run_store", boots)
-    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
-    monkeypatch.chdir(tmp_path)
-    return tmp_path
-
-
 def test_the_list_names_all_findings(capsys):
     assert main(["finding", "list"]) == 0
     lines = capsys.readouterr().out.splitlines()
@@ -61,12 +47,12 @@ def test_what_was_confirmed_outside_is_shown_with_the_finding(capsys):
         (["exprot"], "no verb 'exprot' (did you mean 'export'?)"),
     ],
 )
-def test_a_mistake_is_one_line(arguments, said, place, capsys):
-    (place / "full").mkdir()
-    (place / "full" / "file").touch()
+def test_a_mistake_is_one_line(arguments, said, nothing_boots, capsys):
+    (nothing_boots / "full").mkdir()
+    (nothing_boots / "full" / "file").touch()
     assert main(["finding", *arguments]) == 2
     printed = capsys.readouterr()
     assert not printed.out
     (line,) = printed.err.splitlines()
     assert said in line
-    assert not (place / "out").exists()
+    assert not (nothing_boots / "out").exists()

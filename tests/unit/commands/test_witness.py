@@ -9,17 +9,9 @@ from wblab.cli import main
 
 
 @pytest.fixture
-def place(tmp_path, monkeypatch):
-    """An empty cache and a directory for results; a guest that boots is a mistake."""
-
-    def boots(*_, **__):
-        raise AssertionError("something was booted")
-
-    monkeypatch.setattr("wblab.host.boot.boot", boots)
-    monkeypatch.setattr("wblab.study.run.run_store", boots)
-    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
-    monkeypatch.chdir(tmp_path)
-    return tmp_path / "exp"
+def place(nothing_boots):
+    """The directory for results."""
+    return nothing_boots / "exp"
 
 
 @pytest.mark.parametrize(

@@ -55,7 +55,7 @@ def _statements(finding: "Finding", found: "list[Judged]") -> Iterator[str]:
 
 def _outside(name: str) -> Iterator[str]:
     """Yield what was confirmed outside of User Mode Linux: each statement once, with all substrates below it."""
-    from wblab.report.quantities import interval
+    from wblab.report.quantities import spread
     from wblab.study.designs.witness.kept import of_page
 
     found: dict[str, dict[str, Seen]] = {}
@@ -71,9 +71,7 @@ def _outside(name: str) -> Iterator[str]:
     for text, by_substrate in found.items():
         yield f"- {text}:"
         for substrate, one in by_substrate.items():
-            values = one.longest.values_s
-            pause = interval(one.longest.median_s, min(values), max(values), "s")
-            yield f"    {substrate.ljust(width)}  {one.holds.ljust(12)}  {pause}"
+            yield f"    {substrate.ljust(width)}  {one.holds.ljust(12)}  {spread(one.longest.values_s, 's')}"
     yield ""
 
 

@@ -8,7 +8,7 @@ import numpy as np
 from tracecmd.sequence import Described
 
 from wblab.analysis.runs.pagecache import page_cache
-from wblab.analysis.runs.run import read_run
+from wblab.analysis.runs.run import Run, read_run
 from wblab.core.units import NS_PER_S
 from wblab.report.quantities import duration
 from wblab.study.designs.finding.finding import Excerpt
@@ -26,7 +26,7 @@ def excerpt(directory: Path, wanted: Excerpt) -> str:
     item = run.load(wanted.load)
     longest = int(item.pauses_ns.argmax())
     start_ns, pause_ns = int(item.boundaries_ns[longest]), int(item.pauses_ns[longest])
-    events = list(_events(directory, wanted, start_ns, start_ns + pause_ns))
+    events = list(_events(run, wanted, start_ns, start_ns + pause_ns))
     counts = Counter(event.name for event in events)
     middle = next((at for at, event in enumerate(events) if event.ts_ns >= start_ns + pause_ns // 2), 0)
     counted = "\n".join(f"{count:8,}  {name}" for name, count in counts.most_common())
@@ -35,8 +35,8 @@ def excerpt(directory: Path, wanted: Excerpt) -> str:
     return f"{head}\n\n{counted}\n\nFrom the middle of it (s since the loads started, event, fields):\n\n{lines}\n"
 
 
-def _events(directory: Path, wanted: Excerpt, start_ns: int, end_ns: int) -> Iterator[Described]:
-    sequence = page_cache(read_run(directory)).trace.sequence()
+def _events(run: Run, wanted: Excerpt, start_ns: int, end_ns: int) -> Iterator[Described]:
+    sequence = page_cache(run).trace.sequence()
     first, last = np.searchsorted(sequence.ts_ns, [start_ns, end_ns])
     for index in range(int(first), int(last)):
         event = sequence.described(index)

@@ -111,7 +111,7 @@ class Excerpt:
 
 @dataclass(frozen=True, kw_only=True)
 class Finding:
-    """A finding. proposal: a variant of the lab's kernels. fixes, history: commits of Linux, as a mail names them."""
+    """A finding. proposal: a variant of the lab's kernels. fixes: commits, as a mail names them."""
 
     title: str
     claim: str
@@ -123,7 +123,6 @@ class Finding:
     table: dict[str, FigureTable] = field(default_factory=dict)
     proposal: str = ""
     fixes: tuple[str, ...] = ()
-    history: tuple[str, ...] = ()
     missing: tuple[str, ...] = ()
     trace: tuple[Excerpt, ...] = ()
 

@@ -4,9 +4,8 @@ from dataclasses import dataclass
 
 from wblab.study.designs.finding.finding import Finding, Statement
 from wblab.study.designs.finding.kept import Kept
+from wblab.study.designs.witness.kept import HALF
 from wblab.study.designs.witness.result import STALLED_S
-
-HALF = 0.5
 
 
 @dataclass(frozen=True)

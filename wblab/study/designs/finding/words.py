@@ -7,7 +7,7 @@ from statistics import median
 
 from wblab.lab.tables import Table
 from wblab.report.metricnames import unit_of
-from wblab.report.quantities import interval, quantity
+from wblab.report.quantities import quantity, spread
 from wblab.study.designs.finding.finding import Column, FigureTable, Finding, Levels, Value
 from wblab.study.designs.finding.judged import Judged
 from wblab.study.designs.finding.kept import Kept, Measured
@@ -26,7 +26,7 @@ def value_words(value: Value, measured: Measured | None) -> str:
     values, unit = measured.values(value), unit_of(value.metric)
     if value.shown == "median":
         return quantity(median(values), unit)
-    return interval(median(values), min(values), max(values), unit)
+    return spread(values, unit)
 
 
 def markdown(heads: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
@@ -101,9 +101,9 @@ def judged_words(one: Judged, finding: Finding) -> str:
     """Return in how many runs a statement holds, and the values."""
     value = finding.value[one.statement.value]
     unit, number = unit_of(value.metric), len(one.values)
-    middle = interval(median(one.values), min(one.values), max(one.values), unit)
+    middle = spread(one.values, unit)
     if one.others:
-        middle += f", instead of {interval(median(one.others), min(one.others), max(one.others), unit)}"
+        middle += f", instead of {spread(one.others, unit)}"
     held = f"in all {number} runs" if one.holds else f"in {one.holds_in} of {number} runs"
     return f"{held if number > 1 else 'in the run' if one.holds else 'not in the run'}, {middle}"
 

@@ -58,6 +58,10 @@ class Statements:
     study: dict[str, Study]
     statement: tuple[Statement, ...]
 
+    def of_page(self, page: str) -> list[Statement]:
+        """Return the statements of one page, by its file's name."""
+        return [one for one in self.statement if one.page.rpartition("/")[2] == page]
+
 
 @dataclass(frozen=True)
 class Seen:
@@ -124,7 +128,7 @@ def _holds(words: set[Word], wanted: str) -> Holds:
 
 def of_page(page: str, folder: Path = OUTSIDE) -> list[tuple[Statement, list[Seen]]]:
     """Return the statements of one page, by its file's name, and what each substrate with a run says of them."""
-    return _answered([one for one in statements(folder).statement if one.page.rpartition("/")[2] == page], folder)
+    return _answered(statements(folder).of_page(page), folder)
 
 
 def about(key: str, folder: Path = OUTSIDE) -> list[tuple[Statement, list[Seen]]]:
