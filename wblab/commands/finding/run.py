@@ -6,12 +6,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from wblab.commands.common import add_exp, add_jobs, add_json, add_resume, add_seeds, print_wrapped
-from wblab.core.errors import WblabError
+from wblab.core.errors import InputError, WblabError
 from wblab.lab.printable import printable
 
 if TYPE_CHECKING:
-    from wblab.study.designs.finding.finding import Finding
-    from wblab.study.designs.finding.kept import Kept
+    from collections.abc import Sequence
+
+    from wblab.study.designs.finding.finding import Finding, Point
+    from wblab.study.designs.finding.kept import Kept, Measured
     from wblab.study.store import Store
 
 _SEEDS, _KEPT_SEEDS = 3, 10
@@ -25,11 +27,18 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "statement does not hold."
     )
     parser.add_argument("name", metavar="NAME", help="a finding: see wblab finding list")
-    add_seeds(parser, f"runs of each case (default: {_SEEDS}; with --update {_KEPT_SEEDS})")
+    add_seeds(parser, f"runs of each case (default: {_SEEDS}; with --update as many as the finding says)")
     parser.add_argument(
         "--update",
         action="store_true",
         help="make the runs of all figures, also of those in tables, and keep what they say in the checkout",
+    )
+    parser.add_argument(
+        "--matrix",
+        action="append",
+        default=[],
+        metavar="NAME",
+        help="with --update: measure only figures from this matrix, and keep the others as they are; repeatable",
     )
     add_jobs(parser)
     add_resume(parser)
@@ -39,22 +48,57 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def _run(arguments: argparse.Namespace) -> None:
-    from wblab.commands.many import Planned, begun, failed, named, print_failures
-    from wblab.kernels import built_kernels
     from wblab.lab.places import check_checkout
-    from wblab.study.begin import check_kernels, described
     from wblab.study.designs.finding import kept
     from wblab.study.designs.finding.finding import find, read
-    from wblab.study.designs.finding.measure import cells_of, measured, plan
-    from wblab.study.run import run_store
-    from wblab.study.store import Store
+    from wblab.study.designs.finding.measure import measured
 
     directory = find(arguments.name)
     finding = read(directory)
     if arguments.update:
         check_checkout(directory, "--update")
-    points = [point for point, _ in (finding.shown() if arguments.update else finding.tested())]
-    points += [each.point() for each in finding.trace if arguments.update]
+    elif arguments.matrix:
+        raise InputError("--matrix: give it with --update, which measures figures anew")
+    before = kept.read(directory)
+    found: dict[Point, Measured] = {}
+    stores = []
+    for points, seeds in _studies(arguments, finding):
+        store = _made(arguments, points, seeds)
+        stores.append(str(store.path))
+        found |= measured(store, points)
+        if arguments.update:
+            kept.write(directory, {**before, **found}, finding.shown())
+            _keep_excerpt(directory, finding, points, store)
+    _say(arguments, finding, (before, found), stores)
+
+
+def _studies(arguments: argparse.Namespace, finding: "Finding") -> "list[tuple[list[Point], int]]":
+    """Return the cells of each study to make, and its seeds: one study for all cells with the same number of seeds.
+
+    Raises InputError for a matrix that the finding has no figures from.
+    """
+    if not arguments.update:
+        return [([point for point, _ in finding.tested()], arguments.seeds or _SEEDS)]
+    points = [*(point for point, _ in finding.shown()), *(each.point() for each in finding.trace)]
+    known = sorted({point.matrix for point in points})
+    studies: dict[int, list[Point]] = {}
+    for name in arguments.matrix or known:
+        if name not in known:
+            raise InputError(f"--matrix {name}: no figure of {arguments.name} is from it: choose {', '.join(known)}")
+        seeds = arguments.seeds or finding.seeds.get(name, _KEPT_SEEDS)
+        studies.setdefault(seeds, []).extend(point for point in points if point.matrix == name)
+    return [(points, seeds) for seeds, points in studies.items()]
+
+
+def _made(arguments: argparse.Namespace, points: "Sequence[Point]", seeds: int) -> "Store":
+    """Make a study's runs. Raises WblabError if one fails."""
+    from wblab.commands.many import Planned, begun, failed, named, print_failures
+    from wblab.kernels import built_kernels
+    from wblab.study.begin import check_kernels, described
+    from wblab.study.designs.finding.measure import cells_of, plan
+    from wblab.study.run import run_store
+    from wblab.study.store import Store
+
     resolve = built_kernels()
     if arguments.resume:
         store = Store.open(named(arguments, "finding"), "finding")
@@ -62,32 +106,30 @@ def _run(arguments: argparse.Namespace) -> None:
         cells_of(store, points)
         planned = Planned(store.plan, store.kernels, store)
     else:
-        seeds = arguments.seeds or (_KEPT_SEEDS if arguments.update else _SEEDS)
         made = plan(arguments.name, points, seeds)
         planned = Planned(made, described(made, resolve))
-    again = f"wblab finding run {arguments.name} --resume"
-    with begun(arguments, resolve, planned, again) as (store, _):
+    matrices = (f"--matrix {name}" for name in dict.fromkeys(point.matrix for point in points))
+    again = " ".join([f"wblab finding run {arguments.name}", *(["--update", *matrices] if arguments.update else [])])
+    with begun(arguments, resolve, planned, f"{again} --resume") as (store, _):
         tally = run_store(store, None, arguments.jobs)
-    now = dict(measured(store, points))
-    before = kept.read(directory)
-    if arguments.update and not tally.failures:
-        _keep(directory, finding, now, store)
-    if tally.failures:
+    if count := len(tally.failures):
         print_failures(store, failed(tally))
-    _say(arguments, finding, before, now, store)
-    if tally.failures:
-        raise WblabError(f"{len(tally.failures)} runs failed: try again with {again} {store.path}")
+        raise WblabError(f"{count} runs failed: try again with {again} --resume {store.path}")
+    return store
 
 
-def _say(arguments: argparse.Namespace, finding: "Finding", before: "Kept", now: "Kept", store: "Store") -> None:
-    """Print which statements hold, beside what is kept."""
+def _say(
+    arguments: argparse.Namespace, finding: "Finding", kept_and_found: "tuple[Kept, Kept]", stores: "Sequence[str]"
+) -> None:
+    """Print which statements hold, beside what is kept, and where the runs are."""
     from wblab.study.designs.finding.judged import judged
     from wblab.study.designs.finding.words import judged_json, judged_words
 
+    before, now = kept_and_found
     found = judged(finding, now)
     known = {one.statement.text: one for one in judged(finding, before)}
     if arguments.json:
-        said = {"directory": str(store.path), "statements": judged_json(found, finding)}
+        said = {"directories": stores, "statements": judged_json(found, finding)}
         print(json.dumps(said, indent=2))
     else:
         for one in found:
@@ -96,19 +138,19 @@ def _say(arguments: argparse.Namespace, finding: "Finding", before: "Kept", now:
             if was := known.get(one.statement.text):
                 same = "; the same to the bit" if was.values[: len(one.values)] == one.values else ""
                 print_wrapped([f"  kept: {judged_words(was, finding)}{same}"])
-        print(printable(str(store.path)))
+        for store in stores:
+            print(printable(store))
     if not all(one.holds for one in found):
         raise WblabError("not every statement holds in every run")
 
 
-def _keep(directory: Path, finding: "Finding", now: "Kept", store: "Store") -> None:
-    """Keep the values of all figures, and the excerpt of a trace."""
+def _keep_excerpt(directory: Path, finding: "Finding", made: "Sequence[Point]", store: "Store") -> None:
+    """Keep the excerpt of a trace if its run was made."""
     from wblab.study.cells import run_name
-    from wblab.study.designs.finding import excerpt, kept
+    from wblab.study.designs.finding import excerpt
     from wblab.study.designs.finding.measure import cells_of
 
-    kept.write(directory, now, finding.shown())
     for each in finding.trace:
-        (cell,) = cells_of(store, [each.point()]).values()
-        run = store.runs / run_name(cell, 1)
-        (directory / excerpt.FILE).write_text(excerpt.excerpt(run, each))
+        if each.point() in made:
+            (cell,) = cells_of(store, [each.point()]).values()
+            (directory / excerpt.FILE).write_text(excerpt.excerpt(store.runs / run_name(cell, 1), each))

@@ -111,7 +111,10 @@ class Excerpt:
 
 @dataclass(frozen=True, kw_only=True)
 class Finding:
-    """A finding. proposal: a variant of the lab's kernels. fixes: commits, as a mail names them."""
+    """A finding. proposal: a variant of the lab's kernels. fixes: commits, as a mail names them.
+
+    seeds: how many each cell of a matrix has in figures.json, by the matrix, unless it is the ten of all others.
+    """
 
     title: str
     claim: str
@@ -125,6 +128,7 @@ class Finding:
     fixes: tuple[str, ...] = ()
     missing: tuple[str, ...] = ()
     trace: tuple[Excerpt, ...] = ()
+    seeds: dict[str, int] = field(default_factory=dict)
 
     def shown(self) -> Iterator[tuple[Point, Value]]:
         """Yield all values with their cells: those with a name, then those of tables."""

@@ -46,11 +46,12 @@ def read(directory: Path) -> Kept:
 
 
 def write(directory: Path, kept: Kept, shown: Iterable[tuple[Point, Value]]) -> None:
-    """Keep what the shown values need, a line for each cell. Raises OSError."""
+    """Keep what the shown values need of the cells that were measured, a line for each. Raises OSError."""
     wanted: dict[Point, set[tuple[str, str]]] = {}
     for point, value in shown:
         wanted.setdefault(point, set()).update((load, value.metric) for load in value.loads)
-    points = [json.dumps(_written(point, kept[point], wanted[point])) for point in sorted(wanted, key=str)]
+    known = sorted(wanted.keys() & kept.keys(), key=str)
+    points = [json.dumps(_written(point, kept[point], wanted[point])) for point in known]
     lines = ",\n".join(points)
     head = json.dumps(FIGURES.head() | {"points": []}).removesuffix("]}")
     with replace_file(directory / FILE) as file:
