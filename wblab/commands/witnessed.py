@@ -91,24 +91,18 @@ def _claim(arguments: argparse.Namespace, source: str, claim: "Claim", on: Seque
 
 
 def _verdict(arguments: argparse.Namespace, source: str, claim: "Claim", name: str) -> "Verdict":
-    from wblab.commands.many import Planned, begun
-    from wblab.kernels import built_kernels, full_name
-    from wblab.study.begin import described
-    from wblab.study.designs.cases.runs import examine, plan_of, possible, specs_of
+    from wblab.commands.claims import Question, verdicts_on
+    from wblab.kernels import full_name
     from wblab.study.designs.witness.substrates import label, substrate
 
     where = substrate(name)
     if where.real:
         raise InputError(f"--on {name}: claims are checked in virtual time: leave /real out")
-    kernel = full_name(where.kernel)
-    resolve = built_kernels(kernel, option="--on")
-    specs, impossible = possible(specs_of([claim], kernel), resolve)
-    if not specs:
+    if not claim.cases:
         return claim.check({})
-    about = {"source": source, "claims": [claim.name], "kernel": kernel, "format": "png", "impossible": impossible}
-    plan = plan_of(f"witness-{claim.name}-{label(where)}"[:60].rstrip("-."), specs, arguments.seeds, about)
-    with begun(arguments, resolve, Planned(plan, described(plan, resolve)), "wblab verify --resume") as (store, _):
-        return examine([claim], store, arguments.jobs, impossible=impossible).verdicts[0][1]
+    asked = Question(source, [claim], full_name(where.kernel), arguments.seeds)
+    ((_, verdict),) = verdicts_on(arguments, asked, f"witness-{claim.name}-{label(where)}")
+    return verdict
 
 
 def _verdict_words(verdict: "Verdict") -> tuple[str, str, str]:

@@ -41,8 +41,8 @@ def test_what_was_confirmed_outside_is_shown_with_the_finding(capsys):
         (["run", "low-limits-beside-a-slow-disk", "--seeds", "0"], "argument --seeds"),
         (["run", "low-limits-beside-a-slow-disk", "--resume", "none"], "none"),
         (["run", "low-limits-beside-a-slow-disk"], "wblab kernel build"),  # none is built in an empty cache
-        (["run", "low-limits-beside-a-slow-disk", "--matrix", "jbod"], "give it with --update"),
-        (["run", "low-limits-beside-a-slow-disk", "--update", "--matrix", "jbod"], "no figure of low-limits"),
+        (["run", "low-limits-beside-a-slow-disk", "--only", "jbod"], "give it with --update"),
+        (["run", "low-limits-beside-a-slow-disk", "--update", "--only", "jbod"], "no figure of low-limits"),
         (["export", "none", "out"], "no finding 'none'"),
         (["export", "low-limits-beside-a-slow-disk", "full"], "'full' is not empty: name a new directory"),
         (["export", "low-limits-beside-a-slow-disk", "full/file/below"], "cannot make the directory"),

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from wblab.study.store import Store
 
 _SEEDS, _KEPT_SEEDS = 3, 10
+CLAIMS = "claims"
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -34,11 +35,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="make the runs of all figures, also of those in tables, and keep what they say in the checkout",
     )
     parser.add_argument(
-        "--matrix",
+        "--only",
         action="append",
         default=[],
         metavar="NAME",
-        help="with --update: measure only figures from this matrix, and keep the others as they are; repeatable",
+        help="with --update: only the figures from this matrix, or only the verdicts on 'claims'; keep the others as "
+        "they are; repeatable",
     )
     add_jobs(parser)
     add_resume(parser)
@@ -48,6 +50,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def _run(arguments: argparse.Namespace) -> None:
+    from wblab.commands.finding.claims import keep_verdicts
     from wblab.lab.places import check_checkout
     from wblab.study.designs.finding import kept
     from wblab.study.designs.finding.finding import find, read
@@ -57,8 +60,8 @@ def _run(arguments: argparse.Namespace) -> None:
     finding = read(directory)
     if arguments.update:
         check_checkout(directory, "--update")
-    elif arguments.matrix:
-        raise InputError("--matrix: give it with --update, which measures figures anew")
+    elif arguments.only:
+        raise InputError("--only: give it with --update, which measures figures anew")
     before = kept.read(directory)
     found: dict[Point, Measured] = {}
     stores = []
@@ -69,6 +72,8 @@ def _run(arguments: argparse.Namespace) -> None:
         if arguments.update:
             kept.write(directory, {**before, **found}, finding.shown())
             _keep_excerpt(directory, finding, points, store)
+    if arguments.update and finding.claims and (not arguments.only or CLAIMS in arguments.only):
+        keep_verdicts(arguments, finding, directory)
     _say(arguments, finding, (before, found), stores)
 
 
@@ -82,9 +87,11 @@ def _studies(arguments: argparse.Namespace, finding: "Finding") -> "list[tuple[l
     points = [*(point for point, _ in finding.shown()), *(each.point() for each in finding.trace)]
     known = sorted({point.matrix for point in points})
     studies: dict[int, list[Point]] = {}
-    for name in arguments.matrix or known:
+    for name in arguments.only or known:
+        if name == CLAIMS and finding.claims:
+            continue
         if name not in known:
-            raise InputError(f"--matrix {name}: no figure of {arguments.name} is from it: choose {', '.join(known)}")
+            raise InputError(f"--only {name}: no figure of {arguments.name} is from it: choose {', '.join(known)}")
         seeds = arguments.seeds or finding.seeds.get(name, _KEPT_SEEDS)
         studies.setdefault(seeds, []).extend(point for point in points if point.matrix == name)
     return [(points, seeds) for seeds, points in studies.items()]
@@ -108,7 +115,7 @@ def _made(arguments: argparse.Namespace, points: "Sequence[Point]", seeds: int) 
     else:
         made = plan(arguments.name, points, seeds)
         planned = Planned(made, described(made, resolve))
-    matrices = (f"--matrix {name}" for name in dict.fromkeys(point.matrix for point in points))
+    matrices = (f"--only {name}" for name in dict.fromkeys(point.matrix for point in points))
     again = " ".join([f"wblab finding run {arguments.name}", *(["--update", *matrices] if arguments.update else [])])
     with begun(arguments, resolve, planned, f"{again} --resume") as (store, _):
         tally = run_store(store, None, arguments.jobs)

@@ -4,6 +4,7 @@ A directory of experiments/findings has it:
 
     finding.toml    the claim, statements, values and tables: this module
     figures.json    the kept values: kept.py
+    verdicts.json   the kept verdicts on claims, if the finding shows some: claimed.py
     trace.txt       an excerpt of a trace, if the finding names a run for it: excerpt.py
     page.md         the page in docs/findings, with holes for values and tables
     mail.txt        the mail of an export, likewise; without it the finding is not exported
@@ -72,6 +73,17 @@ class FigureTable:
 
 
 @dataclass(frozen=True, kw_only=True)
+class ClaimTable:
+    """Verdicts on claims of a work, side by side for several kernels. rows: a claim's name, by its few words here."""
+
+    source: str
+    head: str = "claim"
+    kernels: tuple[str, ...]
+    rows: dict[str, str]
+    seeds: int = 10
+
+
+@dataclass(frozen=True, kw_only=True)
 class Statement:
     """A sentence that a run can contradict, about one of the finding's values.
 
@@ -124,6 +136,7 @@ class Finding:
     statement: tuple[Statement, ...]
     value: dict[str, Value]
     table: dict[str, FigureTable] = field(default_factory=dict)
+    claims: dict[str, ClaimTable] = field(default_factory=dict)
     proposal: str = ""
     fixes: tuple[str, ...] = ()
     missing: tuple[str, ...] = ()

@@ -22,17 +22,19 @@ Holds = Literal["in every run", "in some runs", "in no run"]
 
 @dataclass(frozen=True, kw_only=True)
 class Study:
-    """A spec with changes, as in `wblab witness`, and where it runs."""
+    """A spec with changes, as in `wblab witness`, and where it runs. seeds: how many, unless it is what witness makes."""
 
     spec: str
     on: tuple[str, ...]
     set: tuple[str, ...] = ()
+    seeds: int = 0
 
     @property
     def command(self) -> list[str]:
         """The command that makes it."""
         settings = [word for setting in self.set for word in ("--set", setting)]
-        return ["wblab", "witness", self.spec, *settings, *(word for name in self.on for word in ("--on", name))]
+        seeds = ["--seeds", str(self.seeds)] if self.seeds else []
+        return ["wblab", "witness", self.spec, *settings, *(word for on in self.on for word in ("--on", on)), *seeds]
 
 
 @dataclass(frozen=True, kw_only=True)

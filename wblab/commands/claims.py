@@ -1,0 +1,43 @@
+"""Verdicts on some claims of a work on one kernel, for verbs that compare them between kernels."""
+
+import argparse
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from wblab.study.sources.claim import Claim, Verdict
+
+
+@dataclass(frozen=True)
+class Question:
+    """Claims of a work (source), the kernel that they are checked on, and how many seeds each case has."""
+
+    source: str
+    claims: "Sequence[Claim]"
+    kernel: str
+    seeds: int
+
+
+def verdicts_on(arguments: argparse.Namespace, asked: Question, name: str) -> "Sequence[tuple[Claim, Verdict]]":
+    """Make the runs that the claims need, and judge them. name: of the study. Raises WblabError.
+
+    The study is one of `wblab verify`, which resumes it.
+    """
+    from wblab.commands.many import Planned, begun
+    from wblab.kernels import built_kernels
+    from wblab.study.begin import described
+    from wblab.study.designs.cases.runs import examine, plan_of, possible, specs_of
+
+    resolve = built_kernels(asked.kernel, option="--on")
+    specs, impossible = possible(specs_of(asked.claims, asked.kernel), resolve)
+    about = {
+        "source": asked.source,
+        "claims": [claim.name for claim in asked.claims],
+        "kernel": asked.kernel,
+        "format": "png",
+        "impossible": impossible,
+    }
+    plan = plan_of(name[:60].rstrip("-."), specs, asked.seeds, about)
+    with begun(arguments, resolve, Planned(plan, described(plan, resolve)), "wblab verify --resume") as (store, _):
+        return examine(asked.claims, store, arguments.jobs, impossible=impossible).verdicts
