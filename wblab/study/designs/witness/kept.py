@@ -22,7 +22,7 @@ Holds = Literal["in every run", "in some runs", "in no run"]
 
 @dataclass(frozen=True, kw_only=True)
 class Study:
-    """A spec with changes, as in `wblab witness`, and where it runs. seeds: how many, unless it is what witness makes."""
+    """A spec with changes, as in `wblab witness`, and where it runs. seeds: 0 for as many as witness makes."""
 
     spec: str
     on: tuple[str, ...]
