@@ -17,7 +17,7 @@ MAX_RUNS = 100_000
 CONTROL_BOUND_NS = 50_000_000
 REPEATS = 2
 
-Further = Literal["causes"]  # optional metrics of a study
+Further = Literal["causes", "requests"]  # optional metrics of a study
 
 
 @dataclass(frozen=True)

@@ -27,11 +27,17 @@ def run_rows(directory: Path, further: Collection[Further]) -> "list[Row]":
     from wblab.analysis.runs.run import read_run
 
     run = read_run(directory)
-    if "causes" not in further:
-        return metric_rows(run)
-    from wblab.analysis.why.metrics import cause_metrics
+    if "causes" in further:
+        from wblab.analysis.why.metrics import cause_metrics
 
-    return metric_rows(run, cause_metrics)
+        rows = metric_rows(run, cause_metrics)
+    else:
+        rows = metric_rows(run)
+    if "requests" in further:
+        from wblab.analysis.runs.requestmetrics import request_rows
+
+        rows += request_rows(run)
+    return rows
 
 
 def results_table(plan: Plan, parts: Sequence[Part]) -> "pa.Table":

@@ -125,6 +125,7 @@ def test_invalid_axes_are_refused(folder, axes, word):
         ({"control_bound": "0s"}, "control_bound"),
         ({"metrics": ["cause"]}, "did you mean 'causes'"),
         ({"metrics": ["causes"], "set": {"trace.events": []}}, "no run would record why it is paused"),
+        ({"metrics": ["requests"]}, "give all cells block:block_rq_issue in trace.events"),
         ({"metrics": ["causes"], "set": {"trace.blame": "never"}}, "no run would record why it is paused"),
     ],
 )

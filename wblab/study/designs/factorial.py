@@ -2,7 +2,7 @@
 
 base = "base-device"                  # a preset, a TOML file or a run directory
 seeds = 10                            # 1 to 10, or a list of them
-metrics = ["causes"]                  # what the table of results has besides: the paused time by cause
+metrics = ["causes", "requests"]      # what the table has besides: the paused time by cause, each disk's requests
 [set]                                 # for all cells
 "trace.events" = []
 [axes]
@@ -31,6 +31,7 @@ from wblab.study.cells import Label, check_keys, find_base, label, make_cell, st
 from wblab.study.designs.inherited import read_table
 from wblab.study.plan import CONTROL_BOUND_NS, MAX_RUNS, REPEATS, Further, Plan, check_head, seeds_of
 
+_ISSUED = "block:block_rq_issue"
 BUILT = "built"  # `kernel = "built"`: every series that is built on this machine
 
 
@@ -41,7 +42,7 @@ class Settings:
     base: the spec that all cells start from. seeds: how many, from 1, or which.
     control_bound: a run whose control load stalls for longer is noisy. repeats: how often a noisy run is made again;
     in virtual time the host cannot reach the guest, and nothing is repeated. metrics: what the table has besides; for
-    the paused time by cause, the trace of each run is read.
+    these, the trace of each run is read.
     """
 
     name: str
@@ -83,6 +84,8 @@ def expand(table: dict[str, Any], folder: Path, *, built: Sequence[str] = (), se
     cells = tuple(make_cell(start, *cell, exact=exact) for cell in zip(names, chosen, strict=True))
     if "causes" in settings.metrics and not any(is_wanted(cell.spec) for cell in cells):
         raise InputError("metrics: no run would record why it is paused: give its cells trace.events, and trace.blame")
+    if "requests" in settings.metrics and not all(_ISSUED in cell.spec.trace.events for cell in cells):
+        raise InputError(f"metrics: requests are counted from the trace: give all cells {_ISSUED} in trace.events")
     return Plan(settings.name, settings.seeds, cells, settings.control_bound, settings.repeats, settings.metrics)
 
 

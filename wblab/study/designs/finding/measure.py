@@ -11,7 +11,7 @@ from wblab.study.cells import Cell, run_name
 from wblab.study.designs.factorial import read_matrix
 from wblab.study.designs.finding.finding import Point
 from wblab.study.designs.finding.kept import Measured
-from wblab.study.plan import Plan
+from wblab.study.plan import Further, Plan
 from wblab.study.store import Store
 from wblab.study.table import run_rows
 
@@ -46,15 +46,18 @@ def cells_of(store: Store, points: Iterable[Point]) -> dict[Point, Cell]:
 def measured(store: Store, points: Iterable[Point]) -> Iterator[tuple[Point, Measured]]:
     """Yield what the finished runs say of each point that has one. Raises InputError."""
     missing = {run_name(cell, seed) for cell, seed in store.missing()}
+    points = list(points)
+    metrics = {name: read_matrix(MATRICES.find(name)).metrics for name in {point.matrix for point in points}}
     for point, cell in cells_of(store, points).items():
         done = {seed: name for seed in store.plan.seeds if (name := run_name(cell, seed)) not in missing}
         if done:
-            yield point, _measured(store, done)
+            yield point, _measured(store, done, metrics[point.matrix])
 
 
-def _measured(store: Store, done: Mapping[int, str]) -> Measured:
+def _measured(store: Store, done: Mapping[int, str], further: Sequence[Further]) -> Measured:
     runs: Sequence[dict[tuple[str, str], float]] = [
-        {(load, metric): value for load, _, metric, value in run_rows(store.runs / name, ())} for name in done.values()
+        {(load, metric): value for load, _, metric, value in run_rows(store.runs / name, further)}
+        for name in done.values()
     ]
     common = set.intersection(*map(set, runs))
     release = RUN.read(store.runs / next(iter(done.values())) / EXPERIMENT)["kernel"]["release"]
