@@ -11,4 +11,4 @@ exclude_patterns = ["_build"]
 html_theme = "furo"
 html_title = "wblab"
 html_static_path = ["_static"]
-html_css_files = ["narrow.css"]
+html_css_files = ["narrow.css", "tables.css"]
