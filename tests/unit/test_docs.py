@@ -107,7 +107,7 @@ def test_prose_behind_a_command_is_seen(line):
 
 
 def test_narrow_pages_wrap_what_is_shown():
-    assert 'html_css_files = ["narrow.css"]' in (DOCS / "conf.py").read_text()
+    assert 'html_css_files = ["narrow.css", ' in (DOCS / "conf.py").read_text()
     assert "pre-wrap" in (DOCS / "_static/narrow.css").read_text()
 
 
