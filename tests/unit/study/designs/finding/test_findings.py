@@ -3,9 +3,10 @@
 import findings
 import pytest
 
+from wblab.analysis.runs.requestmetrics import DISK
 from wblab.core.errors import InputError
 from wblab.lab.places import FINDINGS
-from wblab.study.designs.finding import kept
+from wblab.study.designs.finding import claimed, kept
 from wblab.study.designs.finding.finding import find, names, read
 from wblab.study.designs.finding.judged import judged
 from wblab.study.designs.finding.measure import plan
@@ -19,7 +20,8 @@ def test_every_value_is_that_of_a_cell_of_a_matrix(name):
     points = [point for point, _ in finding.shown()] + [each.point() for each in finding.trace]
     cells = dict(zip(dict.fromkeys(points), plan(name, points, 1).cells, strict=True))
     for point, value in finding.shown():
-        assert set(value.loads) <= set(cells[point].spec.load), f"{point}: no load of these"
+        spec = cells[point].spec
+        assert set(value.loads) <= {*spec.load, *spec.disk, DISK}, f"{point}: no load or disk of these"
 
 
 @pytest.mark.parametrize("name", ALL)
@@ -27,6 +29,9 @@ def test_every_figure_is_kept_and_every_statement_holds_in_it(name):
     finding, values = read(find(name)), kept.read(FINDINGS / name)
     for point, value in finding.shown():
         assert len(values[point].values(value)) == len(values[point].seeds)
+    verdicts = claimed.read(FINDINGS / name)
+    for table in finding.claims.values():
+        assert {(kernel, claim) for kernel in table.kernels for claim in table.rows.values()} <= verdicts.keys()
     assert [one.statement.text for one in judged(finding, values) if not one.holds] == []
     assert len(judged(finding, values)) == len(finding.statement)
 

@@ -12,8 +12,8 @@ from wblab.study.designs.witness import kept, words
 def test_each_kind_of_setting_names_its_statements_and_where_they_hold():
     head, *lines = words.confirmed(["nr_requests"])
     assert head == "Tried outside of User Mode Linux:"
-    assert all(line.startswith("- With a queue of 4 requests") and " in QEMU with " in line for line in lines)
-    assert len(lines) == 2
+    assert all(" in QEMU with " in line for line in lines)
+    assert sum(line.startswith("- With a queue of 4 requests") for line in lines) == 2
 
 
 def test_a_kind_that_nobody_tried_is_said():
