@@ -2,6 +2,7 @@
 
 import argparse
 import json
+import shlex
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -12,8 +13,9 @@ from wblab.lab.tables import Table
 from wblab.report.quantities import quantity, spread
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
+    from wblab.analysis.runs.run import Run
     from wblab.commands.many import Planned
     from wblab.kernels import KernelResolver
     from wblab.study.designs.witness.result import Figure, Witness
@@ -30,7 +32,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Describe the verb and its options."""
     parser.description = (
         "Run a spec in User Mode Linux and on a distribution's own kernel in QEMU, with one processor and several, and "
-        "say which loads are stalled where. It compares whether a load is stalled, not for how many milliseconds. "
+        "say which loads are stalled where; with --on live:DIR also on this machine itself. It compares whether a load is stalled, not for how many milliseconds. "
         "A run by the host's clock whose control load is stalled does not count, and is repeated twice at most."
     )
     parser.add_argument(
@@ -46,8 +48,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         default=[],
         metavar="KERNEL",
         help="where: 7.2, 7.2+smp@4 (with four processors, on the host's clock), stock:7.2 (a distribution's), "
-        "stock:7.2@4, each with /real for the host's clock; repeatable (default: the default kernel, and the stock one "
-        "with 1, 2, 4 and 8 processors)",
+        "stock:7.2@4, each with /real for the host's clock; live:DIR (this machine itself: the loads write in DIR) or "
+        "live:slow=DIR,fast=DIR (a directory for each disk of the spec); live+limits:DIR (as root: with the spec's "
+        "dirty limits, which are set for the whole machine during each run); repeatable (default: the default kernel, "
+        "and the stock one with 1, 2, 4 and 8 processors)",
     )
     add_settings(parser)
     add_seeds(parser, "runs on each", _SEEDS)
@@ -60,17 +64,26 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 @dataclass(frozen=True)
 class _Study:
-    """A study that was made: what it says, what the machine spoiled, and the other runs that failed."""
+    """A study that was made: what it says, what the machine spoiled, and the other runs that failed.
+
+    first: the first run on each substrate that has one. again: the command that resumes it.
+    """
 
     store: "Store"
     found: "Witness"
     noisy: "Sequence[Spoiled]"
     on: "Sequence[Substrate]"
     failures: "Tally"
+    first: "Mapping[str, Run]"
+    again: str
 
     def to_json(self) -> dict[str, Any]:
         """Return it as a JSON object."""
-        shown = {"spoiled": [each.to_json() for each in self.noisy]}
+        from wblab.study.designs.witness.here import machine_of
+
+        shown: dict[str, Any] = {"spoiled": [each.to_json() for each in self.noisy]}
+        if machines := {name: machine for name, run in self.first.items() if (machine := machine_of(run))}:
+            shown["machine"] = machines
         return {"directory": str(self.store.path)} | self.found.to_json() | shown
 
     def check(self) -> None:
@@ -79,7 +92,8 @@ class _Study:
 
         if count := len(self.failures.failures):
             print_failures(self.store, failed(self.failures))
-            raise WblabError(f"{count} runs failed: try again with wblab witness --resume {self.store.path}")
+            what = "1 run" if count == 1 else f"{count} runs"
+            raise WblabError(f"{what} failed: try again with {self.again} {self.store.path}")
 
 
 def _witness(arguments: argparse.Namespace) -> None:
@@ -91,7 +105,7 @@ def _witness(arguments: argparse.Namespace) -> None:
     if arguments.json:
         print(json.dumps(study.to_json(), indent=2))
     else:
-        _show(study.found, study.on, study.noisy, str(study.store.path))
+        _show(study)
     study.check()
 
 
@@ -113,7 +127,8 @@ def _made(arguments: argparse.Namespace) -> _Study:
     from wblab.study.run import run_store
 
     resolve = built_kernels(*(substrate(name).kernel for name in arguments.on), option="--on")
-    with begun(arguments, resolve, _planned(arguments, resolve), "wblab witness --resume") as (store, _):
+    again = _again(arguments.on)
+    with begun(arguments, resolve, _planned(arguments, resolve), again) as (store, _):
         tally = run_store(store, None, arguments.jobs)
     missing = {run_name(cell, seed) for cell, seed in store.missing()}
     runs = {
@@ -124,7 +139,16 @@ def _made(arguments: argparse.Namespace) -> _Study:
     }
     noisy = spoiled(store)
     on = [substrate(name).settled(resolve) for name in runs]
-    return _Study(store, witness(runs), noisy, on, without_spoiled(tally, noisy))
+    first = {name: of[0] for name, of in runs.items() if of}
+    return _Study(store, witness(runs), noisy, on, without_spoiled(tally, noisy), first, again)
+
+
+def _again(on: "Sequence[str]") -> str:
+    """Return the command that resumes a study, without its directory: directories of this machine are named again."""
+    from wblab.kernels.here import is_here
+
+    named = [word for name in on if is_here(name) for word in ("--on", name)]
+    return shlex.join(["wblab", "witness", *named, "--resume"])
 
 
 def _default_on() -> list[str]:
@@ -162,16 +186,26 @@ def _planned(arguments: argparse.Namespace, resolve: "KernelResolver") -> "Plann
     return Planned(plan, described(plan, resolve))
 
 
-def _show(found: "Witness", on: "Sequence[Substrate]", noisy: "Sequence[Spoiled]", path: str) -> None:
+def _show(study: _Study) -> None:
     """Print the answer: what agrees, the figures, what each substrate is, its noise, and what was spoiled by it."""
+    found, path = study.found, str(study.store.path)
     print_wrapped([*_answer(found), ""])
     rows = [(row.load, *map(_figure, row.figures), row.agreement) for row in found.rows]
     rows.append(("(control load)", *(quantity(max(each), "s") if each else "-" for each in found.noise_s), ""))
     Table(rows, ("longest pause of", *found.substrates, "")).show()
-    print_wrapped(["", *(f"{each.name}: {each.words}" for each in on), ""])
-    if noisy:
-        print_wrapped([*_lost(noisy, path), ""])
+    print_wrapped(["", *(line for each in study.on for line in _substrate(each, study.first)), ""])
+    if study.noisy:
+        print_wrapped([*_lost(study.noisy, f"{study.again} {path}"), ""])
     print(printable(path))
+
+
+def _substrate(on: "Substrate", first: "Mapping[str, Run]") -> "Sequence[str]":
+    """Return what a substrate is, and how this machine differs from the spec, if it is that."""
+    from wblab.study.designs.witness.here import differences, machine_of
+
+    run = first.get(on.name)
+    more = differences(on.name, run) if run and machine_of(run) else ()
+    return [f"{on.name}: {on.words}", *(f"  {line}" for line in more)]
 
 
 def _answer(found: "Witness") -> "Sequence[str]":
@@ -192,7 +226,7 @@ def _answer(found: "Witness") -> "Sequence[str]":
     return said or ["No load can be compared."]
 
 
-def _lost(noisy: "Sequence[Spoiled]", path: str) -> "Sequence[str]":
+def _lost(noisy: "Sequence[Spoiled]", again: str) -> "Sequence[str]":
     """Return what was spoiled, a line for each seed of a substrate, and what to do about what stays so."""
     lines = ["Spoiled, as the machine stalled the control load itself for over 0.3 s:"]
     for each in noisy:
@@ -201,7 +235,7 @@ def _lost(noisy: "Sequence[Spoiled]", path: str) -> "Sequence[str]":
             f"{each.substrate}, seed {each.seed}: {stalls}; {'repeated' if each.is_replaced else 'not counted'}"
         )
     if not all(each.is_replaced for each in noisy):
-        lines.append(f"Repeat what is not counted when the machine is less busy: wblab witness --resume {path}")
+        lines.append(f"Repeat what is not counted when the machine is less busy: {again}")
     return lines
 
 

@@ -93,9 +93,12 @@ def _claim(arguments: argparse.Namespace, source: str, claim: "Claim", on: Seque
 def _verdict(arguments: argparse.Namespace, source: str, claim: "Claim", name: str) -> "Verdict":
     from wblab.commands.claims import Question, verdicts_on
     from wblab.kernels import full_name
+    from wblab.kernels.here import is_here
     from wblab.study.designs.witness.substrates import label, substrate
 
     where = substrate(name)
+    if is_here(where.kernel):
+        raise InputError(f"--on {name}: a claim is checked in guests only: give a spec or a finding")
     if where.real:
         raise InputError(f"--on {name}: claims are checked in virtual time: leave /real out")
     if not claim.cases:

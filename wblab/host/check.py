@@ -18,6 +18,7 @@ from wblab.host.options import check_options
 from wblab.host.parameters import check_parameters
 from wblab.host.translate import check as check_translation
 from wblab.kernels import Kernel, has_virtual_time
+from wblab.kernels.here import HereKernel
 from wblab.kernels.parameters import may_take
 from wblab.kernels.stock.kernel import StockKernel
 from wblab.lab.kernelname import check_option
@@ -50,6 +51,8 @@ def check_run(spec: Spec) -> None:
 
 def check_kernel(spec: Spec, kernel: Kernel) -> None:
     """Raise InputError for a kernel that lacks what the run needs: patches, options, parameters."""
+    if isinstance(kernel, HereKernel):
+        raise InputError(f"{spec.kernel.name} is this machine itself: only wblab witness --on runs loads on it")
     if isinstance(kernel, StockKernel):
         check_translation(spec)
         _check_programs([EMULATOR])

@@ -8,8 +8,10 @@ from wblab.core.errors import InputError
 from wblab.core.spec import Spec, Trace
 from wblab.host.blame import blamed, is_wanted
 from wblab.host.check import check_kernel, check_run
+from wblab.host.here import check as check_here
 from wblab.host.sandbox import landlock_version
 from wblab.kernels import Kernel, KernelResolver, sort_events
+from wblab.kernels.here import HereKernel, is_here
 
 
 @dataclass(frozen=True)
@@ -33,6 +35,11 @@ class Request:
 
 def ready(spec: Spec, resolve: KernelResolver) -> Request:
     """Return the request for a run on this machine. Raises InputError for one that cannot run: nothing was booted."""
+    if is_here(spec.kernel.build):
+        kernel = resolve(spec.kernel.build)
+        assert isinstance(kernel, HereKernel)
+        check_here(spec, kernel)
+        return Request(spec, kernel)
     check_run(spec)
     return suited(spec, resolve(spec.kernel.build))
 

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from functools import cache
 
 from wblab.kernels import catalog
+from wblab.kernels.here import HereKernel
 from wblab.kernels.kernel import Kernel
 from wblab.kernels.options import options_of
 from wblab.kernels.stock.kernel import StockKernel
@@ -23,6 +24,8 @@ def has_virtual_time(kernel: Kernel) -> bool:
 
     A kernel whose options are not known is trusted to have it.
     """
+    if isinstance(kernel, HereKernel):
+        return False
     options = options_of(kernel)
     return isinstance(kernel, StockKernel) or options is None or "CONFIG_UML_TIME_TRAVEL_SUPPORT" in options
 

@@ -11,7 +11,7 @@ from types import MappingProxyType
 from typing import TypeAlias
 
 from wblab.core.errors import InputError, WblabError
-from wblab.kernels import cache, catalog, choice, kernel, make, places, series, source, tree
+from wblab.kernels import cache, catalog, choice, here, kernel, make, places, series, source, tree
 from wblab.kernels.build import Build, Say
 from wblab.kernels.catalog import Catalog
 from wblab.kernels.choice import Choice, PatchError, ReadFile
@@ -68,8 +68,11 @@ def built_kernel(name: str, *, given: Collection[str] = (), option: str = "--ker
     """Return the built kernel that a spec names; "" is the default. Raises InputError.
 
     A kernel is a program that runs here, and a spec may come from somebody else. So a spec may name only a series, or a
-    path that the user has also named on the command line (given), by an option.
+    path that the user has also named on the command line (given), by an option. So it is with directories of this
+    machine.
     """
+    if here.is_here(name):
+        return _here(name, given, option)
     if stock.is_stock(name):
         return _stock(name)
     plain, options, _ = _parted(name)
@@ -90,6 +93,13 @@ def built_kernel(name: str, *, given: Collection[str] = (), option: str = "--ker
     return kernel_
 
 
+def _here(name: str, given: Collection[str], option: str) -> Kernel:
+    if full_name(name) not in map(full_name, given):
+        asked = shlex.join([option, name])
+        raise InputError(f"{name} writes on this machine, and a study may not choose that by itself: give {asked}")
+    return here.find(name)
+
+
 def _stock(name: str) -> Kernel:
     found = stock.find(name)
     if found is None:
@@ -106,6 +116,8 @@ def full_name(name: str) -> str:
     """Return a kernel's name that holds in every directory, in its one spelling: a path as an absolute path."""
     if stock.is_stock(name):
         return name
+    if here.is_here(name):
+        return here.full_name(name)
     plain, options, processors = _parted(name)
     path = os.path.expanduser(plain)
     if _may_be_path(plain) and os.path.exists(path):

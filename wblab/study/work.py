@@ -18,9 +18,10 @@ from wblab.host.bundle import program_sha256
 from wblab.host.command import interpreter
 from wblab.host.machine import describe_host
 from wblab.host.machinelock import machine_lock
-from wblab.host.recorded import RunFailedError
+from wblab.host.recorded import Finished, RunFailedError
 from wblab.host.request import Request, ready
 from wblab.kernels import Kernel, KernelResolver, built_kernel
+from wblab.kernels.here import HereKernel
 from wblab.lab.progress import Report, silent
 from wblab.study.plan import Further
 from wblab.study.store import pack
@@ -75,6 +76,8 @@ def own_kernel(name: str) -> Kernel:
 def same_kernel(name: str, build_id: str, resolve: KernelResolver) -> Kernel:
     """Return the kernel of a name. Raises InputError if it is another build than the caller's."""
     kernel = resolve(name)
+    if isinstance(kernel, HereKernel) and kernel.build_id != build_id:
+        raise InputError(f"{name}: this is another machine, or its kernel is another one now ({kernel.release})")
     if kernel.build_id != build_id:
         raise InputError(
             f"the kernel {name or kernel.series} is another build here ({kernel.build_id[:12]}) than the caller's "
@@ -150,7 +153,7 @@ def run_in(room: Path, order: Order, report: Report = silent, resolve: KernelRes
     try:
         request = accepted(order, resolve)
         with machine_lock(request.spec.clock.mode, lambda: report(None, "waiting for its turn")):
-            directory = run_anywhere(request, room, report=report).directory
+            directory = _made(request, room, report).directory
             return Result(
                 directory, rows=_rows(directory, order)
             )  # inside the lock: a run in real time needs the machine
@@ -160,6 +163,14 @@ def run_in(room: Path, order: Order, report: Report = silent, resolve: KernelRes
         return Result(error.directory or b"", str(error).replace(f" (see {error.directory})", ""))
     except WblabError as error:
         return Result(failure=str(error))
+
+
+def _made(request: Request, room: Path, report: Report) -> Finished:
+    if not isinstance(request.kernel, HereKernel):
+        return run_anywhere(request, room, report=report)
+    from wblab.live.runs.ofspec import run_here
+
+    return run_here(request, room, report=report)
 
 
 def _lost_events(directory: Path) -> bool:

@@ -78,12 +78,18 @@ class _Spawning(Command):
             raise CommandFailed(os.waitstatus_to_exitcode(status))
 
 
-def start_load(
-    name: str, load: Load, directory: int, start_ns: int, setup: Callable[[memoryview], None] = lambda shared: None
+def start_load(  # noqa: PLR0913 - two of them by name
+    name: str,
+    load: Load,
+    directory: int,
+    start_ns: int,
+    setup: Callable[[memoryview], None] = lambda shared: None,
+    *,
+    seed: int = NO_SEED,
 ) -> Running:
     """Start a load whose first cycle begins at `start_ns` (CLOCK_MONOTONIC); its process runs `setup` first.
 
-    directory: a descriptor of its working directory, because a name could be redirected.
+    directory: a descriptor of its working directory, because a name could be redirected. seed: of what it draws.
     """
     stamps, parent = stamps_for(load), os.getpid()
     shared = memoryview(mmap.mmap(-1, mmap.PAGESIZE)).cast("q")
@@ -97,7 +103,7 @@ def start_load(
         setup(shared)
         os.fchdir(directory)
         own = _Spawning(load, shared) if isinstance(load, Command) else load
-        run_cycles(own, Path(), stamps, start_ns, draw_stream(NO_SEED, name))
+        run_cycles(own, Path(), stamps, start_ns, draw_stream(seed, name))
 
     return Running(name, load, fork_child(task), stamps, shared)
 

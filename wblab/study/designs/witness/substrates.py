@@ -1,6 +1,6 @@
 """Substrates: where a spec can run. A name is that of a kernel, with /real for the host's clock.
 
-A kernel without virtual time has the host's clock in any case.
+A kernel without virtual time has the host's clock in any case, and so has this machine itself: live:DIR.
 """
 
 import re
@@ -9,8 +9,10 @@ from dataclasses import dataclass, replace
 
 from wblab.core.errors import InputError
 from wblab.core.spec import Clock, Spec
+from wblab.host import here
 from wblab.host.translate import check, in_bytes
 from wblab.kernels import KernelResolver, full_name, has_virtual_time
+from wblab.kernels.here import find, is_here
 from wblab.kernels.stock.kernel import PREFIX, is_stock, parse
 from wblab.lab.kernelname import processors_in, with_processors
 from wblab.study.cells import Cell
@@ -29,13 +31,16 @@ class Substrate:
 
     @property
     def processors(self) -> int:
-        """How many the guest has."""
+        """How many it has."""
+        if is_here(self.kernel):
+            return find(self.kernel).processors
         return parse(self.kernel)[1] if is_stock(self.kernel) else processors_in(self.kernel)[1]
 
     @property
     def words(self) -> str:
         """What it is, in a line."""
         what = "a distribution's kernel in QEMU" if is_stock(self.kernel) else "User Mode Linux"
+        what = "this machine" if is_here(self.kernel) else what
         many = "1 processor" if self.processors == 1 else f"{self.processors} processors"
         clock = "the host's clock" if self.real else "virtual time"
         return f"{what}, {many}, {clock}"
@@ -47,6 +52,8 @@ class Substrate:
 
 def substrate(name: str) -> Substrate:
     """Return the substrate that a name means. Raises InputError."""
+    if is_here(name):
+        return Substrate(name, full_name(name), real=True)
     kernel = name.removesuffix(_REAL)
     if not kernel:
         raise InputError(f"--on {name!r}: name a kernel, such as 7.2 or stock:7.2@4, and /real for the host's clock")
@@ -64,6 +71,10 @@ def cells(spec: Spec, on: Sequence[Substrate], resolve: KernelResolver) -> tuple
     _check_distinct(on)
     if any(is_stock(each.kernel) for each in on):
         check(spec)
+    for each in on:
+        if is_here(each.kernel):
+            here.check_keys(spec)
+            here.check_disks(spec, find(each.kernel))
     same = replace(in_bytes(spec), trace=replace(spec.trace, events=(), filters={}, triggers={}))
     settled = [each.settled(resolve) for each in on]
     _check_distinct(settled)

@@ -1,0 +1,69 @@
+"""What this machine is as a substrate, in words: where it differs from what the spec describes."""
+
+import shlex
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from wblab.analysis.runs.run import Run
+from wblab.core.spec import Disk, Spec
+from wblab.core.units import format_bytes
+from wblab.kernels.here import PLAIN, WITH_LIMITS
+from wblab.report.quantities import quantity, size
+
+_LIMITS = ("vm.dirty_bytes", "vm.dirty_background_bytes")
+
+
+def machine_of(run: Run) -> Mapping[str, Any] | None:
+    """Return what a run on a machine itself recorded of it; None for a run elsewhere."""
+    machine = run.record.get("machine")
+    return machine if isinstance(machine, dict) and "limits_set" in machine else None
+
+
+def differences(name: str, run: Run) -> Iterator[str]:
+    """Yield what differs on a machine from the spec of a run there, a line each. name: of the substrate."""
+    machine, spec = machine_of(run), run.spec
+    assert machine
+    assert isinstance(spec, Spec)
+    release, memory = run.record["kernel"]["release"], size(machine["memory_bytes"])
+    yield f"Linux {release}, {memory} of memory; the spec has {format_bytes(spec.memory)}"
+    for disk, place in machine["disks"].items():
+        yield f"{_where(place)}; the spec has {_meant(spec.disk[disk])}"
+        if not place["has_device"]:
+            yield f"{place['directory']} is on no block device: what its limits and queue are is not known"
+    if machine["shared_disks"]:
+        yield f"the disks are not independent: both are on {' and '.join(machine['shared_disks'])} and share its rate"
+    yield from _limits(name, machine, spec)
+    if ignored := list(_ignored(spec, limits_set=machine["limits_set"])):
+        yield f"not set on this machine: {', '.join(ignored)}"
+
+
+def _where(place: Mapping[str, Any]) -> str:
+    scheduler = f", scheduler {place['scheduler']}" if place["scheduler"] else ""
+    return f"{place['directory']}: {place['filesystem']} on {place['device']}{scheduler}"
+
+
+def _meant(disk: Disk) -> str:
+    return f"{disk.filesystem} on a disk of {quantity(disk.write_bps, 'bytes/s')}, scheduler {disk.scheduler}"
+
+
+def _limits(name: str, machine: Mapping[str, Any], spec: Spec) -> Iterator[str]:
+    """Yield the dirty limits here and in the spec, and what a comparison needs."""
+    wanted = ", background ".join(size(int(spec.sysctl[key])) for key in _LIMITS)
+    own = ", background ".join(size(machine["own_thresholds"][key]) for key in ("dirty", "background"))
+    if machine["limits_set"]:
+        yield f"dirty limits: {wanted}, the spec's, only during each run; the machine's own are {own}"
+        return
+    yield f"dirty limits: {own}; the spec has {wanted}"
+    asked = shlex.join(["--on", name.replace(PLAIN, WITH_LIMITS, 1)])
+    yield f"These limits decide who stalls. To compare, set the spec's during each run, as root: {asked}"
+
+
+def _ignored(spec: Spec, *, limits_set: bool) -> Iterator[str]:
+    """Yield the spec's settings that this machine does not get."""
+    for name, disk in spec.disk.items():
+        key = spec.disk_key(name)
+        for part in ("queue", "bdi"):
+            yield from (f"{key}.{part}.{attribute}={value}" for attribute, value in getattr(disk, part).items())
+        yield from (f"{key}.{part}" for part in ("mkfs_options", "mount_options") if getattr(disk, part))
+    if not limits_set:
+        yield from (f"{key}={value}" for key, value in spec.sysctl.items() if key not in _LIMITS)
