@@ -18,7 +18,8 @@ if TYPE_CHECKING:
     from wblab.analysis.runs.run import Run
     from wblab.commands.many import Planned
     from wblab.kernels import KernelResolver
-    from wblab.study.designs.witness.result import Figure, Witness
+    from wblab.study.designs.witness.figure import Figure
+    from wblab.study.designs.witness.result import Witness
     from wblab.study.designs.witness.spoiled import Spoiled
     from wblab.study.designs.witness.substrates import Substrate
     from wblab.study.run import Tally
@@ -32,7 +33,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Describe the verb and its options."""
     parser.description = (
         "Run a spec in User Mode Linux and on a distribution's own kernel in QEMU, with one processor and several, and "
-        "say which loads are stalled where; with --on live:DIR also on this machine itself. It compares whether a load is stalled, not for how many milliseconds. "
+        "say which loads are stalled where; with --on live:DIR also on this machine itself. It compares whether a load "
+        "is stalled, not for how many milliseconds. "
         "A run by the host's clock whose control load is stalled does not count, and is repeated twice at most."
     )
     parser.add_argument(
@@ -188,24 +190,27 @@ def _planned(arguments: argparse.Namespace, resolve: "KernelResolver") -> "Plann
 
 def _show(study: _Study) -> None:
     """Print the answer: what agrees, the figures, what each substrate is, its noise, and what was spoiled by it."""
+    from wblab.study.designs.witness.here import titles
+
     found, path = study.found, str(study.store.path)
+    named = titles(found.substrates)
     print_wrapped([*_answer(found), ""])
     rows = [(row.load, *map(_figure, row.figures), row.agreement) for row in found.rows]
     rows.append(("(control load)", *(quantity(max(each), "s") if each else "-" for each in found.noise_s), ""))
-    Table(rows, ("longest pause of", *found.substrates, "")).show()
-    print_wrapped(["", *(line for each in study.on for line in _substrate(each, study.first)), ""])
+    Table(rows, ("longest pause of", *(named[name] for name in found.substrates), "")).show()
+    print_wrapped(["", *(line for each in study.on for line in _substrate(each, named[each.name], study.first)), ""])
     if study.noisy:
         print_wrapped([*_lost(study.noisy, f"{study.again} {path}"), ""])
     print(printable(path))
 
 
-def _substrate(on: "Substrate", first: "Mapping[str, Run]") -> "Sequence[str]":
+def _substrate(on: "Substrate", name: str, first: "Mapping[str, Run]") -> "Sequence[str]":
     """Return what a substrate is, and how this machine differs from the spec, if it is that."""
     from wblab.study.designs.witness.here import differences, machine_of
 
     run = first.get(on.name)
     more = differences(on.name, run) if run and machine_of(run) else ()
-    return [f"{on.name}: {on.words}", *(f"  {line}" for line in more)]
+    return [f"{name}: {on.words}", *(f"  {line}" for line in more)]
 
 
 def _answer(found: "Witness") -> "Sequence[str]":

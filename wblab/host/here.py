@@ -1,12 +1,12 @@
-"""What can be known to be wrong with a spec's run on this machine itself, in the user's directories, before it starts."""
+"""What can be known to be wrong with a spec's run on this machine itself, before it starts: its keys, directories."""
 
 import os
+from collections.abc import Collection
 from pathlib import Path
 
 from wblab.core.check import DIRTY_SYSCTLS, check_spec
 from wblab.core.errors import InputError
 from wblab.core.spec import Spec
-from wblab.core.units import format_bytes
 from wblab.kernels.here import WITH_LIMITS, HereKernel
 from wblab.machine.block import whole_disk
 from wblab.machine.directory import open_directory
@@ -32,23 +32,18 @@ def check(spec: Spec, kernel: HereKernel) -> None:
 
 def check_keys(spec: Spec) -> None:
     """Raise InputError for a spec that no machine can run outside of a guest, naming the key."""
-    kinds = {
-        "agent": spec.agent,
-        "cgroup": spec.cgroup,
-        "phase": spec.phase,
-        "kernel.parameters": spec.kernel.parameters,
-        "kernel.config": spec.kernel.config,
-        "may_fail": spec.may_fail,
-    }
-    if found := [f"{key}.{name}" if key in ("agent", "cgroup", "phase") else key for key, of in kinds.items() for name in of]:
+    tables: dict[str, Collection[str]] = {"agent": spec.agent, "cgroup": spec.cgroup, "phase": spec.phase}
+    found = [f"{key}.{name}" for key, table in tables.items() for name in table]
+    found += ["kernel.parameters"] * bool(spec.kernel.parameters) + ["kernel.config"] * bool(spec.kernel.config)
+    found += ["may_fail"] * bool(spec.may_fail)
+    found += [f"load.{name}.until" for name, load in spec.load.items() if load.has_until]
+    if found:
         raise InputError(f"{found[0]}: that is only for guests, not for this machine itself: leave it out")
     for name, load in spec.load.items():
         if load.needs_lab:
             raise InputError(f"load.{name}: programs of a spec do not run on this machine itself: use wblab live")
         if load.raw:
             raise InputError(f"load.{name}: a raw load would overwrite a disk of this machine: leave it out")
-        if load.has_until:
-            raise InputError(f"load.{name}.until: that is only for guests, not for this machine itself: leave it out")
     for name, disk in spec.disk.items():
         key = spec.disk_key(name)
         if not disk.is_hardware:
@@ -79,7 +74,7 @@ def directory_of(spec: Spec, kernel: HereKernel, disk: str) -> Path:
 
 
 def needed_bytes(spec: Spec, disk: str) -> int:
-    """Return the room that a disk's loads need: as much as they have in the lab, and some for the rest of the machine."""
+    """Return the room that a disk's loads need: as much as they have in the lab, and some for others."""
     return spec.disk[disk].resident_bytes + _SPARE_BYTES
 
 

@@ -31,6 +31,7 @@ from wblab.lab.formats import EXPERIMENT, write_json
 from wblab.lab.progress import Report, silent
 from wblab.live.runs.limits import set_limits
 from wblab.live.runs.loads import Running, reap, start_load, stop_loads
+from wblab.live.runs.throughput import Throughput
 from wblab.machine.directory import open_directory, own_directory
 from wblab.machine.place import Place, place_of
 from wblab.machine.undo import Undo
@@ -45,15 +46,21 @@ _END = {signal.SIGTERM}  # from the study; a terminal's Ctrl-C is for the study 
 
 @dataclass
 class _Here:
-    """A run in progress. held: a descriptor of each disk's directory, which is ours alone."""
+    """A run in progress. By disk: a descriptor of its directory, which is ours alone, and the traffic of its device."""
 
     spec: Spec
-    held: dict[str, int]
+    held: dict[str, int] = field(default_factory=dict)
+    traffic: dict[str, Throughput] = field(default_factory=dict)
     running: list[Running] = field(default_factory=list)
 
     @property
     def by_name(self) -> dict[str, Running]:
         return {item.name: item for item in self.running}
+
+    def sample(self, *, at_once: bool = False) -> None:
+        """Sample what the devices have written."""
+        for throughput in self.traffic.values():
+            throughput.sample(time.monotonic_ns(), at_once=at_once)
 
 
 def run_here(request: Request, results: Path, *, report: Report = silent) -> Finished:
@@ -80,10 +87,11 @@ def _make(  # noqa: PLR0913, PLR0917
 ) -> None:
     spec, kernel = request.spec, request.kernel
     assert isinstance(kernel, HereKernel)
-    here = _Here(spec, {})
+    here = _Here(spec)
     places: dict[str, Place] = {}
     for disk in spec.disk:
         here.held[disk], places[disk] = _own(spec, kernel, disk, stack, undo)
+        here.traffic[disk] = Throughput(places[disk].device)
     record["machine"] = _describe(spec, kernel, places)
     write_json(staged / EXPERIMENT, record)
     try:
@@ -99,6 +107,8 @@ def _make(  # noqa: PLR0913, PLR0917
             _check(item)
     finally:
         _kill(here.running)
+        here.sample(at_once=True)
+        record["machine"]["traffic"] = {disk: of.to_json() for disk, of in here.traffic.items()}
         for item in here.running:
             rundir.write_load(staged, item.name, item.load, item.pid, item.stamps)
 
@@ -165,6 +175,7 @@ def _watch(here: _Here, report: Report) -> None:
     start_s = time.monotonic()
     while True:
         _raise_if_ended(_POLL_S)
+        here.sample()
         for item in here.running:
             if item.has_ended():
                 _check(item)

@@ -1,16 +1,24 @@
 """What this machine is as a substrate, in words: where it differs from what the spec describes."""
 
 import shlex
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from wblab.analysis.runs.run import Run
+from wblab.core.errors import InputError
 from wblab.core.spec import Disk, Spec
 from wblab.core.units import format_bytes
-from wblab.kernels.here import PLAIN, WITH_LIMITS
+from wblab.kernels.here import PLAIN, WITH_LIMITS, is_here
+from wblab.lab.formats import EXPERIMENT
 from wblab.report.quantities import quantity, size
 
 _LIMITS = ("vm.dirty_bytes", "vm.dirty_background_bytes")
+
+
+def titles(names: Sequence[str]) -> dict[str, str]:
+    """Return short names for a table: directories of this machine are left out where one name remains for one place."""
+    kinds = {name: name.partition(":")[0] if is_here(name) else name for name in names}
+    return {name: kind if list(kinds.values()).count(kind) == 1 else name for name, kind in kinds.items()}
 
 
 def machine_of(run: Run) -> Mapping[str, Any] | None:
@@ -19,15 +27,25 @@ def machine_of(run: Run) -> Mapping[str, Any] | None:
     return machine if isinstance(machine, dict) and "limits_set" in machine else None
 
 
-def differences(name: str, run: Run) -> Iterator[str]:
-    """Yield what differs on a machine from the spec of a run there, a line each. name: of the substrate."""
+def differences(name: str, run: Run) -> list[str]:
+    """Return what differs on a machine from the spec of a run there, a line each. name: of the substrate.
+
+    Raises InputError for a damaged record.
+    """
+    try:
+        return list(_differences(name, run))
+    except (KeyError, TypeError, ValueError, AttributeError):
+        raise InputError(f"{run.path / EXPERIMENT} is damaged: its 'machine' is not that of a machine") from None
+
+
+def _differences(name: str, run: Run) -> Iterator[str]:
     machine, spec = machine_of(run), run.spec
     assert machine
     assert isinstance(spec, Spec)
     release, memory = run.record["kernel"]["release"], size(machine["memory_bytes"])
     yield f"Linux {release}, {memory} of memory; the spec has {format_bytes(spec.memory)}"
     for disk, place in machine["disks"].items():
-        yield f"{_where(place)}; the spec has {_meant(spec.disk[disk])}"
+        yield f"{_where(place, machine['traffic'][disk])}; the spec has {_meant(spec.disk[disk])}"
         if not place["has_device"]:
             yield f"{place['directory']} is on no block device: what its limits and queue are is not known"
     if machine["shared_disks"]:
@@ -37,13 +55,15 @@ def differences(name: str, run: Run) -> Iterator[str]:
         yield f"not set on this machine: {', '.join(ignored)}"
 
 
-def _where(place: Mapping[str, Any]) -> str:
+def _where(place: Mapping[str, Any], traffic: Mapping[str, Any] | None) -> str:
     scheduler = f", scheduler {place['scheduler']}" if place["scheduler"] else ""
-    return f"{place['directory']}: {place['filesystem']} on {place['device']}{scheduler}"
+    wrote = traffic["written_per_busy_s"] if traffic else 0
+    rate = f", wrote {quantity(wrote, 'bytes/s')} when busy" if wrote else ""
+    return f"{place['directory']}: {place['filesystem']} on {place['device']}{scheduler}{rate}"
 
 
 def _meant(disk: Disk) -> str:
-    return f"{disk.filesystem} on a disk of {quantity(disk.write_bps, 'bytes/s')}, scheduler {disk.scheduler}"
+    return f"{disk.filesystem}, scheduler {disk.scheduler}, {quantity(disk.write_bps, 'bytes/s')}"
 
 
 def _limits(name: str, machine: Mapping[str, Any], spec: Spec) -> Iterator[str]:

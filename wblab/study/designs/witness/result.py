@@ -2,34 +2,14 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from statistics import median
 from typing import Any, Literal
 
 from wblab.analysis.runs.metrics import control_stall_s
 from wblab.analysis.runs.pauses import load_pauses
 from wblab.analysis.runs.run import LoadCycles, Run
+from wblab.study.designs.witness.figure import Figure
 
-STALLED_S = 0.3  # a longer pause is one that people notice, as for wblab pauses
-Word = Literal["stalled", "not stalled", "in some runs"]
 Agreement = Literal["agree", "differ", "not decided"]
-
-
-@dataclass(frozen=True)
-class Figure:
-    """The longest pause of one load on one substrate, in s, over seeds; at least one."""
-
-    values_s: tuple[float, ...]
-
-    @property
-    def median_s(self) -> float:
-        """The median over seeds."""
-        return median(self.values_s)
-
-    @property
-    def word(self) -> Word:
-        """Whether the load is stalled: in all runs, in none, or in some."""
-        stalled = [value > STALLED_S for value in self.values_s]
-        return "stalled" if all(stalled) else "in some runs" if any(stalled) else "not stalled"
 
 
 @dataclass(frozen=True)

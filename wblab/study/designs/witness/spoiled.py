@@ -11,7 +11,7 @@ from wblab.analysis.runs.metrics import control_stall_s
 from wblab.analysis.runs.run import read_run
 from wblab.core.units import NS_PER_S
 from wblab.study.cells import run_name
-from wblab.study.designs.witness.result import STALLED_S
+from wblab.study.designs.witness.figure import STALLED_S
 from wblab.study.designs.witness.substrates import AXIS
 from wblab.study.run import Tally
 from wblab.study.store import Store
