@@ -82,7 +82,7 @@ def check_room(spec: Spec, disk: str, directory: Path, held: int) -> None:
     """Raise InputError if a directory, given by descriptor, has not enough room for the loads of a disk."""
     state, needed = os.fstatvfs(held), needed_bytes(spec, disk)
     if (room := state.f_bavail * state.f_frsize) < needed:
-        raise InputError(f"{directory} has {room >> 20} MiB free, {spec.name} needs {needed >> 20} MiB: free some")
+        raise InputError(f"{directory} has {room >> 20} MiB free, its loads need {needed >> 20} MiB: free some")
 
 
 def _checked(spec: Spec, disk: str, directory: Path) -> Place:
@@ -90,7 +90,7 @@ def _checked(spec: Spec, disk: str, directory: Path) -> Place:
     try:
         held = open_directory(directory)
     except OSError as error:
-        raise InputError(f"cannot use the directory {str(directory)!r}: {error.strerror}: give another") from None
+        raise InputError(f"cannot use the directory {str(directory)!r}: {error.strerror}") from None
     try:
         place = place_of(held)
         if place.filesystem in _IN_MEMORY:

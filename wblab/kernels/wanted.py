@@ -68,8 +68,7 @@ def built_kernel(name: str, *, given: Collection[str] = (), option: str = "--ker
     """Return the built kernel that a spec names; "" is the default. Raises InputError.
 
     A kernel is a program that runs here, and a spec may come from somebody else. So a spec may name only a series, or a
-    path that the user has also named on the command line (given), by an option. So it is with directories of this
-    machine.
+    path or a directory of this machine that the user has also named on the command line (given), by an option.
     """
     if here.is_here(name):
         return _here(name, given, option)
@@ -114,10 +113,8 @@ def built_kernels(*given: str, option: str = "--kernel") -> KernelResolver:
 
 def full_name(name: str) -> str:
     """Return a kernel's name that holds in every directory, in its one spelling: a path as an absolute path."""
-    if stock.is_stock(name):
-        return name
-    if here.is_here(name):
-        return here.full_name(name)
+    if stock.is_stock(name) or here.is_here(name):
+        return here.full_name(name) if here.is_here(name) else name
     plain, options, processors = _parted(name)
     path = os.path.expanduser(plain)
     if _may_be_path(plain) and os.path.exists(path):

@@ -12,6 +12,7 @@ from wblab.kernels.here import PLAIN, WITH_LIMITS, is_here
 from wblab.lab.formats import EXPERIMENT
 from wblab.report.quantities import quantity, size
 
+_LITTLE = 0.1  # a share of what offenders write: with less, a disk's rate says nothing
 _LIMITS = ("vm.dirty_bytes", "vm.dirty_background_bytes")
 
 
@@ -45,7 +46,8 @@ def _differences(name: str, run: Run) -> Iterator[str]:
     release, memory = run.record["kernel"]["release"], size(machine["memory_bytes"])
     yield f"Linux {release}, {memory} of memory; the spec has {format_bytes(spec.memory)}"
     for disk, place in machine["disks"].items():
-        yield f"{_where(place, machine['traffic'][disk])}; the spec has {_meant(spec.disk[disk])}"
+        wrote = _wrote(spec, disk, machine["traffic"][disk])
+        yield f"{_where(place)}{wrote}; the spec has {_meant(spec.disk[disk])}"
         if not place["has_device"]:
             yield f"{place['directory']} is on no block device: what its limits and queue are is not known"
     if machine["shared_disks"]:
@@ -55,11 +57,19 @@ def _differences(name: str, run: Run) -> Iterator[str]:
         yield f"not set on this machine: {', '.join(ignored)}"
 
 
-def _where(place: Mapping[str, Any], traffic: Mapping[str, Any] | None) -> str:
+def _where(place: Mapping[str, Any]) -> str:
     scheduler = f", scheduler {place['scheduler']}" if place["scheduler"] else ""
-    wrote = traffic["written_per_busy_s"] if traffic else 0
-    rate = f", wrote {quantity(wrote, 'bytes/s')} when busy" if wrote else ""
-    return f"{place['directory']}: {place['filesystem']} on {place['device']}{scheduler}{rate}"
+    return f"{place['directory']}: {place['filesystem']} on {place['device']}{scheduler}"
+
+
+def _wrote(spec: Spec, disk: str, traffic: Mapping[str, Any] | None) -> str:
+    """Return how fast a disk wrote in its best second, or that it had nothing to write while memory took all."""
+    offered = sum(load.written_bytes for name, load in spec.load.items() if spec.disk_of(name) == disk)
+    if not traffic or not offered:
+        return ""
+    if traffic["written_bytes"] < offered * _LITTLE:
+        return ", wrote almost nothing yet when the run ended"
+    return f", wrote up to {quantity(traffic['most_written_per_s'], 'bytes/s')}"
 
 
 def _meant(disk: Disk) -> str:

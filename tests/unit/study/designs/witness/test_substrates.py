@@ -6,6 +6,7 @@ import pytest
 
 from wblab.core.errors import InputError
 from wblab.kernels import Kernel
+from wblab.kernels.here import find
 from wblab.kernels.stock.kernel import StockKernel, is_stock
 from wblab.lab.named import SPECS
 from wblab.lab.specfile import read_spec
@@ -91,3 +92,26 @@ def test_what_a_stock_kernel_cannot_run_is_refused_only_where_one_is_asked_for(r
     assert cells(seeks, [substrate("7.2")], resolve)
     with pytest.raises(InputError, match=r"disk\.slow\.seek_time"):
         cells(seeks, [substrate("7.2"), substrate("stock:7.2")], resolve)
+
+
+def test_this_machine_is_a_substrate_with_a_directory_for_each_disk(resolve):
+    name = "live:slow=/mnt/a@4,fast=/mnt/b"
+    found = substrate(name)
+    assert (found.name, found.kernel, found.real) == (name, name, True)
+    assert found.words.startswith("this machine, ")
+    assert found.words.endswith(", the host's clock")
+    cell = cells(SPEC, [found], lambda _: find(name))[0]
+    assert (cell.spec.kernel.name, cell.spec.clock.mode) == (name, "real")
+    assert cell.name == "0-live-slow-mnt-a-4-fast-mnt-b"
+
+
+@pytest.mark.parametrize(
+    ("settings", "name", "said"),
+    [
+        (["phase.p={at='1s'}"], "live:slow=/a,fast=/b", r"phase\.p: that is only for guests"),
+        ([], "live:/a", "two-disks has disks slow and fast"),
+    ],
+)
+def test_what_this_machine_cannot_run_is_refused(settings, name, said):
+    with pytest.raises(InputError, match=said):
+        cells(read_spec(SPECS.find("two-disks"), settings), [substrate(name)], lambda _: find(name))

@@ -1,0 +1,106 @@
+"""A spec's run on this machine itself, in directories of the test; the machine's limits are left alone."""
+
+import os
+import signal
+import subprocess
+import sys
+
+import pytest
+from support.waiting import wait_until
+
+from wblab.analysis.runs.run import read_run
+from wblab.core.tables import to_table
+from wblab.host import here
+from wblab.host.recorded import RunFailedError
+from wblab.host.request import Request
+from wblab.kernels.here import find
+from wblab.lab.named import SPECS
+from wblab.lab.places import ROOT
+from wblab.lab.specfile import read_spec
+from wblab.live.runs.ofspec import run_here
+
+LIMIT_S = 60
+QUICK = (
+    *("clock.mode=real", "trace.events=[]"),
+    *("load.l1.wait=300ms", "load.l1.size=1MiB", "load.l2.wait=400ms", "load.l2.size=64KiB"),
+)
+
+
+@pytest.fixture
+def request_for(tmp_path, monkeypatch):
+    """Return a function that returns the request of a short run in a directory, which may be in memory."""
+    monkeypatch.setattr(here, "_IN_MEMORY", ())
+    (tmp_path / "disk").mkdir()
+
+    def make(*settings):
+        name = f"live:{tmp_path / 'disk'}"
+        spec = read_spec(SPECS.find("base"), [*QUICK, *settings]).on(name)
+        return Request(spec, find(name))
+
+    return make
+
+
+def test_it_runs_and_leaves_nothing_but_what_it_measured(request_for, tmp_path):
+    wanted = request_for("seed=7")
+    finished = run_here(wanted, tmp_path / "exp")
+    run = read_run(finished.directory)
+    assert [(item.name, item.end) for item in run.loads] == [
+        *(("c1", "stopped"), ("w1", "stopped"), ("mw1", "stopped"), ("l1", "finished"), ("l2", "finished")),
+    ]
+    assert len(run.load("l1").durations_ns) == (1 << 20) // 1024
+    assert run.record["spec"] == to_table(wanted.spec)
+    machine = run.record["machine"]
+    assert machine["limits_set"] is False
+    assert machine["thresholds"].keys() == machine["own_thresholds"].keys()
+    assert machine["disks"]["disk"]["directory"] == str(tmp_path / "disk")
+    assert os.listdir(tmp_path / "disk") == []
+
+
+def test_a_load_that_fails_fails_the_run_and_its_files_are_removed(request_for, tmp_path, monkeypatch):
+    with pytest.raises(RunFailedError, match="the load l1 failed: Is a directory"):
+        run_here(request_for("load.l1.file='mw1'", "load.mw1.file='mw1/x'", "load.l1.wait=1s"), tmp_path / "exp")
+    assert os.listdir(tmp_path / "disk") == []
+
+
+def test_a_run_that_lasts_too_long_fails(request_for, tmp_path):
+    with pytest.raises(RunFailedError, match="the load l1, l2 did not end within time_limit"):
+        run_here(request_for("time_limit=1s", "load.l1.idle=500ms", "load.l2.idle=500ms"), tmp_path / "exp")
+    assert os.listdir(tmp_path / "disk") == []
+
+
+def test_a_directory_that_has_gone_fails_the_run(request_for, tmp_path):
+    wanted = request_for()
+    (tmp_path / "disk").rmdir()
+    with pytest.raises(RunFailedError, match="cannot make a directory in"):
+        run_here(wanted, tmp_path / "exp")
+
+
+CODE = """
+import signal, sys
+from pathlib import Path
+from wblab.host import here
+from wblab.host.request import Request
+from wblab.kernels.here import find
+from wblab.lab.named import SPECS
+from wblab.lab.specfile import read_spec
+from wblab.live.runs.ofspec import run_here
+
+def stop(*_):
+    raise KeyboardInterrupt
+
+signal.signal(signal.SIGTERM, stop)
+spec = read_spec(SPECS.find("base"), ["clock.mode=real", "trace.events=[]"]).on(sys.argv[1])
+run_here(Request(spec, find(sys.argv[1])), Path(sys.argv[2]))
+"""
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGKILL])
+def test_however_it_is_ended_nothing_is_left(tmp_path, number):
+    disk = tmp_path / "disk"
+    disk.mkdir()
+    argv = [sys.executable, "-c", CODE, f"live:{disk}", str(tmp_path / "exp")]
+    process = subprocess.Popen(argv, cwd=ROOT, stderr=subprocess.DEVNULL)
+    wait_until(lambda: list(disk.glob("*/w1")), LIMIT_S)
+    process.send_signal(number)
+    assert process.wait(LIMIT_S) != 0
+    wait_until(lambda: os.listdir(disk) == [], LIMIT_S)
