@@ -2,8 +2,6 @@
 
 import json
 import shutil
-import subprocess
-import sys
 
 import pytest
 
@@ -39,28 +37,3 @@ def test_substrates_that_differ_are_told_apart(four, said, tmp_path, monkeypatch
     path.write_text(json.dumps(answer))
     monkeypatch.setattr(words, "about", lambda kind: kept.about(kind, tmp_path / "outside"))
     assert any(said in line for line in words.confirmed(["nr_requests"]))
-
-
-def test_in_short_each_statement_stands_once_and_where_it_was_tried():
-    tried, untried = words.shortly(
-        {
-            "short-queue": ["nr_requests"],
-            "again": ["nr_requests"],
-            "dirty-bytes": ["vm.dirty_bytes"],
-            "io.max": ["io.max"],
-        }
-    )
-    assert tried.startswith("Tried outside of User Mode Linux, on Linux 7.2.11+deb13-amd64 in QEMU with 1 and 4 proc")
-    assert tried.count("With a queue of 4 requests, programs on the same disk") == 1
-    assert tried.count("in QEMU with 1 and 4 processors") == 1
-    assert "limits of 12 and 24 MiB: in every run on Linux 7.2.11+deb13-amd64 in QEMU with 1 processor." in tried
-    assert untried == "Nothing of this kind was tried outside of User Mode Linux: io.max."
-
-
-def test_in_short_what_nobody_tried_is_one_line():
-    assert words.shortly({"idle": []}) == ["Nothing of this kind was tried outside of User Mode Linux: idle."]
-
-
-def test_a_daemon_that_says_it_loads_no_numpy():
-    code = "import sys, wblab.study.designs.witness.words; sys.exit('numpy' in sys.modules)"
-    assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
