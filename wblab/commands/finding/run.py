@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from wblab.study.store import Store
 
 _SEEDS, _KEPT_SEEDS = 3, 10
-CLAIMS = "claims"
+_CLAIMS = "claims"
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -64,17 +64,21 @@ def _run(arguments: argparse.Namespace) -> None:
         raise InputError("--only: give it with --update, which measures figures anew")
     before = kept.read(directory)
     found: dict[Point, Measured] = {}
-    stores = []
+    stores, lost = [], ""
     for points, seeds in _studies(arguments, finding):
-        store = _made(arguments, points, seeds)
+        store, lost = _made(arguments, points, seeds)
         stores.append(str(store.path))
         found |= measured(store, points)
+        if lost:
+            break
         if arguments.update:
             kept.write(directory, {**before, **found}, finding.shown())
             _keep_excerpt(directory, finding, points, store)
-    if arguments.update and finding.claims and (not arguments.only or CLAIMS in arguments.only):
+    if arguments.update and not lost and finding.claims and (not arguments.only or _CLAIMS in arguments.only):
         keep_verdicts(arguments, finding, directory)
     _say(arguments, finding, (before, found), stores)
+    if lost:
+        raise WblabError(lost)
 
 
 def _studies(arguments: argparse.Namespace, finding: "Finding") -> "list[tuple[list[Point], int]]":
@@ -88,7 +92,7 @@ def _studies(arguments: argparse.Namespace, finding: "Finding") -> "list[tuple[l
     known = sorted({point.matrix for point in points})
     studies: dict[int, list[Point]] = {}
     for name in arguments.only or known:
-        if name == CLAIMS and finding.claims:
+        if name == _CLAIMS and finding.claims:
             continue
         if name not in known:
             raise InputError(f"--only {name}: no figure of {arguments.name} is from it: choose {', '.join(known)}")
@@ -97,8 +101,8 @@ def _studies(arguments: argparse.Namespace, finding: "Finding") -> "list[tuple[l
     return [(points, seeds) for seeds, points in studies.items()]
 
 
-def _made(arguments: argparse.Namespace, points: "Sequence[Point]", seeds: int) -> "Store":
-    """Make a study's runs. Raises WblabError if one fails."""
+def _made(arguments: argparse.Namespace, points: "Sequence[Point]", seeds: int) -> "tuple[Store, str]":
+    """Make a study's runs; return it, and what to say if some failed. Raises WblabError."""
     from wblab.commands.many import Planned, begun, failed, named, print_failures
     from wblab.kernels import built_kernels
     from wblab.study.begin import check_kernels, described
@@ -119,10 +123,10 @@ def _made(arguments: argparse.Namespace, points: "Sequence[Point]", seeds: int) 
     again = " ".join([f"wblab finding run {arguments.name}", *(["--update", *matrices] if arguments.update else [])])
     with begun(arguments, resolve, planned, f"{again} --resume") as (store, _):
         tally = run_store(store, None, arguments.jobs)
-    if count := len(tally.failures):
-        print_failures(store, failed(tally))
-        raise WblabError(f"{count} runs failed: try again with {again} --resume {store.path}")
-    return store
+    if not (count := len(tally.failures)):
+        return store, ""
+    print_failures(store, failed(tally))
+    return store, f"{count} runs failed: try again with {again} --resume {store.path}"
 
 
 def _say(

@@ -39,8 +39,10 @@ class Substrate:
     @property
     def words(self) -> str:
         """What it is, in a line."""
-        what = "a distribution's kernel in QEMU" if is_stock(self.kernel) else "User Mode Linux"
-        what = "this machine" if is_here(self.kernel) else what
+        if is_here(self.kernel):
+            what = "this machine"
+        else:
+            what = "a distribution's kernel in QEMU" if is_stock(self.kernel) else "User Mode Linux"
         many = "1 processor" if self.processors == 1 else f"{self.processors} processors"
         clock = "the host's clock" if self.real else "virtual time"
         return f"{what}, {many}, {clock}"
