@@ -24,7 +24,8 @@ def watch(lab, spec, *settings):
     command += [word for setting in settings for word in ("--set", setting)]
     done = subprocess.run(command, cwd=ROOT, capture_output=True, check=False)
     assert done.returncode == 0, done.stderr
-    return list(map(parse, done.stdout.splitlines())), read_run(lab.results / done.stderr.decode().strip())
+    name = done.stderr.decode().splitlines()[-1]  # after the progress, of a run that takes long
+    return list(map(parse, done.stdout.splitlines())), read_run(lab.results / name)
 
 
 def rows(items, key):
