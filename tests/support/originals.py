@@ -13,11 +13,12 @@ from wblab.lab.livespec import HostDisk, LiveSpec
 from wblab.lab.named import SPECS
 from wblab.lab.specfile import read_spec
 from wblab.live.runs.request import INNOCENT
-from wblab.study.designs.cases.runs import plan_of, specs_of
+from wblab.study.designs.cases.runs import plan_of
 from wblab.study.designs.factorial import expand
 from wblab.study.designs.twin import runs as twin_runs
 from wblab.study.designs.twin.machine import Machine
 from wblab.study.plan import Plan
+from wblab.study.sources.cases import case_spec
 from wblab.study.sources.registry import chosen
 from wblab.study.store import Store
 
@@ -83,7 +84,7 @@ def bisection(directory: Path) -> None:
 def verification(directory: Path) -> None:
     """Write a verification whose runs are missing."""
     asked = {"source": "thesis", "claims": ["openat-ext4"], "kernel": "", "format": "png"}
-    specs = specs_of(chosen(["openat-ext4"]))
+    specs = {case: case_spec(case, 1) for claim in chosen(["openat-ext4"]) for case in claim.cases}
     _study(directory, plan_of("verify", specs, 2, asked))
 
 

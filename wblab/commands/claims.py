@@ -27,10 +27,11 @@ def verdicts_on(arguments: argparse.Namespace, asked: Question, name: str) -> "S
     from wblab.commands.many import Planned, begun
     from wblab.kernels import built_kernels
     from wblab.study.begin import described
-    from wblab.study.designs.cases.runs import examine, plan_of, possible, specs_of
+    from wblab.study.designs.cases.runs import examine, plan_of, possible
 
     resolve = built_kernels(asked.kernel, option="--on")
-    specs, impossible = possible(specs_of(asked.claims, asked.kernel), resolve)
+    resolve(asked.kernel)  # a kernel that is not here ends all; a case's own kernel only its claims
+    specs, impossible = possible(asked.claims, asked.kernel, resolve)
     about = {
         "source": asked.source,
         "claims": [claim.name for claim in asked.claims],

@@ -114,7 +114,7 @@ def _asked(arguments: argparse.Namespace, resolve: "KernelResolver") -> "tuple[_
     from wblab.commands.many import Planned, named
     from wblab.kernels import full_name
     from wblab.study.begin import check_kernels, described
-    from wblab.study.designs.cases.runs import plan_of, possible, specs_of
+    from wblab.study.designs.cases.runs import plan_of, possible
     from wblab.study.sources.registry import chosen
     from wblab.study.store import Store
 
@@ -128,11 +128,12 @@ def _asked(arguments: argparse.Namespace, resolve: "KernelResolver") -> "tuple[_
     source, name = arguments.source or _WORKS[0], full_name(arguments.kernel)
     claims = chosen(arguments.claims, source)
     kernel = resolve(name)
-    specs, impossible = possible(specs_of(claims, name), resolve)
+    specs, impossible = possible(claims, name, resolve)
     asked = _Asked(source, tuple(claim.name for claim in claims), name, arguments.format, impossible)
     prefix = "verify" if source == _WORKS[0] else f"verify-{source}"
     plan = plan_of(f"{prefix}-{kernel.series}", specs, arguments.seeds or _SEEDS, asdict(asked))
-    return asked, Planned(plan, described(plan, resolve) or {name: kernel.describe()}, directory=arguments.output)
+    kernels = {name: kernel.describe(), **described(plan, resolve)}
+    return asked, Planned(plan, kernels, directory=arguments.output)
 
 
 def _known(store: "Store") -> _Asked:

@@ -94,7 +94,9 @@ def _verdict(arguments: argparse.Namespace, source: str, claim: "Claim", name: s
     from wblab.commands.claims import Question, verdicts_on
     from wblab.kernels import full_name
     from wblab.kernels.here import is_here
+    from wblab.study.designs.cases.runs import NoCaseError
     from wblab.study.designs.witness.substrates import label, substrate
+    from wblab.study.sources.claim import untested
 
     where = substrate(name)
     if is_here(where.kernel):
@@ -104,7 +106,10 @@ def _verdict(arguments: argparse.Namespace, source: str, claim: "Claim", name: s
     if not claim.cases:
         return claim.check({})
     asked = Question(source, [claim], full_name(where.kernel), arguments.seeds)
-    ((_, verdict),) = verdicts_on(arguments, asked, f"witness-{claim.name}-{label(where)}")
+    try:
+        ((_, verdict),) = verdicts_on(arguments, asked, f"witness-{claim.name}-{label(where)}")
+    except NoCaseError as error:
+        return untested(str(error))({})
     return verdict
 
 

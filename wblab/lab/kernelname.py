@@ -15,6 +15,7 @@ _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_]*")
 _PREFIX = "CONFIG_"
 # Not in the middle of a path.
 _PROCESSORS = re.compile(r"@([1-9][0-9]?)(?=\+|$)")
+_SERIES = re.compile(r"[0-9]+\.[0-9]+(?:\+[^/:@]+)?")
 _OPTION = re.compile(rf"\+({_NAME.pattern})=({_VALUE.pattern})(?=\+|$)")
 
 
@@ -38,6 +39,19 @@ def processors_in(name: str) -> tuple[str, int]:
 def with_processors(name: str, processors: int) -> str:
     """Return a kernel's name with its number of processors, which has one spelling only: 1 is left out."""
     return name if processors == 1 else f"{name}@{processors}"
+
+
+def with_variants(name: str, more: str) -> str:
+    """Return the name of a series with further variants, and perhaps processors: 7.3 and +smp@4 give 7.3+smp@4.
+
+    Raises InputError for a kernel that takes none: a path, a distribution's, one with its own number of processors.
+    """
+    if not _SERIES.fullmatch(name):
+        raise InputError(f"it needs a kernel of the lab with {more}, such as 7.2{more}, and {name} takes no variants")
+    added, processors = processors_in(more)
+    plain, options = options_in(name)
+    parts = dict.fromkeys((plain + added).split(VARIANT))
+    return named(with_processors(VARIANT.join(parts), processors), options)
 
 
 def named(plain: str, options: Mapping[str, int | str]) -> str:

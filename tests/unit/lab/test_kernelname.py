@@ -3,7 +3,15 @@
 import pytest
 
 from wblab.core.errors import InputError
-from wblab.lab.kernelname import check_option, named, options_in, processors_in, variants_of, with_processors
+from wblab.lab.kernelname import (
+    check_option,
+    named,
+    options_in,
+    processors_in,
+    variants_of,
+    with_processors,
+    with_variants,
+)
 
 
 @pytest.mark.parametrize(
@@ -55,6 +63,26 @@ def test_the_options_in_a_name(name, plain, options):
 )
 def test_the_processors_in_a_name(name, plain, processors):
     assert processors_in(name) == (plain, processors)
+
+
+@pytest.mark.parametrize(
+    ("name", "more", "whole"),
+    [
+        ("7.3", "+lock-stat", "7.3+lock-stat"),
+        ("7.3", "+smp+one@4", "7.3+smp+one@4"),
+        ("7.3+hz-250", "+smp@4", "7.3+hz-250+smp@4"),
+        ("7.3+smp", "+smp@4", "7.3+smp@4"),
+        ("7.3+A=y", "+one", "7.3+one+A=y"),
+    ],
+)
+def test_a_series_takes_further_variants(name, more, whole):
+    assert with_variants(name, more) == whole
+
+
+@pytest.mark.parametrize("name", ["stock:7.2", "stock:7.2@4", "7.3+smp@4", "/home/me/linux", "linux", "live:/srv"])
+def test_other_kernels_take_no_variants(name):
+    with pytest.raises(InputError, match=r"^it needs a kernel of the lab with \+one, such as 7\.2\+one, and "):
+        with_variants(name, "+one")
 
 
 def test_one_processor_is_not_named():

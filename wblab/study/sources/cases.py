@@ -3,11 +3,13 @@
 from dataclasses import replace
 
 from wblab.core.spec import Spec
+from wblab.lab.kernelname import with_variants
 from wblab.lab.named import SPECS
 from wblab.lab.specfile import read_spec
 from wblab.study.sources.case import Case
 from wblab.study.sources.chadd.cases import CHADD_CASES
 from wblab.study.sources.chopper.cases import CHOPPER_CASES
+from wblab.study.sources.li.cases import LI_CASES
 from wblab.study.sources.stephens.cases import STEPHENS_CASES
 
 _OPEN_EVENTS = ("syscalls:sys_enter_openat", "syscalls:sys_exit_openat")
@@ -158,15 +160,21 @@ CASES = (
         ),
     }
     | CHADD_CASES
+    | LI_CASES
     | STEPHENS_CASES
     | CHOPPER_CASES
 )
 
 
 def case_spec(name: str, seed: int, kernel_name: str = "") -> Spec:
-    """Return the spec of one run of a case; kernel_name: as the user gives it, "" is the default kernel."""
+    """Return the spec of one run of a case; kernel_name: as the user gives it.
+
+    "" is the default kernel, without what the case needs besides: enough to look at the spec. Raises InputError for a
+    kernel that cannot have what the case needs.
+    """
     case = CASES[name]
     spec = read_spec(SPECS.find(case.preset), case.settings)
     opens = _OPEN_EVENTS if case.opens else ()
     trace = replace(spec.trace, events=(*spec.trace.events, *case.events, *opens))
-    return replace(spec, name=name, seed=seed, trace=trace).on(kernel_name)
+    kernel = with_variants(kernel_name, case.kernel) if kernel_name and case.kernel else kernel_name
+    return replace(spec, name=name, seed=seed, trace=trace).on(kernel)

@@ -8,13 +8,21 @@ import numpy as np
 from wblab.analysis.runs.disks import unplug_s
 from wblab.analysis.runs.pagecache import page_cache
 from wblab.analysis.statistics.decision import Range
+from wblab.core.layout import LEFT
 from wblab.core.units import NS_PER_MS, NS_PER_S
+from wblab.lab.formats import RUN, read_object
 from wblab.study.sources.claim import Claim, Measure, Samples, Verdict, judge, over_seeds, ratio
 from wblab.study.sources.sample import Sample
 
 _SECTOR = 512
 
 Figure = Callable[[Sample], float]
+
+
+def left(sample: Sample, name: str) -> dict[str, float]:
+    """Return the numbers that a program wrote in a run. Raises InputError."""
+    found = read_object(sample.run.path / LEFT / name, RUN.where)
+    return {key: float(value) for key, value in found.items()}
 
 
 @dataclass(frozen=True)

@@ -4,6 +4,7 @@ import os
 import tempfile
 from dataclasses import dataclass
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
@@ -20,7 +21,8 @@ from wblab.study.sources.claim import Claim, Verdict, untested
 from wblab.study.store import Store
 from wblab.study.work import Result
 
-BY_HOSTS_CLOCK = {"sync-real", "all-4k", "all-1m", "all-1m-sized", "block-1m"}
+BY_HOSTS_CLOCK = {"sync-real", "all-4k", "all-1m", "all-1m-sized", "block-1m", "readers", "readers-old"}
+UNTRACED = {*CHOPPER_CASES, "readers", "readers-old"}  # claims look only at places on the disk, or at times
 
 
 @pytest.mark.parametrize("name", CASES)
@@ -28,8 +30,9 @@ def test_cases_are_valid_specs(name):
     spec = case_spec(name, 3, "6.12")
     check_spec(spec)
     clock = "real" if name in BY_HOSTS_CLOCK else "virtual"
-    assert (spec.name, spec.seed, spec.kernel.build, spec.clock.mode) == (name, 3, "6.12", clock)
-    assert bool(spec.trace.events) is (name not in CHOPPER_CASES)  # its claims look only at places on the disk
+    kernel = f"6.12{CASES[name].kernel}"
+    assert (spec.name, spec.seed, spec.kernel.build, spec.clock.mode) == (name, 3, kernel, clock)
+    assert bool(spec.trace.events) is (name not in UNTRACED)
 
 
 def test_openat_is_traced_if_a_claim_needs_it():
@@ -39,7 +42,7 @@ def test_openat_is_traced_if_a_claim_needs_it():
 
 def test_long_cases_come_first():
     claims = [claim("x", "ext2", "sync")]
-    plan = runs.plan_of("v", runs.specs_of(claims), 5, {})
+    plan = runs.plan_of("v", {case: case_spec(case, 1) for case in runs.cases_of(claims)}, 5, {})
     made = [(cell.name, seed) for cell, seed in plan.runs()]
     assert made[:2] == [("sync", 1), ("ext2", 1)]
     assert [seed for name, seed in made if name == "sync"] == [1, 2, 3, 4, 5]
@@ -181,20 +184,35 @@ def test_a_case_that_cannot_run_leaves_the_others(monkeypatch):
     absent = {"raid1"}
     monkeypatch.setattr(runs, "ready", ready)
     claims = [claim("m", "mirror"), claim("l", "linear", "ext4")]
-    specs, impossible = runs.possible(runs.specs_of(claims), None)
+    specs, impossible = runs.possible(claims, "", None)
     assert list(specs) == ["linear", "ext4"]
     assert impossible == {"mirror": "the case mirror cannot run here: no such disk"}
     plan = runs.plan_of("v", specs, 2, {})
     runs.check_plan(plan, claims, impossible)
     with pytest.raises(InputError, match="do not match its claims"):
         runs.check_plan(plan, claims)
-    assert runs.possible({}, None) == ({}, {})
-    with pytest.raises(InputError, match="the case mirror cannot run here: no such disk"):
-        runs.possible(runs.specs_of(claims[:1]), None)
+    assert runs.possible([], "", None) == ({}, {})
+    with pytest.raises(runs.NoCaseError, match="the case mirror cannot run here: no such disk"):
+        runs.possible(claims[:1], "", None)
+
+
+def test_a_case_may_need_a_kernel_of_its_own(monkeypatch):
+    monkeypatch.setattr(runs, "ready", lambda spec, resolve: None)
+    claims = [claim("x", "mirror", "mirror-locks", "readers-old")]
+    for name in ("", "7.2"):
+        specs, impossible = runs.possible(claims, name, lambda name: SimpleNamespace(series="7.2"))
+        kernels = [spec.kernel.build for spec in specs.values()]
+        assert (kernels, impossible) == ([name, "7.2+lock-stat", "7.2+smp+resync-lock@2"], {})
+    specs, impossible = runs.possible(claims, "stock:7.2@4", None)
+    assert list(specs) == ["mirror"]
+    assert impossible["mirror-locks"] == (
+        "the case mirror-locks cannot run here: it needs a kernel of the lab with +lock-stat, such as 7.2+lock-stat, "
+        "and stock:7.2@4 takes no variants"
+    )
 
 
 def test_existing_runs_are_checked_and_not_repeated(examine, monkeypatch, tmp_path):
-    specs = runs.specs_of([claim("x", "ext2")])
+    specs = {"ext2": case_spec("ext2", 1)}
     store = Store.create(tmp_path, runs.plan_of("v", specs, 2, {}), {"": {"build_id": "b"}})
     monkeypatch.setattr(store, "write_tables", lambda: None)
     for seed in (1, 2):

@@ -15,8 +15,9 @@ from wblab.study.designs.atlas.content import made_of, opened, prune_runs
 from wblab.study.designs.atlas.target import Row, Target, on_filesystem
 from wblab.study.designs.cases.report import write_report
 from wblab.study.designs.cases.result import Result, figure_text
-from wblab.study.designs.cases.runs import examine, plan_of, specs_of
+from wblab.study.designs.cases.runs import cases_of, examine, plan_of
 from wblab.study.plan import Plan
+from wblab.study.sources.cases import CASES, case_spec
 from wblab.study.sources.claim import Claim, Verdict
 from wblab.study.sources.registry import WORKS
 
@@ -64,7 +65,11 @@ def planned(target: Target, seeds: int, resolve: KernelResolver) -> Claimed:
     """Return the plan of a target. Raises InputError if its kernel is not built."""
     kernel, claims = resolve(target.series), WORKS[target.source].claims
     specs, impossible = {}, {}
-    for case, spec in specs_of(claims, target.series).items():
+    for case in cases_of(claims):
+        if own := CASES[case].kernel:
+            impossible[case] = f"the case {case} needs a kernel of its own, with {own}: wblab verify tests it"
+            continue
+        spec = case_spec(case, 1, target.series)
         try:
             specs[case] = ready(on_filesystem(spec, target.filesystem), resolve).spec
         except InputError as error:

@@ -56,26 +56,36 @@ def plan_of(name: str, specs: Mapping[str, Spec], seeds: int, about: Mapping[str
     return Plan(name, tuple(range(1, seeds + 1)), cells, _NOISE_LIMIT_NS, design="verify", about=about)
 
 
-def specs_of(claims: Iterable[Claim], kernel_name: str = "") -> dict[str, Spec]:
-    """Return the spec, with seed 1, of each case that the claims need."""
-    cases = dict.fromkeys(case for claim in claims for case in claim.cases)
-    return {case: case_spec(case, 1, kernel_name) for case in cases}
+class NoCaseError(InputError):
+    """No case that claims need can run here."""
 
 
-def possible(specs: Mapping[str, Spec], resolve: KernelResolver) -> tuple[dict[str, Spec], dict[str, str]]:
-    """Return the cases that can run here, and why each other one cannot. Raises InputError if none can.
+def cases_of(claims: Iterable[Claim]) -> list[str]:
+    """Return the cases that the claims need, each once and in order."""
+    return list(dict.fromkeys(case for claim in claims for case in claim.cases))
 
-    A case may lack a program of this machine, or an option of the kernel.
+
+def possible(
+    claims: Iterable[Claim], kernel_name: str, resolve: KernelResolver
+) -> tuple[dict[str, Spec], dict[str, str]]:
+    """Return the specs, with seed 1, of the cases that can run here, and why each other one cannot.
+
+    A case may lack a program of this machine, an option of the kernel, or a kernel of its own (Case.kernel). Raises
+    NoCaseError if none can run.
     """
-    impossible = {}
-    for case, spec in specs.items():
+    specs, impossible = {}, {}
+    for case in cases_of(claims):
         try:
+            name = kernel_name or (resolve("").series if CASES[case].kernel else "")
+            spec = case_spec(case, 1, name)
             ready(spec, resolve)
         except InputError as error:
             impossible[case] = f"the case {case} cannot run here: {error}"
-    if impossible and len(impossible) == len(specs):
-        raise InputError(next(iter(impossible.values())))
-    return {case: spec for case, spec in specs.items() if case not in impossible}, impossible
+        else:
+            specs[case] = spec
+    if impossible and not specs:
+        raise NoCaseError(next(iter(impossible.values())))
+    return specs, impossible
 
 
 def check_plan(plan: Plan, claims: Iterable[Claim], impossible: Container[str] = ()) -> None:

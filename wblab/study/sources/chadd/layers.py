@@ -1,14 +1,13 @@
 """Chadd's claims on the layers below a program: mapped memory, the page cache, descriptors and stacked disks."""
 
 from wblab.analysis.statistics.decision import between, over, under
-from wblab.core.layout import LEFT
 from wblab.core.units import NS_PER_MS
-from wblab.lab.formats import RUN, read_object
 from wblab.study.sources.chadd.programs import cancel, later
 from wblab.study.sources.claim import Claim, Measure
 from wblab.study.sources.figures import (
     Figure,
     against,
+    left,
     longest_s,
     median_ms,
     on_case,
@@ -20,12 +19,6 @@ from wblab.study.sources.sample import Sample
 _MEMORY, _STORES, _DISKS, _PARADIGMS = "mmap", "stores of objects", "disks", "paradigms of disk I/O"
 _FROM_DISK_MS = 1  # a read that takes longer went to the disk
 _SAME = (0.95, 1.05)
-
-
-def left(sample: Sample, name: str) -> dict[str, float]:
-    """Return the numbers that a program wrote in a run. Raises InputError."""
-    found = read_object(sample.run.path / LEFT / name, RUN.where)
-    return {key: float(value) for key, value in found.items()}
 
 
 def saw(*ways: str) -> Figure:

@@ -11,13 +11,13 @@ from wblab.analysis.runs.run import Times
 from wblab.analysis.statistics.decision import between, over, under
 from wblab.study.sources.claim import Claim, Measure, untested
 from wblab.study.sources.figures import compared, copy_s
+from wblab.study.sources.li.processors import RESYNC, processor_claims
 from wblab.study.sources.li.workshops import workshop_claims
 from wblab.study.sources.sample import Sample
 
 UNIT_BYTES = 64 << 20  # of md's barrier: BARRIER_UNIT_SECTOR_SIZE, drivers/md/raid1-10.h
 UNITS = 4  # of the disks of the case `mirror`
 SECTOR = 512
-_RESYNC = "resync"  # at the end of the name of the thread that copies a mirror
 _SAME = (0.95, 1.05)
 _LONGER = 1.25
 _WAITED = 1.25  # times as long as without a resync: a request that takes longer has waited for it
@@ -30,7 +30,7 @@ _SMALL = "Requests of 4 KiB on a device-mapper target (2016)"
 
 def resync(sample: Sample) -> Submitted:
     """Return the reads, by the thread that checks a mirror, from its first disk."""
-    return submitted(page_cache(sample.run), BIOS).of("a").by(_RESYNC)
+    return submitted(page_cache(sample.run), BIOS).of("a").by(RESYNC)
 
 
 def units_at(found: Submitted, times_ns: Times) -> NDArray[np.int64]:
@@ -179,31 +179,9 @@ def _mapper_claims() -> list[Claim]:
 
 
 _UNTESTED = {
-    "L1-no-lock": (
-        "reads of a mirror never take resync_lock",
-        "the guest's kernel is built for one processor, where a spin lock compiles to nothing. Counting needs "
-        "CONFIG_LOCK_STAT. L6 tests the effect on the reader",
-    ),
-    "L2-old-lock": (
-        "the old scheme took it twice for each request, to enter and to leave",
-        "Linux 4.11 removed that scheme, before any series of the lab; its locks cannot be counted (see L1)",
-    ),
-    "L3-uncontended": (
-        "without contention both are equally fast",
-        "needs the old scheme as a patch; in virtual time the processor's work takes no time",
-    ),
-    "L4-contended": (
-        "with parallel readers the new scheme gives +70 %",
-        "contention needs several processors; a guest in virtual time has one",
-    ),
     "L19-lru": (
         "mapped reads with pages moved in the LRU are twice as fast",
         "needs a system call of Baidu's that was never merged; Chadd's claim c17, on madvise, is near it",
-    ),
-    "L21-trace": (
-        "tracing slows the machine, because all processors share its buffer",
-        "a guest has one processor, and in virtual time tracing takes no time; since 2.6.28 each processor has its "
-        "own buffer",
     ),
     "L22-fsck": (
         "metadata on a faster device shortens fsck",
@@ -219,5 +197,5 @@ _UNTESTED = {
 def li_claims() -> tuple[Claim, ...]:
     """Return all claims, by their numbers."""
     others = [Claim(name, says, "not tested", (), untested(why)) for name, (says, why) in _UNTESTED.items()]
-    claims = [*_mirror_claims(), *_mapper_claims(), *workshop_claims(), *others]
+    claims = [*_mirror_claims(), *_mapper_claims(), *workshop_claims(), *processor_claims(), *others]
     return tuple(sorted(claims, key=lambda claim: int(claim.name[1:].partition("-")[0])))
