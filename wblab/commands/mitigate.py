@@ -20,7 +20,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add("--disk", metavar="NAME", help=about)
     add("--policy", metavar="NAME", help="how to slow an offender; overrides the file")
     add("--restore", action="store_true", help="only undo what a killed daemon left behind")
-    add_json(parser, "print each decision as a JSON line")
+    add("--list", action="store_true", help="list the policies, and what was confirmed of those that are used")
+    add_json(parser, "print each decision as a JSON line, or with --list the policies as JSON")
     parser.set_defaults(run=_mitigate)
 
 
@@ -30,12 +31,18 @@ def _mitigate(arguments: argparse.Namespace) -> None:
     from wblab.live.mitigate.report import printer
     from wblab.live.mitigate.service import restore, serve
 
-    check_install(arguments.config or DEFAULT_FILE)
+    if not arguments.list:
+        check_install(arguments.config or DEFAULT_FILE)
     config = read_config(arguments.config)
     if arguments.policy is not None:
         check(config := replace(config, policy=arguments.policy))
     if arguments.disk is not None:
         check(config := replace(config, disk=arguments.disk.removeprefix("/dev/")))
+    if arguments.list:
+        from wblab.commands.policies import print_policies
+
+        print_policies(config, arguments.json)
+        return
     say = printer(arguments.json)
     if arguments.restore:
         restore(config, say)
