@@ -1,8 +1,11 @@
 """The page of the claims' results is made from verdicts."""
 
-from results import page
+import re
+
+from results import PAGE, page
 
 from wblab.lab.formats import VERIFICATION
+from wblab.lab.places import ROOT
 
 KERNEL = {"release": "7.2.11", "build_id": "d8fbc28a1c03dc5fab"}
 EFFECT = {
@@ -37,3 +40,10 @@ def test_works_stand_in_their_order_with_a_row_for_each_claim():
     assert "| `b`: it \\*is\\* so | not decided | never | a \\| b. it needs two processors |" in text
     assert "| `L1`: it \\*is\\* so | not testable |  | it needs two processors |" in text
     assert "build `d8fbc28a1c03dc5f`" in text
+
+
+def test_the_intervals_that_the_explanation_cites_are_those_of_the_page():
+    prose = re.sub(r"\s+", " ", (ROOT / "docs/explanation/claims.md").read_text())
+    cited = set(re.findall(r"\([\d.]+ to [\d.]+\)", prose))
+    assert cited
+    assert not {interval for interval in cited if interval not in PAGE.read_text()}
