@@ -44,6 +44,7 @@ VERBS = (
     Verb("kernel", "list, build and describe kernels", "kernels"),
     Verb("ab", "compare two kernels", "kernels", ("explore",)),
     Verb("bisect", "find the kernel commit that changed a figure", "kernels", ("explore",)),
+    Verb("lesson", "learn writeback by experiments of your own", "learn"),
     Verb("clean", "remove runs and unfinished builds", "set up"),
     Verb("doctor", "check this machine", "set up"),
     Verb("completion", "complete verbs and options in a shell", "set up"),

@@ -79,14 +79,14 @@ class VerbParser(Parser):
         return not any(action.nargs in rests or action in alternatives for action in positional)
 
 
-def add_verbs(parser: argparse.ArgumentParser, verbs: Sequence[Verb], package: str) -> None:
-    """Add verbs to a parser. package: where their modules are."""
-    parsers = parser.add_subparsers(metavar="VERB", required=True, parser_class=VerbParser, help=argparse.SUPPRESS)
+def add_verbs(parser: argparse.ArgumentParser, verbs: Sequence[Verb], package: str, *, required: bool = True) -> None:
+    """Add verbs to a parser. package: where their modules are. required: the parser does nothing without one."""
+    parsers = parser.add_subparsers(metavar="VERB", required=required, parser_class=VerbParser, help=argparse.SUPPRESS)
     for verb in verbs:
         made = parsers.add_parser(verb.name, help=verb.help, module=f"{package}.{verb.name}")
         if verb.extras:
             made.set_defaults(extras=verb.extras)
-    parser.usage = f"{parser.prog} [-h] VERB ..."
+    parser.usage = f"{parser.prog} [-h] VERB ..." if required else f"{parser.prog} [-h] [VERB] ..."
     parser.formatter_class = argparse.RawDescriptionHelpFormatter
     parser.epilog = listing(verbs)
 

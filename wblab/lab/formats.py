@@ -79,6 +79,7 @@ TRIAL = Format("the directory of a trial", 2, ("trial",))
 TARGET = Format("a target of an atlas", 1, ("target",))
 EXPECTED = Format("the expected figures of a series", 1, ("expected",), most_bytes=1 << 20)
 FIGURES = Format("the figures of a finding", 1, ("finding",), most_bytes=4 << 20)
+PROGRESS = Format("a student's folder", 1, ("lesson",), most_bytes=1 << 20)
 CLAIMED = Format("the verdicts of a finding", 1, ("verdicts",), most_bytes=1 << 20)
 ANALYSIS = Format("the analysis of an exploration", 1, ("analysis",))
 LOOKS = "looks"  # key of a study's `about`: the number of looks that decided how many seeds it has

@@ -26,6 +26,7 @@ TRIALS = PRESETS / "trials"
 REMEDIES = PRESETS / "remedies"
 FINDINGS = PRESETS / "findings"
 OUTSIDE = PRESETS / "outside"  # what was confirmed outside of User Mode Linux, and by which runs
+LESSONS = SHARE / "lessons"
 LINUX_UML = SHARE / "linux-uml"
 
 _CHOSEN = os.environ.get("WBLAB_EXP")

@@ -1,0 +1,132 @@
+"""A class is graded: right, wrong, missing, copied and hostile folders."""
+
+import csv
+import json
+import os
+from io import StringIO
+from xml.etree import ElementTree
+
+import pytest
+import tomli_w
+
+from wblab.lab.progress import silent
+from wblab.lessons import marks
+from wblab.lessons.folder import ANSWER, PROGRESS, Folder, State
+from wblab.lessons.grade import Submission, grade
+from wblab.lessons.lesson import TEMPLATE, read_lesson
+from wblab.lessons.student import Student
+
+LESSON = read_lesson(TEMPLATE)
+HEAD = b'{"format": 1, "kind": "lesson", '
+
+
+@pytest.fixture
+def handed_in(tmp_path):
+    """Return what writes a folder: a student's name, the answers, and what progress.json says besides."""
+
+    def write(name, folder="", **answers):
+        student = Student(name, "course")
+        where = Folder(tmp_path / (folder or name))
+        where.start(LESSON, student)
+        right = float(student.values(LESSON)["size"]) / 10
+        (where.of(LESSON) / ANSWER).write_text(tomli_w.dumps({"expect": 1, "longest": right} | answers))
+        where.keep(State(name, "course").with_progress(LESSON, digest=f"digest {student.seed_of(LESSON)}"))
+        return where.path
+
+    return write
+
+
+@pytest.fixture
+def graded(make):
+    return lambda *paths: grade([Submission(path) for path in paths], [LESSON], make, 2, silent)
+
+
+def test_right_wrong_and_missing_answers_are_told_apart(handed_in, graded):
+    found = graded(handed_in("ada"), handed_in("bob", longest=0.1), handed_in("eve", longest=""))
+    assert [(one.points, len(one.counted), one.note, one.failed) for one in found] == [
+        (1, 1, "", False),
+        (0, 1, "", False),
+        (0, 1, "", False),
+    ]
+    assert [one.judged[1].outcome for one in found] == ["right", "wrong", "missing"]
+
+
+def test_a_copied_run_and_a_second_folder_of_a_student_are_shown(handed_in, graded):
+    ada, bob, again = handed_in("ada"), handed_in("bob"), handed_in("ada", "twice")
+    own, copied = (f"digest {Student(name, 'course').seed_of(LESSON)}" for name in ("bob", "ada"))
+    (bob / PROGRESS).write_text((bob / PROGRESS).read_text().replace(own, copied))
+    notes = [one.note for one in graded(ada, bob, again)]
+    assert notes[0] == f"{again} has the same student, ada"
+    assert notes[1].startswith("the recorded run is that of ")
+    assert notes[2] == f"{ada} has the same student, ada"
+
+
+def test_a_lecturer_decides_the_course(handed_in, make):
+    path = handed_in("ada")
+    (found,) = grade([Submission(path, "other")], [LESSON], make, 1, silent)
+    assert found.student == Student("ada", "other")
+    assert found.note == "the recorded run is not this student's"
+
+
+@pytest.mark.parametrize(
+    ("file", "content", "says"),
+    [
+        (PROGRESS, HEAD + b'"student": 1}', "student must be a string"),
+        (PROGRESS, b"\xff", "is damaged"),
+        (PROGRESS, HEAD + b'"student": "a", "home": "/etc"}', "unknown key 'home'"),
+        (PROGRESS, b"[" * 70000, "it is nested too deeply"),
+        (ANSWER, b"[longest", "is not TOML"),
+        (ANSWER, b'other = "1"', "no question 'other' in this lesson"),
+    ],
+)
+def test_a_damaged_folder_is_a_note_and_leaves_the_others(handed_in, graded, file, content, says):
+    bad, good = handed_in("bad"), handed_in("good")
+    (bad / ("" if file == PROGRESS else LESSON.name) / file).write_bytes(content)
+    first, second = graded(bad, good)
+    assert first.failed
+    assert says in first.note
+    assert (second.points, second.failed) == (1, False)
+
+
+def test_no_link_of_a_folder_is_followed(handed_in, graded, tmp_path):
+    (tmp_path / "secret").write_text('longest = "secret"')
+    answers, directory, state = (handed_in(name) for name in ("one", "two", "three"))
+    (answers / LESSON.name / ANSWER).unlink()
+    (answers / LESSON.name / ANSWER).symlink_to(tmp_path / "secret")
+    os.rename(directory / LESSON.name, tmp_path / "elsewhere")
+    (directory / LESSON.name).symlink_to(tmp_path / "elsewhere")
+    os.rename(state / PROGRESS, tmp_path / PROGRESS)
+    (state / PROGRESS).symlink_to(tmp_path / PROGRESS)
+    notes = [one.note for one in graded(answers, directory, state)]
+    assert "it is a link, which is not followed" in notes[0]
+    assert notes[1] == "no lesson was begun"
+    assert "link" in notes[2]
+
+
+@pytest.mark.parametrize("answer", ["x" * 60000, [[["a"]]], {"a": 1}, float("inf"), "\x1b[2J", True])
+def test_hostile_answers_are_wrong_and_printable(handed_in, graded, answer):
+    (found,) = graded(handed_in("mallory", longest=answer))
+    says = found.judged[1].says
+    assert found.judged[1].outcome == "wrong"
+    assert len(says) < 200
+    assert "\x1b" not in says
+
+
+def test_names_are_cells_and_no_formulas(handed_in, graded):
+    found = graded(handed_in("=cmd()", "one"), handed_in("a\nb\x1b", "two"))
+    rows = list(csv.DictReader(StringIO(marks.as_csv(found))))
+    assert {row["student"] for row in rows} == {"'=cmd()", "a\\nb\\x1b"}
+    assert len(ElementTree.fromstring(marks.as_junit(found))) == 2
+
+
+def test_marks_have_a_case_for_each_question(handed_in, graded):
+    good, bad = handed_in("ada"), handed_in("bob", longest=0.1)
+    (bad / "none").mkdir()
+    found = graded(good, bad, bad / "none")
+    suites = list(ElementTree.fromstring(marks.as_junit(found)))
+    counts = [[suite.get(key) for key in ("tests", "failures", "errors", "skipped")] for suite in suites]
+    assert counts == [["2", "0", "0", "1"], ["2", "1", "0", "1"], ["1", "0", "1", "0"]]
+    scope = json.loads(marks.as_gradescope(found[:1]))
+    assert scope["score"] == 1
+    assert scope["tests"][0]["name"] == f"{LESSON.name}: longest"
+    assert json.loads(marks.as_gradescope(found[2:]))["tests"][0]["status"] == "failed"

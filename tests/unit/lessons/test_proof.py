@@ -1,0 +1,63 @@
+"""A lesson that is not sound is found, and why."""
+
+import shutil
+
+import pytest
+
+from wblab.lessons.lesson import LESSON, REFERENCE, TEMPLATE, read_lesson
+from wblab.lessons.proof import faults, students
+
+CHANGE = """
+[question.smaller]
+kind = "change"
+ask = "Make it smaller."
+allowed = ["load.l1.size"]
+
+[[question.smaller.holds]]
+figure = "l1.longest_pause_s"
+most = "1s"
+says = "the pause"
+"""
+
+
+@pytest.fixture
+def folder(tmp_path):
+    return shutil.copytree(TEMPLATE, tmp_path / "01-mine")
+
+
+def found(folder, make):
+    (student,) = students(1)
+    return list(faults(read_lesson(folder), student, make))
+
+
+def test_the_template_is_sound(folder, make):
+    assert found(folder, make) == []
+
+
+@pytest.mark.parametrize(
+    ("file", "old", "new", "says"),
+    [
+        (LESSON, 'least = "100ms"', 'least = "100s"', "the point is lost: l1.longest_pause_s is 2."),
+        (LESSON, "wblab pauses lists it.", "It is ${size}00 ms.", "hint 1 of longest gives the number away"),
+        (LESSON, "that is all pauses", "those are", "wrong/total.toml: of longest it says 'those are"),
+        (LESSON, '"l1.paused_s"', '"l1.longest_pause_s"', "wrong/total.toml: of longest it says '3.0 times"),
+        (REFERENCE, '"figure:l1.longest_pause_s"\nl', '"long"\nl', "the reference answer to expect is wrong"),
+        ("wrong/total.toml", "l1.paused_s", "l1.longest_pause_s", "the answer to longest is right"),
+    ],
+)
+def test_what_is_wrong_is_said(folder, make, *, file, old, new, says):
+    text = (folder / file).read_text()
+    assert old in text
+    (folder / file).write_text(text.replace(old, new))
+    (fault,) = found(folder, make)
+    assert says in fault
+
+
+def test_a_change_that_the_reference_makes_passes(folder, make):
+    (folder / LESSON).write_text((folder / LESSON).read_text() + CHANGE)
+    (folder / REFERENCE).write_text((folder / REFERENCE).read_text() + '[smaller]\n"load.l1.size" = "8MiB"\n')
+    assert found(folder, make) == []
+    (folder / REFERENCE).write_text((folder / REFERENCE).read_text().replace("8MiB", "18MiB"))
+    assert found(folder, make) == [
+        "the reference answer to smaller is wrong: the pause: 1.80 s, wanted: at most 1s"
+    ]  # fmt: skip

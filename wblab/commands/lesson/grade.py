@@ -1,0 +1,89 @@
+"""wblab lesson grade."""
+
+import argparse
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from wblab.commands.common import add_exp, add_jobs, print_wrapped, results
+from wblab.commands.lesson.options import add_set, lessons_of
+from wblab.core.errors import InputError, WblabError
+from wblab.lab.tables import Table
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from wblab.lessons.grade import Graded
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Describe the verb and its options."""
+    parser.description = (
+        "Grade the folders of a class: repeat each student's runs, and judge the answers by them. What only a person "
+        "can judge is in the CSV file."
+    )
+    parser.add_argument("folders", nargs="+", type=Path, metavar="DIR", help="a student's folder")
+    parser.add_argument("--course", metavar="NAME", help="the course (default: what each folder says)")
+    parser.add_argument("--only", action="append", default=[], metavar="LESSON", help="grade only this one; repeatable")
+    parser.add_argument("--csv", type=Path, metavar="FILE", help="a row for each question")
+    parser.add_argument("--junit", type=Path, metavar="FILE", help="JUnit XML")
+    parser.add_argument("--gradescope", type=Path, metavar="FILE", help="results.json of Gradescope, of one folder")
+    add_set(parser)
+    add_jobs(parser)
+    add_exp(parser, "runs go, and are found again")
+    parser.set_defaults(run=_grade)
+
+
+def _grade(arguments: argparse.Namespace) -> None:
+    from wblab.host.machine import processors
+    from wblab.kernels import built_kernels
+    from wblab.lab.progress import bar
+    from wblab.lessons import marks
+    from wblab.lessons.grade import Submission, grade
+    from wblab.lessons.lesson import find
+    from wblab.lessons.runs import made
+
+    if arguments.gradescope and len(arguments.folders) > 1:
+        raise InputError("--gradescope: give one folder: Gradescope grades one at a time")
+    for path in arguments.folders:
+        if not path.is_dir():
+            raise InputError(f"no directory {path}: give students' folders, each with its progress.json")
+    known, directory, resolve = lessons_of(arguments.set), results(arguments), built_kernels()
+    chosen = [find(name, known) for name in arguments.only] or known
+    resolve("")  # no kernel: no grades
+    with bar("grading") as report:
+        found = grade(
+            [Submission(path, arguments.course) for path in arguments.folders],
+            chosen,
+            lambda spec: made(spec, directory, resolve),
+            arguments.jobs or processors(),
+            report,
+        )
+    for name, write in (("csv", marks.as_csv), ("junit", marks.as_junit), ("gradescope", marks.as_gradescope)):
+        if path := getattr(arguments, name):
+            _write(path, write(found))
+    _show(found)
+    if failed := sum(one.failed for one in found):
+        raise WblabError(f"{failed} of {len(found)} could not be graded: see the notes")
+
+
+def _show(found: "Sequence[Graded]") -> None:
+    rows = [
+        (
+            one.folder,
+            one.student.name,
+            one.lesson,
+            f"{one.points} of {len(one.counted)}" if one.judged else "",
+            one.note,
+        )
+        for one in found
+    ]
+    Table(rows, ("folder", "student", "lesson", "right", "note")).show()
+    sentences = sum(bool(answer.by_person) for one in found for answer in one.judged)
+    print_wrapped(["", f"{sentences} sentences cite their runs; whether they are true, a person reads (--csv FILE)."])
+
+
+def _write(path: Path, text: str) -> None:
+    try:
+        path.write_text(text)
+    except OSError as error:
+        raise InputError(f"cannot write {path}: {error.strerror}") from None

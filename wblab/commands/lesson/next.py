@@ -1,0 +1,28 @@
+"""wblab lesson next."""
+
+import argparse
+from dataclasses import replace
+
+from wblab.commands.lesson.options import Place, add_folder, place
+from wblab.core.errors import InputError
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Describe the verb and its options."""
+    parser.description = "Begin the lesson after the current one."
+    add_folder(parser)
+    parser.set_defaults(run=_next)
+
+
+def _next(arguments: argparse.Namespace) -> None:
+    from wblab.commands.lesson.start import say_begun
+
+    at = place(arguments)
+    names = [lesson.name for lesson in at.lessons]
+    if (number := names.index(at.lesson.name) + 1) == len(names):
+        raise InputError(f"{at.lesson.name} is the last lesson: wblab lesson list")
+    lesson = at.lessons[number]
+    at.folder.start(lesson, at.state.who)
+    state = replace(at.state, current=lesson.name).with_progress(lesson)
+    at.folder.keep(state)
+    say_begun(Place(at.folder, state, at.lessons, lesson))

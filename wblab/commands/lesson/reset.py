@@ -1,0 +1,21 @@
+"""wblab lesson reset."""
+
+import argparse
+
+from wblab.commands.common import print_wrapped
+from wblab.commands.lesson.options import add_folder, place
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Describe the verb and its options."""
+    parser.description = "Begin a lesson anew. Your files are kept under another name."
+    parser.add_argument("lesson", nargs="?", default="", metavar="LESSON", help="which (default: the current one)")
+    add_folder(parser)
+    parser.set_defaults(run=_reset)
+
+
+def _reset(arguments: argparse.Namespace) -> None:
+    at = place(arguments, arguments.lesson)
+    kept = at.folder.reset(at.lesson, at.state.who)
+    at.keep(expected={}, digest="", hints={}, solved="")
+    print_wrapped([f"{at.lesson.name} is as it was at the start. Your files are in {kept}."])

@@ -1,0 +1,65 @@
+"""wblab lesson start."""
+
+import argparse
+import getpass
+import shlex
+from dataclasses import replace
+
+from wblab.commands.common import print_wrapped
+from wblab.commands.lesson.options import Place, add_folder, add_set, folder, lessons_of
+from wblab.core.errors import InputError
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Describe the verb and its options."""
+    parser.description = "Write a lesson's files into your folder: its text, a spec, and a file for your answers."
+    parser.add_argument("lesson", nargs="?", default="1", metavar="LESSON", help="its number or name (default: 1)")
+    parser.add_argument("--student", metavar="NAME", help="who you are: decides your numbers (default: your user name)")
+    parser.add_argument("--course", metavar="NAME", help="your course: with another one your numbers are others")
+    add_set(parser)
+    add_folder(parser)
+    parser.set_defaults(run=_start)
+
+
+def _start(arguments: argparse.Namespace) -> None:
+    from wblab.lessons.folder import State
+    from wblab.lessons.lesson import find
+
+    where = folder(arguments)
+    if where.begun():
+        state = where.state()
+        for option, given, known in (
+            ("--student", arguments.student, state.student),
+            ("--course", arguments.course, state.course),
+            ("--lessons", arguments.set and str(arguments.set.resolve()), state.set),
+        ):
+            if given is not None and given != known:
+                raise InputError(f"{option} {given}: {where.path} is of {known or 'none'}: give another --dir")
+    else:
+        chosen = str(arguments.set.resolve()) if arguments.set else ""
+        state = State(arguments.student or getpass.getuser(), arguments.course or "", chosen)
+    known_lessons = lessons_of(state.set)
+    lesson = find(arguments.lesson, known_lessons)
+    where.start(lesson, state.who)
+    state = replace(state, current=lesson.name).with_progress(lesson)
+    where.keep(state)
+    say_begun(Place(where, state, known_lessons, lesson))
+
+
+def say_begun(at: Place) -> None:
+    """Print where a lesson's files are, and how to begin."""
+    from wblab.lessons.folder import ANSWER, READ
+    from wblab.lessons.lesson import SPEC
+
+    directory = at.directory
+    print_wrapped(
+        [
+            f"{at.lesson.name}: {at.lesson.title}, {at.lesson.minutes} minutes",
+            "",
+            "Read the lesson, then follow it:",
+            f"    less {shlex.quote(str(directory / READ))}",
+            f"Your experiment is {directory / SPEC}, your answers go in {directory / ANSWER}.",
+            "Check them whenever you like:",
+            "    wblab lesson check",
+        ]
+    )

@@ -1,0 +1,1 @@
+"""Lessons: read, given to a student, checked against the student's own runs, and graded."""

@@ -1,0 +1,99 @@
+"""Check a lesson: keep the predictions, make the student's runs, and judge the answers."""
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from wblab.analysis.runs.digest import digest
+from wblab.analysis.runs.run import Run
+from wblab.core.errors import InputError, WblabError
+from wblab.core.spec import Spec
+from wblab.lessons.figures import Figures, figures
+from wblab.lessons.judge import Judged, judge
+from wblab.lessons.lesson import Lesson
+from wblab.lessons.quantity import read
+from wblab.lessons.runs import changed, original, spec
+from wblab.lessons.student import Student
+
+Make = Callable[[Spec], Run]
+Changed = Callable[[str], dict[str, Any]]  # the table that a student changed for a question. Raises InputError
+
+
+@dataclass(frozen=True)
+class Checked:
+    """What a check found. run: the student's run, or nothing before the predictions are made; digest: of it."""
+
+    judged: list[Judged]
+    run: Path | None = None
+    digest: str = ""
+
+    @property
+    def solved(self) -> bool:
+        """Whether all is answered, and right where that can be said."""
+        return self.run is not None and all(one.outcome in ("right", "kept") for one in self.judged)
+
+
+def to_predict(lesson: Lesson, answers: Mapping[str, Any]) -> list[Judged]:
+    """Return what must be predicted before the run, and is not yet."""
+    found = []
+    for name, question in lesson.question.items():
+        if question.kind != "predict":
+            continue
+        try:
+            read(answers.get(name, ""), question.unit)
+        except InputError as error:
+            blank = not str(answers.get(name, "")).strip()
+            found.append(Judged(name, "missing" if blank else "wrong", "predict it first" if blank else str(error)))
+    return found
+
+
+def check(lesson: Lesson, student: Student, answers: Mapping[str, Any], table: Changed, make: Make) -> Checked:
+    """Make the student's run and those of changed specs, and judge all answers. Raises WblabError if the run fails."""
+    run = make(spec(lesson, student))
+    after = {
+        name: _changed(lesson, student, name, table, make)
+        for name, question in lesson.question.items()
+        if question.kind == "change"
+    }
+    judged = judge(student.questions(lesson), answers, figures(run), after)
+    return Checked(judged, run.path, digest(run))
+
+
+def specs(lesson: Lesson, student: Student, table: Changed) -> Iterator[Spec]:
+    """Yield the specs of all runs that a check makes, as far as they can be read."""
+    yield spec(lesson, student)
+    for name, question in lesson.question.items():
+        if question.kind == "change":
+            try:
+                if found := changed(lesson, student, table(name), question.allowed):
+                    yield spec(lesson, student, patched(original(lesson, student), found))
+            except WblabError:  # the check says why
+                continue
+
+
+def _changed(lesson: Lesson, student: Student, name: str, table: Changed, make: Make) -> Figures | str:
+    """Return the figures of a changed run, or why there are none; empty if nothing was changed."""
+    try:
+        found = changed(lesson, student, table(name), lesson.question[name].allowed)
+        if not found:
+            return ""
+        return figures(make(spec(lesson, student, patched(original(lesson, student), found))))
+    except WblabError as error:
+        return str(error)
+
+
+def patched(table: dict[str, Any], changes: Mapping[str, Any]) -> dict[str, Any]:
+    """Return a table with keys changed; of sysctls the key is what follows `sysctl.`, dots and all."""
+    result = {key: dict(value) if isinstance(value, dict) else value for key, value in table.items()}
+    for key, value in changes.items():
+        *parents, last = [*key.partition(".")[::2]] if key.startswith("sysctl.") else key.split(".")
+        within = result
+        for parent in parents:
+            within[parent] = dict(within.get(parent, {}))
+            within = within[parent]
+        if value is None:
+            within.pop(last, None)
+        else:
+            within[last] = value
+    return result

@@ -1,0 +1,169 @@
+"""A student's folder: one directory for each lesson that was begun, and progress.json."""
+
+import json
+import textwrap
+from collections.abc import Iterator
+from dataclasses import dataclass, field, replace
+from itertools import count
+from pathlib import Path
+from typing import Any
+
+from wblab.core.errors import InputError
+from wblab.core.files import parse_toml, read_bytes, replace_file
+from wblab.core.tables import from_table, to_table
+from wblab.lab import formats
+from wblab.lessons.lesson import SPEC, TEXT, Lesson
+from wblab.lessons.student import Student
+
+PROGRESS, ANSWER, READ = "progress.json", "answer.toml", "lesson.md"
+RUNS = "exp"
+_HEAD = formats.PROGRESS.head().keys()
+_MOST_BYTES = 1 << 16
+_WIDTH = 96
+
+
+@dataclass(frozen=True)
+class Progress:
+    """How far a lesson is.
+
+    expected: the predictions, as they were before the first run. digest: of the run. hints: how many were shown, by
+    question. solved: the day.
+    """
+
+    expected: dict[str, str] = field(default_factory=dict)
+    digest: str = ""
+    hints: dict[str, int] = field(default_factory=dict)
+    solved: str = ""
+
+
+@dataclass(frozen=True)
+class State:
+    """Who learns, and how far.
+
+    set: the directory of the lessons, if not the lab's. current: the lesson that bare `wblab lesson` goes on with.
+    """
+
+    student: str
+    course: str = ""
+    set: str = ""
+    current: str = ""
+    lesson: dict[str, Progress] = field(default_factory=dict)
+
+    @property
+    def who(self) -> Student:
+        """The student."""
+        return Student(self.student, self.course)
+
+    def of(self, lesson: Lesson) -> Progress:
+        """Return how far a lesson is."""
+        return self.lesson.get(lesson.name, Progress())
+
+    def with_progress(self, lesson: Lesson, **changes: Any) -> "State":
+        """Return the state after a change of one lesson."""
+        return replace(self, lesson=self.lesson | {lesson.name: replace(self.of(lesson), **changes)})
+
+
+@dataclass(frozen=True)
+class Folder:
+    """A student's folder."""
+
+    path: Path
+
+    def begun(self) -> bool:
+        """Whether someone learns here."""
+        return (self.path / PROGRESS).is_file()
+
+    def state(self) -> State:
+        """Return the state. Raises InputError."""
+        if not self.begun():
+            raise InputError(f"no lesson was started in {self.path}: wblab lesson start 1")
+        content = formats.PROGRESS.read(self.path / PROGRESS)
+        try:
+            return from_table(State, {key: value for key, value in content.items() if key not in _HEAD}, exact=True)
+        except InputError as error:
+            raise InputError(f"{self.path / PROGRESS}: {error}") from None
+
+    def keep(self, state: State) -> None:
+        """Write the state. Raises InputError."""
+        self._write(self.path / PROGRESS, json.dumps(formats.PROGRESS.head() | to_table(state), indent=2) + "\n")
+
+    def of(self, lesson: Lesson) -> Path:
+        """Return the directory of a lesson."""
+        return self.path / lesson.name
+
+    def start(self, lesson: Lesson, student: Student) -> None:
+        """Write a lesson's files as they are at the start, unless it was started before. Raises InputError."""
+        if self.of(lesson).exists():
+            return
+        texts = {READ: student.text(lesson, TEXT), SPEC: student.text(lesson, SPEC), ANSWER: blank(lesson, student)}
+        texts |= {f"{name}.toml": texts[SPEC] for name, one in lesson.question.items() if one.kind == "change"}
+        for name, text in texts.items():
+            self._write(self.of(lesson) / name, text)
+
+    def reset(self, lesson: Lesson, student: Student) -> Path:
+        """Start a lesson anew, and return where its files went. Raises InputError."""
+        kept = next(path for number in count(1) if not (path := self.path / f"{lesson.name}.{number}").exists())
+        try:
+            self.of(lesson).rename(kept)
+        except OSError as error:
+            raise InputError(f"cannot rename {self.of(lesson)}: {error.strerror}") from None
+        self.start(lesson, student)
+        return kept
+
+    def answers(self, lesson: Lesson) -> dict[str, Any]:
+        """Return the answers so far. Raises InputError for a file that is no TOML, or has an unknown name."""
+        path = self.of(lesson) / ANSWER
+        if not path.is_file():
+            raise InputError(f"{path} is missing: wblab lesson reset {lesson.name} writes it anew")
+        return answers_in(path, lesson)
+
+    def table(self, lesson: Lesson, question: str) -> dict[str, Any]:
+        """Return the spec that a student changed for a question. Raises InputError."""
+        return _toml(self.of(lesson) / f"{question}.toml")
+
+    def _write(self, path: Path, text: str) -> None:
+        try:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            with replace_file(path) as file:
+                file.write(text.encode())
+        except OSError as error:
+            raise InputError(f"cannot write {path}: {error.strerror}") from None
+
+
+def answers_in(path: Path, lesson: Lesson) -> dict[str, Any]:
+    """Return the answers in a file. Raises InputError."""
+    given = _toml(path)
+    if unknown := given.keys() - lesson.question.keys():
+        raise InputError(f"{path}: no question {min(unknown)!r} in this lesson")
+    return given
+
+
+def _toml(path: Path) -> dict[str, Any]:
+    """Return the table in a file, which may be a stranger's: no link is followed. Raises InputError."""
+    try:
+        return parse_toml(read_bytes(path, _MOST_BYTES))
+    except OSError as error:
+        raise InputError(f"cannot read {path}: {error.strerror}") from None
+    except ValueError as error:
+        raise InputError(f"{path} is not TOML: {error}") from None
+
+
+def blank(lesson: Lesson, student: Student) -> str:
+    """Return the file of answers, empty, with the questions as comments."""
+    return "\n".join(_blank(lesson, student))
+
+
+def _blank(lesson: Lesson, student: Student) -> Iterator[str]:
+    yield f"# {lesson.title}. Write your answers between the quotes, save, then: wblab lesson check"
+    for name, question in student.questions(lesson).items():
+        yield ""
+        first = "Before the run: " if question.kind == "predict" else ""
+        unit = f" (in {question.unit})" if question.unit else ""
+        yield from (f"# {line}" for line in textwrap.wrap(f"{first}{question.ask}{unit}", _WIDTH))
+        for option, words in question.options.items():
+            yield f"#   {option}: {words}"
+        if question.kind == "change":
+            yield f"# Change {name}.toml, only: {', '.join(question.allowed)}"
+        else:
+            yield f'{name} = ""'
+    yield ""

@@ -1,0 +1,138 @@
+"""Grade the folders of a class: each student's runs are made again, and the answers judged by them.
+
+A folder is a stranger's: it is read as data of limited size, no link in it is followed, and nothing of it is executed.
+Specs are the lesson's own; of a student's, only the keys that a question allows are taken.
+"""
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, replace
+from functools import partial
+from pathlib import Path
+
+from wblab.core.errors import InputError, WblabError
+from wblab.core.spec import Spec
+from wblab.lab.printable import printable
+from wblab.lessons.check import Make, check, specs
+from wblab.lessons.folder import Folder, State
+from wblab.lessons.judge import Judged
+from wblab.lessons.lesson import Lesson
+from wblab.lessons.student import Student
+
+_LONGEST = 500  # letters of an answer that a report shows
+
+
+@dataclass(frozen=True)
+class Graded:
+    """One lesson in one folder. note: what a person should look at: a copied run, an unknown one; or why it failed."""
+
+    folder: str
+    student: Student
+    lesson: str
+    judged: Sequence[Judged] = ()
+    digest: str = ""
+    recorded: str = ""
+    note: str = ""
+    failed: bool = False
+
+    @property
+    def counted(self) -> list[Judged]:
+        """The answers that count: all but predictions."""
+        return [one for one in self.judged if one.outcome != "kept"]
+
+    @property
+    def points(self) -> int:
+        """How many of them are right."""
+        return sum(one.outcome == "right" for one in self.counted)
+
+
+@dataclass(frozen=True)
+class Submission:
+    """A folder that was handed in. course: the lecturer's, in the place of the folder's, unless it is None."""
+
+    path: Path
+    course: str | None = None
+
+    @property
+    def folder(self) -> Folder:
+        """The folder."""
+        return Folder(self.path)
+
+    def state(self) -> State:
+        """Return the student and the predictions. Raises InputError."""
+        state = self.folder.state()
+        return state if self.course is None else replace(state, course=self.course)
+
+    def begun(self, lessons: Iterable[Lesson]) -> list[Lesson]:
+        """Return the lessons that have files in it."""
+        return [one for one in lessons if (path := self.folder.of(one)).is_dir() and not path.is_symlink()]
+
+
+def grade(
+    given: Sequence[Submission], lessons: Sequence[Lesson], make: Make, jobs: int, report: Callable[[float, str], None]
+) -> list[Graded]:
+    """Grade folders, with so many runs at once. Raises nothing for what is in them: that is said where it belongs."""
+    wanted = [spec for one in given for spec in _wanted(one, lessons)]
+
+    def made(spec: Spec) -> None:
+        try:
+            make(spec)
+        except WblabError:  # it is made again, and said, where it is judged
+            return
+
+    with ThreadPoolExecutor(jobs) as pool:
+        for place, _ in enumerate(pool.map(made, wanted)):
+            report((place + 1) / len(wanted), f"{place + 1} of {len(wanted)} runs")
+    return _with_notes([graded for one in given for graded in _graded(one, lessons, make)])
+
+
+def _wanted(given: Submission, lessons: Sequence[Lesson]) -> Iterator[Spec]:
+    """Yield the specs of all runs that a folder needs."""
+    try:
+        state = given.state()
+    except InputError:
+        return
+    for lesson in given.begun(lessons):
+        yield from specs(lesson, state.who, partial(given.folder.table, lesson))
+
+
+def _graded(given: Submission, lessons: Sequence[Lesson], make: Make) -> Iterator[Graded]:
+    name = printable(str(given.path))
+    try:
+        state = given.state()
+    except InputError as error:
+        yield Graded(name, Student(""), "", note=printable(str(error)), failed=True)
+        return
+    who = Student(state.student[:_LONGEST], state.course[:_LONGEST])
+    if not (begun := given.begun(lessons)):
+        yield Graded(name, who, "", note="no lesson was begun", failed=True)
+    for lesson in begun:
+        progress = state.of(lesson)
+        try:
+            answers = given.folder.answers(lesson) | progress.expected
+            found = check(lesson, state.who, answers, partial(given.folder.table, lesson), make)
+        except WblabError as error:
+            yield Graded(name, who, lesson.name, note=printable(str(error)), failed=True)
+        else:
+            yield Graded(name, who, lesson.name, found.judged, found.digest, progress.digest)
+
+
+def _with_notes(found: Sequence[Graded]) -> list[Graded]:
+    """Return the results with notes: whose run a folder has recorded, and which name stands in several folders."""
+    owners = {(one.lesson, one.digest): one for one in found if one.digest}
+    folders: dict[Student, set[str]] = {}
+    for one in found:
+        folders.setdefault(one.student, set()).add(one.folder)
+
+    def note(one: Graded) -> str:
+        said = [one.note] if one.note else []
+        others = sorted(folders[one.student] - {one.folder})
+        if others and one.student.name:
+            said.append(f"{', '.join(others)} has the same student, {printable(one.student.name)}")
+        if one.recorded and one.recorded != one.digest and not one.failed:
+            owner = owners.get((one.lesson, one.recorded))
+            whose = f"that of {owner.folder}" if owner else "not this student's"
+            said.append(f"the recorded run is {whose}")
+        return "; ".join(said)
+
+    return [replace(one, note=note(one)) for one in found]

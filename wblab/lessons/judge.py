@@ -1,0 +1,146 @@
+"""Judge a student's answers by the figures of the student's own run."""
+
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Literal
+
+from wblab.core.errors import InputError
+from wblab.lessons.figures import Figures
+from wblab.lessons.lesson import Held, Question
+from wblab.lessons.quantity import cited, read, written
+
+Outcome = Literal["right", "wrong", "missing", "kept"]
+
+_CITED_PERCENT = 5
+_MISTAKEN_PERCENT = 10  # figures are printed with few digits
+_FEWEST_WORDS = 5
+_OTHER_UNIT, _TWICE = 500, 2
+_WHOLE = 10  # times that are written without a fraction
+
+
+@dataclass(frozen=True)
+class Judged:
+    """What is said of an answer.
+
+    kept: a prediction, which is compared and not graded. by_person: a sentence, which only a person can judge fully.
+    """
+
+    question: str
+    outcome: Outcome
+    says: str
+    by_person: str = ""
+
+
+def judge(
+    questions: Mapping[str, Question], answers: Mapping[str, object], run: Figures, changed: Mapping[str, Figures | str]
+) -> list[Judged]:
+    """Return what is said of each answer.
+
+    run: the figures of the student's run. changed: those of the changed run, by question, or why there is none.
+    """
+    found = []
+    for name, question in questions.items():
+        if question.kind == "change":
+            found.append(_change(name, question, changed.get(name, "")))
+        else:
+            found.append(_judged(name, question, answers.get(name), changed[question.of] if question.of else run))
+    return found
+
+
+def _judged(name: str, question: Question, answer: object, run: Figures | str) -> Judged:
+    if answer is None or not str(answer).strip():
+        return Judged(name, "missing", "not answered yet")
+    if isinstance(run, str):
+        return Judged(name, "wrong", f"it is about a changed run: first change {question.of}.toml")
+    try:
+        return _JUDGES[question.kind](name, question, answer, run)
+    except InputError as error:
+        return Judged(name, "wrong", str(error))
+
+
+def _number(name: str, question: Question, answer: object, run: Figures) -> Judged:
+    number, figure = read(answer, question.unit), run[question.figure]
+    if number.is_near(figure, question.percent):
+        return Judged(name, "right", f"right: {written(figure, question.unit)}")
+    for mistake in question.mistakes:
+        if number.is_near(run[mistake.figure], max(question.percent, _MISTAKEN_PERCENT)):
+            return Judged(name, "wrong", mistake.says)
+    return Judged(name, "wrong", _off(number.value, figure))
+
+
+def _predicted(name: str, question: Question, answer: object, run: Figures) -> Judged:
+    number, figure = read(answer, question.unit), run[question.figure]
+    value = number.value
+    if number.is_near(figure, question.percent):
+        compared = "about right"
+    elif not value or not figure:
+        compared = f"it is {written(figure, question.unit)}"
+    else:
+        times = max(value / figure, figure / value)
+        compared = f"it is {times:.{0 if times >= _WHOLE else 1}f} times {'less' if value > figure else 'more'}"
+    return Judged(name, "kept", f"you expected {written(value, question.unit)}; {compared}")
+
+
+def _choice(name: str, question: Question, answer: object, run: Figures) -> Judged:
+    right = max(question.by, key=lambda option: run[question.by[option]]) if question.by else question.right
+    if answer not in question.options:
+        return Judged(name, "wrong", f"{str(answer)[:40]!r} is not one of {', '.join(question.options)}")
+    if answer == right:
+        return Judged(name, "right", "right")
+    return Judged(name, "wrong", f"not {answer}: look again")
+
+
+def _sentence(name: str, question: Question, answer: object, run: Figures) -> Judged:
+    text = str(answer)
+    numbers = cited(text)
+    found = [figure for figure in question.cites if any(one.is_near(run[figure], _CITED_PERCENT) for one in numbers)]
+    if len(re.findall(r"[^\W\d_]{2,}", text)) < _FEWEST_WORDS:
+        return Judged(name, "wrong", "write a sentence: what waited, for what, and how long")
+    if more := max(0, question.enough - len(found)):
+        figure = "1 figure" if more == 1 else f"{more} figures"
+        return Judged(name, "wrong", f"cite {figure} more of your run, with a unit: 0.25 s")
+    lacking = [words for words in question.words if not any(word.lower() in text.lower() for word in words)]
+    if lacking:
+        named = len(question.words) - len(lacking)
+        return Judged(
+            name, "wrong", f"it names {named} of {len(question.words)} things that matter: what else had a part?"
+        )
+    return Judged(name, "right", "it cites your run and names what matters", by_person=text)
+
+
+def _change(name: str, question: Question, changed: Figures | str) -> Judged:
+    if isinstance(changed, str):
+        return Judged(name, "wrong" if changed else "missing", changed or "nothing is changed yet")
+    if failing := [held for held in question.holds if not _holds(held, changed)]:
+        return Judged(name, "wrong", "; ".join(_failing(failing, changed)))
+    return Judged(name, "right", "right: it does what was asked")
+
+
+def _failing(failing: list[Held], run: Figures) -> Iterator[str]:
+    for held in failing:
+        bounds = [f"{which} {end}" for which, end in _ends(held) if end]
+        yield f"{held.says or held.figure}: {written(run[held.figure], held.unit)}, wanted: {' and '.join(bounds)}"
+
+
+def _ends(held: Held) -> tuple[tuple[str, str], ...]:
+    return ("at least", held.least), ("at most", held.most), (f"within {held.percent} % of", held.near)
+
+
+def _holds(held: Held, run: Figures) -> bool:
+    least, most = held.range()
+    return least <= run[held.figure] <= most
+
+
+def _off(value: float, figure: float) -> str:
+    """Return how far a number is off, without the figure itself."""
+    if not figure or not value:
+        return "too large" if value else "too small"
+    times = max(value / figure, figure / value)
+    side = "large" if value > figure else "small"
+    if times > _OTHER_UNIT:
+        return f"far too {side}: check the unit"
+    return f"{times:.1f} times too {side}" if times > _TWICE else f"{abs(value / figure - 1) * 100:.0f} % too {side}"
+
+
+_JUDGES = {"predict": _predicted, "number": _number, "choice": _choice, "sentence": _sentence}

@@ -1,0 +1,187 @@
+"""A lesson: a folder with lesson.toml, its prose, a spec, a reference answer and wrong ones."""
+
+import math
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Literal
+
+from wblab.core.errors import InputError, nearest
+from wblab.core.tables import from_table
+from wblab.lab.places import LESSONS
+from wblab.lab.tomlfile import read_toml
+from wblab.lessons.quantity import UNITS, read, unit_of
+
+Kind = Literal["predict", "number", "choice", "sentence", "change"]
+
+LESSON, SPEC, TEXT, EXPLANATION, LECTURER = "lesson.toml", "spec.toml", "text.md", "explanation.md", "lecturer.md"
+REFERENCE, WRONG = "reference.toml", "wrong"
+FILES = (LESSON, SPEC, TEXT, EXPLANATION, LECTURER, REFERENCE)
+TEMPLATE = LESSONS / "template"
+_NAME = re.compile(r"[0-9]{2}-[a-z0-9-]+")
+_MOST_BYTES = 1 << 20
+
+
+@dataclass(frozen=True, kw_only=True)
+class Mistake:
+    """A number that students give by mistake: a figure of the run, and the words that help."""
+
+    figure: str
+    says: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class Held:
+    """A figure that must lie in a range: from `least` to `most`, or to `percent` of `near`, each with a unit.
+
+    says: what the figure is, in words.
+    """
+
+    figure: str
+    least: str = ""
+    most: str = ""
+    near: str = ""
+    percent: int = 5
+    says: str = ""
+
+    @property
+    def unit(self) -> str:
+        """The unit of its ends."""
+        return unit_of(self.least or self.most or self.near)
+
+    def range(self) -> tuple[float, float]:
+        """Return the ends of the range. Raises InputError."""
+        if self.near:
+            middle = read(self.near, self.unit).value
+            return middle * (1 - self.percent / 100), middle * (1 + self.percent / 100)
+        least, most = (read(end, self.unit).value if end else None for end in (self.least, self.most))
+        return -math.inf if least is None else least, math.inf if most is None else most
+
+
+@dataclass(frozen=True, kw_only=True)
+class Question:
+    """One question.
+
+    predict: a number that is kept before the run, and not graded. number: the value of `figure`, to `percent` of it.
+    choice: one of `options`; right: the name of it, or the option of `by` with the largest figure. sentence: it cites
+    `enough` of the figures in `cites` and uses a word of each list in `words`; whether it is true, a person reads.
+    change: the student changes keys of `allowed` in the spec, and then all of `holds` must hold.
+    of: the change whose run the question is about; by default it is about the student's own run.
+    unit: of numbers; see wblab/lessons/quantity.py.
+    """
+
+    kind: Kind
+    ask: str
+    figure: str = ""
+    of: str = ""
+    unit: str = ""
+    percent: int = 5
+    options: dict[str, str] = field(default_factory=dict)
+    right: str = ""
+    by: dict[str, str] = field(default_factory=dict)
+    mistakes: tuple[Mistake, ...] = ()
+    cites: tuple[str, ...] = ()
+    enough: int = 1
+    words: tuple[tuple[str, ...], ...] = ()
+    allowed: tuple[str, ...] = ()
+    holds: tuple[Held, ...] = ()
+    hints: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, kw_only=True)
+class Lesson:
+    """A lesson. vary: what differs between students, each a list to choose from. point: what is so in each one's run.
+
+    teaches: sentences that a student can say afterwards. needs: names of kernels, beside the default one.
+    """
+
+    folder: Path
+    name: str
+    title: str
+    minutes: int
+    teaches: tuple[str, ...]
+    question: dict[str, Question]
+    vary: dict[str, tuple[str, ...]] = field(default_factory=dict)
+    point: tuple[Held, ...] = ()
+    needs: tuple[str, ...] = ()
+
+    def file(self, name: str) -> Path:
+        """Return the path of one of its files."""
+        return self.folder / name
+
+    def read(self, name: str) -> str:
+        """Return the text of one of its files. Raises InputError."""
+        try:
+            return self.file(name).read_bytes()[:_MOST_BYTES].decode()
+        except OSError as error:
+            raise InputError(f"cannot read {self.file(name)}: {error.strerror}") from None
+        except ValueError:
+            raise InputError(f"{self.file(name)} is not UTF-8 text") from None
+
+
+def is_name(text: str) -> bool:
+    """Whether a lesson's folder may have this name."""
+    return bool(_NAME.fullmatch(text))
+
+
+def lessons(folder: Path = LESSONS) -> list[Lesson]:
+    """Return the lessons of a set, in order. Raises InputError."""
+    try:
+        names = sorted(path.name for path in folder.iterdir() if is_name(path.name))
+    except OSError as error:
+        raise InputError(f"cannot read the set of lessons {folder}: {error.strerror}") from None
+    if not names:
+        raise InputError(f"{folder} has no lessons: their folders have names such as 01-page-cache")
+    return [read_lesson(folder / name) for name in names]
+
+
+def find(text: str, among: Sequence[Lesson]) -> Lesson:
+    """Return the lesson of a name or a number. Raises InputError, with the nearest."""
+    for lesson in among:
+        if text in (lesson.name, lesson.name[:2], lesson.name[:2].lstrip("0")):
+            return lesson
+    names = [lesson.name for lesson in among]
+    raise InputError(f"no lesson {text!r}{nearest(text, names)}: wblab lesson list names them")
+
+
+def read_lesson(folder: Path) -> Lesson:
+    """Read a lesson's folder. Raises InputError for what is missing or does not fit."""
+    table = read_toml(folder / LESSON, "lesson", _MOST_BYTES)
+    if given := {"folder", "name"} & table.keys():
+        raise InputError(f"{folder / LESSON}: {given.pop()} is the folder's: leave it out")
+    try:
+        lesson = from_table(Lesson, table | {"folder": folder, "name": folder.name})
+        for name, question in lesson.question.items():
+            _check(f"question.{name}", question)
+            if question.of and (question.of not in lesson.question or lesson.question[question.of].kind != "change"):
+                raise InputError(f"question.{name}.of: {question.of!r} is no question of the kind change")
+        for held in lesson.point:
+            held.range()
+    except InputError as error:
+        raise InputError(f"{folder / LESSON}: {error}") from None
+    for name in FILES:
+        if not lesson.file(name).is_file():
+            raise InputError(f"{folder} has no {name}: wblab lesson new writes all that a lesson needs")
+    return lesson
+
+
+def _check(where: str, question: Question) -> None:
+    """Raise InputError for a question that cannot be judged."""
+    if not re.fullmatch(r"question\.[a-z][a-z0-9_]*", where):
+        raise InputError(f"{where}: a question's name has small letters, digits and _")
+    if question.unit not in UNITS:
+        raise InputError(f"{where}: no unit {question.unit!r}: one of {', '.join(filter(None, UNITS))}")
+    needed = {
+        "predict": question.figure,
+        "number": question.figure,
+        "choice": question.options and _has_right_option(question),
+        "sentence": question.cites and question.words,
+        "change": question.allowed and question.holds,
+    }
+    if not needed[question.kind]:
+        raise InputError(f"{where}: a question of the kind {question.kind} lacks what it is judged by")
+
+
+def _has_right_option(question: Question) -> bool:
+    return question.right in question.options or (bool(question.by) and question.by.keys() <= question.options.keys())

@@ -1,0 +1,85 @@
+"""The marks of a class, for a spreadsheet (CSV), a test runner (JUnit XML) and Gradescope (results.json)."""
+
+import csv
+import io
+import json
+from collections.abc import Sequence
+from xml.etree import ElementTree
+
+from wblab.lab.printable import printable
+from wblab.lessons.grade import Graded
+
+_HEAD = ("folder", "student", "course", "lesson", "question", "outcome", "says", "for a person to read", "note")
+_KINDS = {"right": "", "wrong": "failure", "missing": "failure", "kept": "skipped"}
+_FORMULAS = ("=", "+", "-", "@")  # how a cell begins that a spreadsheet would compute
+
+
+def as_csv(found: Sequence[Graded]) -> str:
+    """Return a row for each question; one for a lesson or folder that could not be graded."""
+    text = io.StringIO()
+    rows = csv.writer(text)
+    rows.writerow(_HEAD)
+    for one in found:
+        front = (one.folder, one.student.name, one.student.course, one.lesson)
+        for answer in one.judged:
+            said = (answer.question, answer.outcome, answer.says, answer.by_person)
+            rows.writerow(map(_cell, (*front, *said, one.note)))
+        if not one.judged:
+            rows.writerow(map(_cell, (*front, "", "failed", "", "", one.note)))
+    return text.getvalue()
+
+
+def as_junit(found: Sequence[Graded]) -> str:
+    """Return a suite for each lesson in each folder, a case for each question. Predictions are skipped cases."""
+    root = ElementTree.Element("testsuites")
+    for one in found:
+        cases = [answer.outcome for answer in one.judged]
+        suite = ElementTree.SubElement(
+            root,
+            "testsuite",
+            name=_xml(f"{one.folder} {one.lesson}".strip()),
+            tests=str(max(1, len(cases))),
+            failures=str(sum(case in ("wrong", "missing") for case in cases)),
+            errors=str(int(one.failed)),
+            skipped=str(cases.count("kept")),
+        )
+        found_here = [(answer.question, _KINDS[answer.outcome], answer.says) for answer in one.judged]
+        for name, kind, says in [*found_here, *([(one.lesson or "folder", "error", one.note)] if one.failed else [])]:
+            case = ElementTree.SubElement(suite, "testcase", classname=_xml(one.folder), name=_xml(name))
+            if kind:
+                ElementTree.SubElement(case, kind, message=_xml(says))
+    ElementTree.indent(root)
+    return ElementTree.tostring(root, encoding="unicode", xml_declaration=True) + "\n"
+
+
+def as_gradescope(found: Sequence[Graded]) -> str:
+    """Return the results of one folder, as Gradescope's autograder reads them."""
+    tests = []
+    for one in found:
+        for answer in one.counted:
+            right = answer.outcome == "right"
+            tests.append(
+                {
+                    "name": f"{one.lesson}: {answer.question}",
+                    "score": int(right),
+                    "max_score": 1,
+                    "status": "passed" if right else "failed",
+                    "output": answer.says,
+                }
+            )
+        if one.failed:
+            failed = {"name": one.lesson or one.folder, "score": 0, "max_score": 1, "status": "failed"}
+            tests.append(failed | {"output": one.note})
+    notes = "; ".join(one.note for one in found if one.note)
+    score = sum(answer.outcome == "right" for one in found for answer in one.judged)
+    return json.dumps({"score": score, "output": notes, "tests": tests}, indent=2) + "\n"
+
+
+def _cell(text: str) -> str:
+    """Return a text as a cell that is no formula and fits on a line."""
+    plain = printable(text)
+    return f"'{plain}" if plain.startswith(_FORMULAS) else plain
+
+
+def _xml(text: str) -> str:
+    return printable(text)

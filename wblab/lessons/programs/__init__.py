@@ -1,0 +1,1 @@
+"""Programs that the guests of lessons run. They import only the standard library and wblab.core."""

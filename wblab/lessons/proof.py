@@ -1,0 +1,130 @@
+"""Whether a lesson is sound, on the runs of several students."""
+
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from wblab.core.errors import InputError
+from wblab.core.files import parse_toml
+from wblab.lessons.check import Make, check, patched
+from wblab.lessons.figures import Figures, figures
+from wblab.lessons.folder import blank
+from wblab.lessons.judge import Judged
+from wblab.lessons.lesson import EXPLANATION, LECTURER, REFERENCE, TEXT, WRONG, Lesson, Question
+from wblab.lessons.quantity import cited, written
+from wblab.lessons.runs import original, spec
+from wblab.lessons.student import Student
+
+COURSE = "wblab lesson dev"
+LEFT_OUT = "leave out"  # in the place of a key's value
+_FIGURE = re.compile(r"figure:([\w-]+\.\w+)")
+_GIVEN_AWAY_PERCENT = 2
+_UNIT_OF_END = {"s": "s", "bytes": "MiB", "bps": "KiB/s"}
+
+
+def students(number: int) -> list[Student]:
+    """Return made-up students."""
+    return [Student(f"student {each + 1}", COURSE) for each in range(number)]
+
+
+def faults(lesson: Lesson, student: Student, make: Make) -> Iterator[str]:
+    """Yield what is wrong with a lesson for a student. Raises InputError, and WblabError if a run fails."""
+    for name in (TEXT, EXPLANATION):
+        student.text(lesson, name)
+    lesson.read(LECTURER)
+    yield from _Proof(lesson, student, make, figures(make(spec(lesson, student)))).faults()
+
+
+@dataclass(frozen=True)
+class _Proof:
+    """A lesson and one student of it. run: the figures of the student's run."""
+
+    lesson: Lesson
+    student: Student
+    make: Make
+    run: Figures
+
+    def faults(self) -> Iterator[str]:
+        """Yield what is wrong."""
+        for held in self.lesson.point:
+            least, most = held.range()
+            if not least <= self.run[held.figure] <= most:
+                yield f"the point is lost: {held.figure} is {written(self.run[held.figure], held.unit)}"
+        begun = self._judged(parse_toml(blank(self.lesson, self.student).encode()))
+        yield from (f"{name} is right before it is answered" for name, one in begun.items() if one.outcome == "right")
+        reference = self._table(REFERENCE)
+        yield from (
+            f"the reference answer to {name} is {one.outcome}: {one.says}"
+            for name, one in self._judged(reference).items()
+            if one.outcome not in ("right", "kept")
+        )
+        for path in sorted(self.lesson.file(WRONG).glob("*.toml")):
+            yield from self._wrong(f"{WRONG}/{path.name}", reference)
+        yield from _given_away(self.student.questions(self.lesson), self.run)
+
+    def _wrong(self, file: str, reference: Mapping[str, Any]) -> Iterator[str]:
+        """Yield where a wrong answer is not refused with the words that it expects."""
+        table = self._table(file)
+        judged = self._judged({**reference, **table["answer"]})
+        for name, says in table["says"].items():
+            if judged[name].outcome != "wrong":
+                yield f"{file}: the answer to {name} is {judged[name].outcome}"
+            elif says not in judged[name].says:
+                yield f"{file}: of {name} it says {judged[name].says!r}, not {says!r}"
+
+    def _judged(self, given: Mapping[str, Any]) -> dict[str, Judged]:
+        """Judge answers in which figure:NAME stands for a figure of the run; those to a change are its keys."""
+        answers = answered(self.lesson, self.student, given, self.make)
+
+        def table(name: str) -> dict[str, Any]:
+            return changed_table(self.lesson, self.student, given.get(name, {}))
+
+        return {one.question: one for one in check(self.lesson, self.student, answers, table, self.make).judged}
+
+    def _table(self, file: str) -> dict[str, Any]:
+        try:
+            return parse_toml(self.student.text(self.lesson, file).encode())
+        except ValueError as error:
+            raise InputError(f"{self.lesson.file(file)} is not TOML: {error}") from None
+
+
+def answered(lesson: Lesson, student: Student, given: Mapping[str, Any], make: Make) -> dict[str, Any]:
+    """Return answers with figures in the place of figure:NAME: those of the run that each question is about."""
+    questions = student.questions(lesson)
+
+    def run(of: str) -> Figures:
+        table = changed_table(lesson, student, given.get(of, {})) if of else None
+        return figures(make(spec(lesson, student, table)))
+
+    return {
+        name: _filled(answer, questions[name], run(questions[name].of)) if isinstance(answer, str) else answer
+        for name, answer in given.items()
+    }
+
+
+def changed_table(lesson: Lesson, student: Student, keys: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the table of a student's spec with some keys changed, or left out."""
+    changes = {key: None if value == LEFT_OUT else value for key, value in keys.items()}
+    return patched(original(lesson, student), changes)
+
+
+def _filled(answer: str, question: Question, run: Figures) -> str:
+    """Return an answer with figures in the place of their names."""
+
+    def figure(match: re.Match[str]) -> str:
+        unit = question.unit or _UNIT_OF_END.get(match[1].rpartition("_")[2], "MiB")
+        return written(run[match[1]], unit)
+
+    return _FIGURE.sub(figure, answer)
+
+
+def _given_away(questions: Mapping[str, Question], run: Figures) -> Iterator[str]:
+    """Yield which hints have the number that is asked for."""
+    for name, question in questions.items():
+        if question.kind != "number":
+            continue
+        for place, hint in enumerate(question.hints):
+            given = cited(hint, question.unit)
+            if any(number.is_near(run[question.figure], _GIVEN_AWAY_PERCENT) for number in given):
+                yield f"hint {place + 1} of {name} gives the number away"

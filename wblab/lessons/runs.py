@@ -1,0 +1,76 @@
+"""The runs of a lesson: each is made once, and found again by what it was made of."""
+
+import json
+from collections.abc import Mapping
+from dataclasses import replace
+from hashlib import sha256
+from pathlib import Path
+from typing import Any
+
+from wblab.analysis.runs.run import Run, read_run
+from wblab.core.errors import InputError
+from wblab.core.files import parse_toml
+from wblab.core.spec import Spec
+from wblab.core.tables import to_table
+from wblab.host.limits import Limits
+from wblab.host.request import ready
+from wblab.kernels import KernelResolver
+from wblab.lab.formats import EXPERIMENT
+from wblab.lab.progress import Report, silent
+from wblab.lab.specfile import spec_of
+from wblab.lessons.lesson import SPEC, Lesson
+from wblab.lessons.student import Student
+from wblab.substrates.run import run_anywhere
+
+# A student's changes may make a run long, or its trace large.
+_LIMITS = Limits(silence_s=60, wall_s=300, output_bytes=256 << 20)
+_KEY = 10
+
+
+def original(lesson: Lesson, student: Student) -> dict[str, Any]:
+    """Return the table of a student's spec, as the lesson gives it. Raises InputError."""
+    try:
+        return parse_toml(student.text(lesson, SPEC).encode())
+    except ValueError as error:
+        raise InputError(f"{lesson.file(SPEC)} is not TOML: {error}") from None
+
+
+def spec(lesson: Lesson, student: Student, table: dict[str, Any] | None = None) -> Spec:
+    """Return the spec of a student's run, or of a changed table of it. Raises InputError."""
+    given = original(lesson, student) if table is None else table
+    return replace(spec_of({"name": lesson.name} | given, exact=False), seed=student.seed_of(lesson))
+
+
+def changed(lesson: Lesson, student: Student, given: dict[str, Any], allowed: tuple[str, ...]) -> dict[str, Any]:
+    """Return which keys of the spec a student changed, with their values; None: left out.
+
+    Raises InputError for a key that is not allowed.
+    """
+    before, after = (dict(_flat(table)) for table in (original(lesson, student), given))
+    found = {key: after.get(key) for key in {**before, **after} if before.get(key) != after.get(key)}
+    if refused := [key for key in found if key not in allowed]:
+        raise InputError(f"{refused[0]} must stay as it was: change only {', '.join(allowed)}")
+    return found
+
+
+def made(wanted: Spec, results: Path, resolve: KernelResolver, report: Report = silent) -> Run:
+    """Return the run of a spec: the one in `results`, or a new one. Raises InputError, RunFailedError."""
+    request = ready(wanted, resolve)
+    content = json.dumps([to_table(request.spec), request.kernel.describe()["build_id"]], sort_keys=True, default=str)
+    name = f"{wanted.name}-{sha256(content.encode()).hexdigest()[:_KEY]}"
+    for path in sorted(results.glob(f"[0-9]*_{name}")):
+        if (path / EXPERIMENT).is_file():
+            return read_run(path)
+    request = replace(request, spec=replace(request.spec, name=name))
+    return read_run(run_anywhere(request, results, report=report, limits=_LIMITS).directory)
+
+
+def _flat(table: Mapping[str, Any], path: str = "") -> list[tuple[str, Any]]:
+    """Return the entries of nested tables, by keys with dots."""
+    found = []
+    for key, value in table.items():
+        if isinstance(value, Mapping) and value:
+            found += _flat(value, f"{path}{key}.")
+        else:
+            found.append((f"{path}{key}", value))
+    return found
