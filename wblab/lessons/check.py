@@ -1,5 +1,6 @@
 """Check a lesson: keep the predictions, make the student's runs, and judge the answers."""
 
+import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -15,6 +16,8 @@ from wblab.lessons.lesson import Lesson
 from wblab.lessons.quantity import read
 from wblab.lessons.runs import changed, original, spec
 from wblab.lessons.student import Student
+
+_DOTTED = (re.compile(r"(sysctl)\.(.+)"), re.compile(r"(cgroup)\.([^.]+)\.(files)\.(.+)"))
 
 Make = Callable[[Spec], Run]
 Changed = Callable[[str], dict[str, Any]]  # the table that a student changed for a question. Raises InputError
@@ -84,10 +87,10 @@ def _changed(lesson: Lesson, student: Student, name: str, table: Changed, make: 
 
 
 def patched(table: dict[str, Any], changes: Mapping[str, Any]) -> dict[str, Any]:
-    """Return a table with keys changed; of sysctls the key is what follows `sysctl.`, dots and all."""
-    result = {key: dict(value) if isinstance(value, dict) else value for key, value in table.items()}
+    """Return a table with keys changed, or left out for None. Names of sysctls and of control files have dots."""
+    result = dict(table)
     for key, value in changes.items():
-        *parents, last = [*key.partition(".")[::2]] if key.startswith("sysctl.") else key.split(".")
+        *parents, last = _parts(key)
         within = result
         for parent in parents:
             within[parent] = dict(within.get(parent, {}))
@@ -97,3 +100,10 @@ def patched(table: dict[str, Any], changes: Mapping[str, Any]) -> dict[str, Any]
         else:
             within[last] = value
     return result
+
+
+def _parts(key: str) -> list[str]:
+    for dotted in _DOTTED:
+        if found := dotted.fullmatch(key):
+            return list(found.groups())
+    return key.split(".")

@@ -20,7 +20,7 @@ COURSE = "wblab lesson dev"
 LEFT_OUT = "leave out"  # in the place of a key's value
 _FIGURE = re.compile(r"figure:([\w-]+\.\w+)")
 _GIVEN_AWAY_PERCENT = 2
-_UNIT_OF_END = {"s": "s", "bytes": "MiB", "bps": "KiB/s"}
+_UNIT_OF_END = {"s": "s", "bytes": "MiB", "bps": "KiB/s", "hz": ""}
 
 
 def students(number: int) -> list[Student]:
@@ -113,7 +113,8 @@ def _filled(answer: str, question: Question, run: Figures) -> str:
     """Return an answer with figures in the place of their names."""
 
     def figure(match: re.Match[str]) -> str:
-        unit = question.unit or _UNIT_OF_END.get(match[1].rpartition("_")[2], "MiB")
+        in_words = _UNIT_OF_END.get(match[1].rpartition("_")[2], "MiB")
+        unit = in_words if question.kind == "sentence" else question.unit
         return written(run[match[1]], unit)
 
     return _FIGURE.sub(figure, answer)

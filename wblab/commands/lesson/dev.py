@@ -25,7 +25,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def _dev(arguments: argparse.Namespace) -> None:
-    from wblab.kernels import built_kernels
+    from wblab.kernels import built_kernels, find_kernel
     from wblab.lab.progress import bar
     from wblab.lessons.lesson import find
     from wblab.lessons.proof import faults, students
@@ -38,7 +38,10 @@ def _dev(arguments: argparse.Namespace) -> None:
     bad = 0
     with bar("lessons") as report:
         for place, lesson in enumerate(chosen):
-            found = []
+            found: list[str] = []
+            if lacking := [name for name in lesson.needs if find_kernel(name) is None]:
+                print(f"{lesson.name}: left out: it needs a kernel: wblab kernel build {lacking[0]}")
+                continue
             for number, student in enumerate(students(arguments.students)):
                 report((place + number / arguments.students) / len(chosen), f"{lesson.name}, {student.name}")
                 try:

@@ -49,10 +49,13 @@ def _grade(arguments: argparse.Namespace) -> None:
             raise InputError(f"no directory {path}: give students' folders, each with its progress.json")
     known, directory, resolve = lessons_of(arguments.set), results(arguments), built_kernels()
     chosen = [find(name, known) for name in arguments.only] or known
-    resolve("")  # no kernel: no grades
+    given = [Submission(path, arguments.course) for path in arguments.folders]
+    begun = {lesson.name: lesson for one in given for lesson in one.begun(chosen)}
+    for name in ("", *(name for lesson in begun.values() for name in lesson.needs)):
+        resolve(name)  # without a kernel, answers would count as wrong
     with bar("grading") as report:
         found = grade(
-            [Submission(path, arguments.course) for path in arguments.folders],
+            given,
             chosen,
             lambda spec: made(spec, directory, resolve),
             arguments.jobs or processors(),

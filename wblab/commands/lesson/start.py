@@ -4,10 +4,14 @@ import argparse
 import getpass
 import shlex
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
 from wblab.commands.common import print_wrapped
 from wblab.commands.lesson.options import Place, add_folder, add_set, folder, lessons_of
 from wblab.core.errors import InputError
+
+if TYPE_CHECKING:
+    from wblab.lessons.lesson import Lesson
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -46,6 +50,18 @@ def _start(arguments: argparse.Namespace) -> None:
     say_begun(Place(where, state, known_lessons, lesson))
 
 
+def _needed(lesson: "Lesson") -> list[str]:
+    """Return how to build the kernels that a lesson needs and that are not here."""
+    from wblab.kernels import find_kernel
+
+    lacking = [name for name in lesson.needs if find_kernel(name) is None]
+    return (
+        ["It needs a kernel that is not built yet:", *(f"    wblab kernel build {name}" for name in lacking)]
+        if lacking
+        else []
+    )
+
+
 def say_begun(at: Place) -> None:
     """Print where a lesson's files are, and how to begin."""
     from wblab.lessons.folder import ANSWER, READ
@@ -59,6 +75,7 @@ def say_begun(at: Place) -> None:
             "Read the lesson, then follow it:",
             f"    less {shlex.quote(str(directory / READ))}",
             f"Your experiment is {directory / SPEC}, your answers go in {directory / ANSWER}.",
+            *_needed(at.lesson),
             "Check them whenever you like:",
             "    wblab lesson check",
         ]
