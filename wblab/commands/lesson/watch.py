@@ -31,15 +31,15 @@ def go_on(arguments: argparse.Namespace) -> None:
     say_begun(at := place(arguments))
     if not sys.stdout.isatty():
         return
+    before = _saved(at)  # a file that is saved as soon as the next line is read counts
     print_wrapped(["", "Waiting for you to save a file. Ctrl-C ends."])
     try:
-        _watch(arguments, at)
+        _watch(arguments, at, before)
     except KeyboardInterrupt:
         print()
 
 
-def _watch(arguments: argparse.Namespace, at: Place) -> None:
-    before = _saved(at)
+def _watch(arguments: argparse.Namespace, at: Place, before: dict[str, int]) -> None:
     while True:
         time.sleep(_EACH_S)
         if (now := _saved(at)) == before:
