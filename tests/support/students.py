@@ -5,7 +5,6 @@ from pathlib import Path
 import tomli_w
 
 from wblab.analysis.runs.digest import digest
-from wblab.core.files import parse_toml
 from wblab.lessons.check import Make
 from wblab.lessons.folder import ANSWER, Folder, State
 from wblab.lessons.lesson import REFERENCE, Lesson
@@ -20,7 +19,7 @@ def hand_in(path: Path, student: Student, lessons: list[Lesson], make: Make) -> 
     for lesson in lessons:
         folder.start(lesson, student)
         run = make(spec(lesson, student))
-        reference = parse_toml(student.text(lesson, REFERENCE).encode())
+        reference = student.table(lesson, REFERENCE)
         answers = answered(lesson, student, reference, make)
         for name, one in lesson.question.items():
             if one.kind == "change":

@@ -69,19 +69,23 @@ def specs(lesson: Lesson, student: Student, table: Changed) -> Iterator[Spec]:
     for name, question in lesson.question.items():
         if question.kind == "change":
             try:
-                if found := changed(lesson, student, table(name), question.allowed):
-                    yield spec(lesson, student, patched(original(lesson, student), found))
-            except WblabError:  # the check says why
+                if wanted := _changed_spec(lesson, student, name, table):
+                    yield wanted
+            except InputError:  # the check says why
                 continue
+
+
+def _changed_spec(lesson: Lesson, student: Student, name: str, table: Changed) -> Spec | None:
+    """Return the spec that a student changed for a question; None if nothing was changed. Raises InputError."""
+    found = changed(lesson, student, table(name), lesson.question[name].allowed)
+    return spec(lesson, student, patched(original(lesson, student), found)) if found else None
 
 
 def _changed(lesson: Lesson, student: Student, name: str, table: Changed, make: Make) -> Figures | str:
     """Return the figures of a changed run, or why there are none; empty if nothing was changed."""
     try:
-        found = changed(lesson, student, table(name), lesson.question[name].allowed)
-        if not found:
-            return ""
-        return figures(make(spec(lesson, student, patched(original(lesson, student), found))))
+        wanted = _changed_spec(lesson, student, name, table)
+        return figures(make(wanted)) if wanted else ""
     except WblabError as error:
         return str(error)
 

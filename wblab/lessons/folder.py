@@ -115,7 +115,10 @@ class Folder:
         path = self.of(lesson) / ANSWER
         if not path.is_file():
             raise InputError(f"{path} is missing: wblab lesson reset {lesson.name} writes it anew")
-        return answers_in(path, lesson)
+        given = _toml(path)
+        if unknown := given.keys() - lesson.question.keys():
+            raise InputError(f"{path}: no question {min(unknown)!r} in this lesson")
+        return given
 
     def table(self, lesson: Lesson, question: str) -> dict[str, Any]:
         """Return the spec that a student changed for a question. Raises InputError."""
@@ -128,14 +131,6 @@ class Folder:
                 file.write(text.encode())
         except OSError as error:
             raise InputError(f"cannot write {path}: {error.strerror}") from None
-
-
-def answers_in(path: Path, lesson: Lesson) -> dict[str, Any]:
-    """Return the answers in a file. Raises InputError."""
-    given = _toml(path)
-    if unknown := given.keys() - lesson.question.keys():
-        raise InputError(f"{path}: no question {min(unknown)!r} in this lesson")
-    return given
 
 
 def _toml(path: Path) -> dict[str, Any]:

@@ -112,7 +112,7 @@ def _sentence(name: str, question: Question, answer: object, run: Figures) -> Ju
 def _change(name: str, question: Question, changed: Figures | str) -> Judged:
     if isinstance(changed, str):
         return Judged(name, "wrong" if changed else "missing", changed or "nothing is changed yet")
-    if failing := [held for held in question.holds if not _holds(held, changed)]:
+    if failing := [held for held in question.holds if not held.holds(changed)]:
         return Judged(name, "wrong", "; ".join(_failing(failing, changed)))
     return Judged(name, "right", "right: it does what was asked")
 
@@ -125,11 +125,6 @@ def _failing(failing: list[Held], run: Figures) -> Iterator[str]:
 
 def _ends(held: Held) -> tuple[tuple[str, str], ...]:
     return ("at least", held.least), ("at most", held.most), (f"within {held.percent} % of", held.near)
-
-
-def _holds(held: Held, run: Figures) -> bool:
-    least, most = held.range()
-    return least <= run[held.figure] <= most
 
 
 def _off(value: float, figure: float) -> str:

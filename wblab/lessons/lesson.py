@@ -2,7 +2,7 @@
 
 import math
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal
@@ -49,6 +49,11 @@ class Held:
     def unit(self) -> str:
         """The unit of its ends."""
         return unit_of(self.least or self.most or self.near)
+
+    def holds(self, run: Mapping[str, float]) -> bool:
+        """Whether the figure of a run lies in the range. Raises InputError."""
+        least, most = self.range()
+        return least <= run[self.figure] <= most
 
     def range(self) -> tuple[float, float]:
         """Return the ends of the range. Raises InputError."""

@@ -37,7 +37,7 @@ def as_junit(found: Sequence[Graded]) -> str:
         suite = ElementTree.SubElement(
             root,
             "testsuite",
-            name=_xml(f"{one.folder} {one.lesson}".strip()),
+            name=printable(f"{one.folder} {one.lesson}".strip()),
             tests=str(max(1, len(cases))),
             failures=str(sum(case in ("wrong", "missing") for case in cases)),
             errors=str(int(one.failed)),
@@ -45,9 +45,9 @@ def as_junit(found: Sequence[Graded]) -> str:
         )
         found_here = [(answer.question, _KINDS[answer.outcome], answer.says) for answer in one.judged]
         for name, kind, says in [*found_here, *([(one.lesson or "folder", "error", one.note)] if one.failed else [])]:
-            case = ElementTree.SubElement(suite, "testcase", classname=_xml(one.folder), name=_xml(name))
+            case = ElementTree.SubElement(suite, "testcase", classname=printable(one.folder), name=printable(name))
             if kind:
-                ElementTree.SubElement(case, kind, message=_xml(says))
+                ElementTree.SubElement(case, kind, message=printable(says))
     ElementTree.indent(root)
     return ElementTree.tostring(root, encoding="unicode", xml_declaration=True) + "\n"
 
@@ -79,7 +79,3 @@ def _cell(text: str) -> str:
     """Return a text as a cell that is no formula and fits on a line."""
     plain = printable(text)
     return f"'{plain}" if plain.startswith(_FORMULAS) else plain
-
-
-def _xml(text: str) -> str:
-    return printable(text)

@@ -3,9 +3,9 @@
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from functools import cache
 from typing import Any
 
-from wblab.core.errors import InputError
 from wblab.core.files import parse_toml
 from wblab.lessons.check import Make, check, patched
 from wblab.lessons.figures import Figures, figures
@@ -48,12 +48,11 @@ class _Proof:
     def faults(self) -> Iterator[str]:
         """Yield what is wrong."""
         for held in self.lesson.point:
-            least, most = held.range()
-            if not least <= self.run[held.figure] <= most:
+            if not held.holds(self.run):
                 yield f"the point is lost: {held.figure} is {written(self.run[held.figure], held.unit)}"
         begun = self._judged(parse_toml(blank(self.lesson, self.student).encode()))
         yield from (f"{name} is right before it is answered" for name, one in begun.items() if one.outcome == "right")
-        reference = self._table(REFERENCE)
+        reference = self.student.table(self.lesson, REFERENCE)
         yield from (
             f"the reference answer to {name} is {one.outcome}: {one.says}"
             for name, one in self._judged(reference).items()
@@ -65,7 +64,7 @@ class _Proof:
 
     def _wrong(self, file: str, reference: Mapping[str, Any]) -> Iterator[str]:
         """Yield where a wrong answer is not refused with the words that it expects."""
-        table = self._table(file)
+        table = self.student.table(self.lesson, file)
         judged = self._judged({**reference, **table["answer"]})
         for name, says in table["says"].items():
             if judged[name].outcome != "wrong":
@@ -82,23 +81,18 @@ class _Proof:
 
         return {one.question: one for one in check(self.lesson, self.student, answers, table, self.make).judged}
 
-    def _table(self, file: str) -> dict[str, Any]:
-        try:
-            return parse_toml(self.student.text(self.lesson, file).encode())
-        except ValueError as error:
-            raise InputError(f"{self.lesson.file(file)} is not TOML: {error}") from None
-
 
 def answered(lesson: Lesson, student: Student, given: Mapping[str, Any], make: Make) -> dict[str, Any]:
     """Return answers with figures in the place of figure:NAME: those of the run that each question is about."""
     questions = student.questions(lesson)
 
+    @cache
     def run(of: str) -> Figures:
         table = changed_table(lesson, student, given.get(of, {})) if of else None
         return figures(make(spec(lesson, student, table)))
 
     return {
-        name: _filled(answer, questions[name], run(questions[name].of)) if isinstance(answer, str) else answer
+        name: _filled(answer, questions[name], run(questions[name].of)) if _has_figures(answer) else answer
         for name, answer in given.items()
     }
 
@@ -107,6 +101,10 @@ def changed_table(lesson: Lesson, student: Student, keys: Mapping[str, Any]) -> 
     """Return the table of a student's spec with some keys changed, or left out."""
     changes = {key: None if value == LEFT_OUT else value for key, value in keys.items()}
     return patched(original(lesson, student), changes)
+
+
+def _has_figures(answer: object) -> bool:
+    return isinstance(answer, str) and bool(_FIGURE.search(answer))
 
 
 def _filled(answer: str, question: Question, run: Figures) -> str:

@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 from hashlib import sha256
 from string import Template
+from typing import Any
 
 from wblab.core.errors import InputError
 from wblab.core.files import parse_toml
@@ -30,19 +31,22 @@ class Student:
 
     def questions(self, lesson: Lesson) -> dict[str, Question]:
         """Return a lesson's questions with this student's values. Raises InputError."""
-        table = parse_toml(self.text(lesson, LESSON).encode())
-        return {name: from_table(Question, one, f"question.{name}") for name, one in table["question"].items()}
+        questions = self.table(lesson, LESSON)["question"]
+        return {name: from_table(Question, one, f"question.{name}") for name, one in questions.items()}
+
+    def table(self, lesson: Lesson, name: str) -> dict[str, Any]:
+        """Return the table in one of a lesson's files with this student's values in it. Raises InputError."""
+        try:
+            return parse_toml(self.text(lesson, name).encode())
+        except ValueError as error:
+            raise InputError(f"{lesson.file(name)} is not TOML: {error}") from None
 
     def text(self, lesson: Lesson, name: str) -> str:
-        """Return one of a lesson's texts with this student's values in it. Raises InputError."""
-        return self.filled(lesson, lesson.read(name), name)
-
-    def filled(self, lesson: Lesson, text: str, where: str) -> str:
-        """Return a text with this student's values in the place of $name. Raises InputError for an unknown name."""
+        """Return one of a lesson's texts with this student's values in the place of $name. Raises InputError."""
         try:
-            return Template(text).substitute(self.values(lesson))
+            return Template(lesson.read(name)).substitute(self.values(lesson))
         except (KeyError, ValueError) as error:
-            raise InputError(f"{lesson.file(where)}: {error}: $ begins a name of vary; write $$ for a dollar") from None
+            raise InputError(f"{lesson.file(name)}: {error}: $ begins a name of vary; write $$ for a dollar") from None
 
     def _drawn(self, lesson: Lesson, what: str) -> int:
         text = "\0".join((self.course, self.name, lesson.name, what))

@@ -3,13 +3,13 @@
 import argparse
 
 from wblab.commands.common import add_json
-from wblab.commands.lesson.options import add_folder, place
+from wblab.commands.lesson.options import add_folder, add_lesson, place
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Describe the verb and its options."""
     parser.description = "Check your answers: repeat your run, and say what is right, and what is off by how much."
-    parser.add_argument("lesson", nargs="?", default="", metavar="LESSON", help="which (default: the current one)")
+    add_lesson(parser)
     add_folder(parser)
     add_json(parser)
     parser.set_defaults(run=_check)

@@ -3,7 +3,7 @@
 import argparse
 
 from wblab.commands.common import add_exp, results
-from wblab.commands.lesson.options import add_set, lessons_of
+from wblab.commands.lesson.options import add_set, lacking, lessons_of
 from wblab.core.errors import InputError, WblabError
 from wblab.lab.printable import printable
 
@@ -25,7 +25,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def _dev(arguments: argparse.Namespace) -> None:
-    from wblab.kernels import built_kernels, find_kernel
+    from wblab.kernels import built_kernels
     from wblab.lab.progress import bar
     from wblab.lessons.lesson import find
     from wblab.lessons.proof import faults, students
@@ -39,8 +39,8 @@ def _dev(arguments: argparse.Namespace) -> None:
     with bar("lessons") as report:
         for place, lesson in enumerate(chosen):
             found: list[str] = []
-            if lacking := [name for name in lesson.needs if find_kernel(name) is None]:
-                print(f"{lesson.name}: left out: it needs a kernel: wblab kernel build {lacking[0]}")
+            if missing := lacking(lesson):
+                print(f"{lesson.name}: left out: it needs a kernel: wblab kernel build {missing[0]}")
                 continue
             for number, student in enumerate(students(arguments.students)):
                 report((place + number / arguments.students) / len(chosen), f"{lesson.name}, {student.name}")

@@ -3,7 +3,7 @@
 import argparse
 from dataclasses import replace
 
-from wblab.commands.lesson.options import Place, add_folder, place
+from wblab.commands.lesson.options import add_folder, place
 from wblab.core.errors import InputError
 
 
@@ -15,14 +15,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def _next(arguments: argparse.Namespace) -> None:
-    from wblab.commands.lesson.start import say_begun
+    from wblab.commands.lesson.start import begin
 
     at = place(arguments)
     names = [lesson.name for lesson in at.lessons]
     if (number := names.index(at.lesson.name) + 1) == len(names):
         raise InputError(f"{at.lesson.name} is the last lesson: wblab lesson list")
-    lesson = at.lessons[number]
-    at.folder.start(lesson, at.state.who)
-    state = replace(at.state, current=lesson.name).with_progress(lesson)
-    at.folder.keep(state)
-    say_begun(Place(at.folder, state, at.lessons, lesson))
+    begin(replace(at, lesson=at.lessons[number]))

@@ -23,6 +23,11 @@ def add_folder(parser: argparse.ArgumentParser) -> None:
     )
 
 
+def add_lesson(parser: argparse.ArgumentParser) -> None:
+    """Add LESSON, one that was begun."""
+    parser.add_argument("lesson", nargs="?", default="", metavar="LESSON", help="which (default: the current one)")
+
+
 def add_set(parser: argparse.ArgumentParser) -> None:
     """Add --lessons, the directory of a set of them."""
     about = "the directory of other lessons (default: the lab's)"
@@ -66,6 +71,13 @@ def lessons_of(given: "Path | str | None") -> "list[Lesson]":
     from wblab.lessons.lesson import lessons
 
     return lessons(Path(given)) if given else lessons()
+
+
+def lacking(lesson: "Lesson") -> list[str]:
+    """Return the kernels that a lesson needs and that are not built."""
+    from wblab.kernels import find_kernel
+
+    return [name for name in lesson.needs if find_kernel(name) is None]
 
 
 def place(arguments: argparse.Namespace, wanted: str = "") -> Place:

@@ -3,13 +3,13 @@
 import argparse
 
 from wblab.commands.common import print_wrapped
-from wblab.commands.lesson.options import add_folder, place
+from wblab.commands.lesson.options import add_folder, add_lesson, place
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Describe the verb and its options."""
     parser.description = "Begin a lesson anew. Your files are kept under another name."
-    parser.add_argument("lesson", nargs="?", default="", metavar="LESSON", help="which (default: the current one)")
+    add_lesson(parser)
     add_folder(parser)
     parser.set_defaults(run=_reset)
 

@@ -3,7 +3,7 @@
 import argparse
 import sys
 
-from wblab.commands.lesson.options import add_folder, place
+from wblab.commands.lesson.options import add_folder, add_lesson, place
 from wblab.core.errors import InputError
 from wblab.lab.printable import printable
 
@@ -11,7 +11,7 @@ from wblab.lab.printable import printable
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Describe the verb and its options."""
     parser.description = "Print the explanation of a lesson that you solved."
-    parser.add_argument("lesson", nargs="?", default="", metavar="LESSON", help="which (default: the current one)")
+    add_lesson(parser)
     add_folder(parser)
     parser.set_defaults(run=_show)
 

@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from wblab.commands.common import print_wrapped
-from wblab.commands.lesson.options import Place, add_folder, add_set, folder, lessons_of
+from wblab.commands.lesson.options import Place, add_folder, add_set, folder, lacking, lessons_of
 from wblab.core.errors import InputError
 
 if TYPE_CHECKING:
@@ -44,22 +44,19 @@ def _start(arguments: argparse.Namespace) -> None:
         state = State(arguments.student or getpass.getuser(), arguments.course or "", chosen)
     known_lessons = lessons_of(state.set)
     lesson = find(arguments.lesson, known_lessons)
-    where.start(lesson, state.who)
-    state = replace(state, current=lesson.name).with_progress(lesson)
-    where.keep(state)
-    say_begun(Place(where, state, known_lessons, lesson))
+    begin(Place(where, state, known_lessons, lesson))
+
+
+def begin(at: Place) -> None:
+    """Write the files of a lesson, make it the current one, and say how to begin."""
+    at.folder.start(at.lesson, at.state.who)
+    say_begun(replace(at, state=replace(at.state, current=at.lesson.name)).keep())
 
 
 def _needed(lesson: "Lesson") -> list[str]:
     """Return how to build the kernels that a lesson needs and that are not here."""
-    from wblab.kernels import find_kernel
-
-    lacking = [name for name in lesson.needs if find_kernel(name) is None]
-    return (
-        ["It needs a kernel that is not built yet:", *(f"    wblab kernel build {name}" for name in lacking)]
-        if lacking
-        else []
-    )
+    builds = [f"    wblab kernel build {name}" for name in lacking(lesson)]
+    return ["It needs a kernel that is not built yet:", *builds] if builds else []
 
 
 def say_begun(at: Place) -> None:

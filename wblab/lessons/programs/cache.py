@@ -2,17 +2,16 @@
 
 import json
 import os
-import re
 import sys
 import time
 from collections.abc import Callable
 from pathlib import Path
 
 from wblab.core.layout import LEFT, SCRATCH
+from wblab.lessons.programs.meminfo import kept_bytes
 
 RESULT = "cache.json"
 _BLOCK = 1 << 16
-_KIB = 1024
 
 
 def main(path: str, mib: int) -> dict[str, float]:
@@ -25,7 +24,7 @@ def main(path: str, mib: int) -> dict[str, float]:
         start_ns = time.monotonic_ns()
         do()
         found[f"{name}_s"] = (time.monotonic_ns() - start_ns) / 1e9
-        found[f"{name}_dirty_bytes"] = float(dirty_bytes())
+        found[f"{name}_dirty_bytes"] = float(kept_bytes("Dirty"))
         print(f"{what:<44}{found[f'{name}_s']:10.3f} s{found[f'{name}_dirty_bytes'] / (1 << 20):10.1f} MiB dirty")
 
     def read() -> None:
@@ -38,12 +37,6 @@ def main(path: str, mib: int) -> dict[str, float]:
     step("drop", "4. drop it from memory (drop_caches)", lambda: Path("/proc/sys/vm/drop_caches").write_text("3"))
     step("read", "5. read it again", read)
     return found
-
-
-def dirty_bytes() -> int:
-    """Return how much of the page cache is dirty: Dirty in /proc/meminfo. Raises OSError."""
-    (kib,) = re.findall(r"^Dirty: +(\d+) kB", Path("/proc/meminfo").read_text(), re.MULTILINE)
-    return int(kib) * _KIB
 
 
 if __name__ == "__main__":

@@ -4,18 +4,17 @@ flusher.json keeps how long it took, from the end of write() on. Nobody calls fs
 """
 
 import json
-import re
 import sys
 import time
 from pathlib import Path
 
 from wblab.core.layout import LEFT, SCRATCH
+from wblab.lessons.programs.meminfo import kept_bytes
 
 RESULT = "flusher.json"
 _MIB = 1 << 20
 _LONGEST_S = 120
 _EACH_S = 0.05
-_KIB = 1024
 
 
 def main(path: str, small: int, large: int) -> dict[str, float]:
@@ -25,8 +24,8 @@ def main(path: str, small: int, large: int) -> dict[str, float]:
         with open(f"{path}.{name}", "wb") as file:
             file.write(bytes(mib * _MIB))
         start_ns = time.monotonic_ns()
-        found[f"{name}_begun_s"] = _until(mib * _MIB * 9 // 10, start_ns)
-        found[f"{name}_done_s"] = _until(mib * _MIB // 10, start_ns, both=True)
+        found[f"{name}_begun_s"] = _until(mib * _MIB * 9 // 10, start_ns, "Dirty")
+        found[f"{name}_done_s"] = _until(mib * _MIB // 10, start_ns, "Dirty", "Writeback")
         print(
             f"{mib:3} MiB written; the kernel began to write them to the disk after {found[f'{name}_begun_s']:.1f} s, "
             f"and had done so after {found[f'{name}_done_s']:.1f} s"
@@ -34,13 +33,9 @@ def main(path: str, small: int, large: int) -> dict[str, float]:
     return found
 
 
-def _until(most_bytes: int, start_ns: int, *, both: bool = False) -> float:
-    """Wait until no more than this is dirty (both: or under writeback), and return how long it took since, in s."""
-    while time.monotonic_ns() - start_ns < _LONGEST_S * 10**9:
-        text = Path("/proc/meminfo").read_text()
-        wanted = "Dirty|Writeback" if both else "Dirty"
-        if sum(int(kib) * _KIB for kib in re.findall(rf"^(?:{wanted}): +(\d+) kB", text, re.MULTILINE)) <= most_bytes:
-            break
+def _until(most_bytes: int, start_ns: int, *names: str) -> float:
+    """Wait until these entries of /proc/meminfo are no more than this, and return how long it took since, in s."""
+    while time.monotonic_ns() - start_ns < _LONGEST_S * 10**9 and kept_bytes(*names) > most_bytes:
         time.sleep(_EACH_S)
     return (time.monotonic_ns() - start_ns) / 1e9
 
