@@ -34,4 +34,4 @@ def _list(arguments: argparse.Namespace) -> None:
             json.dumps([dict(zip(("name", "title", "minutes", "state"), row, strict=True)) for row in rows], indent=2)
         )
         return
-    Table([(name, title, f"{minutes} min", far) for name, title, minutes, far in rows], ("lesson", "", "", "")).show()
+    Table([(name, far, f"{minutes} min", title) for name, title, minutes, far in rows], ("lesson", "", "", "")).show()

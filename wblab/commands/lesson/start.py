@@ -4,6 +4,7 @@ import argparse
 import getpass
 import shlex
 from dataclasses import replace
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from wblab.commands.common import print_wrapped
@@ -64,14 +65,15 @@ def say_begun(at: Place) -> None:
     from wblab.lessons.folder import ANSWER, READ
     from wblab.lessons.lesson import SPEC
 
-    directory = at.directory
+    there = [] if at.directory == Path() else [f"    cd {shlex.quote(str(at.directory))}"]
     print_wrapped(
         [
             f"{at.lesson.name}: {at.lesson.title}, {at.lesson.minutes} minutes",
             "",
-            "Read the lesson, then follow it:",
-            f"    less {shlex.quote(str(directory / READ))}",
-            f"Your experiment is {directory / SPEC}, your answers go in {directory / ANSWER}.",
+            "Read the lesson in its directory, and follow it there:",
+            *there,
+            f"    less {READ}",
+            f"Your experiment is {SPEC}, your answers go in {ANSWER}.",
             *_needed(at.lesson),
             "Check them whenever you like:",
             "    wblab lesson check",
