@@ -57,11 +57,11 @@ def test_a_short_queue_is_recommended_for_a_long_one(advise):
     assert again == found  # no run was repeated, and nothing is random
 
 
-def test_a_killed_study_resumes_without_repeating_runs(shared_lab, advise, tmp_path):
+def test_a_killed_study_resumes_without_repeating_runs(lab, advise, tmp_path):
     call, kernel = advise
     (tmp_path / "exp").mkdir()
     arguments = ["--dir", "/srv", "--seeds", "3", "--kernel", kernel, "--jobs", "1"]
-    study = killed(["advise", "--exp", str(tmp_path / "exp"), *arguments], tmp_path / "exp", 5, shared_lab.left_behind)
+    study = killed(["advise", "--exp", str(tmp_path / "exp"), *arguments], tmp_path / "exp", 5, lab.left_behind)
     before = made(study)
     assert len(before) < 12
     found = call("--resume", str(study), "--kernel", kernel)
