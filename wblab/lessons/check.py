@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -10,7 +10,7 @@ from wblab.analysis.runs.digest import digest
 from wblab.analysis.runs.run import Run
 from wblab.core.errors import InputError, WblabError
 from wblab.core.spec import Spec
-from wblab.lessons.figures import Figures, figures
+from wblab.lessons.figures import Figures, figures, over
 from wblab.lessons.judge import Judged, judge
 from wblab.lessons.lesson import Lesson
 from wblab.lessons.quantity import read
@@ -52,25 +52,35 @@ def to_predict(lesson: Lesson, answers: Mapping[str, Any]) -> list[Judged]:
 
 
 def check(lesson: Lesson, student: Student, answers: Mapping[str, Any], table: Changed, make: Make) -> Checked:
-    """Make the student's run and those of changed specs, and judge all answers. Raises WblabError if the run fails."""
-    run = make(spec(lesson, student))
+    """Make the student's runs and those of changed specs, and judge all answers. Raises WblabError if a run fails."""
+    wanted = spec(lesson, student)
+    run = make(wanted)
     after = {
         name: _changed(lesson, student, name, table, make)
         for name, question in lesson.question.items()
         if question.kind == "change"
     }
-    judged = judge(student.questions(lesson), answers, figures(run), after)
+    judged = judge(student.questions(lesson), answers, measured(lesson, wanted, make), after)
     return Checked(judged, run.path, digest(run))
+
+
+def measured(lesson: Lesson, wanted: Spec, make: Make) -> Figures:
+    """Return the figures of a spec, over all its seeds. Raises WblabError if a run fails."""
+    return over([figures(make(one)) for one in _with_seeds(lesson, wanted)])
+
+
+def _with_seeds(lesson: Lesson, wanted: Spec) -> list[Spec]:
+    return [replace(wanted, seed=wanted.seed + number) for number in range(lesson.seeds)]
 
 
 def specs(lesson: Lesson, student: Student, table: Changed) -> Iterator[Spec]:
     """Yield the specs of all runs that a check makes, as far as they can be read."""
-    yield spec(lesson, student)
+    yield from _with_seeds(lesson, spec(lesson, student))
     for name, question in lesson.question.items():
         if question.kind == "change":
             try:
                 if wanted := _changed_spec(lesson, student, name, table):
-                    yield wanted
+                    yield from _with_seeds(lesson, wanted)
             except InputError:  # the check says why
                 continue
 
@@ -85,7 +95,7 @@ def _changed(lesson: Lesson, student: Student, name: str, table: Changed, make: 
     """Return the figures of a changed run, or why there are none; empty if nothing was changed."""
     try:
         wanted = _changed_spec(lesson, student, name, table)
-        return figures(make(wanted)) if wanted else ""
+        return measured(lesson, wanted, make) if wanted else ""
     except WblabError as error:
         return str(error)
 

@@ -5,8 +5,13 @@
 `checked`, what was dirty or under writeback at the kernel's first decision on a writer, and `setpoint` then;
 `throttled`, the same when it first made a task sleep; `most`, the most there was.
 `rate.first`, `rate.last`: the base rate of the device at the first and the last such decision, in bytes/s.
+`LOAD.dropped`: how many lines or requests a main loop dropped.
 `PROGRAM.NAME`: what a program of a lesson measured.
+Of several runs with as many seeds: those of the first, and `FIGURE.least`, `.most` and `.mean` over all of them.
 """
+
+import re
+from collections.abc import Sequence
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,12 +24,14 @@ from wblab.core.errors import InputError, nearest
 from wblab.core.layout import LEFT
 from wblab.lab.formats import RUN, read_object
 
+OVER = re.compile(r"\.(least|most|mean)$")
+
 
 class Figures(dict[str, float]):
     """The figures of a run. A cause of which a load has no pause is 0 s."""
 
     def __missing__(self, name: str) -> float:
-        load, _, metric = name.rpartition(".")
+        load, _, metric = OVER.sub("", name).rpartition(".")
         if is_cause(metric) and f"{load}.paused_s" in self:
             return 0.0
         raise InputError(f"the run has no figure {name!r}{nearest(name, list(self))}")
@@ -33,10 +40,22 @@ class Figures(dict[str, float]):
 def figures(run: Run) -> Figures:
     """Return all figures of a run. Raises InputError for a damaged one."""
     found = Figures({f"{load}.{metric}": value for load, _, metric, value in metric_rows(run, cause_metrics)})
+    found |= {f"{item.name}.dropped": float(item.dropped) for item in run.loads}
     found |= _cache(page_cache(run), run.zero_ns)
     for path in sorted((run.path / LEFT).glob("*.json")):
         numbers = read_object(path, RUN.where)
         found |= {f"{path.stem}.{key}": float(value) for key, value in numbers.items()}
+    return found
+
+
+def over(runs: Sequence[Figures]) -> Figures:
+    """Return the figures of several runs; of one, its own. Raises InputError for a figure that not all of them have."""
+    if len(runs) == 1:
+        return runs[0]
+    found = Figures(runs[0])
+    for name in sorted({name for run in runs for name in run}):
+        values = [run[name] for run in runs]
+        found |= {f"{name}.least": min(values), f"{name}.most": max(values), f"{name}.mean": sum(values) / len(values)}
     return found
 
 

@@ -20,6 +20,7 @@ REFERENCE, WRONG = "reference.toml", "wrong"
 FILES = (LESSON, SPEC, TEXT, EXPLANATION, LECTURER, REFERENCE)
 TEMPLATE = LESSONS / "template"
 _NAME = re.compile(r"[0-9]{2}-[a-z0-9-]+")
+MOST_SEEDS = 10
 _MOST_BYTES = 1 << 20
 
 
@@ -98,7 +99,8 @@ class Question:
 class Lesson:
     """A lesson. vary: what differs between students, each a list to choose from. point: what is so in each one's run.
 
-    teaches: sentences that a student can say afterwards. needs: names of kernels, beside the default one.
+    teaches: sentences that a student can say afterwards. needs: names of kernels, beside the default one. seeds: the
+    number of runs of each spec, with as many seeds; for their figures see `over` in wblab/lessons/figures.py.
     """
 
     folder: Path
@@ -110,6 +112,7 @@ class Lesson:
     vary: dict[str, tuple[str, ...]] = field(default_factory=dict)
     point: tuple[Held, ...] = ()
     needs: tuple[str, ...] = ()
+    seeds: int = 1
 
     def file(self, name: str) -> Path:
         """Return the path of one of its files."""
@@ -163,6 +166,8 @@ def read_lesson(folder: Path) -> Lesson:
                 raise InputError(f"question.{name}.of: {question.of!r} is no question of the kind change")
         for held in lesson.point:
             held.range()
+        if not 1 <= lesson.seeds <= MOST_SEEDS:
+            raise InputError(f"seeds: give between 1 and {MOST_SEEDS}")
     except InputError as error:
         raise InputError(f"{folder / LESSON}: {error}") from None
     for name in FILES:

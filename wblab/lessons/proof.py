@@ -7,8 +7,8 @@ from functools import cache
 from typing import Any
 
 from wblab.core.files import parse_toml
-from wblab.lessons.check import Make, check, patched
-from wblab.lessons.figures import Figures, figures
+from wblab.lessons.check import Make, check, measured, patched
+from wblab.lessons.figures import OVER, Figures
 from wblab.lessons.folder import blank
 from wblab.lessons.judge import Judged
 from wblab.lessons.lesson import EXPLANATION, LECTURER, REFERENCE, TEXT, WRONG, Lesson, Question
@@ -18,7 +18,7 @@ from wblab.lessons.student import Student
 
 COURSE = "wblab lesson dev"
 LEFT_OUT = "leave out"  # in the place of a key's value
-_FIGURE = re.compile(r"figure:([\w-]+\.\w+)")
+_FIGURE = re.compile(r"figure:([\w-]+\.\w+(?:\.(?:least|most|mean)\b)?)")
 _GIVEN_AWAY_PERCENT = 2
 _UNIT_OF_END = {"s": "s", "bytes": "MiB", "bps": "KiB/s", "hz": ""}
 
@@ -33,7 +33,7 @@ def faults(lesson: Lesson, student: Student, make: Make) -> Iterator[str]:
     for name in (TEXT, EXPLANATION):
         student.text(lesson, name)
     lesson.read(LECTURER)
-    yield from _Proof(lesson, student, make, figures(make(spec(lesson, student)))).faults()
+    yield from _Proof(lesson, student, make, measured(lesson, spec(lesson, student), make)).faults()
 
 
 @dataclass(frozen=True)
@@ -89,7 +89,7 @@ def answered(lesson: Lesson, student: Student, given: Mapping[str, Any], make: M
     @cache
     def run(of: str) -> Figures:
         table = changed_table(lesson, student, given.get(of, {})) if of else None
-        return figures(make(spec(lesson, student, table)))
+        return measured(lesson, spec(lesson, student, table), make)
 
     return {
         name: _filled(answer, questions[name], run(questions[name].of)) if _has_figures(answer) else answer
@@ -111,7 +111,7 @@ def _filled(answer: str, question: Question, run: Figures) -> str:
     """Return an answer with figures in the place of their names."""
 
     def figure(match: re.Match[str]) -> str:
-        in_words = _UNIT_OF_END.get(match[1].rpartition("_")[2], "MiB")
+        in_words = _UNIT_OF_END.get(OVER.sub("", match[1]).rpartition("_")[2], "MiB")
         unit = in_words if question.kind == "sentence" else question.unit
         return written(run[match[1]], unit)
 

@@ -64,10 +64,10 @@ def made(wanted: Spec, results: Path, resolve: KernelResolver, report: Report = 
 
 
 def _flat(table: Mapping[str, Any], path: str = "") -> list[tuple[str, Any]]:
-    """Return the entries of nested tables, by keys with dots."""
+    """Return the entries of nested tables, by keys with dots. A table without entries says nothing."""
     found = []
     for key, value in table.items():
-        if isinstance(value, Mapping) and value:
+        if isinstance(value, Mapping):
             found += _flat(value, f"{path}{key}.")
         else:
             found.append((f"{path}{key}", value))

@@ -34,6 +34,10 @@ def test_presets_and_matrices_are_installed(installed):
     assert "remedies" in installed.run("wblab", "matrix", "nosuchmatrix").stderr
 
 
+def test_lessons_are_installed(installed):
+    assert [line.split()[0] for line in installed.run("wblab", "lesson", "list").stdout.splitlines()[1:]]
+
+
 def test_kernel_sources_and_patches_are_installed(installed):
     code = """
 from wblab.kernels.catalog import load

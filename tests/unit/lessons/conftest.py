@@ -21,5 +21,4 @@ def make(monkeypatch):
 
     monkeypatch.setattr("wblab.lessons.check.figures", lambda run: run.found)
     monkeypatch.setattr("wblab.lessons.check.digest", lambda run: f"digest {run.seed}")
-    monkeypatch.setattr("wblab.lessons.proof.figures", lambda run: run.found)
     return make

@@ -6,7 +6,7 @@ import pytest
 
 from wblab.core.errors import InputError
 from wblab.lessons.lesson import EXPLANATION, LECTURER, LESSON, SPEC, TEMPLATE, TEXT, find, lessons, read_lesson
-from wblab.lessons.runs import original, spec
+from wblab.lessons.runs import changed, original, spec
 from wblab.lessons.student import Student
 
 OWN = lessons()
@@ -98,3 +98,9 @@ def test_a_set_without_lessons_is_refused(tmp_path):
         lessons(tmp_path)
     with pytest.raises(InputError, match="cannot read the set of lessons"):
         lessons(tmp_path / "none")
+
+
+def test_a_table_without_entries_is_no_change():
+    lesson, ada = find("2", OWN), Student("ada")
+    table = original(lesson, ada)
+    assert changed(lesson, ada, table | {"cgroup": {"copy": {"files": {}}}}, ()) == {}

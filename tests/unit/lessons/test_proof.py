@@ -1,11 +1,15 @@
 """A lesson that is not sound is found, and why."""
 
 import shutil
+from types import SimpleNamespace
 
 import pytest
 
+from wblab.lessons.check import measured
+from wblab.lessons.figures import Figures
 from wblab.lessons.lesson import LESSON, REFERENCE, TEMPLATE, read_lesson
 from wblab.lessons.proof import faults, students
+from wblab.lessons.runs import spec
 
 CHANGE = """
 [question.smaller]
@@ -61,3 +65,23 @@ def test_a_change_that_the_reference_makes_passes(folder, make):
     assert found(folder, make) == [
         "the reference answer to smaller is wrong: the pause: 1.80 s, wanted: at most 1s"
     ]  # fmt: skip
+
+
+def test_figures_of_several_seeds_are_their_least_most_and_mean(folder, monkeypatch):
+    runs = []
+
+    def make(spec):
+        runs.append(spec.seed)
+        pause_s = float(len(set(runs)))
+        return SimpleNamespace(path="run", found=Figures({"l1.longest_pause_s": pause_s, "l1.paused_s": 3 * pause_s}))
+
+    monkeypatch.setattr("wblab.lessons.check.figures", lambda run: run.found)
+    file = folder / LESSON
+    file.write_text("seeds = 3\n" + file.read_text())
+    lesson, (student,) = read_lesson(folder), students(1)
+    found = measured(lesson, spec(lesson, student), make)
+    first = student.seed_of(lesson)
+    assert runs == [first, first + 1, first + 2]
+    of_one = [found[f"l1.longest_pause_s{over}"] for over in ("", ".least", ".most", ".mean")]
+    assert of_one == [1.0, 1.0, 3.0, 2.0]
+    assert found["l1.paused_throttled_s.mean"] == 0.0  # no pause of this cause in any run
