@@ -65,6 +65,8 @@ def _pauses(arguments: argparse.Namespace) -> None:
         for name, unplug_s in report.unplug_s.items():
             print(f"{name}: the disk went on writing its data for {quantity(unplug_s, 's')} after {name} had finished")
         for load in report.loads:
+            if load.dropped:
+                print(f"{load.name}: dropped the work of {load.dropped} of its {load.cycles} cycles, for lack of room")
             if error := report.errors.get(load.name):
                 print(f"{load.name}: ended after {quantity(load.duration_s, 's')} with an error: {error}")
     if report.reason:

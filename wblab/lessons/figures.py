@@ -41,7 +41,8 @@ def figures(run: Run) -> Figures:
     """Return all figures of a run. Raises InputError for a damaged one."""
     found = Figures({f"{load}.{metric}": value for load, _, metric, value in metric_rows(run, cause_metrics)})
     found |= {f"{item.name}.dropped": float(item.dropped) for item in run.loads}
-    found |= _cache(page_cache(run), run.zero_ns)
+    if run.spec.trace.events:
+        found |= _cache(page_cache(run), run.zero_ns)
     for path in sorted((run.path / LEFT).glob("*.json")):
         numbers = read_object(path, RUN.where)
         found |= {f"{path.stem}.{key}": float(value) for key, value in numbers.items()}

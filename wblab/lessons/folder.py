@@ -12,7 +12,7 @@ from wblab.core.errors import InputError
 from wblab.core.files import parse_toml, read_bytes, replace_file
 from wblab.core.tables import from_table, to_table
 from wblab.lab import formats
-from wblab.lessons.lesson import SPEC, TEXT, Lesson
+from wblab.lessons.lesson import EXTRA, SPEC, TEXT, Lesson
 from wblab.lessons.student import Student
 
 PROGRESS, ANSWER, READ = "progress.json", "answer.toml", "lesson.md"
@@ -97,6 +97,7 @@ class Folder:
             return
         texts = {READ: student.text(lesson, TEXT), SPEC: student.text(lesson, SPEC), ANSWER: blank(lesson, student)}
         texts |= {f"{name}.toml": texts[SPEC] for name, one in lesson.question.items() if one.kind == "change"}
+        texts |= {name: lesson.read(f"{EXTRA}/{name}") for name in lesson.extra()}
         for name, text in texts.items():
             self._write(self.of(lesson) / name, text)
 

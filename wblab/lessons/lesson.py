@@ -16,7 +16,7 @@ from wblab.lessons.quantity import UNITS, read, unit_of
 Kind = Literal["predict", "number", "choice", "sentence", "change"]
 
 LESSON, SPEC, TEXT, EXPLANATION, LECTURER = "lesson.toml", "spec.toml", "text.md", "explanation.md", "lecturer.md"
-REFERENCE, WRONG = "reference.toml", "wrong"
+REFERENCE, WRONG, EXTRA = "reference.toml", "wrong", "files"
 FILES = (LESSON, SPEC, TEXT, EXPLANATION, LECTURER, REFERENCE)
 TEMPLATE = LESSONS / "template"
 _NAME = re.compile(r"[0-9]{2}-[a-z0-9-]+")
@@ -117,6 +117,11 @@ class Lesson:
     def file(self, name: str) -> Path:
         """Return the path of one of its files."""
         return self.folder / name
+
+    def extra(self) -> list[str]:
+        """Return the names of further files that a student gets as they are, below EXTRA."""
+        within = self.file(EXTRA)
+        return sorted(str(path.relative_to(within)) for path in within.rglob("*") if path.is_file())
 
     def read(self, name: str) -> str:
         """Return the text of one of its files. Raises InputError."""

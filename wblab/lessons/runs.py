@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import replace
 from hashlib import sha256
 from pathlib import Path
@@ -9,6 +10,7 @@ from typing import Any
 
 from wblab.analysis.runs.run import Run, read_run
 from wblab.core.errors import InputError
+from wblab.core.files import replace_file
 from wblab.core.spec import Spec
 from wblab.core.tables import to_table
 from wblab.host.limits import Limits
@@ -23,7 +25,7 @@ from wblab.substrates.run import run_anywhere
 
 # A student's changes may make a run long, or its trace large.
 _LIMITS = Limits(silence_s=60, wall_s=300, output_bytes=256 << 20)
-_KEY = 10
+_MADE = ".made"  # in a directory of runs: for each spec and kernel the name of its run
 
 
 def original(lesson: Lesson, student: Student) -> dict[str, Any]:
@@ -55,12 +57,16 @@ def made(wanted: Spec, results: Path, resolve: KernelResolver, report: Report = 
     """Return the run of a spec: the one in `results`, or a new one. Raises InputError, RunFailedError."""
     request = ready(wanted, resolve)
     content = json.dumps([to_table(request.spec), request.kernel.describe()["build_id"]], sort_keys=True, default=str)
-    name = f"{wanted.name}-{sha256(content.encode()).hexdigest()[:_KEY]}"
-    for path in sorted(results.glob(f"[0-9]*_{name}")):
-        if (path / EXPERIMENT).is_file():
-            return read_run(path)
-    request = replace(request, spec=replace(request.spec, name=name))
-    return read_run(run_anywhere(request, results, report=report, limits=_LIMITS).directory)
+    note = results / _MADE / sha256(content.encode()).hexdigest()
+    with suppress(OSError):
+        before = results / note.read_text()
+        if (before / EXPERIMENT).is_file():
+            return read_run(before)
+    run = read_run(run_anywhere(request, results, report=report, limits=_LIMITS).directory)
+    note.parent.mkdir(exist_ok=True)
+    with replace_file(note) as file:
+        file.write(run.path.name.encode())
+    return run
 
 
 def _flat(table: Mapping[str, Any], path: str = "") -> list[tuple[str, Any]]:

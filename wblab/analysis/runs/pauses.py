@@ -27,7 +27,8 @@ class Pause:
 class LoadPauses:
     """The figures of one load. wait_time_s: the expected wait, at a random moment, for the current pause to end.
 
-    disk: the one that it writes to; empty in a run with one disk.
+    disk: the one that it writes to; empty in a run with one disk. dropped: how many cycles of a main loop dropped their
+    work, a line or a request.
     """
 
     name: str
@@ -40,6 +41,7 @@ class LoadPauses:
     paused_s: float
     paused_fraction: float
     pauses: tuple[Pause, ...]
+    dropped: int = 0
 
 
 @dataclass(frozen=True)
@@ -105,4 +107,5 @@ def load_pauses(item: LoadCycles, zero_ns: int, bound_ns: int = DEFAULT_BOUND_NS
         paused_s=float(pauses_s.sum()),
         paused_fraction=float(pauses_s.sum() / duration_s) if duration_s else 0.0,
         pauses=tuple(Pause(int(item.starts_ns[i] - zero_ns) / NS_PER_S, float(pauses_s[i])) for i in over),
+        dropped=item.dropped,
     )

@@ -16,7 +16,7 @@ MS = 1_000_000
 IDLE_MS = 100
 NAMES = {
     "name", "kind", "disk", "cycles", "duration_s", "longest_pause_s", "wait_time_s", "paused_s", "paused_fraction",
-    "pauses",
+    "pauses", "dropped",
 }  # fmt: skip
 
 
@@ -96,3 +96,11 @@ def test_a_load_that_ended_with_an_error_is_named(make_run, capsys):
     assert pause_report(read_run(path)).errors == {"w1": "Input/output error"}
     assert main(["pauses", str(path)]) == 0
     assert "w1: ended after 50 ms with an error: Input/output error\n" in capsys.readouterr().out
+
+
+def test_work_that_a_main_loop_dropped_is_said(make_run, capsys):
+    path = make_run({"c1": [0, 50 * MS], "w1": [0, 50 * MS, 100 * MS]})
+    record = json.loads((path / "load.w1.json").read_text())
+    (path / "load.w1.json").write_text(json.dumps(record | {"dropped": 1}))
+    assert main(["pauses", str(path)]) == 0
+    assert "w1: dropped the work of 1 of its 2 cycles, for lack of room\n" in capsys.readouterr().out
