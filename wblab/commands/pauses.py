@@ -55,7 +55,8 @@ def _pauses(arguments: argparse.Namespace) -> None:
     if arguments.json:
         print(json.dumps(report.to_json() | ({"causes_ns": causes} if arguments.causes else {}), indent=2))
     else:
-        print_wrapped([run_line(run), headline(report), f"    wblab why {shown_run(run)}    # why, and what helps", ""])
+        why = [f"    wblab why {shown_run(run)}    # why, and what helps"] if run.spec.trace.events else []
+        print_wrapped([run_line(run), headline(report), *why, ""])
         table(report).show()
         if causes:
             print()

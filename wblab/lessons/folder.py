@@ -19,7 +19,7 @@ PROGRESS, ANSWER, READ = "progress.json", "answer.toml", "lesson.md"
 RUNS = "exp"
 _HEAD = formats.PROGRESS.head().keys()
 _MOST_BYTES = 1 << 16
-_WIDTH = 96
+_WIDTH = 77  # of a comment, in a terminal of 80 columns
 
 
 @dataclass(frozen=True)
@@ -150,16 +150,18 @@ def blank(lesson: Lesson, student: Student) -> str:
 
 
 def _blank(lesson: Lesson, student: Student) -> Iterator[str]:
-    yield f"# {lesson.title}. Write your answers between the quotes, save, then: wblab lesson check"
+    yield f"# {lesson.title}"
+    yield "# Write your answers between the quotes, save, then: wblab lesson check"
     for name, question in student.questions(lesson).items():
         yield ""
         first = "Before the run: " if question.kind == "predict" else ""
         unit = f" (in {question.unit})" if question.unit else ""
         yield from (f"# {line}" for line in textwrap.wrap(f"{first}{question.ask}{unit}", _WIDTH))
         for option, words in question.options.items():
-            yield f"#   {option}: {words}"
+            yield from (f"# {line}" for line in textwrap.wrap(f"  {option}: {words}", _WIDTH, subsequent_indent="    "))
         if question.kind == "change":
-            yield f"# Change {name}.toml, only: {', '.join(question.allowed)}"
+            only = f"Change {name}.toml, only: {', '.join(question.allowed)}"
+            yield from (f"# {line}" for line in textwrap.wrap(only, _WIDTH, break_on_hyphens=False))
         else:
             yield f'{name} = ""'
     yield ""

@@ -5,6 +5,7 @@ import shutil
 import pytest
 
 from wblab.core.errors import InputError
+from wblab.lessons.folder import blank
 from wblab.lessons.lesson import EXPLANATION, LECTURER, LESSON, SPEC, TEMPLATE, TEXT, find, lessons, read_lesson
 from wblab.lessons.runs import changed, original, spec
 from wblab.lessons.student import Student
@@ -31,6 +32,14 @@ def test_texts_and_specs_are_filled_for_every_student(lesson):
         assert student.questions(lesson).keys() == lesson.question.keys()
     assert lesson.read(LECTURER).startswith(f"# {lesson.title}: for lecturers\n")
     assert lesson.minutes in range(20, 46)
+
+
+@pytest.mark.parametrize("lesson", OWN, ids=lambda lesson: lesson.name)
+def test_a_text_and_its_answers_fit_into_80_columns(lesson):
+    ada = Student("ada")
+    lines = (student_text := ada.text(lesson, TEXT)).splitlines() + blank(lesson, ada).splitlines()
+    assert student_text.startswith(f"# {lesson.title}\n")
+    assert [line for line in lines if len(line) > 80 and not line.startswith("    ")] == []
 
 
 @pytest.mark.parametrize("lesson", OWN, ids=lambda lesson: lesson.name)

@@ -13,6 +13,7 @@ VERBS = (
     Verb("next", "begin the next lesson", "learn"),
     Verb("reset", "begin a lesson anew", "learn"),
     Verb("grade", "grade the folders of a class", "teach"),
+    Verb("pictures", "draw the pictures of a lecture", "teach"),
     Verb("new", "write the files of a lesson of your own", "teach"),
     Verb("dev", "check lessons themselves", "teach"),
 )
