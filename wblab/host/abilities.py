@@ -28,11 +28,12 @@ _FOR = {
 
 def abilities() -> list[Finding]:
     """Run every check of what only some verbs need."""
-    checks: tuple[Callable[[], Finding], ...] = (_kernel, _trace_cmd, _tracefs, _groups)
+    checks: tuple[Callable[[], Finding], ...] = (built, _trace_cmd, _tracefs, _groups)
     return [*(check() for check in checks), *map(_extra, _FOR)]
 
 
-def _kernel() -> Finding:
+def built() -> Finding:
+    """Return whether there is a kernel."""
     try:
         found = find_kernel()
     except WblabError as error:

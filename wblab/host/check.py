@@ -1,5 +1,6 @@
 """What can be known to be wrong with a run on this host before anything is booted."""
 
+import os
 from collections.abc import Sequence
 
 from wblab.core.check import check_spec
@@ -7,6 +8,7 @@ from wblab.core.errors import InputError
 from wblab.core.spec import Spec
 from wblab.core.stacks import images
 from wblab.core.units import format_bytes
+from wblab.host import addresses
 from wblab.host.command import interpreter
 from wblab.host.disk import mkfs_tool
 from wblab.host.guestmemory import boot_bytes
@@ -57,6 +59,7 @@ def check_kernel(spec: Spec, kernel: Kernel) -> None:
         check_translation(spec)
         _check_programs([EMULATOR])
         return
+    _check_memory()
     needed: tuple[str, ...] = ("tt_syscall_ns", "um_seed") if spec.clock.mode == "virtual" else ()
     needed += tuple(model_parameters(list(images(spec).values())))
     sure = _IN_ALL if kernel.patches else ()
@@ -82,6 +85,16 @@ def check_kernel(spec: Spec, kernel: Kernel) -> None:
             raise InputError(
                 f"kernel.parameters.{name}: the kernel {kernel.release} has no such parameter: correct or remove it"
             )
+
+
+def _check_memory() -> None:
+    """User Mode Linux maps the file of its memory executable, and its addresses decide how much it has."""
+    if os.statvfs(shared_memory()).f_flag & os.ST_NOEXEC:
+        raise InputError(
+            f"{shared_memory()} is mounted noexec: remount it with exec, or set WBLAB_SHM to another tmpfs"
+        )
+    if not addresses.are_fixed():
+        raise InputError(f"addresses are {addresses.RANDOM}: {addresses.ADVICE}")
 
 
 def _check_programs(wanted: Sequence[str]) -> None:

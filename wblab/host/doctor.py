@@ -9,13 +9,14 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from wblab.core.errors import WblabError
-from wblab.host.abilities import BUILD, KERNEL, abilities
+from wblab.host import addresses
+from wblab.host.abilities import BUILD, KERNEL, abilities, built
 from wblab.host.command import interpreter
 from wblab.host.finding import Finding
 from wblab.host.machine import available_memory_bytes, free_shared_bytes, shared_memory
 from wblab.host.sandbox import landlock_version
 from wblab.kernels.cache import home
-from wblab.lab.packages import advice, missing_packages, own_names
+from wblab.lab.packages import advice, missing_packages, only_build, own_names
 from wblab.lab.tables import Table
 
 _PTRACE_SCOPE = Path("/proc/sys/kernel/yama/ptrace_scope")
@@ -36,6 +37,7 @@ def examine() -> list[Finding]:
         _ptrace,
         _seccomp,
         _landlock,
+        _addresses,
         _shared_memory,
         _executable,
         _memory,
@@ -77,8 +79,11 @@ def _guest_python() -> Finding:
 
 
 def _packages() -> Finding:
+    """Look for a compiler too, which no run needs once there is a kernel."""
     missing = missing_packages()
-    return Finding("packages", not missing, ", ".join(own_names(missing)) or "all installed", advice(missing))
+    found = ", ".join(own_names(missing)) or "all installed"
+    needed = not (only_build(missing) and built().good)
+    return Finding("packages", not missing, found, advice(missing), needed=needed)
 
 
 def _ptrace() -> Finding:
@@ -107,6 +112,11 @@ def _landlock() -> Finding:
     found = f"version {version}" if version else "none"
     advice = "boot with lsm=landlock,… or a kernel that has it; without it only the guest's kernel protects your files"
     return Finding("Landlock", version > 0, found, advice)
+
+
+def _addresses() -> Finding:
+    fixed = addresses.are_fixed()
+    return Finding("addresses", fixed, "the same in each run" if fixed else addresses.RANDOM, addresses.ADVICE)
 
 
 def _shared_memory() -> Finding:

@@ -16,8 +16,8 @@ from wblab.lab.distributions import DEBIAN, this_distribution
 from wblab.lab.progress import step
 from wblab.lab.tools import tool_path
 
-# Program -> Debian package. What the kernel build and the runs call.
-PROGRAMS = {
+# Program -> Debian package. What the kernel build calls, and what runs call.
+_OF_BUILDS = {
     "gcc": "gcc",
     "ld": "binutils",
     "make": "make",
@@ -27,10 +27,13 @@ PROGRAMS = {
     "patch": "patch",
     "tar": "tar",
     "xz": "xz-utils",
+}
+_OF_RUNS = {
     "mke2fs": "e2fsprogs",
     "mkfs.xfs": "xfsprogs",
     "trace-cmd": "trace-cmd",
 }
+PROGRAMS = _OF_BUILDS | _OF_RUNS
 # Program -> Debian package, of programs that only some runs call.
 OPTIONAL_PROGRAMS = {
     "mkfs.btrfs": "btrfs-progs",
@@ -66,6 +69,11 @@ def missing_packages() -> list[str]:
     if find_spec("ensurepip") is None or find_spec("venv") is None:
         missing.append("python3-venv")
     return missing
+
+
+def only_build(packages: list[str]) -> bool:
+    """Return whether packages are needed only to build a kernel, and so not where one was added."""
+    return set(packages) <= {*_OF_BUILDS.values(), *HEADERS.values()}
 
 
 def missing_test_packages() -> list[str]:

@@ -1,4 +1,6 @@
+import os
 from dataclasses import replace
+from types import SimpleNamespace
 
 import pytest
 
@@ -109,6 +111,17 @@ def test_missing_shared_memory_is_refused(monkeypatch, tmp_path):
     monkeypatch.setenv("WBLAB_SHM", str(tmp_path / "missing"))
     with pytest.raises(InputError, match="missing: No such file or directory: set WBLAB_SHM to a tmpfs"):
         check_run(BASE)
+
+
+def test_memory_that_a_guest_cannot_use_is_refused(monkeypatch, kernel):
+    monkeypatch.setattr(module.addresses, "are_fixed", lambda: False)
+    with pytest.raises(InputError, match=r"addresses are random: .* 'setarch --addr-no-randomize podman run"):
+        check_kernel(BASE, kernel)
+    monkeypatch.setenv("WBLAB_SHM", "/proc")
+    flags = SimpleNamespace(f_flag=os.ST_NOEXEC | os.ST_NOSUID)
+    monkeypatch.setattr(module.os, "statvfs", lambda path: flags)
+    with pytest.raises(InputError, match="/proc is mounted noexec: remount it"):
+        check_kernel(BASE, kernel)
 
 
 def test_a_guest_too_large_for_shared_memory_is_refused(monkeypatch):

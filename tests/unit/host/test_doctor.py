@@ -105,6 +105,25 @@ def test_missing_packages_are_found(monkeypatch):
     assert finding.advice.endswith(" bc flex'")
 
 
+def test_a_compiler_is_needed_only_without_a_kernel(monkeypatch):
+    there = Finding("kernel", True, "7.2", needed=False)
+    monkeypatch.setattr(doctor, "built", lambda: there)
+    monkeypatch.setattr(doctor, "missing_packages", lambda: ["gcc", "libc6-dev"])
+    assert (found("packages").good, found("packages").needed) == (False, False)
+    monkeypatch.setattr(doctor, "missing_packages", lambda: ["gcc", "e2fsprogs"])
+    assert found("packages").needed
+    monkeypatch.setattr(doctor, "missing_packages", lambda: ["gcc", "libc6-dev"])
+    monkeypatch.setattr(doctor, "built", lambda: Finding("kernel", False, "none built yet", needed=False))
+    assert found("packages").needed
+
+
+def test_random_addresses_are_found(monkeypatch):
+    monkeypatch.setattr(doctor.addresses, "are_fixed", lambda: False)
+    finding = found("addresses")
+    assert not finding.good
+    assert "setarch --addr-no-randomize" in finding.advice
+
+
 def test_a_missing_python_for_the_guest_is_found(monkeypatch):
     def interpreter():
         raise InputError("no Python")
