@@ -8,6 +8,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from support.graders import GRADERS, hidden_tests, imported
 from support.students import hand_in
 
 from wblab.analysis.runs.run import read_run
@@ -97,6 +98,22 @@ def test_a_class_is_graded(lab, tmp_path, make, capsys):
     assert shown[1].endswith("6 of 6")
     assert int(shown[2].split()[-3]) < 6
     assert marks.read_text().count("\n") == 1 + 2 * len(LESSONS[0].question)
+
+
+@pytest.mark.parametrize("grader", ["otter", "nbgrader"])
+def test_hidden_tests_have_the_lab_check_what_was_handed_in(grader, lab, tmp_path, make, monkeypatch):
+    ada = hand_in(tmp_path / "my-lessons", Student("ada", "os-2027"), LESSONS[1:2], make).path
+    answers = ada / LESSONS[1].name / ANSWER
+    answers.write_text(answers.read_text().replace('cause = "throttled"', 'cause = "own"'))
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.syspath_prepend(str(GRADERS))
+    monkeypatch.setenv("WBLAB", str(Path(sys.executable).with_name("wblab")))
+    with imported("lesson_check"):
+        tests = hidden_tests(grader)
+        with pytest.raises(AssertionError, match="cause: not own: look again"):
+            tests.pop("cause")()
+        for test in tests.values():
+            test()
 
 
 @pytest.mark.timeout(120)
