@@ -19,6 +19,7 @@ from wblab.lessons.judge import Judged
 from wblab.lessons.lesson import Lesson
 from wblab.lessons.student import Student
 
+_UNKNOWN = "not the one made here: another student's, or made with another Python, trace-cmd or kernel"
 _LONGEST = 500  # letters of an answer that a report shows
 
 
@@ -131,7 +132,7 @@ def _with_notes(found: Sequence[Graded]) -> list[Graded]:
             said.append(f"{', '.join(others)} has the same student, {printable(one.student.name)}")
         if one.recorded and one.recorded != one.digest and not one.failed:
             owner = owners.get((one.lesson, one.recorded))
-            whose = f"that of {owner.folder}" if owner else "not this student's"
+            whose = f"that of {owner.folder}" if owner else _UNKNOWN
             said.append(f"the recorded run is {whose}")
         return "; ".join(said)
 

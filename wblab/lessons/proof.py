@@ -52,7 +52,7 @@ class _Proof:
                 yield f"the point is lost: {held.figure} is {written(self.run[held.figure], held.unit)}"
         begun = self._judged(parse_toml(blank(self.lesson, self.student).encode()))
         yield from (f"{name} is right before it is answered" for name, one in begun.items() if one.outcome == "right")
-        reference = self.student.table(self.lesson, REFERENCE)
+        reference = answered(self.lesson, self.student, self.student.table(self.lesson, REFERENCE), self.make)
         yield from (
             f"the reference answer to {name} is {one.outcome}: {one.says}"
             for name, one in self._judged(reference).items()
