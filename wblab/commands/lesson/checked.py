@@ -2,65 +2,38 @@
 
 import json
 import shlex
-import time
 from typing import TYPE_CHECKING
 
 from wblab.commands.common import print_wrapped
-from wblab.commands.lesson.options import Place
 from wblab.lab.tables import Table
 
 if TYPE_CHECKING:
-    from wblab.analysis.runs.run import Run
-    from wblab.core.spec import Spec
-    from wblab.lessons.check import Checked, Make
-
-_WORDS = {"right": "right", "wrong": "not yet", "missing": "open", "kept": "kept"}
+    from wblab.lessons.check import Checked
+    from wblab.lessons.place import Place
 
 
-def checked(at: Place) -> "tuple[Place, Checked]":
+def checked(at: "Place") -> "tuple[Place, Checked]":
     """Check the current lesson, keep what came out, and return both. Raises WblabError."""
-    from wblab.lessons.check import Checked, check, to_predict
+    from wblab.lessons.checked import checked, maker
 
-    answers, progress = at.folder.answers(at.lesson), at.state.of(at.lesson)
-    if not progress.expected:
-        if lacking := to_predict(at.lesson, answers):
-            return at, Checked(lacking)
-        expected = {name: str(answers[name]) for name, one in at.lesson.question.items() if one.kind == "predict"}
-        at = at.keep(expected=expected)
-    answers |= at.state.of(at.lesson).expected
-    found = check(at.lesson, at.state.who, answers, lambda name: at.folder.table(at.lesson, name), _maker(at))
-    solved = {"solved": time.strftime("%Y-%m-%d")} if found.solved and not progress.solved else {}
-    return at.keep(digest=found.digest, **solved), found
+    return checked(at, maker(at))
 
 
-def _maker(at: Place) -> "Make":
-    from wblab.kernels import built_kernels
-    from wblab.lab.progress import bar
-    from wblab.lessons.folder import RUNS
-    from wblab.lessons.runs import made
-
-    resolve = built_kernels()
-
-    def make(spec: "Spec") -> "Run":
-        with bar(f"lesson {at.lesson.name}") as report:
-            return made(spec, at.folder.path / RUNS, resolve, report)
-
-    return make
-
-
-def say(at: Place, found: "Checked", *, as_json: bool = False) -> None:
+def say(at: "Place", found: "Checked", *, as_json: bool = False) -> None:
     """Print what a check found, and what to do next."""
+    from wblab.lessons.checked import WORDS
+
     if as_json:
         judged = [{"question": one.question, "outcome": one.outcome, "says": one.says} for one in found.judged]
         run = str(found.run) if found.run else None
         print(json.dumps({"lesson": at.lesson.name, "solved": found.solved, "run": run, "answers": judged}, indent=2))
         return
     print_wrapped([f"{at.lesson.name}: {at.lesson.title}"])
-    Table([(f"  {one.question}", _WORDS[one.outcome], one.says) for one in found.judged]).show()
+    Table([(f"  {one.question}", WORDS[one.outcome], one.says) for one in found.judged]).show()
     print_wrapped(["", *_next(at, found)])
 
 
-def _next(at: Place, found: "Checked") -> list[str]:
+def _next(at: "Place", found: "Checked") -> list[str]:
     """Return what to do next."""
     from wblab.lessons.folder import ANSWER
 
@@ -79,7 +52,7 @@ def _next(at: Place, found: "Checked") -> list[str]:
     return lines
 
 
-def _file(at: Place, question: str) -> str:
+def _file(at: "Place", question: str) -> str:
     """Return the file in which a question is answered."""
     from wblab.lessons.folder import ANSWER
 

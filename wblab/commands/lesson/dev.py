@@ -3,7 +3,7 @@
 import argparse
 
 from wblab.commands.common import add_exp, results
-from wblab.commands.lesson.options import add_set, lacking, lessons_of
+from wblab.commands.lesson.options import add_set, lacking
 from wblab.core.errors import InputError, WblabError
 from wblab.lab.printable import printable
 
@@ -28,6 +28,7 @@ def _dev(arguments: argparse.Namespace) -> None:
     from wblab.kernels import built_kernels
     from wblab.lab.progress import bar
     from wblab.lessons.lesson import find
+    from wblab.lessons.place import lessons_of
     from wblab.lessons.proof import faults, students
     from wblab.lessons.runs import made
 

@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from wblab.commands.common import add_exp, add_jobs, print_wrapped, results
-from wblab.commands.lesson.options import add_set, lessons_of
+from wblab.commands.lesson.options import add_set
 from wblab.core.errors import InputError, WblabError
 from wblab.lab.tables import Table
 
@@ -40,6 +40,7 @@ def _grade(arguments: argparse.Namespace) -> None:
     from wblab.lessons import marks
     from wblab.lessons.grade import Submission, grade
     from wblab.lessons.lesson import find
+    from wblab.lessons.place import lessons_of
     from wblab.lessons.runs import made
 
     if arguments.gradescope and len(arguments.folders) > 1:

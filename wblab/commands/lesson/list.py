@@ -4,7 +4,7 @@ import argparse
 import json
 
 from wblab.commands.common import add_json
-from wblab.commands.lesson.options import add_folder, add_set, folder, lessons_of
+from wblab.commands.lesson.options import add_folder, add_set, folder
 from wblab.lab.tables import Table
 
 
@@ -19,6 +19,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def _list(arguments: argparse.Namespace) -> None:
     from wblab.lessons.folder import Progress
+    from wblab.lessons.place import lessons_of
 
     where = folder(arguments)
     state = where.state() if where.begun() else None

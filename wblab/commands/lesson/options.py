@@ -1,25 +1,19 @@
 """What the verbs of wblab lesson share: the student's folder, and where in it the student is."""
 
 import argparse
-import os
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from wblab.core.errors import InputError
-
 if TYPE_CHECKING:
-    from wblab.lessons.folder import Folder, State
+    from wblab.lessons.folder import Folder
     from wblab.lessons.lesson import Lesson
-
-FOLDER = Path("my-lessons")
+    from wblab.lessons.place import Place
 
 
 def add_folder(parser: argparse.ArgumentParser) -> None:
     """Add --dir."""
     parser.add_argument(
-        "--dir", type=Path, dest="folder", metavar="DIR", help=f"your folder (default: where you are, or {FOLDER})"
+        "--dir", type=Path, dest="folder", metavar="DIR", help="your folder (default: where you are, or my-lessons)"
     )
 
 
@@ -37,40 +31,9 @@ def add_set(parser: argparse.ArgumentParser) -> None:
 def folder(arguments: argparse.Namespace) -> "Folder":
     """Return the student's folder: the one that is given, the one around this directory, or the default one."""
     from wblab.lessons.folder import Folder
+    from wblab.lessons.place import folder_here
 
-    if arguments.folder is not None:
-        return Folder(arguments.folder)
-    around = (Folder(Path(os.path.relpath(path))) for path in (Path.cwd(), *Path.cwd().parents))
-    return next((one for one in around if one.begun()), Folder(FOLDER))
-
-
-@dataclass(frozen=True)
-class Place:
-    """Where a student is: the folder, its state, the set of lessons and the current one."""
-
-    folder: "Folder"
-    state: "State"
-    lessons: "Sequence[Lesson]"
-    lesson: "Lesson"
-
-    @property
-    def directory(self) -> Path:
-        """The lesson's files, by the shorter of their paths."""
-        path = self.folder.of(self.lesson)
-        return min(path, Path(os.path.relpath(path)), key=lambda each: len(str(each)))
-
-    def keep(self, **changes: object) -> "Place":
-        """Keep changes of the current lesson's progress."""
-        state = self.state.with_progress(self.lesson, **changes)
-        self.folder.keep(state)
-        return replace(self, state=state)
-
-
-def lessons_of(given: "Path | str | None") -> "list[Lesson]":
-    """Return the lessons of a set; of none, the lab's. Raises InputError."""
-    from wblab.lessons.lesson import lessons
-
-    return lessons(Path(given)) if given else lessons()
+    return folder_here() if arguments.folder is None else Folder(arguments.folder)
 
 
 def lacking(lesson: "Lesson") -> list[str]:
@@ -80,14 +43,8 @@ def lacking(lesson: "Lesson") -> list[str]:
     return [name for name in lesson.needs if find_kernel(name) is None]
 
 
-def place(arguments: argparse.Namespace, wanted: str = "") -> Place:
+def place(arguments: argparse.Namespace, wanted: str = "") -> "Place":
     """Return where the student is. wanted: a lesson by its number or name. Raises InputError."""
-    from wblab.lessons.lesson import find
+    from wblab.lessons.place import place_in
 
-    where = folder(arguments)
-    state = where.state()
-    known = lessons_of(state.set)
-    lesson = find(wanted or state.current, known)
-    if not where.of(lesson).is_dir():
-        raise InputError(f"the lesson {lesson.name} was not started: wblab lesson start {lesson.name}")
-    return Place(where, state, known, lesson)
+    return place_in(folder(arguments), wanted)

@@ -8,11 +8,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from wblab.commands.common import print_wrapped
-from wblab.commands.lesson.options import Place, add_folder, add_set, folder, lacking, lessons_of
+from wblab.commands.lesson.options import add_folder, add_set, folder, lacking
 from wblab.core.errors import InputError
 
 if TYPE_CHECKING:
     from wblab.lessons.lesson import Lesson
+    from wblab.lessons.place import Place
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -29,6 +30,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def _start(arguments: argparse.Namespace) -> None:
     from wblab.lessons.folder import State
     from wblab.lessons.lesson import find
+    from wblab.lessons.place import Place, lessons_of
 
     where = folder(arguments)
     if where.begun():
@@ -48,7 +50,7 @@ def _start(arguments: argparse.Namespace) -> None:
     begin(Place(where, state, known_lessons, lesson))
 
 
-def begin(at: Place) -> None:
+def begin(at: "Place") -> None:
     """Write the files of a lesson, make it the current one, and say how to begin."""
     at.folder.start(at.lesson, at.state.who)
     say_begun(replace(at, state=replace(at.state, current=at.lesson.name)).keep())
@@ -60,7 +62,7 @@ def _needed(lesson: "Lesson") -> list[str]:
     return ["It needs a kernel that is not built yet:", *builds] if builds else []
 
 
-def say_begun(at: Place) -> None:
+def say_begun(at: "Place") -> None:
     """Print where a lesson's files are, and how to begin."""
     from wblab.lessons.folder import ANSWER, READ
     from wblab.lessons.lesson import SPEC

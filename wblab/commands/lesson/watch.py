@@ -3,12 +3,16 @@
 import argparse
 import sys
 import time
+from typing import TYPE_CHECKING
 
 from wblab.commands.common import print_wrapped
 from wblab.commands.lesson.checked import checked, say
-from wblab.commands.lesson.options import Place, folder, place
+from wblab.commands.lesson.options import folder, place
 from wblab.core.errors import WblabError
 from wblab.lab.printable import printable
+
+if TYPE_CHECKING:
+    from wblab.lessons.place import Place
 
 _EACH_S = 0.5
 
@@ -39,7 +43,7 @@ def go_on(arguments: argparse.Namespace) -> None:
         print()
 
 
-def _watch(arguments: argparse.Namespace, at: Place, before: dict[str, int]) -> None:
+def _watch(arguments: argparse.Namespace, at: "Place", before: dict[str, int]) -> None:
     while True:
         time.sleep(_EACH_S)
         if (now := _saved(at)) == before:
@@ -52,7 +56,7 @@ def _watch(arguments: argparse.Namespace, at: Place, before: dict[str, int]) -> 
             print(printable(f"wblab: {error}"))
 
 
-def _saved(at: Place) -> dict[str, int]:
+def _saved(at: "Place") -> dict[str, int]:
     """Return when each file of the current lesson was last saved."""
     found = {}
     for path in sorted(at.directory.glob("*.toml")):

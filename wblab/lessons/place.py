@@ -1,0 +1,55 @@
+"""Where a student is: the folder, its state, the set of lessons and one of them."""
+
+import os
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from wblab.core.errors import InputError
+from wblab.lessons.folder import Folder, State
+from wblab.lessons.lesson import Lesson, find, lessons
+
+FOLDER = Path("my-lessons")
+
+
+@dataclass(frozen=True)
+class Place:
+    """Where a student is: the folder, its state, the set of lessons and the current one."""
+
+    folder: Folder
+    state: State
+    lessons: Sequence[Lesson]
+    lesson: Lesson
+
+    @property
+    def directory(self) -> Path:
+        """The lesson's files, by the shorter of their paths."""
+        path = self.folder.of(self.lesson)
+        return min(path, Path(os.path.relpath(path)), key=lambda each: len(str(each)))
+
+    def keep(self, **changes: object) -> "Place":
+        """Keep changes of the current lesson's progress."""
+        state = self.state.with_progress(self.lesson, **changes)
+        self.folder.keep(state)
+        return replace(self, state=state)
+
+
+def folder_here() -> Folder:
+    """Return the student's folder around this directory, or the default one."""
+    around = (Folder(Path(os.path.relpath(path))) for path in (Path.cwd(), *Path.cwd().parents))
+    return next((one for one in around if one.begun()), Folder(FOLDER))
+
+
+def lessons_of(given: Path | str | None) -> list[Lesson]:
+    """Return the lessons of a set; of none, the lab's. Raises InputError."""
+    return lessons(Path(given)) if given else lessons()
+
+
+def place_in(folder: Folder, wanted: str = "") -> Place:
+    """Return where the student is in a folder. wanted: a lesson by its number or name. Raises InputError."""
+    state = folder.state()
+    known = lessons_of(state.set)
+    lesson = find(wanted or state.current, known)
+    if not folder.of(lesson).is_dir():
+        raise InputError(f"the lesson {lesson.name} was not started: wblab lesson start {lesson.name}")
+    return Place(folder, state, known, lesson)
