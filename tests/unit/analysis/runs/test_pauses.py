@@ -8,9 +8,9 @@ from hypothesis import strategies as st
 from wblab.analysis.runs.pauses import load_pauses, pause_report
 from wblab.analysis.runs.run import LoadCycles, read_run
 from wblab.cli import main
-from wblab.commands.pauses import table
 from wblab.core.loads import MultiWrite
 from wblab.core.units import Nanoseconds
+from wblab.report.pausetext import table
 
 MS = 1_000_000
 IDLE_MS = 100
