@@ -13,10 +13,10 @@ from wblab.lab.places import INSTALLED, ROOT
 # Extra -> the modules that it brings, as far as no other does.
 MODULES = {
     "explore": ("pandas", "pyarrow", "scipy", "SALib", "jinja2"),
-    "pages": ("plotly", "jinja2", "perfetto", "google"),
+    "pages": ("plotly", "jinja2", "markdown_it", "perfetto", "google"),
     "live": ("aiohttp", "psutil", "pyroute2", "scipy"),
     "cluster": ("dask", "distributed"),
-    "notebooks": ("IPython", "ipywidgets"),
+    "notebooks": ("IPython", "ipywidgets", "tomlkit"),
 }
 
 

@@ -104,7 +104,7 @@ def patched(table: dict[str, Any], changes: Mapping[str, Any]) -> dict[str, Any]
     """Return a table with keys changed, or left out for None. Names of sysctls and of control files have dots."""
     result = dict(table)
     for key, value in changes.items():
-        *parents, last = _parts(key)
+        *parents, last = parts(key)
         within = result
         for parent in parents:
             within[parent] = dict(within.get(parent, {}))
@@ -116,7 +116,8 @@ def patched(table: dict[str, Any], changes: Mapping[str, Any]) -> dict[str, Any]
     return result
 
 
-def _parts(key: str) -> list[str]:
+def parts(key: str) -> list[str]:
+    """Return the names of the tables in which a key of a spec is, and its own."""
     for dotted in _DOTTED:
         if found := dotted.fullmatch(key):
             return list(found.groups())

@@ -2,7 +2,7 @@
 
 import json
 import textwrap
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
 from itertools import count
 from pathlib import Path
@@ -124,6 +124,22 @@ class Folder:
     def table(self, lesson: Lesson, question: str) -> dict[str, Any]:
         """Return the spec that a student changed for a question. Raises InputError."""
         return _toml(self.of(lesson) / f"{question}.toml")
+
+    def edit(self, lesson: Lesson, name: str, change: Callable[[str], str]) -> None:
+        """Replace the text of one of a lesson's files by what `change` makes of it. Raises InputError."""
+        path = self.of(lesson) / name
+        try:
+            text = read_bytes(path, _MOST_BYTES).decode()
+        except OSError as error:
+            raise InputError(f"cannot read {path}: {error.strerror}") from None
+        except ValueError:
+            raise InputError(f"{path} is not UTF-8 text") from None
+        try:
+            changed = change(text)
+        except InputError as error:
+            raise InputError(f"{path}: {error}") from None
+        if changed != text:
+            self._write(path, changed)
 
     def _write(self, path: Path, text: str) -> None:
         try:
