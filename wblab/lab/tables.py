@@ -106,5 +106,7 @@ def plain(shown: "RenderableType") -> list[str]:
     from rich.console import Console
 
     written = StringIO()
-    Console(file=written, width=_UNWRAPPED, color_system=None, force_terminal=False, highlight=False).print(shown)
+    Console(
+        file=written, width=_UNWRAPPED, color_system=None, force_terminal=False, force_jupyter=False, highlight=False
+    ).print(shown)
     return [line.rstrip() for line in written.getvalue().split("\n")][:-1]

@@ -85,3 +85,8 @@ def test_a_narrow_terminal_gets_fewer_columns_and_whole_numbers(width):
 )
 def test_the_least_important_columns_are_dropped_first(width, heads):
     assert WIDE.within(width)[0].heads == heads
+
+
+def test_a_notebook_gets_plain_lines_too(monkeypatch):
+    monkeypatch.setattr("rich.console._is_jupyter", lambda: True)
+    assert Table([("l1", "2 s")], ("load", "pause")).lines() == ["load  pause", "l1    2 s"]
