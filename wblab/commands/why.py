@@ -129,9 +129,10 @@ def _why(arguments: argparse.Namespace) -> None:
 def _write_pages(run: "Run", found: "list[Explained]", bound: str) -> "Path":
     """Write the page of explanations and the timeline that it links to; return the path of the first."""
     from wblab.analysis.why.explanations import explain_all
-    from wblab.plot.page import page, save_page, write_page
+    from wblab.plot.page import page, save_page
     from wblab.plot.timeline import timeline
     from wblab.plot.whypage import TIMELINE, why_page
+    from wblab.report.render import write_page
 
     path = run.path / "why.html"
     write_page(path, why_page(run, found, bound))

@@ -9,8 +9,7 @@ import plotly.graph_objects as go
 from plotly.io import to_html
 
 from wblab.analysis.runs.run import Run
-from wblab.core.errors import InputError, WblabError
-from wblab.core.files import replace_file
+from wblab.core.errors import InputError
 from wblab.core.units import NS_PER_S
 from wblab.lab.formats import PAGE
 from wblab.plot.colours import PAUSE
@@ -18,7 +17,7 @@ from wblab.plot.marks import Blocks
 from wblab.plot.pane import Axis, Meaning, Pane, Timeline
 from wblab.plot.style import GRID, MARK
 from wblab.plot.traces import BLOCK_COLUMNS, labels_of, plain, shape_of, traces_of
-from wblab.report.render import render
+from wblab.report.render import render, write_page
 
 _ID = "timeline"  # fixed: with a random one, no two files would be the same
 # In pixels. A page may be longer than a screen: panes are higher than in the picture.
@@ -69,15 +68,6 @@ def save_page(figure: Any, run: Run, path: Path) -> None:
     body = to_html(figure, config=_CONFIG, include_plotlyjs=True, full_html=False, div_id=_ID)
     title = f"{run.name.lstrip('_')}: timeline"
     write_page(path, render("wblab.plot", "timeline.html", title=title, id=_ID, width=_LEAST_WIDTH, figure=body))
-
-
-def write_page(path: Path, text: str) -> None:
-    """Replace a page atomically. Raises WblabError if it cannot be written."""
-    try:
-        with replace_file(path) as file:
-            file.write(text.encode())
-    except OSError as error:
-        raise WblabError(f"cannot write {path}: {error.strerror}") from None
 
 
 def _layout(timeline: Timeline, lines: list[str], top: float, inner: float) -> dict[str, Any]:

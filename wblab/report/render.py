@@ -1,10 +1,13 @@
 """HTML from templates: values are escaped unless the template marks them as HTML."""
 
 import re
+from pathlib import Path
 from typing import Any
 
 from jinja2 import ChoiceLoader, Environment, PackageLoader, StrictUndefined, Undefined
 
+from wblab.core.errors import WblabError
+from wblab.core.files import replace_file
 from wblab.report.palette import LOOKS
 from wblab.report.quantities import percent
 
@@ -38,3 +41,12 @@ def render(package: str, template: str, **values: Any) -> str:
     environment.globals["palette"] = LOOKS
     environment.filters["percent"] = percent
     return environment.get_template(template).render(values)
+
+
+def write_page(path: Path, text: str) -> None:
+    """Replace a page atomically. Raises WblabError if it cannot be written."""
+    try:
+        with replace_file(path) as file:
+            file.write(text.encode())
+    except OSError as error:
+        raise WblabError(f"cannot write {path}: {error.strerror}") from None
