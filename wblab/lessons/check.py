@@ -79,13 +79,13 @@ def specs(lesson: Lesson, student: Student, table: Changed) -> Iterator[Spec]:
     for name, question in lesson.question.items():
         if question.kind == "change":
             try:
-                if wanted := _changed_spec(lesson, student, name, table):
+                if wanted := changed_spec(lesson, student, name, table):
                     yield from _with_seeds(lesson, wanted)
             except InputError:  # the check says why
                 continue
 
 
-def _changed_spec(lesson: Lesson, student: Student, name: str, table: Changed) -> Spec | None:
+def changed_spec(lesson: Lesson, student: Student, name: str, table: Changed) -> Spec | None:
     """Return the spec that a student changed for a question; None if nothing was changed. Raises InputError."""
     found = changed(lesson, student, table(name), lesson.question[name].allowed)
     return spec(lesson, student, patched(original(lesson, student), found)) if found else None
@@ -94,7 +94,7 @@ def _changed_spec(lesson: Lesson, student: Student, name: str, table: Changed) -
 def _changed(lesson: Lesson, student: Student, name: str, table: Changed, make: Make) -> Figures | str:
     """Return the figures of a changed run, or why there are none; empty if nothing was changed."""
     try:
-        wanted = _changed_spec(lesson, student, name, table)
+        wanted = changed_spec(lesson, student, name, table)
         return measured(lesson, wanted, make) if wanted else ""
     except WblabError as error:
         return str(error)

@@ -1,14 +1,15 @@
 """Check the lesson where a student is, and keep what came out: the predictions, the run, and that it is solved."""
 
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from contextlib import AbstractContextManager
 from functools import partial
 from types import MappingProxyType
 
 from wblab.analysis.runs.run import Run
 from wblab.core.spec import Spec
 from wblab.kernels import built_kernels
-from wblab.lab.progress import bar
+from wblab.lab.progress import Report, bar
 from wblab.lessons.check import Checked, Make, check, to_predict
 from wblab.lessons.folder import RUNS
 from wblab.lessons.judge import Outcome
@@ -37,12 +38,12 @@ def checked(at: Place, make: Make) -> tuple[Place, Checked]:
     return at.keep(digest=found.digest, **solved), found
 
 
-def maker(at: Place) -> Make:
-    """Return what makes the runs of a student's folder with the default kernel, and says how far each is."""
+def maker(at: Place, progress: Callable[[str], AbstractContextManager[Report]] = bar) -> Make:
+    """Return what makes the runs of a student's folder with the default kernel. progress: shows how far each is."""
     resolve = built_kernels()
 
     def make(spec: Spec) -> Run:
-        with bar(f"lesson {at.lesson.name}") as report:
+        with progress(f"lesson {at.lesson.name}") as report:
             return made(spec, at.folder.path / RUNS, resolve, report)
 
     return make

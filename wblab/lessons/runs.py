@@ -14,7 +14,7 @@ from wblab.core.files import replace_file
 from wblab.core.spec import Spec
 from wblab.core.tables import to_table
 from wblab.host.limits import Limits
-from wblab.host.request import ready
+from wblab.host.request import Request, ready
 from wblab.kernels import KernelResolver
 from wblab.lab.formats import EXPERIMENT
 from wblab.lab.progress import Report, silent
@@ -55,18 +55,30 @@ def changed(lesson: Lesson, student: Student, given: dict[str, Any], allowed: tu
 
 def made(wanted: Spec, results: Path, resolve: KernelResolver, report: Report = silent) -> Run:
     """Return the run of a spec: the one in `results`, or a new one. Raises InputError, RunFailedError."""
+    if earlier := found(wanted, results, resolve):
+        return earlier
     request = ready(wanted, resolve)
-    content = json.dumps([to_table(request.spec), request.kernel.describe()["build_id"]], sort_keys=True, default=str)
-    note = results / _MADE / sha256(content.encode()).hexdigest()
-    with suppress(OSError):
-        before = results / note.read_text()
-        if (before / EXPERIMENT).is_file():
-            return read_run(before)
     run = read_run(run_anywhere(request, results, report=report, limits=_LIMITS).directory)
+    note = _note(request, results)
     note.parent.mkdir(exist_ok=True)
     with replace_file(note) as file:
         file.write(run.path.name.encode())
     return run
+
+
+def found(wanted: Spec, results: Path, resolve: KernelResolver) -> Run | None:
+    """Return the run of a spec that is in `results`. Raises InputError."""
+    with suppress(OSError):
+        path = results / _note(ready(wanted, resolve), results).read_text()
+        if (path / EXPERIMENT).is_file():
+            return read_run(path)
+    return None
+
+
+def _note(request: Request, results: Path) -> Path:
+    """Return the file that names the run of a spec and a kernel."""
+    content = json.dumps([to_table(request.spec), request.kernel.describe()["build_id"]], sort_keys=True, default=str)
+    return results / _MADE / sha256(content.encode()).hexdigest()
 
 
 def _flat(table: Mapping[str, Any], path: str = "") -> list[tuple[str, Any]]:
