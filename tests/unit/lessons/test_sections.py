@@ -1,0 +1,48 @@
+"""Questions and looks stand in the section whose text names them."""
+
+import pytest
+from support.lessonbegun import begin
+
+from wblab.lessons.lesson import TEXT, lessons
+from wblab.lessons.sections import Look, sections
+from wblab.lessons.student import Student
+
+ADA = Student("ada", "os")
+OWN = lessons()
+
+
+def test_a_text_is_split_at_its_headings(tmp_path):
+    at = begin(tmp_path)
+    questions = at.state.who.questions(at.lesson)
+    found = sections(at.state.who.text(at.lesson, TEXT), questions)
+    assert [one.heading for one in found] == ["", "1. Predict", "2. Look", "3. Explain", "4. Change"]
+    assert found[0].text.startswith("# A title")
+    assert "## no heading" in found[3].text
+    assert [one.questions for one in found[:3]] == [(), ("expect",), ("longest", "which", "shorter")]
+    assert [one.questions for one in found[3:]] == [("why",), ("smaller",)]
+    assert [one.looks for one in found[2:]] == [
+        (Look("pauses"),),
+        (Look("why"), Look("printed", words="MiB")),
+        (Look("timeline", of="smaller", around="l1"),),
+    ]
+
+
+@pytest.mark.parametrize("lesson", OWN, ids=lambda lesson: lesson.name)
+def test_the_sections_of_each_lesson_have_its_whole_text_and_all_questions(lesson):
+    text, questions = ADA.text(lesson, TEXT), ADA.questions(lesson)
+    found = sections(text, questions)
+    assert "".join("".join(one.text.split()) for one in found) == "".join(text.split())
+    assert sorted(name for one in found for name in one.questions) == sorted(questions)
+    assert not found[0].questions
+    for name, question in questions.items():
+        (place,) = (one for one in found if name in one.questions)
+        if question.kind in ("predict", "change"):
+            assert question.kind in place.heading.lower() or (question.of or question.kind == "change")
+    assert any(one.looks for one in found)
+
+
+def test_without_any_step_all_questions_stand_at_the_end(tmp_path):
+    at = begin(tmp_path)
+    questions = at.state.who.questions(at.lesson)
+    (only,) = sections("# Nothing is said", questions)
+    assert only.questions == tuple(questions)

@@ -1,0 +1,57 @@
+"""A lesson as a page: one HTML file with the student's numbers, that loads nothing."""
+
+from dataclasses import dataclass
+
+from wblab.lessons.folder import ANSWER
+from wblab.lessons.lesson import EXPLANATION, TEXT, Question
+from wblab.lessons.markdown import to_html
+from wblab.lessons.place import Place
+from wblab.lessons.sections import sections
+from wblab.report.render import render
+
+PAGE = "lesson.html"
+
+
+@dataclass(frozen=True)
+class Asked:
+    """A question as pages show it. file: in which it is answered; example: of an answer, as a line of that file."""
+
+    name: str
+    question: Question
+    file: str
+    example: str
+
+
+@dataclass(frozen=True)
+class _Part:
+    html: str
+    questions: tuple[Asked, ...]
+
+
+def asked(name: str, question: Question) -> Asked:
+    """Return a question with how to answer it."""
+    if question.kind == "change":
+        return Asked(name, question, f"{name}.toml", "")
+    example = {"choice": next(iter(question.options), ""), "sentence": "..."}.get(question.kind)
+    return Asked(name, question, ANSWER, f'{name} = "{f"1.5 {question.unit}".strip() if example is None else example}"')
+
+
+def page_of(at: Place) -> str:
+    """Return the page of a lesson. The explanation is on it once the lesson is solved. Raises InputError."""
+    lesson, who = at.lesson, at.state.who
+    questions = who.questions(lesson)
+    solved = at.state.of(lesson).solved
+    parts = [
+        _Part(to_html(section.text), tuple(asked(name, questions[name]) for name in section.questions))
+        for section in sections(who.text(lesson, TEXT), questions)
+    ]
+    return render(
+        "wblab.lessons",
+        "lesson.html",
+        title=lesson.title,
+        lesson=lesson,
+        who=who,
+        parts=parts,
+        solved=solved,
+        explanation=to_html(who.text(lesson, EXPLANATION), lower=2) if solved else "",
+    )

@@ -1,0 +1,109 @@
+"""The sections of a lesson's text, each with the questions that it names and with what it says to look at."""
+
+import shlex
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from itertools import pairwise
+from pathlib import Path
+from typing import Literal
+
+from wblab.lab.formats import CONSOLE
+from wblab.lessons.lesson import Kind, Question
+from wblab.lessons.markdown import code_lines, code_spans, tokens
+
+View = Literal["pauses", "timeline", "why", "printed"]
+
+_STEPS: Mapping[Kind, str] = {
+    "predict": "predict",
+    "number": "look",
+    "choice": "look",
+    "sentence": "explain",
+    "change": "change",
+}
+
+
+@dataclass(frozen=True)
+class Look:
+    """What a text says to look at. of: the change whose run it is of, or else the student's own.
+
+    around: a load whose longest pause a timeline shows. words: of lines that the run's programs printed.
+    """
+
+    view: View
+    of: str = ""
+    around: str = ""
+    words: str = ""
+
+
+@dataclass(frozen=True)
+class Section:
+    """A part of a text: its heading, its Markdown with the heading, its questions and looks, each in order."""
+
+    heading: str
+    text: str
+    questions: tuple[str, ...] = ()
+    looks: tuple[Look, ...] = ()
+
+
+def sections(text: str, questions: Mapping[str, Question]) -> list[Section]:
+    """Return the sections of a text; the first is what stands before any heading of the second level.
+
+    A question belongs to the first section that has its name or that of its file between backquotes, and else to
+    the one whose heading names the step of the cycle that is the question's.
+    """
+    parts = list(_parts(text))
+    found = [tokens(part) for _, part in parts]
+    named = [set(code_spans(each)) for each in found]
+    places: dict[str, int] = {}
+    for name, question in questions.items():
+        within = (place for place, names in enumerate(named) if place and {name, f"{name}.toml"} & names)
+        step = (place for place, (heading, _) in enumerate(parts) if _STEPS[question.kind] in heading.lower())
+        places[name] = next(within, next(step, len(parts) - 1))
+    return [
+        Section(
+            heading,
+            part,
+            tuple(name for name, at in places.items() if at == place),
+            tuple(_looks(code_lines(found[place]), questions)),
+        )
+        for place, (heading, part) in enumerate(parts)
+    ]
+
+
+def _parts(text: str) -> Iterator[tuple[str, str]]:
+    """Yield each section's heading and text."""
+    lines = text.splitlines(keepends=True)
+    found = tokens(text)
+    starts = [
+        (token.map[0], found[place + 1].content)
+        for place, token in enumerate(found)
+        if token.type == "heading_open" and token.tag == "h2" and token.level == 0 and token.map
+    ]
+    ends = [*(line for line, _ in starts), len(lines)]
+    yield "", "".join(lines[: ends[0]]).strip()
+    for (start, heading), end in zip(starts, ends[1:], strict=True):
+        yield heading, "".join(lines[start:end]).strip()
+
+
+def _looks(commands: Iterable[str], questions: Mapping[str, Question]) -> Iterator[Look]:
+    """Yield what the commands of a section look at."""
+    of = ""
+    for command in commands:
+        try:
+            words = shlex.split(command, comments=True)
+        except ValueError:  # no command
+            continue
+        match words:
+            case ["wblab", "run", file, *_]:
+                of = name if (name := Path(file).stem) in questions and questions[name].kind == "change" else of
+            case ["wblab", ("pauses" | "why") as view, *_]:
+                yield Look(view, of)
+            case ["wblab", "timeline", *options]:
+                yield Look("timeline", of, around=_after("--around", options))
+            case ["grep", word, file, *_] if Path(file).name == CONSOLE:
+                yield Look("printed", of, words=word)
+
+
+def _after(option: str, words: list[str]) -> str:
+    """Return the value of an option among words; empty if it is not there."""
+    return dict(pairwise(words)).get(option, "")
