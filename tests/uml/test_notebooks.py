@@ -2,14 +2,12 @@
 
 import os
 import re
-import tempfile
 
 import nbformat
 import numpy as np
 import pyarrow.parquet as pq
 import pytest
-from nbclient import NotebookClient
-from traitlets.config import Config
+from support.executed import execute
 
 from wblab.analysis.runs.flush import BACKGROUND, LIMIT
 from wblab.host.request import ready
@@ -28,22 +26,6 @@ from wblab.study.table import results_table
 
 NO_CACHE = ("disk.seek_time=0", "disk.cache_bytes=0", "disk.drain_bps=0")
 FIGURES = {"timeline.ipynb": 2, "throttling.ipynb": 5}
-
-
-def execute(notebook, cell_s=60):
-    """Execute a notebook, and return its output. cell_s: the time limit of a cell.
-
-    We speak with its kernel through files: a TCP port that was free may soon be taken. The files are in a directory of
-    their own (with a short name, as sockets need), since a kernel that ends removes those of its name. Now and then
-    pyzmq misses that a message has come (pyzmq issue 2173), and finds it when the timeout is over: so that is no longer
-    than the slowest cell takes on a slow machine.
-    """
-    with tempfile.TemporaryDirectory() as place:
-        files = Config({"KernelManager": {"transport": "ipc", "ip": f"{place}/kernel"}})
-        NotebookClient(notebook, timeout=cell_s, kernel_name="python3", config=files).execute()
-    outputs = [output for cell in notebook.cells if cell.cell_type == "code" for output in cell.outputs]
-    assert not [output for output in outputs if output.output_type == "error"]
-    return [output.data for output in outputs if output.output_type in ("execute_result", "display_data")]
 
 
 @pytest.fixture(scope="module")
