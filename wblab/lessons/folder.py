@@ -1,6 +1,7 @@
 """A student's folder: one directory for each lesson that was begun, and progress.json."""
 
 import json
+import os
 import textwrap
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
@@ -124,6 +125,13 @@ class Folder:
     def table(self, lesson: Lesson, question: str) -> dict[str, Any]:
         """Return the spec that a student changed for a question. Raises InputError."""
         return _toml(self.of(lesson) / f"{question}.toml")
+
+    def add(self, lesson: Lesson, name: str, text: str) -> bool:
+        """Write one more file of a lesson, unless there is one of its name; return whether. Raises InputError."""
+        path = self.of(lesson) / name
+        if is_new := not os.path.lexists(path):
+            self._write(path, text)
+        return is_new
 
     def edit(self, lesson: Lesson, name: str, change: Callable[[str], str]) -> None:
         """Replace the text of one of a lesson's files by what `change` makes of it. Raises InputError."""

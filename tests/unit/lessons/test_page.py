@@ -71,6 +71,7 @@ def test_the_verb_writes_the_page_beside_the_lesson(tmp_path, monkeypatch, capsy
     [
         (["page", "9"], "no lesson '9'"),
         (["page", "-o", "it.txt"], "must end in .html"),
+        (["notebook", "9"], "no lesson '9'"),
     ],
 )
 def test_a_mistake_is_one_line(tmp_path, monkeypatch, capsys, arguments, says):

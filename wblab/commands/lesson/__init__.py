@@ -10,6 +10,7 @@ VERBS = (
     Verb("check", "check your answers against your own run", "learn"),
     Verb("hint", "get a hint", "learn"),
     Verb("show", "read the explanation of a lesson that you solved", "learn"),
+    Verb("notebook", "write a lesson as a notebook", "learn", ("pages",)),
     Verb("page", "write a lesson as a page", "learn", ("pages",)),
     Verb("next", "begin the next lesson", "learn"),
     Verb("reset", "begin a lesson anew", "learn"),

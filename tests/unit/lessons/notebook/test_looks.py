@@ -1,0 +1,61 @@
+"""What a look at a run shows: a table, a picture, words, and what programs printed; no markup of a stranger."""
+
+import pytest
+from support.pages import Page, words
+from support.runs import MS, S, write_run
+
+from wblab.analysis.runs.run import read_run
+from wblab.core.errors import InputError
+from wblab.lab.formats import CONSOLE
+from wblab.lab.tables import Table
+from wblab.lessons.notebook.looks import as_html, looked
+from wblab.lessons.sections import Look
+
+
+@pytest.fixture
+def run(tmp_path):
+    times = [0, 100 * MS, 200 * MS, 1700 * MS, 1800 * MS]
+    run = read_run(write_run(tmp_path / "run", {"c1": [0, 50 * MS], "w1": [0, S], "mw1": times}))
+    (run.path / CONSOLE).write_text("booting\nstep 1: 40 MiB <b>\nend\n")
+    return run
+
+
+def test_pauses_are_a_table(run):
+    shown = looked(run, Look("pauses"))
+    page = Page()
+    page.feed(shown.html)
+    assert {"table", "caption", "thead", "tbody"} <= set(page.tags)
+    assert "scope=col" in shown.html
+    assert "mw1 was stalled once, for 1.40 s" in shown.text
+    assert "mw1" in words(shown.html)
+
+
+@pytest.mark.parametrize("look", [Look("timeline"), Look("timeline", around="mw1")])
+def test_the_timeline_is_a_picture_with_words(run, look):
+    shown = looked(run, look)
+    assert 'src="data:image/png;base64,iVBOR' in shown.html
+    assert 'alt="Timeline ' in shown.html
+    assert "mw1 was stalled once" in shown.text
+    assert "It shows only the loads: cannot read" in shown.html
+
+
+def test_why_in_words(run):
+    with pytest.raises(InputError):
+        looked(run, Look("why"))  # nothing was traced
+
+
+def test_printed_lines(run):
+    shown = looked(run, Look("printed", words="MiB"))
+    assert shown.text == "step 1: 40 MiB <b>"
+    assert "&lt;b&gt;" in shown.html
+    assert "has 'gone'" in looked(run, Look("printed", words="gone")).text
+    (run.path / CONSOLE).unlink()
+    with pytest.raises(InputError):
+        looked(run, Look("printed", words="other"))
+
+
+def test_a_table_is_no_markup():
+    html = as_html(Table([("<b>", "1")], ("a<", "n"), frozenset([1])), "it's <i>")
+    assert "<b>" not in html
+    assert "<i>" not in html
+    assert "<td class=n>1</td>" in html

@@ -1,0 +1,98 @@
+"""A student at a lesson: the answers written and checked, the runs found again. It knows no notebook."""
+
+from collections.abc import Callable
+from contextlib import AbstractContextManager
+from dataclasses import replace
+from functools import partial
+from typing import Any
+
+from wblab.analysis.runs.run import Run
+from wblab.core.errors import InputError, nearest
+from wblab.kernels import built_kernels
+from wblab.lab.progress import Report, bar
+from wblab.lessons.check import Checked, changed_spec
+from wblab.lessons.checked import checked, maker
+from wblab.lessons.edit import with_answer, with_changes
+from wblab.lessons.folder import ANSWER, RUNS
+from wblab.lessons.hints import Hint, next_hint
+from wblab.lessons.judge import Judged
+from wblab.lessons.lesson import EXPLANATION, Question
+from wblab.lessons.place import Place
+from wblab.lessons.runs import found, spec
+
+
+class Desk:
+    """A student at one lesson. The files are read anew each time: the terminal writes the same ones."""
+
+    def __init__(self, at: Place) -> None:
+        self._at = at
+        self.questions = at.state.who.questions(at.lesson)
+        self.judged: dict[str, Judged] = {}  # of the last check, without what was answered since
+
+    @property
+    def at(self) -> Place:
+        """Where the student is now. Raises InputError."""
+        return replace(self._at, state=self._at.folder.state())
+
+    def question(self, name: str) -> Question:
+        """Return a question. Raises InputError for an unknown one."""
+        if name not in self.questions:
+            raise InputError(f"no question {name!r} in this lesson{nearest(name, list(self.questions))}")
+        return self.questions[name]
+
+    def kept(self) -> dict[str, str]:
+        """Return the predictions, once they are kept. Raises InputError."""
+        return self.at.state.of(self._at.lesson).expected
+
+    def answers(self) -> dict[str, str]:
+        """Return the answers as text; a prediction that is kept as it was. Raises InputError."""
+        at = self.at
+        return {name: str(answer) for name, answer in at.folder.answers(at.lesson).items()} | self.kept()
+
+    def table(self, name: str) -> dict[str, Any]:
+        """Return the spec that is changed for a question. Raises InputError."""
+        return self._at.folder.table(self._at.lesson, name)
+
+    def answer(self, name: str, text: str) -> None:
+        """Write an answer. Raises InputError; also for a prediction once it is kept."""
+        question = self.question(name)
+        if question.kind == "change":
+            raise InputError(f"{name} is answered by a change of {name}.toml")
+        if name in self.kept():
+            raise InputError("the prediction is kept as it was before the run")
+        self._at.folder.edit(self._at.lesson, ANSWER, partial(with_answer, question=name, answer=text))
+        self.judged.pop(name, None)
+
+    def change(self, name: str, key: str, value: Any) -> None:
+        """Change a key of the spec of a question; None leaves it out. Raises InputError for one that is not allowed."""
+        question = self.question(name)
+        if key not in question.allowed:
+            allowed = f"change only {', '.join(question.allowed)}" if question.allowed else "it asks for no change"
+            raise InputError(f"{name}: {key!r} must stay as it was: {allowed}")
+        self._at.folder.edit(self._at.lesson, f"{name}.toml", partial(with_changes, changes={key: value}))
+        self.judged = {
+            each: one for each, one in self.judged.items() if name not in (each, self.questions[each].of)
+        }  # fmt: skip
+
+    def check(self, progress: Callable[[str], AbstractContextManager[Report]] = bar) -> Checked:
+        """Check all answers, as `wblab lesson check` does. Raises WblabError."""
+        at = self.at
+        _, result = checked(at, maker(at, progress))
+        self.judged = {one.question: one for one in result.judged}
+        return result
+
+    def hint(self, name: str) -> Hint:
+        """Return the next hint for a question. Raises InputError."""
+        _, hint = next_hint(self.at, name)
+        return hint
+
+    def run(self, of: str = "") -> Run | None:
+        """Return the student's run, or that of a change, if it was made. Raises InputError."""
+        at = self._at
+        wanted = changed_spec(at.lesson, at.state.who, of, self.table) if of else spec(at.lesson, at.state.who)
+        return found(wanted, at.folder.path / RUNS, built_kernels()) if wanted else None
+
+    def explanation(self) -> str:
+        """Return the explanation; empty before the lesson is solved. Raises InputError."""
+        at = self.at
+        return at.state.who.text(at.lesson, EXPLANATION) if at.state.of(at.lesson).solved else ""

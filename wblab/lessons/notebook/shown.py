@@ -1,0 +1,85 @@
+"""What a cell shows: widgets in a browser that has them, and the same as static text everywhere else."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from html import escape
+from typing import Any
+
+from wblab.lab.printable import printable
+
+_STYLE = """\
+<style>
+.wblab-lesson { max-width: 75em; line-height: 1.5; overflow-wrap: break-word; white-space: normal }
+.wblab-lesson :is(p, ul, dl, pre) { max-width: 52em; margin: .4em 0 }
+.wblab-lesson .scroll { overflow-x: auto }
+.wblab-lesson pre { white-space: pre-wrap; word-break: normal; overflow-wrap: break-word }
+.wblab-lesson td:last-child:not(.n) { min-width: 16em }
+.wblab-lesson table { border-collapse: collapse; margin: .4em 0 }
+.wblab-lesson caption { text-align: left; font-weight: bold }
+.wblab-lesson :is(th, td) { text-align: left; padding: .15em .7em .15em 0; border-bottom: 1px solid currentcolor }
+.wblab-lesson .n { text-align: right; white-space: nowrap; font-variant-numeric: tabular-nums }
+.wblab-lesson figure { margin: .5em 0 } .wblab-lesson img { width: 100%; min-width: 44em }
+.wblab-lesson .options div { display: flex; flex-wrap: wrap; gap: 0 .6em } .wblab-lesson dt { min-width: 6em }
+.wblab-lesson dd { margin: 0; flex: 1 1 14em } .wblab-lesson h3 { margin: .6em 0 .2em; font-size: 1.1em }
+</style>
+"""
+# A program that shows widgets shows this style, too. It hides the static text beside them, and lets long lines wrap.
+_LIVE_STYLE = """\
+<style>
+.wblab-static { display: none }
+.widget-html-content:has(> .wblab-lesson) { min-width: 0 }
+.wblab-choice label { height: auto; line-height: 1.4; white-space: normal; padding-left: 1.8em; position: relative }
+.wblab-choice label input { position: absolute; left: 0; top: 0; margin: .2em 0 }
+.wblab-choice .widget-radio-box { height: auto; width: 100%; gap: .3em }
+.jupyter-widgets.wblab-above { flex-direction: column; align-items: stretch }
+.jupyter-widgets.wblab-above > .widget-label { text-align: left; width: auto }
+</style>
+"""
+
+
+@dataclass(frozen=True)
+class Shown:
+    """What is shown, as HTML and as text."""
+
+    html: str
+    text: str
+
+    @property
+    def styled(self) -> str:
+        """The HTML with the style that it has everywhere."""
+        return f'{_STYLE}<div class="wblab-lesson">{self.html}</div>'
+
+
+def said(text: str) -> Shown:
+    """Return a line of text to be shown."""
+    return Shown(f"<p>{escape(text)}</p>", printable(text))
+
+
+def together(parts: Iterable[Shown]) -> Shown:
+    """Return several things below one another."""
+    every = list(parts)
+    return Shown("\n".join(part.html for part in every), "\n".join(part.text for part in every))
+
+
+def put(shown: Shown, widget: Any = None) -> None:
+    """Show it in a cell's output: beside a widget it is hidden as soon as the widget is seen."""
+    from IPython.display import display as untyped
+
+    display: Any = untyped
+    display({"text/html": f'<div class="wblab-static">{shown.styled}</div>', "text/plain": shown.text}, raw=True)
+    if widget is not None:
+        display(widget._repr_mimebundle_() | {"text/plain": ""}, raw=True)
+
+
+def live(html: str) -> str:
+    """Return HTML for a widget."""
+    return f"{_LIVE_STYLE}{Shown(html, '').styled}"
+
+
+def has_widgets() -> bool:
+    """Whether there are widgets at all."""
+    try:
+        import ipywidgets  # noqa: F401
+    except ImportError:
+        return False
+    return True
