@@ -5,11 +5,15 @@ import shlex
 from typing import TYPE_CHECKING
 
 from wblab.commands.common import print_wrapped
+from wblab.core.rundir import TRACE
 from wblab.lab.tables import Table
 
 if TYPE_CHECKING:
     from wblab.lessons.check import Checked
     from wblab.lessons.place import Place
+
+
+_LOOKS = ("pauses", "why", "timeline")
 
 
 def checked(at: "Place") -> "tuple[Place, Checked]":
@@ -43,18 +47,14 @@ def _next(at: "Place", found: "Checked") -> list[str]:
     if found.solved:
         return ["Solved. Read why, then go on:", "    wblab lesson show", "    wblab lesson next"]
     lines = ["Look at your run:"]
-    lines += [f"    wblab {verb} {shlex.quote(str(found.run))}" for verb in ("pauses", "why", "timeline")]
+    looks = _LOOKS if (found.run / TRACE).is_file() else ("pauses", "timeline")
+    lines += [f"    wblab {verb} {shlex.quote(str(found.run))}" for verb in looks]
     unsolved = [one.question for one in found.judged if one.outcome in ("wrong", "missing")]
-    files = dict.fromkeys(_file(at, name) for name in unsolved)
-    lines.append(f"Then write what you found in {' and '.join(files)}.")
+    changes = [name for name in unsolved if at.lesson.question[name].kind == "change"]
+    if len(changes) < len(unsolved):
+        lines.append(f"Then write what you found into {answer}.")
+    if changes:
+        lines.append(f"To be changed: {', '.join(str(at.directory / f'{name}.toml') for name in changes)}.")
     if hinted := [name for name in unsolved if at.lesson.question[name].hints]:
         lines += ["If you are stuck:", f"    wblab lesson hint {hinted[0]}"]
     return lines
-
-
-def _file(at: "Place", question: str) -> str:
-    """Return the file in which a question is answered."""
-    from wblab.lessons.folder import ANSWER
-
-    name = f"{question}.toml" if at.lesson.question[question].kind == "change" else ANSWER
-    return str(at.directory / name)

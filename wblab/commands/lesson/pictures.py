@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from wblab.commands.common import add_exp, results
-from wblab.commands.lesson.options import add_set, lacking, lessons_of
+from wblab.commands.lesson.options import add_set, lacking
 from wblab.core.errors import InputError
 from wblab.lab.printable import printable
 
@@ -38,6 +38,7 @@ def _pictures(arguments: argparse.Namespace) -> None:
     from wblab.lab.progress import bar
     from wblab.lessons.lecture import shown
     from wblab.lessons.lesson import find
+    from wblab.lessons.place import lessons_of
     from wblab.lessons.runs import made
     from wblab.lessons.student import Student
 
