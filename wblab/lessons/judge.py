@@ -8,7 +8,7 @@ from typing import Literal
 from wblab.core.errors import InputError
 from wblab.lessons.figures import Figures
 from wblab.lessons.lesson import Held, Question
-from wblab.lessons.quantity import cited, read, written
+from wblab.lessons.quantity import cited, read, unit_of, written
 
 Outcome = Literal["right", "wrong", "missing", "kept"]
 
@@ -79,7 +79,9 @@ def _predicted(name: str, question: Question, answer: object, run: Figures) -> J
     else:
         times = max(value / figure, figure / value)
         compared = f"it is {times:.{0 if times >= _WHOLE else 1}f} times {'less' if value > figure else 'more'}"
-    return Judged(name, "kept", f"you expected {written(value, question.unit)}; {compared}")
+    typed = str(answer).strip()
+    expected = typed if unit_of(typed) else f"{typed} {question.unit}".strip()
+    return Judged(name, "kept", f"you expected {expected}; {compared}")
 
 
 def _choice(name: str, question: Question, answer: object, run: Figures) -> Judged:

@@ -88,7 +88,7 @@ def test_what_is_said_of_an_answer_is_a_word(desk):
     _, (*_, state) = field(desk, "which")
     assert "<strong>not yet</strong>: not c1: look again" in state.value
     _, (_, text, state) = field(desk, "expect")
-    assert "<strong>kept</strong>: you expected 1.00 s" in state.value
+    assert "<strong>kept</strong>: you expected 1 s" in state.value
     assert text.disabled
 
 
