@@ -1,10 +1,12 @@
 """A lesson's folder is read, or refused in one line."""
 
+import re
 import shutil
 
 import pytest
 
 from wblab.core.errors import InputError
+from wblab.lab.places import ROOT
 from wblab.lessons.folder import blank
 from wblab.lessons.lesson import EXPLANATION, LECTURER, LESSON, SPEC, TEMPLATE, TEXT, find, lessons, read_lesson
 from wblab.lessons.runs import changed, original, spec
@@ -113,3 +115,10 @@ def test_a_table_without_entries_is_no_change():
     lesson, ada = find("2", OWN), Student("ada")
     table = original(lesson, ada)
     assert changed(lesson, ada, table | {"cgroup": {"copy": {"files": {}}}}, ()) == {}
+
+
+def test_the_docs_list_all_lessons():
+    rows = re.findall(r"^\| (\d\d-[\w-]+) \| (\d+) \|", (ROOT / "docs/how-to/lessons.md").read_text(), re.MULTILINE)
+    assert rows == [(lesson.name, str(lesson.minutes)) for lesson in OWN]
+    said = re.findall(r"^\| (\d+) \| ", (ROOT / "docs/teaching/sentences.md").read_text(), re.MULTILINE)
+    assert set(map(int, said)) == {int(lesson.name[:2]) for lesson in OWN}
