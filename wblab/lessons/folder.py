@@ -164,6 +164,8 @@ def _toml(path: Path) -> dict[str, Any]:
         return parse_toml(read_bytes(path, _MOST_BYTES))
     except OSError as error:
         raise InputError(f"cannot read {path}: {error.strerror}") from None
+    except UnicodeDecodeError:
+        raise InputError(f"{path} is not UTF-8 text") from None
     except ValueError as error:
         raise InputError(f"{path} is not TOML: {error}") from None
 

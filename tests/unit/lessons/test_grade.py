@@ -76,6 +76,7 @@ def test_a_lecturer_decides_the_course(handed_in, make):
         (PROGRESS, HEAD + b'"student": "a", "home": "/etc"}', "unknown key 'home'"),
         (PROGRESS, b"[" * 70000, "it is nested too deeply"),
         (ANSWER, b"[longest", "is not TOML"),
+        (ANSWER, b'longest = "\xff"', "is not UTF-8 text"),
         (ANSWER, b'other = "1"', "no question 'other' in this lesson"),
     ],
 )
