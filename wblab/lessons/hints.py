@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from wblab.core.errors import InputError, nearest
+from wblab.core.errors import InputError
 from wblab.lessons.place import Place
 
 
@@ -23,10 +23,11 @@ def next_hint(at: Place, question: str = "") -> tuple[Place, Hint]:
     """Return the next hint for a question, or for the first open one, once it is kept. Raises InputError."""
     name = question or _open(at)
     if name not in at.lesson.question:
-        raise InputError(f"no question {name!r} in {at.lesson.name}{nearest(name, list(at.lesson.question))}")
+        known = ", ".join(at.lesson.question)
+        raise InputError(f"no question {name!r} in {at.lesson.name}, which asks {known}")
     hints, shown = at.state.who.questions(at.lesson)[name].hints, at.state.of(at.lesson).hints
     if not hints:
-        raise InputError(f"{name} has no hints: read the lesson once more")
+        raise InputError(f"the question {name!r} has no hints: read the lesson once more")
     number = min(shown.get(name, 0) + 1, len(hints))
     return at.keep(hints=shown | {name: number}), Hint(name, number, len(hints), hints[number - 1])
 

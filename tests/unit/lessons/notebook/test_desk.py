@@ -90,7 +90,8 @@ def test_hints_go_on_where_the_terminal_was(desk, capsys):
         (lambda desk: desk.answer("smaller", "1"), "is answered by a change of smaller.toml"),
         (lambda desk: desk.change("smaller", "seed", 2), "'seed' must stay as it was: change only load.l1.size"),
         (lambda desk: desk.change("why", "seed", 2), "it asks for no change"),
-        (lambda desk: desk.hint("which"), "which has no hints"),
+        (lambda desk: desk.hint("wich"), "no question 'wich' in 01-mine, which asks expect, "),
+        (lambda desk: desk.hint("which"), "the question 'which' has no hints"),
     ],
 )
 def test_a_mistake_is_refused(desk, act, says):
