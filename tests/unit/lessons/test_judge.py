@@ -59,6 +59,11 @@ def test_a_prediction_is_kept_and_compared(answer, says):
     assert found == says
 
 
+def test_a_prediction_about_a_changed_run_is_kept_before_the_change():
+    predicted = Question(kind="predict", ask="How long?", figure="mw1.longest_pause_s", unit="s", of="q")
+    assert said(predicted, "1 s") == ("kept", "compared once you have changed q.toml")
+
+
 def test_a_choice_is_right_by_name_or_by_the_largest_figure():
     named = Question(kind="choice", ask="Which?", options={"a": "A", "b": "B"}, right="b")
     assert [said(named, answer)[0] for answer in ("b", "a")] == ["right", "wrong"]
