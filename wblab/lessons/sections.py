@@ -100,7 +100,7 @@ def _looks(commands: Iterable[str], questions: Mapping[str, Question]) -> Iterat
                 yield Look(view, of)
             case ["wblab", "timeline", *options]:
                 yield Look("timeline", of, around=_after("--around", options))
-            case ["grep", word, file, *_] if Path(file).name == CONSOLE:
+            case ["grep", "-h", word, file, *_] | ["grep", word, file, *_] if Path(file).name == CONSOLE:
                 yield Look("printed", of, words=word)
 
 
