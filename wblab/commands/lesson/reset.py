@@ -1,6 +1,8 @@
 """wblab lesson reset."""
 
 import argparse
+import shlex
+from pathlib import Path
 
 from wblab.commands.common import print_wrapped
 from wblab.commands.lesson.options import add_folder, add_lesson, place
@@ -18,4 +20,6 @@ def _reset(arguments: argparse.Namespace) -> None:
     at = place(arguments, arguments.lesson)
     kept = at.folder.reset(at.lesson, at.state.who)
     at.keep(expected={}, digest="", hints={}, solved="")
-    print_wrapped([f"{at.lesson.name} is as it was at the start. Your files are in {kept}."])
+    elsewhere = at.directory != Path()  # a shell in the lesson's directory is now in the one that is kept
+    there = ["Go on in the new directory:", f"    cd {shlex.quote(str(at.directory))}"] if elsewhere else []
+    print_wrapped([f"{at.lesson.name} is as it was at the start. Your files are in {kept}.", *there])
