@@ -88,7 +88,7 @@ def _predicted(name: str, question: Question, answer: object, run: Figures) -> J
 
 def _choice(name: str, question: Question, answer: object, run: Figures) -> Judged:
     right = max(question.by, key=lambda option: run[question.by[option]]) if question.by else question.right
-    if answer not in question.options:
+    if not isinstance(answer, str) or answer not in question.options:
         return Judged(name, "wrong", f"{str(answer)[:40]!r} is not one of {', '.join(question.options)}")
     if answer == right:
         return Judged(name, "right", "right")

@@ -68,6 +68,7 @@ def test_a_choice_is_right_by_name_or_by_the_largest_figure():
     named = Question(kind="choice", ask="Which?", options={"a": "A", "b": "B"}, right="b")
     assert [said(named, answer)[0] for answer in ("b", "a")] == ["right", "wrong"]
     assert said(named, "c") == ("wrong", "'c' is not one of a, b")
+    assert said(named, ["b"]) == ("wrong", "\"['b']\" is not one of a, b")
     largest = Question(
         kind="choice",
         ask="Who?",
