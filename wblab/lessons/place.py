@@ -46,10 +46,19 @@ def lessons_of(given: Path | str | None) -> list[Lesson]:
 
 
 def place_in(folder: Folder, wanted: str = "") -> Place:
-    """Return where the student is in a folder. wanted: a lesson by its number or name. Raises InputError."""
+    """Return where the student is in a folder. Raises InputError.
+
+    wanted: a lesson by its number or name; by default the one whose directory this is, or else the current one.
+    """
     state = folder.state()
     known = lessons_of(state.set)
-    lesson = find(wanted or state.current, known)
+    lesson = find(wanted or _around(folder, known) or state.current, known)
     if not folder.of(lesson).is_dir():
         raise InputError(f"the lesson {lesson.name} was not started: wblab lesson start {lesson.name}")
     return Place(folder, state, known, lesson)
+
+
+def _around(folder: Folder, known: Sequence[Lesson]) -> str:
+    """Return the name of the lesson whose directory is around this one, or nothing."""
+    around = (Path.cwd(), *Path.cwd().parents)
+    return next((lesson.name for lesson in known if folder.of(lesson).resolve() in around), "")

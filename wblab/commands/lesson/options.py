@@ -19,7 +19,8 @@ def add_folder(parser: argparse.ArgumentParser) -> None:
 
 def add_lesson(parser: argparse.ArgumentParser) -> None:
     """Add LESSON, one that was begun."""
-    parser.add_argument("lesson", nargs="?", default="", metavar="LESSON", help="which (default: the current one)")
+    about = "which (default: the one of this directory, or the current one)"
+    parser.add_argument("lesson", nargs="?", default="", metavar="LESSON", help=about)
 
 
 def add_set(parser: argparse.ArgumentParser) -> None:
