@@ -44,6 +44,8 @@ def _next(at: "Place", found: "Checked") -> list[str]:
     answer = at.directory / ANSWER
     if found.run is None:
         return [f"First write down what you expect, in {answer}."]
+    if found.solved and at.lesson.name == at.lessons[-1].name:
+        return ["Solved, and it was the last lesson. Read why:", "    wblab lesson show"]
     if found.solved:
         return ["Solved. Read why, then go on:", "    wblab lesson show", "    wblab lesson next"]
     lines = ["Look at your run:"]

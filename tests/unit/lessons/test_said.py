@@ -1,0 +1,22 @@
+"""What a check says to do next."""
+
+from pathlib import Path
+
+import pytest
+
+from wblab.commands.lesson.checked import say
+from wblab.lessons.check import Checked
+from wblab.lessons.folder import Folder, State
+from wblab.lessons.judge import Judged
+from wblab.lessons.lesson import lessons
+from wblab.lessons.place import Place
+
+
+@pytest.mark.parametrize(("number", "goes_on"), [(0, True), (-1, False)])
+def test_a_solved_lesson_leads_to_the_next_if_there_is_one(number, goes_on, tmp_path, capsys):
+    every = lessons()
+    at = Place(Folder(tmp_path), State("ada"), every, every[number])
+    say(at, Checked([Judged("why", "right", "right")], Path("run")))
+    said = capsys.readouterr().out
+    assert "wblab lesson show" in said
+    assert ("wblab lesson next" in said) == goes_on
