@@ -36,9 +36,12 @@ def _open(at: Place) -> str:
     """Return the first question with hints that is not answered, or else the first with hints left."""
     answers, shown = at.folder.answers(at.lesson), at.state.of(at.lesson).hints
     hinted = {name: one for name, one in at.lesson.question.items() if one.hints}
-    unanswered = [name for name in hinted if not str(answers.get(name, "")).strip()]
+    unanswered = [
+        name for name, one in hinted.items() if one.kind != "change" and not str(answers.get(name, "")).strip()
+    ]
     left = [name for name, one in hinted.items() if shown.get(name, 0) < len(one.hints)]
-    found = [name for name in unanswered if name in left] or left or unanswered or list(hinted)
+    changes = [name for name, one in hinted.items() if one.kind == "change"]
+    found = [name for name in (*unanswered, *changes) if name in left] or left or unanswered or list(hinted)
     if not found:
         raise InputError(f"{at.lesson.name} has no hints: read the lesson once more")
     return found[0]

@@ -47,7 +47,8 @@ def changed(lesson: Lesson, student: Student, given: dict[str, Any], allowed: tu
     before, after = (dict(_flat(table)) for table in (original(lesson, student), given))
     found = {key: after.get(key) for key in {**before, **after} if before.get(key) != after.get(key)}
     if refused := [key for key in found if key not in allowed]:
-        raise InputError(f"{refused[0]} must stay as it was: change only {', '.join(allowed)}")
+        what = f"{refused[0]} must stay as it was" if refused[0] in before else f"leave {refused[0]} out"
+        raise InputError(f"{what}: change only {', '.join(allowed)}")
     if "kernel" in found and found["kernel"] not in lesson.needs:
         raise InputError(f"kernel must be {' or '.join(lesson.needs)}")
     return found

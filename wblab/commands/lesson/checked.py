@@ -5,7 +5,6 @@ import shlex
 from typing import TYPE_CHECKING
 
 from wblab.commands.common import print_wrapped
-from wblab.core.rundir import TRACE
 from wblab.lab.tables import Table
 
 if TYPE_CHECKING:
@@ -40,6 +39,7 @@ def say(at: "Place", found: "Checked", *, as_json: bool = False) -> None:
 def _next(at: "Place", found: "Checked") -> list[str]:
     """Return what to do next."""
     from wblab.lessons.folder import ANSWER
+    from wblab.lessons.lesson import TEXT
 
     answer = at.directory / ANSWER
     if found.run is None:
@@ -48,8 +48,9 @@ def _next(at: "Place", found: "Checked") -> list[str]:
         return ["Solved, and it was the last lesson. Read why:", "    wblab lesson show"]
     if found.solved:
         return ["Solved. Read why, then go on:", "    wblab lesson show", "    wblab lesson next"]
-    lines = ["Look at your run:"]
-    looks = _LOOKS if (found.run / TRACE).is_file() else ("pauses", "timeline")
+    text = at.lesson.read(TEXT)
+    looks = [verb for verb in _LOOKS if f"wblab {verb} " in text]
+    lines = ["Look at your run:" if looks else f"Your run is {found.run}."]
     lines += [f"    wblab {verb} {shlex.quote(str(found.run))}" for verb in looks]
     unsolved = [one.question for one in found.judged if one.outcome in ("wrong", "missing")]
     changes = [name for name in unsolved if at.lesson.question[name].kind == "change"]
