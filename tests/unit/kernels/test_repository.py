@@ -74,3 +74,13 @@ def test_a_directory_that_exists_stays(base, tmp_path):
 def test_a_variant_is_refused(tmp_path, capsys):
     assert main(["kernel", "source", "7.2+hz-1000", str(tmp_path / "a")]) == 2
     assert "give their patches with --patches" in capsys.readouterr().err
+
+
+def test_a_caller_that_is_git_itself_names_no_other_repository(base, given, tmp_path, monkeypatch):
+    other = tmp_path / "other"
+    subprocess.run(["git", "init", "--quiet", str(other)], check=True)
+    monkeypatch.setenv("GIT_DIR", str(other / ".git"))
+    write(base, read_patches(given), tmp_path / "a", silent)
+    monkeypatch.delenv("GIT_DIR")
+    assert len(git(tmp_path / "a", "log", "--format=%s").splitlines()) == 3
+    assert git(other, "rev-list", "--all") == ""

@@ -5,9 +5,9 @@ from dataclasses import dataclass
 
 from wblab.kernels import Kernel, features
 from wblab.kernels.config import parse_config
+from wblab.kernels.git import git
 from wblab.lab.kernelname import VARIANT, variants_of
 from wblab.study.designs.ab.sides import Named, Patched, Revision, Side
-from wblab.study.designs.bisection.repository import git
 
 _MOST_COMMITS = 40
 _NUMBERED = re.compile(r"^\d{4}-(.*)$")

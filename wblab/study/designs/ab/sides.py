@@ -9,9 +9,10 @@ from typing import TypeAlias
 from wblab.core.errors import InputError, WblabError
 from wblab.kernels import cache, catalog, kernel
 from wblab.kernels.build import result
+from wblab.kernels.git import git
 from wblab.kernels.mailbox import SUFFIXES, UserPatch, read_patches
 from wblab.kernels.source import is_archive
-from wblab.study.designs.bisection.repository import Commit, find_commit, git
+from wblab.study.designs.bisection.repository import Commit, find_commit
 from wblab.study.designs.bisection.search import short
 
 MOST_STEPS = 100

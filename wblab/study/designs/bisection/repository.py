@@ -3,7 +3,6 @@
 import os
 import re
 import shutil
-import subprocess
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
@@ -11,8 +10,9 @@ from dataclasses import dataclass
 from hashlib import sha256
 from pathlib import Path
 
-from wblab.core.errors import InputError, WblabError
+from wblab.core.errors import InputError
 from wblab.kernels import cache, kept
+from wblab.kernels.git import git, git_bytes
 from wblab.lab.progress import Report
 
 
@@ -37,28 +37,6 @@ class Worktree:
         """Check a commit out. Git writes only the files that change."""
         report(None, "checking out")
         git(self.tree, "checkout", "--quiet", "--force", "--detach", commit)
-
-
-def git(tree: Path, *arguments: str, allowed: tuple[int, ...] = (0,)) -> "subprocess.CompletedProcess[str]":
-    """Run git in a tree, without the user's hooks. Raises WblabError unless the exit code is in `allowed`."""
-    done = _run(tree, *arguments)
-    output, errors = (text.decode(errors="replace") for text in (done.stdout, done.stderr))
-    if done.returncode not in allowed:
-        reason = " ".join((errors or output).split()) or f"exit code {done.returncode}"
-        raise WblabError(f"git {arguments[0]} failed in {tree}: {reason}")
-    return subprocess.CompletedProcess(done.args, done.returncode, output, errors)
-
-
-def _run(tree: Path, *arguments: str) -> "subprocess.CompletedProcess[bytes]":
-    # The caller may be git itself: then GIT_DIR and others name another repository, or another part of this one.
-    kept = {name: value for name, value in os.environ.items() if name[:4] != "GIT_" or name.startswith("GIT_CONFIG")}
-    command = ["git", "-C", str(tree), "-c", f"core.hooksPath={os.devnull}", *arguments]
-    try:
-        return subprocess.run(
-            command, env=kept | {"LC_ALL": "C"}, stdin=subprocess.DEVNULL, capture_output=True, check=False
-        )
-    except FileNotFoundError:
-        raise InputError("git is not installed: run 'sudo apt-get install git'") from None
 
 
 def find_commit(tree: Path, revision: str) -> Commit:
@@ -90,7 +68,7 @@ def reader(tree: Path, commit: str) -> Callable[[str], bytes | None]:
 
     def read(name: str) -> bytes | None:
         # One process for each file takes 5 ms; patches touch some tens of files.
-        found = _run(tree, "cat-file", "blob", f"{commit}:{name}")
+        found = git_bytes(tree, "cat-file", "blob", f"{commit}:{name}")
         return found.stdout if not found.returncode else None
 
     return read

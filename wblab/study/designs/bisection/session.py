@@ -3,7 +3,7 @@
 import re
 from pathlib import Path
 
-from wblab.study.designs.bisection.repository import git
+from wblab.kernels.git import git
 from wblab.study.designs.bisection.search import Verdict
 from wblab.study.designs.bisection.walk import PLAIN, Walk
 
