@@ -56,9 +56,9 @@ def changed(lesson: Lesson, student: Student, given: dict[str, Any], allowed: tu
 
 def made(wanted: Spec, results: Path, resolve: KernelResolver, report: Report = silent) -> Run:
     """Return the run of a spec: the one in `results`, or a new one. Raises InputError, RunFailedError."""
-    if earlier := found(wanted, results, resolve):
-        return earlier
     request = ready(wanted, resolve)
+    if earlier := _earlier(request, results):
+        return earlier
     run = read_run(run_anywhere(request, results, report=report, limits=_LIMITS).directory)
     note = _note(request, results)
     note.parent.mkdir(exist_ok=True)
@@ -69,8 +69,12 @@ def made(wanted: Spec, results: Path, resolve: KernelResolver, report: Report = 
 
 def found(wanted: Spec, results: Path, resolve: KernelResolver) -> Run | None:
     """Return the run of a spec that is in `results`. Raises InputError."""
+    return _earlier(ready(wanted, resolve), results)
+
+
+def _earlier(request: Request, results: Path) -> Run | None:
     with suppress(OSError):
-        path = results / _note(ready(wanted, resolve), results).read_text()
+        path = results / _note(request, results).read_text()
         if (path / EXPERIMENT).is_file():
             return read_run(path)
     return None
