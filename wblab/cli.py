@@ -21,6 +21,8 @@ VERBS = (
     Verb("rerun", "repeat a run and compare both", "run"),
     Verb("matrix", "run many experiments", "run", ("explore",)),
     Verb("explore", "find which settings matter, by a sample of them", "run", ("explore",)),
+    Verb("merge", "put the parts of a study together", "run", ("explore",)),
+    Verb("audit", "repeat a random part of a study, and compare", "run", ("explore",)),
     Verb("golden", "compare the base run with that of other machines", "run"),
     Verb("timeline", "draw a run", "look"),
     Verb("runs", "list runs and studies", "look"),

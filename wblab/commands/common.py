@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from wblab.analysis.runs.pagecache import PageCache
     from wblab.analysis.runs.run import Run
     from wblab.analysis.runs.window import Window
+    from wblab.study.shard import Shard
 
 Parser: TypeAlias = argparse.ArgumentParser | argparse._ArgumentGroup
 
@@ -92,6 +93,36 @@ def add_workers(parser: argparse.ArgumentParser) -> None:
         "themselves: a path that they may use; repeatable",
     )
     add_where(parser)
+
+
+def add_keep(parser: Parser) -> None:
+    """Add --keep: what a study keeps of a run."""
+    parser.add_argument(
+        "--keep",
+        choices=("traces", "digests", "failing"),
+        help="what is kept of each run: traces, its directory; digests, a row of figures with a digest, from which it "
+        "can be repeated; failing, a row, and the directories of those that fail (default: traces; of over 300 runs, "
+        "failing)",
+    )
+
+
+def add_shard(parser: Parser) -> None:
+    """Add --shard: the part of a study's runs to make."""
+    parser.add_argument(
+        "--shard",
+        type=_shard,
+        metavar="I/N",
+        help="make only part I of N of the runs, such as 3/64; wblab merge puts the parts together",
+    )
+
+
+def _shard(text: str) -> "Shard":
+    from wblab.study.shard import shard_of
+
+    try:
+        return shard_of(text)
+    except InputError as error:
+        raise argparse.ArgumentTypeError(str(error)) from None
 
 
 def add_where(parser: argparse.ArgumentParser) -> None:

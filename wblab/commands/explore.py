@@ -8,9 +8,11 @@ from typing import TYPE_CHECKING
 from wblab.commands.common import (
     add_exp,
     add_json,
+    add_keep,
     add_resampling_seed,
     add_resume,
     add_seeds,
+    add_shard,
     add_workers,
     results,
     whole,
@@ -44,13 +46,15 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_seeds(parser, "run every row with the seeds 1 to N (default: the design's)")
     add_exp(parser, "the study's directory goes")
     add_workers(parser)
+    add_keep(parser)
+    add_shard(parser)
     add_resampling_seed(parser)
     add_json(parser, "print the directory, the numbers of runs and the analysis as JSON")
     parser.set_defaults(run=_explore)
 
 
 def _explore(arguments: argparse.Namespace) -> None:
-    from wblab.commands.many import begun
+    from wblab.commands.many import begun, failed, print_shard
     from wblab.kernels import built_kernels
     from wblab.study.run import run_store
     from wblab.study.store import Store
@@ -67,6 +71,9 @@ def _explore(arguments: argparse.Namespace) -> None:
     plan = _planned(arguments, resolve, directory)
     with begun(arguments, resolve, plan, "wblab explore --resume") as (store, client):
         tally = run_store(store, client, arguments.jobs)
+    if store.plan.shard:
+        print_shard(store, failed(tally), "wblab explore --resume", as_json=arguments.json)
+        return
     _report(store, tally, arguments)
 
 
@@ -77,8 +84,8 @@ def _directory(arguments: argparse.Namespace) -> Path | None:
     if (arguments.design is None) == (arguments.resume is None):
         raise InputError("give either a design, or --resume DIR: see wblab explore --help")
     if arguments.resume:
-        if arguments.seeds:
-            raise InputError("--seeds: --resume keeps the seeds of the first call: leave --seeds out")
+        if arguments.seeds or arguments.keep or arguments.shard:
+            raise InputError("--resume keeps the plan of the first call: leave out --seeds, --keep and --shard")
         return named(arguments, "explore")
     for path in (Path(arguments.design), results(arguments) / arguments.design):
         if path.is_dir():
@@ -92,7 +99,7 @@ def _planned(arguments: argparse.Namespace, resolve: "KernelResolver", directory
     from wblab.commands.many import Planned
     from wblab.lab.formats import DESIGN
     from wblab.lab.named import DESIGNS
-    from wblab.study.begin import check_kernels, described, with_kernel
+    from wblab.study.begin import check_kernels, described, with_kernel, with_part
     from wblab.study.designs.sample.design import read_design
     from wblab.study.designs.sample.plan import planned
     from wblab.study.designs.sample.record import encode, read_record, record_of
@@ -112,25 +119,30 @@ def _planned(arguments: argparse.Namespace, resolve: "KernelResolver", directory
         plan = planned(design, points, path.parent)
     except InputError as error:
         raise InputError(f"{path}: {error}") from None
-    plan = with_kernel(plan, arguments.kernel)
+    plan = with_part(with_kernel(plan, arguments.kernel), arguments.keep, arguments.shard)
     return Planned(plan, described(plan, resolve), beside={DESIGN: encode(record_of(design, points))})
 
 
 def _repeat(arguments: argparse.Namespace, directory: Path) -> None:
-    from wblab.commands.rerun import repeat
+    from wblab.commands.rerun import repeat, repeat_row
     from wblab.kernels import built_kernels
     from wblab.study.begin import with_kernel
     from wblab.study.cells import run_name
+    from wblab.study.rowat import RowAt
     from wblab.study.store import Store
 
     store = Store.open(directory, "explore")
     with_kernel(store.plan, arguments.kernel, begun=True)
     if arguments.row >= len(store.plan.cells):
         raise InputError(f"--row {arguments.row}: {directory} has only the rows 0 to {len(store.plan.cells) - 1}")
-    run = store.runs / run_name(store.plan.cells[arguments.row], store.plan.seeds[0])
+    cell, seed, resolve = store.plan.cells[arguments.row], store.plan.seeds[0], built_kernels(*arguments.kernel)
+    if run_name(cell, seed) in store.rows.names():
+        repeat_row(RowAt(store, cell, seed), results(arguments), resolve, as_json=arguments.json)
+        return
+    run = store.runs / run_name(cell, seed)
     if not run.is_dir():
         raise InputError(f"--row {arguments.row} has not run yet: run it with wblab explore --resume {directory}")
-    repeat(run, results(arguments), built_kernels(*arguments.kernel), as_json=arguments.json)
+    repeat(run, results(arguments), resolve, as_json=arguments.json)
 
 
 def _report(store: "Store", tally: "Tally | None", arguments: argparse.Namespace) -> None:

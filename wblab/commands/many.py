@@ -1,6 +1,7 @@
 """What verbs share that make a study: one directory of many runs, of which the missing ones are made."""
 
 import argparse
+import json
 import sys
 from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, contextmanager
@@ -95,6 +96,23 @@ def empty(directory: Path) -> Path:
     if taken:
         raise InputError(f"{str(directory)!r} is not empty: name a new directory")
     return directory
+
+
+def print_shard(store: "Store", failures: list[dict[str, Any]], again: str, *, as_json: bool) -> None:
+    """Print what a part of a study has, and what to do with it. again: the command that resumes it.
+
+    Raises WblabError if runs failed.
+    """
+    runs, missing = len(store.plan.runs()), len(store.missing())
+    if as_json:
+        about = {"directory": str(store.path), "shard": str(store.plan.shard), "runs": runs, "missing": missing}
+        print(json.dumps(about | {"failures": failures}, indent=2))
+    else:
+        print(printable(str(store.path)))
+        print("wblab: when all parts are made, put them together: wblab merge DIR...", file=sys.stderr)
+    if failures:
+        print_failures(store, failures)
+        raise WblabError(f"{len(failures)} of {runs} runs failed: try again with {again} {store.path}")
 
 
 def failed(tally: "Tally") -> list[dict[str, Any]]:

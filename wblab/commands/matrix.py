@@ -6,7 +6,16 @@ import sys
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from wblab.commands.common import add_exp, add_json, add_removed, add_resume, add_seeds, add_workers
+from wblab.commands.common import (
+    add_exp,
+    add_json,
+    add_keep,
+    add_removed,
+    add_resume,
+    add_seeds,
+    add_shard,
+    add_workers,
+)
 from wblab.core.errors import InputError, WblabError
 from wblab.lab.printable import printable
 
@@ -33,6 +42,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     add_exp(parser, "the study's directory goes")
     add_workers(parser)
+    add_keep(parser)
+    add_shard(parser)
     add_json(parser, "print the directory, the numbers of runs and the failures as JSON")
     add_removed(parser, "--workers", "--jobs N")
     add_removed(parser, "--scheduler", "--cluster ADDRESS")  # in wblab live it sets the disk's scheduler
@@ -40,7 +51,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def _matrix(arguments: argparse.Namespace) -> None:
-    from wblab.commands.many import begun
+    from wblab.commands.many import begun, failed, print_shard
     from wblab.kernels import built_kernels
     from wblab.lab.formats import LOOKS
     from wblab.study.designs.decided import run_until_decided
@@ -52,6 +63,9 @@ def _matrix(arguments: argparse.Namespace) -> None:
             tally = run_until_decided(store, client, arguments.jobs, _tell)
         else:
             tally = run_store(store, client, arguments.jobs)
+    if store.plan.shard:
+        print_shard(store, failed(tally), "wblab matrix --resume", as_json=arguments.json)
+        return
     _print(store, tally, arguments.json)
 
 
@@ -66,7 +80,7 @@ def _planned(arguments: argparse.Namespace, resolve: "KernelResolver") -> "Plann
     from wblab.kernels import list_kernels
     from wblab.lab.formats import LOOKS
     from wblab.lab.named import MATRICES
-    from wblab.study.begin import check_kernels, described, with_kernel
+    from wblab.study.begin import check_kernels, described, with_kernel, with_part
     from wblab.study.designs.factorial import read_matrix
     from wblab.study.plan import MAX_RUNS
     from wblab.study.store import Store
@@ -74,8 +88,8 @@ def _planned(arguments: argparse.Namespace, resolve: "KernelResolver") -> "Plann
     if (arguments.spec is None) == (arguments.resume is None):
         raise InputError("give either a matrix, or --resume DIR: see wblab matrix --help")
     if arguments.resume:
-        if arguments.seeds is not None or arguments.until_decided:
-            raise InputError("--resume keeps the seeds of the first call: leave --seeds and --until-decided out")
+        if arguments.seeds is not None or arguments.until_decided or arguments.keep or arguments.shard:
+            raise InputError("--resume keeps the plan of the first call: give neither seeds, nor --keep and --shard")
         store = Store.open(named(arguments, "matrix"), "matrix")
         with_kernel(store.plan, arguments.kernel, begun=True)
         check_kernels(store, resolve)
@@ -85,8 +99,10 @@ def _planned(arguments: argparse.Namespace, resolve: "KernelResolver") -> "Plann
     built = [listed.series for listed in list_kernels() if listed.kernel]
     most = arguments.seeds or (_MOST if arguments.until_decided else 0)
     plan = read_matrix(MATRICES.find(arguments.spec), built=built, seeds=range(1, most + 1))
-    plan = with_kernel(plan, arguments.kernel)
+    plan = with_part(with_kernel(plan, arguments.kernel), arguments.keep, arguments.shard)
     if arguments.until_decided:
+        if arguments.shard:
+            raise InputError("--until-decided: what is decided depends on all runs: leave --shard out")
         if most < LEAST_RUNS:
             raise InputError(f"--seeds {most}: --until-decided needs at least {LEAST_RUNS}")
         plan = replace(plan, about={LOOKS: len(looks(most))})

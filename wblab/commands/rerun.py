@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from wblab.core.spec import Spec
     from wblab.host.request import Request
     from wblab.kernels import KernelResolver
+    from wblab.study.rowat import RowAt
 
 _SHOWN = 3
 
@@ -50,8 +51,12 @@ def _rerun(arguments: argparse.Namespace) -> None:
     from wblab.host.request import ready
     from wblab.kernels import built_kernels
     from wblab.study.designs.repeat.explain import traced_fully
+    from wblab.study.rowat import row_at
 
     directory, resolve = results(arguments), built_kernels(arguments.kernel)
+    if not (arguments.other or arguments.explain) and (found := row_at(directory, arguments.run_name)):
+        repeat_row(found, directory, resolve, as_json=arguments.json)
+        return
     first = read_run(named_run(arguments))
     if arguments.explain and arguments.other:
         raise InputError("--explain makes two new runs and compares those: leave OTHER out")
@@ -75,9 +80,30 @@ def repeat(path: Path, results: Path, resolve: "KernelResolver", *, as_json: boo
     _say(first, _made(ready(_spec(first, ""), resolve), results), as_json=as_json)
 
 
+def repeat_row(at: "RowAt", results: Path, resolve: "KernelResolver", *, as_json: bool) -> None:
+    """Repeat a run of which only a row was kept, and say whether the two are the same. Raises DifferentError if not."""
+    from wblab.analysis.runs.digest import digest
+    from wblab.host.request import ready
+    from wblab.study.inputs import different, inputs_of
+
+    row, study = at.row(), at.store.path
+    made = _made(ready(at.cell.with_seed(at.seed), resolve), results)
+    second, inputs = digest(made), different(row.made_with, inputs_of(made.record))
+    if as_json:
+        both = {"study": str(study), "run": row.name, "second": str(made.path)}
+        print(json.dumps(both | {"digests": [row.digest, second], "different_inputs": inputs}, indent=2))
+    else:
+        same = "identical: the digest of every cycle of every load, and every event"
+        lines = [str(made.path), same if second == row.digest else f"first: {row.digest}\nsecond: {second}"]
+        print("\n".join(map(printable, lines)))
+    if second != row.digest:
+        other = f"other {', '.join(inputs)}" if inputs else "all inputs are the same: that should not be"
+        raise DifferentError(f"{row.name} is not what {study} has: {other}")
+
+
 def _say(first: "Run", second: "Run", *, as_json: bool) -> None:
     from wblab.analysis.runs.difference import first_differences
-    from wblab.study.designs.repeat.inputs import excuses
+    from wblab.study.inputs import excuses
 
     for excuse in excuses(first, second):
         print(printable(f"wblab: {excuse}"), file=sys.stderr)

@@ -3,10 +3,20 @@
 import argparse
 import json
 import sys
+from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from wblab.commands.common import add_exp, add_json, add_kernel, add_resume, add_seeds, add_where, print_wrapped
+from wblab.commands.common import (
+    add_exp,
+    add_json,
+    add_kernel,
+    add_resume,
+    add_seeds,
+    add_shard,
+    add_where,
+    print_wrapped,
+)
 from wblab.core.errors import InputError, WblabError
 from wblab.lab.tables import Table
 
@@ -39,12 +49,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_seeds(parser, "at most this many runs of each recommendation (default: 20)")
     add_exp(parser, "its directory goes")
     add_where(parser)
+    add_shard(parser)
     add_json(parser, "print the verdicts, or with --list the recommendations, as JSON")
     parser.set_defaults(run=_trial)
 
 
 def _trial(arguments: argparse.Namespace) -> None:
-    from wblab.commands.many import begun
+    from wblab.commands.many import begun, print_shard
     from wblab.kernels import built_kernels
     from wblab.study.designs.paired.measured import is_refusal
     from wblab.study.designs.paired.report import write_report
@@ -57,12 +68,23 @@ def _trial(arguments: argparse.Namespace) -> None:
     plan, wisdom = _planned(arguments, resolve)
     with begun(arguments, resolve, plan, "wblab trial --resume") as (store, client):
         failed = run_rounds(store, wisdom, client, arguments.jobs, _tell)
+        if store.plan.shard:
+            print_shard(store, _failures(failed), "wblab trial --resume", as_json=arguments.json)
+            return
         result = result_of(store, wisdom)
         page = write_report(result, store.path)
     _print(result, page, arguments.json)
     if said := [f"{name}: {reason}" for name, reason in failed.items() if not is_refusal(reason)]:
         again = f"try again with wblab trial --resume {store.path}"
         raise WblabError(f"{len(said)} runs failed; the first: {said[0]}: {again}")
+
+
+def _failures(reasons: Mapping[str, str]) -> list[dict[str, Any]]:
+    """Return failed runs as JSON has them. reasons: by name; a kernel's refusal of a setting is none."""
+    from wblab.study.designs.paired.measured import is_refusal
+
+    names = {name: name.rpartition("-s") for name, reason in reasons.items() if not is_refusal(reason)}
+    return [{"cell": cell, "seed": int(seed), "reason": reasons[name]} for name, (cell, _, seed) in names.items()]
 
 
 def _tell(what: str) -> None:
@@ -80,7 +102,7 @@ def _planned(arguments: argparse.Namespace, resolve: "KernelResolver") -> "tuple
     from wblab.commands.many import Planned, named
     from wblab.kernels import full_name
     from wblab.lab.formats import TRIED
-    from wblab.study.begin import check_kernels, described
+    from wblab.study.begin import check_kernels, described, with_part
     from wblab.study.designs.paired.plan import MOST_SEEDS, RECOMMENDATION, trial_matrix
     from wblab.study.designs.paired.recommendations import WISDOM, read_wisdom
     from wblab.study.store import Store
@@ -88,11 +110,11 @@ def _planned(arguments: argparse.Namespace, resolve: "KernelResolver") -> "tuple
     if not arguments.resume:
         wisdom = _chosen(arguments)
         kernel = full_name(arguments.kernel) if arguments.kernel else ""
-        matrix = trial_matrix(wisdom, arguments.seeds or MOST_SEEDS, kernel)
+        matrix = with_part(trial_matrix(wisdom, arguments.seeds or MOST_SEEDS, kernel), "traces", arguments.shard)
         tried = {TRIED: (arguments.file or WISDOM).read_bytes()}
         return Planned(matrix, described(matrix, resolve), beside=tried), wisdom
-    if any((arguments.numbers, arguments.file, arguments.seeds)):  # --kernel stays: a path must be permitted again
-        raise InputError("--resume keeps the plan of the first call: leave out NUMBER, --file and --seeds")
+    if any((arguments.numbers, arguments.file, arguments.seeds, arguments.shard)):  # --kernel permits a path again
+        raise InputError("--resume keeps the plan of the first call: leave out NUMBER, --file, --seeds and --shard")
     store = Store.open(named(arguments, "trial"), "trial")
     check_kernels(store, resolve)
     wisdom = read_wisdom(store.path / TRIED)

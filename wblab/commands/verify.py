@@ -9,7 +9,7 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal, get_args
 
-from wblab.commands.common import add_exp, add_jobs, add_json, add_kernel, add_resume, add_seeds
+from wblab.commands.common import add_exp, add_jobs, add_json, add_kernel, add_resume, add_seeds, add_shard
 from wblab.core.errors import InputError, WblabError
 from wblab.core.tables import from_table
 from wblab.lab.printable import printable
@@ -42,6 +42,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_kernel(parser, "the one marked * in wblab kernel list")
     add_seeds(parser, f"runs of each case (default: {_SEEDS})")
     add_jobs(parser)
+    add_shard(parser)
     add_resume(parser)
     parser.add_argument("-o", "--output", type=Path, metavar="DIR", help="directory of the study (default: a new one)")
     parser.add_argument(
@@ -56,13 +57,14 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def _verify(arguments: argparse.Namespace) -> None:
-    from wblab.commands.many import begun, failed, print_failures
+    from wblab.commands.many import begun, failed, print_failures, print_shard
     from wblab.kernels import built_kernels
     from wblab.lab.kernelname import variants_of
     from wblab.study.designs.cases.chart import timelines
     from wblab.study.designs.cases.report import Shown, keep, write_report
     from wblab.study.designs.cases.result import Result, summary, table
     from wblab.study.designs.cases.runs import examine
+    from wblab.study.run import run_store
     from wblab.study.sources.registry import chosen
 
     if arguments.list:
@@ -75,6 +77,10 @@ def _verify(arguments: argparse.Namespace) -> None:
         print(printable(f"wblab: not testable: {reason}"), file=sys.stderr)
 
     with begun(arguments, resolve, plan, "wblab verify --resume") as (store, _):
+        if store.plan.shard:  # all parts together are judged
+            failures = failed(run_store(store, None, arguments.jobs))
+            print_shard(store, failures, "wblab verify --resume", as_json=arguments.json)
+            return
 
         def draw(case: str, sample: "Sample") -> list[Shown]:
             return [keep(drawn, store.path, asked.format) for drawn in timelines(case, sample)]
@@ -113,14 +119,16 @@ def _asked(arguments: argparse.Namespace, resolve: "KernelResolver") -> "tuple[_
     """Return what to verify, and the runs for it. Raises InputError."""
     from wblab.commands.many import Planned, named
     from wblab.kernels import full_name
-    from wblab.study.begin import check_kernels, described
+    from wblab.study.begin import check_kernels, described, with_part
     from wblab.study.designs.cases.runs import plan_of, possible
     from wblab.study.sources.registry import chosen
     from wblab.study.store import Store
 
     if arguments.resume:
-        if arguments.claims or arguments.source or arguments.seeds or arguments.output:
-            raise InputError("--resume keeps the plan of the first call: leave out CLAIM, --source, --seeds and -o")
+        if arguments.claims or arguments.source or arguments.seeds or arguments.output or arguments.shard:
+            raise InputError(
+                "--resume keeps the plan of the first call: leave out CLAIM, --source, --seeds, --shard and -o"
+            )
         store = Store.open(named(arguments, "verify"), "verify")
         asked = _known(store)
         check_kernels(store, resolve)
@@ -132,6 +140,7 @@ def _asked(arguments: argparse.Namespace, resolve: "KernelResolver") -> "tuple[_
     asked = _Asked(source, tuple(claim.name for claim in claims), name, arguments.format, impossible)
     prefix = "verify" if source == _WORKS[0] else f"verify-{source}"
     plan = plan_of(f"{prefix}-{kernel.series}", specs, arguments.seeds or _SEEDS, asdict(asked))
+    plan = with_part(plan, "traces", arguments.shard)
     kernels = {name: kernel.describe(), **described(plan, resolve)}
     return asked, Planned(plan, kernels, directory=arguments.output)
 

@@ -17,9 +17,13 @@ EXPERIMENT, CONSOLE, CONFIG, COMMAND_LOG = "experiment.json", "console.log", "ke
 # The directory of a study, or of a bisection, has the run directories in RUNS.
 RUNS = "runs"
 STUDY_FILE, TABLE, NOISY = "study.json", "table.parquet", "noisy.parquet"
+# Of a study that keeps rows instead: its cells, compressed, and a directory with a row of each run.
+CELLS, ROWS = "cells.json.zst", "rows"
 MATRIX_FILE = "matrix.json"  # of earlier labs, in its place
 NOISY_MARK = ".noisy"  # in the name of a matrix's run
 COLUMNS = ("run", "load", "kind", "metric", "value")  # of the table, beside the axes, cell and seed
+ROW_COLUMNS = ("digest", "kernel_build", "cpu", "made_with", "wall_s")  # of rows, beside the same and the metrics
+OF_LOAD, KIND = ":", "kind"  # a row's column LOAD:METRIC has a metric of a load, LOAD:kind the load's kind
 BISECTION_RECORD, BISECTION_LOG = "bisect.json", "git-bisect.log"
 # The directory of an exploration is that of a matrix, with these in it.
 DESIGN, ANALYSED, EXPLORED = "design.json", "analysis.json", "exploration.html"

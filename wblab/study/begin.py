@@ -8,10 +8,12 @@ from wblab.core.errors import InputError
 from wblab.core.tables import to_table
 from wblab.host.request import Request, ready, suited
 from wblab.kernels import KernelResolver, full_name
-from wblab.study.plan import Plan
+from wblab.study.plan import Keep, Plan
+from wblab.study.shard import Shard
 from wblab.study.store import Store
 from wblab.study.work import Order, own_program, same_kernel
 
+ROWS_FROM = 300  # runs: a study of more keeps a row of each, and no traces, unless it is told otherwise
 Kernels = Mapping[str, Mapping[str, Any]]  # description of each, by its name in the cells
 
 
@@ -37,6 +39,24 @@ def with_kernel(plan: Plan, given: Sequence[str], *, begun: bool = False) -> Pla
         raise InputError(f"--kernel {wanted[0]}: no run of {plan.name} uses it: {why} {used}: leave --kernel out")
     cells = tuple(replace(cell, spec=cell.spec.on(wanted[0])) for cell in plan.cells)
     return replace(plan, cells=cells)
+
+
+def with_part(plan: Plan, keep: Keep | None, shard: Shard | None) -> Plan:
+    """Return a plan of which only a shard is made, if one is given, and that keeps what is given.
+
+    keep: by default directories, or rows if the whole study has over `ROWS_FROM` runs. Raises InputError for a shard
+    without runs, and for rows of runs that cannot be made anew from them.
+    """
+    runs = len(plan.cells) * len(plan.seeds)
+    if shard and shard.of > runs:
+        raise InputError(f"--shard {shard}: {plan.name} has {runs} runs: give at most {runs} parts")
+    real = next((cell for cell in plan.cells if cell.spec.clock.mode == "real"), None)
+    if keep and keep != "traces" and real:
+        raise InputError(
+            f"--keep {keep}: runs in real time cannot be repeated from a row (the cell {real}): leave it out"
+        )
+    by_default: Keep = "traces" if real or runs <= ROWS_FROM else "failing"
+    return replace(plan, keep=keep or by_default, shard=shard)
 
 
 def check_kernels(store: Store, resolve: KernelResolver) -> None:

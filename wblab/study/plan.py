@@ -1,23 +1,26 @@
 """The plan of a study: its cells, each with a spec, and the seeds. Every design produces a plan."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from typing import Any, Literal
 
 from wblab.core.check import check_name, check_spec
 from wblab.core.errors import InputError
 from wblab.core.tables import from_table
-from wblab.study.cells import Cell, Label
+from wblab.study.cells import Cell, Label, run_name
+from wblab.study.shard import Shard
 
 # The verb that makes such a study, and resumes it.
 Design = Literal[
-    "matrix", "explore", "trial", "advise", "verify", "twin", "bisect", "prove", "ab", "witness", "finding"
+    "matrix", "explore", "trial", "advise", "verify", "twin", "bisect", "prove", "ab", "witness", "finding", "audit"
 ]
 MAX_RUNS = 100_000
 CONTROL_BOUND_NS = 50_000_000
 REPEATS = 2
 
 Further = Literal["causes", "requests"]  # optional metrics of a study
+# What is kept of a run: its directory; a row of figures with a digest; or the directories of those that fail, too.
+Keep = Literal["traces", "digests", "failing"]
 
 
 @dataclass(frozen=True)
@@ -25,7 +28,8 @@ class Plan:
     """All cells, and the seeds of each.
 
     control_bound_ns: a run whose control load stalls for longer is noisy. repeats: how often a noisy run is repeated.
-    metrics: optional ones for the table. about: what the design needs to resume, as JSON.
+    metrics: optional ones for the table. about: what the design needs to resume, as JSON. keep: what is kept of a run.
+    shard: the part of the runs that this study makes; None: all.
     """
 
     name: str
@@ -36,20 +40,26 @@ class Plan:
     metrics: tuple[Further, ...] = ()
     design: Design = "matrix"
     about: Mapping[str, Any] = field(default_factory=dict)
+    keep: Keep = "traces"
+    shard: Shard | None = None
 
     def runs(self) -> list[tuple[Cell, int]]:
-        """Return all runs, seed by seed, so that the runs of an interrupted study cover all cells."""
-        return [(cell, seed) for seed in self.seeds for cell in self.cells]
+        """Return the runs, seed by seed, so that those of an interrupted study cover all cells."""
+        runs = [(cell, seed) for seed in self.seeds for cell in self.cells]
+        return self.shard.part(runs, lambda run: run_name(*run)) if self.shard else runs
 
     def to_json(self) -> dict[str, Any]:
         """Return the content of study.json. It does not depend on the files that the plan came from."""
         own = {"control_bound_ns": self.control_bound_ns, "repeats": self.repeats, "metrics": list(self.metrics)}
+        shard = {"shard": asdict(self.shard)} if self.shard else {}
         cells = [cell.to_json() for cell in self.cells]
         return {
             "design": self.design,
             "name": self.name,
             "seeds": list(self.seeds),
             **own,
+            "keep": self.keep,
+            **shard,
             "about": dict(self.about),
             "cells": cells,
         }
@@ -60,14 +70,17 @@ class Plan:
         try:
             cells = tuple(map(Cell.from_json, value["cells"]))
             given = {key: value[key] for key in ("name", "seeds", "control_bound_ns", "repeats")}
-            head = from_table(_Head, given | {"metrics": value.get("metrics", [])}, exact=True)
+            given |= {key: value[key] for key in ("metrics", "keep") if key in value}
+            head = from_table(_Head, given, exact=True)
             about = value.get("about", {})
             if not isinstance(about, dict):
                 raise TypeError("about is no table")
             check_head(head.name, head.seeds, head.control_bound_ns, head.repeats)
             _check_cells(cells, len(head.seeds))
             numbers = (head.control_bound_ns, head.repeats)
-            return cls(head.name, head.seeds, cells, *numbers, head.metrics, value["design"], about)
+            shard = from_table(Shard, value["shard"], "shard") if "shard" in value else None
+            design: Design = value["design"]
+            return cls(head.name, head.seeds, cells, *numbers, head.metrics, design, about, head.keep, shard)
         except (KeyError, TypeError, ValueError) as error:
             raise InputError(f"no study of the lab ({type(error).__name__}: {error})") from None
 
@@ -79,6 +92,7 @@ class _Head:
     control_bound_ns: int
     repeats: int
     metrics: tuple[Further, ...] = ()
+    keep: Keep = "traces"
 
 
 def check_head(name: str, seeds: Sequence[int], control_bound_ns: int, repeats: int) -> None:

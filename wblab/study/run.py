@@ -124,8 +124,8 @@ class Runner:
             build_id = str(self._store.kernels[spec.kernel.build]["build_id"])
             key = f"wblab-{self._token}-{spec.name}-{attempt.number}"
             self._out[key] = attempt
-            loses = attempt.cell.may_lose
-            self._workers.give(key, work.Order(to_table(spec), build_id, work.own_program(), plan.metrics, loses))
+            further = (plan.metrics, attempt.cell.may_lose, self._store.keeps_rows)
+            self._workers.give(key, work.Order(to_table(spec), build_id, work.own_program(), *further))
 
     def _take_in(self, attempt: Attempt, result: work.Result) -> None:
         repeated = self.tally.repeated
@@ -167,6 +167,8 @@ class Runner:
         except WblabError as error:
             self._store.failed(attempt.cell, attempt.seed, str(error))
             return str(error)
+        if self._store.keeps_rows:
+            return self._keep_row(attempt, kept, result)
         stall_s = self._stall_s(attempt, kept)
         if stall_s is None:
             self._store.done(attempt.cell, attempt.seed, kept, rows=result.rows)
@@ -179,6 +181,16 @@ class Runner:
             return ""
         times = "once" if attempt.number == 1 else f"{attempt.number} times"
         return f"noisy {times}: its control load stalled for {quantity(stall_s, 's')}"
+
+    def _keep_row(self, attempt: Attempt, kept: Path, result: work.Result) -> str:
+        """Keep the row of a stored run; return the reason if there is none."""
+        if result.rows is None:
+            failure = "its measurements cannot be read"
+            self._store.failed(attempt.cell, attempt.seed, failure, kept)
+            return failure
+        self._store.done_as_row(attempt.cell, attempt.seed, kept, result.digest, result.rows)
+        self.tally.done += 1
+        return ""
 
     def _stall_s(self, attempt: Attempt, kept: Path) -> float | None:
         """Return how long the control load stalled if that was too long; None in virtual time."""

@@ -9,8 +9,12 @@
       table.parquet   a row for each cell, seed, load and metric; only of the runs that count
       noisy.parquet   the same of the noisy runs, if any
 
-A run is done when its directory exists under its own name, which it gets when it is complete. There is no other state,
-so a study can be interrupted at any moment.
+A study that keeps no traces has no table. In its place it has, and its cells are not in study.json:
+      cells.json.zst  the cells
+      rows/           a row of each run (wblab.study.rows); runs/ has only those that failed
+
+A run is done when its directory exists under its own name, which it gets when it is complete, or its row. There is no
+other state, so a study can be interrupted at any moment.
 """
 
 import fcntl
@@ -31,12 +35,14 @@ from wblab.core.files import replace_file
 from wblab.core.tables import to_table
 from wblab.lab.formats import (
     ADVICE_FILE,
+    CELLS,
     DESIGN,
     EXPERIMENT,
     MATRIX,
     MATRIX_FILE,
     NOISY,
     NOISY_MARK,
+    ROWS,
     RUN,
     RUNS,
     STUDY,
@@ -48,8 +54,11 @@ from wblab.lab.formats import (
     write_json,
 )
 from wblab.lab.results import STAGED, commit, stage
+from wblab.study.cellfile import read_cells, write_cells
 from wblab.study.cells import Cell, run_name
 from wblab.study.plan import Design, Plan
+from wblab.study.rowfile import row_of
+from wblab.study.rows import Rows
 from wblab.study.table import Part, results_table, run_rows
 
 if TYPE_CHECKING:
@@ -65,6 +74,7 @@ class Store:
         self.path = path
         self.plan = plan
         self.kernels = dict(kernels)
+        self.rows = Rows(path, plan.cells)
         self._rows: dict[str, list[Row]] = {}  # known metrics, by the names of the runs' directories
 
     @classmethod
@@ -94,10 +104,12 @@ class Store:
     ) -> "Store":
         """Turn an existing directory into that of a study. beside: further files, by name. Raises OSError."""
         (path / RUNS).mkdir(exist_ok=True)
+        if plan.keep != "traces":
+            (path / ROWS).mkdir(exist_ok=True)
         for name, text in beside.items():
             (path / name).write_bytes(text)
         content = STUDY.head() | {"design": plan.design, "start": now(), "kernels": dict(kernels)}
-        write_json(path / STUDY_FILE, content | plan.to_json())
+        _write_content(path, content | plan.to_json())
         return cls(path, plan, kernels)
 
     @classmethod
@@ -129,6 +141,8 @@ class Store:
                 raise InputError(f"another wblab works on {self.path}: wait for its end") from None
             for left in (*self.runs.glob(f"{_PARTIAL}*"), *self.path.glob(f"{_WORK}*")):
                 shutil.rmtree(left, ignore_errors=True)
+            if self.keeps_rows:
+                self.rows.pack()
             yield
         finally:
             os.close(descriptor)
@@ -140,10 +154,15 @@ class Store:
         content = _content(self.path) | STUDY.head() | {"kernels": known} | further.to_json()
         plan = Plan.from_json(content)
         try:
-            write_json(self.path / STUDY_FILE, content)
+            _write_content(self.path, content)
         except OSError as error:
             raise WblabError(f"cannot write {self.path / STUDY_FILE}: {error.strerror or error}") from None
         self.plan, self.kernels = plan, known
+
+    @property
+    def keeps_rows(self) -> bool:
+        """Whether rows are kept in place of run directories."""
+        return self.plan.keep != "traces"
 
     @property
     def runs(self) -> Path:
@@ -152,7 +171,7 @@ class Store:
 
     def missing(self, wanted: Collection[str] | None = None) -> list[tuple[Cell, int]]:
         """Return the missing runs in order; if names are wanted, only those."""
-        there, runs = set(os.listdir(self.runs)), self.plan.runs()
+        there, runs = set(os.listdir(self.runs)) | self.rows.names(), self.plan.runs()
         names = {run_name(cell, seed) for cell, seed in runs} if wanted is None else set(wanted)
         names -= there
         return [(cell, seed) for cell, seed in runs if run_name(cell, seed) in names]
@@ -177,11 +196,19 @@ class Store:
         return partial
 
     def done(self, cell: Cell, seed: int, kept: Path, *, noisy: bool = False, rows: "list[Row] | None" = None) -> Path:
-        """Give a stored run its name, as a run that counts or as a noisy one. rows: its metrics, if known."""
+        """Give a stored run its name, as a run that counts or as a noisy one. rows: its metrics, if known.
+
+        If the study keeps rows, see `done_as_row`.
+        """
         path = _rename(kept, self.runs / (run_name(cell, seed) + (NOISY_MARK if noisy else "")))
         if rows is not None:
             self._rows[path.name] = rows
         return path
+
+    def done_as_row(self, cell: Cell, seed: int, kept: Path, digest: str, rows: "Sequence[Row]") -> None:
+        """Keep the row of a stored run, and remove the run. digest: of its measurements. Raises WblabError."""
+        self.rows.add(row_of(cell, seed, digest, RUN.read(kept / EXPERIMENT), rows))
+        shutil.rmtree(kept)
 
     def noisy(self, cell: Cell, seed: int) -> list[Path]:
         """Return the directories of the noisy runs of a cell and seed, which do not count."""
@@ -191,7 +218,10 @@ class Store:
         """Store the files of a failed run: at least a record with the reason."""
         partial = self._partial()
         try:
-            _fill(partial, left)
+            if self.plan.keep == "digests":
+                discard(left)
+            else:
+                _fill(partial, left)
         except WblabError as error:
             reason = f"{reason} (and {error})"
         if not (partial / EXPERIMENT).is_file():
@@ -200,7 +230,10 @@ class Store:
         return _rename(partial, self.runs / f"{STAGED}{run_name(cell, seed)}")
 
     def write_tables(self) -> Path:
-        """Write the tables of all runs, and return the path of the one with the runs that count."""
+        """Write the tables of all runs, or pack their rows; return the path of those that count."""
+        if self.keeps_rows:
+            self.rows.pack()
+            return self.rows.path
         if self.plan.cells:
             self._write(TABLE, "")
         if any(self.runs.glob(f"[!_.]*{NOISY_MARK}*")):
@@ -232,6 +265,12 @@ class Store:
 
     def _partial(self) -> Path:
         return Path(tempfile.mkdtemp(prefix=_PARTIAL, dir=self.runs))
+
+
+def discard(left: Path | bytes) -> None:
+    """Remove the files of a run."""
+    if isinstance(left, Path):
+        shutil.rmtree(left)
 
 
 def clear_failed(store: Store) -> None:
@@ -277,10 +316,20 @@ def _fill(directory: Path, left: Path | bytes) -> None:
 def _content(path: Path) -> dict[str, Any]:
     """Read study.json, or matrix.json, its name in earlier labs. Raises InputError."""
     if (path / STUDY_FILE).is_file() or not (path / MATRIX_FILE).is_file():
-        return STUDY.read(path / STUDY_FILE)
+        content = STUDY.read(path / STUDY_FILE)
+        apart = content.get("keep", "traces") != "traces"
+        return content | ({"cells": read_cells(path / CELLS)} if apart else {})
     designs = ((ADVICE_FILE, "advise"), (DESIGN, "explore"), (TRIED, "trial"))
     design = next((design for name, design in designs if (path / name).is_file()), "matrix")
     return MATRIX.read(path / MATRIX_FILE) | {"design": design}
+
+
+def _write_content(path: Path, content: dict[str, Any]) -> None:
+    """Write study.json, and the cells beside it if rows are kept. Raises OSError."""
+    if content["keep"] != "traces":
+        write_cells(path / CELLS, content["cells"])
+        content = {key: value for key, value in content.items() if key != "cells"}
+    write_json(path / STUDY_FILE, content)
 
 
 def _kernels(value: object, plan: Plan) -> dict[str, dict[str, Any]]:

@@ -46,7 +46,7 @@ def results_table(plan: Plan, parts: Sequence[Part]) -> "pa.Table":
 
     from wblab.analysis.runs.metrics import with_zeros
 
-    kinds = {axis: _kind([cell.levels[axis] for cell in plan.cells]) for axis in plan.cells[0].levels}
+    kinds = {axis: levels_kind([cell.levels[axis] for cell in plan.cells]) for axis in plan.cells[0].levels}
     kinds |= {"cell": str, "seed": int} | dict.fromkeys(COLUMNS[:-1], str) | {COLUMNS[-1]: float}
     columns: list[list[Label]] = [[] for _ in kinds]
     for (cell, seed, run, _), rows in zip(parts, with_zeros(part[-1] for part in parts), strict=True):
@@ -58,7 +58,7 @@ def results_table(plan: Plan, parts: Sequence[Part]) -> "pa.Table":
     return pa.Table.from_arrays([*map(_column, columns, kinds.values())], names=[*kinds])
 
 
-def _kind(levels: Sequence[Label]) -> type[Label]:
+def levels_kind(levels: Sequence[Label]) -> type[Label]:
     """Return the type of an axis' column: text if the levels are of several types, or too large for int64."""
     kinds = {type(level) for level in levels}
     large = any(isinstance(level, int) and level > _MOST_INT64 for level in levels)

@@ -38,8 +38,8 @@ _LONGEST_REASON = 300
 class Order:
     """One run to make: its spec as a table, and the caller's builds of the kernel and the guest's program.
 
-    metrics: optional ones for the table. may_lose: the trace may lose events. kernel: if a worker cannot find it by
-    name.
+    metrics: optional ones for the table. may_lose: the trace may lose events. digest: whether to compute the digest of
+    the measurements. kernel: if a worker cannot find it by name.
     """
 
     spec: dict[str, Any]
@@ -47,6 +47,7 @@ class Order:
     program: str
     metrics: tuple[Further, ...] = ()
     may_lose: bool = False
+    digest: bool = False
     kernel: Kernel | None = None
 
     def unpacked(self) -> Spec:
@@ -59,12 +60,13 @@ class Result:
     """The result of an order.
 
     left: the run directory, or its archive from another machine; empty if there is none. failure: the reason if it
-    failed. rows: its metrics, if they could be read.
+    failed. rows: its metrics, if they could be read. digest: of its measurements, if ordered.
     """
 
     left: Path | bytes = b""
     failure: str = ""
     rows: "list[Row] | None" = None
+    digest: str = ""
 
 
 @cache
@@ -153,13 +155,12 @@ def run_in(room: Path, order: Order, report: Report = silent, resolve: KernelRes
     try:
         request = accepted(order, resolve)
         with machine_lock(request.spec.clock.mode, lambda: report(None, "waiting for its turn")):
-            directory = _made(request, room, report).directory
-            return Result(
-                directory, rows=_rows(directory, order)
-            )  # inside the lock: a run in real time needs the machine
+            return _result(
+                _made(request, room, report).directory, order
+            )  # inside: a run in real time needs the machine
     except RunFailedError as error:
         if order.may_lose and error.directory and _lost_events(error.directory):
-            return Result(error.directory, rows=_rows(error.directory, order))
+            return _result(error.directory, order)
         return Result(error.directory or b"", str(error).replace(f" (see {error.directory})", ""))
     except WblabError as error:
         return Result(failure=str(error))
@@ -183,12 +184,21 @@ def _lost_events(directory: Path) -> bool:
         return False
 
 
-def _rows(directory: Path, order: Order) -> "list[Row] | None":
-    """Return the metrics of a run; None if it cannot be read: the writer of the table then reports it."""
+def _result(directory: Path, order: Order) -> Result:
+    """Return a run with its metrics; without them if it cannot be read: the writer of the table then reports it."""
     try:
-        return run_rows(directory, order.metrics)
+        return Result(directory, rows=run_rows(directory, order.metrics), digest=_digest(directory, order))
     except WblabError:
-        return None
+        return Result(directory)
+
+
+def _digest(directory: Path, order: Order) -> str:
+    if not order.digest:
+        return ""
+    from wblab.analysis.runs.digest import digest
+    from wblab.analysis.runs.run import read_run
+
+    return digest(read_run(directory))
 
 
 def unforeseen(error: Exception) -> Result:

@@ -15,12 +15,14 @@ from pyarrow.parquet import ParquetFile
 from wblab.analysis.runs.builds import NOTE
 from wblab.analysis.runs.memory import unequal
 from wblab.analysis.runs.metrics import Further, is_noisy, metric_rows, metrics_frame, with_cell, with_zeros
+from wblab.analysis.runs.rowparts import has_rows
+from wblab.analysis.runs.rowtable import long_table
 from wblab.analysis.runs.run import NothingMeasuredError, Run, find_run, read_run
 from wblab.core.errors import InputError, nearest
 from wblab.core.files import open_file
 from wblab.core.spec import Spec
 from wblab.core.tables import to_table
-from wblab.lab.formats import COLUMNS, LOOKS, NOISY, NOISY_MARK, RUNS, STUDY, STUDY_FILE, TABLE, read_object
+from wblab.lab.formats import COLUMNS, LOOKS, NOISY, NOISY_MARK, ROWS, RUNS, STUDY, STUDY_FILE, TABLE, read_object
 from wblab.lab.kernelname import options_in, variants_of
 from wblab.lab.printable import printable
 
@@ -53,19 +55,22 @@ class Observations:
 
 def is_table(path: Path) -> bool:
     """Return whether a path is a table of runs: a Parquet or CSV file, or the directory of a matrix."""
-    return path.suffix.lower() in SUFFIXES or (path / TABLE).is_file()
+    return path.suffix.lower() in SUFFIXES or (path / TABLE).is_file() or has_rows(path)
 
 
 def read_table(path: Path) -> pd.DataFrame:
-    """Return the table of a matrix: a Parquet or CSV file, or a directory with `table.parquet`.
+    """Return the table of a matrix: a Parquet or CSV file, or a directory with `table.parquet` or with rows.
 
     Columns: one for each axis, seed, run, load, kind, metric, value (bytes/s, s or a fraction), and optionally noisy
     (see `is_noisy`). Raises InputError.
     """
-    file = path / TABLE if path.is_dir() else path
+    file = path / (ROWS if has_rows(path) else TABLE) if path.is_dir() else path
     try:
-        with open_file(file, follow=file == path) as stream:
-            table = _parsed(stream, file.suffix.lower())
+        if file.name == ROWS:
+            table = long_table(path, _MOST_ROWS)
+        else:
+            with open_file(file, follow=file == path) as stream:
+                table = _parsed(stream, file.suffix.lower())
     except OSError as error:
         raise InputError(f"cannot read {file}: {error.strerror or 'is it a Parquet file?'}") from None
     except Exception as error:  # a parser may raise anything for a damaged file

@@ -6,6 +6,7 @@ import time
 from dataclasses import dataclass
 from pathlib import Path
 
+from wblab.analysis.runs.rowparts import count_rows
 from wblab.analysis.runs.run import Run, read_run
 from wblab.core.errors import InputError
 from wblab.core.spec import Spec
@@ -38,6 +39,7 @@ _DESIGNS = {
     "bisect": "bisection",
     "ab": "comparison",
     "witness": "witness",
+    "audit": "audit",
 }
 _DESIGN = re.compile(rb'"design": "(\w+)"')
 _HEAD_BYTES = 1 << 12  # read from a file that may have many cells
@@ -139,9 +141,17 @@ def _longest_ns(run: Run) -> int | None:
     return max(pauses, default=None)
 
 
+def _rows(study: Path) -> int:
+    """Return how many runs of a study have a row in place of a directory; 0 for damaged files."""
+    try:
+        return count_rows(study)
+    except InputError:
+        return 0
+
+
 def _study(path: Path, what: str) -> Entry:
     runs = [item for item in (path / RUNS).glob("*") if item.is_dir()] if (path / RUNS).is_dir() else []
     failed = sum(item.name.startswith(STAGED) for item in runs)
-    made = len(runs) - failed
+    made = len(runs) - failed + _rows(path)
     summary = ("1 run" if made == 1 else f"{made} runs") + (f", {failed} failed" if failed else "")
     return Entry(path, what, "succeeded", summary, None, size_bytes(path), path.stat().st_mtime, is_held(path))

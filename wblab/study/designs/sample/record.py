@@ -6,10 +6,11 @@ study.json, runs/, table.parquet    as in any study: see wblab.study.store
 """
 
 import json
+from base64 import b64decode, b64encode
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -23,6 +24,9 @@ from wblab.study.designs.sample.design import DUMMY, Design
 from wblab.study.designs.sample.factors import BINS
 from wblab.study.designs.sample.responses import Response, read_responses, values
 from wblab.study.designs.sample.sample import Points
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 
 @dataclass(frozen=True)
@@ -46,7 +50,7 @@ def encode(record: Record) -> bytes:
     content = EXPLORATION.head() | {
         "factors": [asdict(factor) for factor in record.factors],
         "responses": {response.name: response.to_json() for response in record.responses},
-        "sample": record.points.tolist(),
+        "sample": _encoded(record.points),
     }
     return json.dumps(content, ensure_ascii=False).encode() + b"\n"
 
@@ -58,7 +62,7 @@ def read_record(directory: Path) -> Record:
     try:
         factors = tuple(map(_factor, content["factors"]))
         responses = read_responses({name: _without_name(given) for name, given in content["responses"].items()})
-        points = np.array(content["sample"], np.float64)
+        points = _decoded(content["sample"])
         if points.ndim != 2 or points.shape[1] != len(factors) or not ((points >= 0) & (points < 1)).all():
             raise ValueError("its sample does not match its factors")
         return Record(factors, responses, points)
@@ -68,18 +72,26 @@ def read_record(directory: Path) -> Record:
 
 def observed(directory: Path, spec: Spec) -> Observed:
     """Read what was observed in an exploration's runs from its table. spec: any row's. Raises InputError."""
-    import pandas as pd
+    from wblab.analysis.runs.observations import read_table
+    from wblab.analysis.runs.rowparts import has_rows
 
     record = read_record(directory)
-    try:
-        table = pd.read_parquet(directory / TABLE, columns=["cell", "seed", "load", "metric", "value"])
-    except (OSError, ValueError) as error:
-        raise InputError(f"cannot read {directory / TABLE}: {' '.join(str(error).split())[:200]}") from None
+    table = read_table(directory) if has_rows(directory) else _table(directory / TABLE)
     digits = len(str(len(record.points) - 1))
     cells = [f"{number:0{digits}}" for number in range(len(record.points))]
     measured = {item.name: _measured(item, spec, table, cells) for item in record.responses}
     levels = np.array([len(factor.levels) for factor in record.factors])
     return Observed(record.factors, record.points, (record.points * levels).astype(np.int64), measured)
+
+
+def _table(path: Path) -> "pd.DataFrame":
+    """Read the columns of a table that responses need. Raises InputError."""
+    import pandas as pd
+
+    try:
+        return pd.read_parquet(path, columns=["cell", "seed", "load", "metric", "value"])
+    except (OSError, ValueError) as error:
+        raise InputError(f"cannot read {path}: {' '.join(str(error).split())[:200]}") from None
 
 
 def _measured(response: Response, spec: Spec, table: Any, cells: Sequence[str]) -> ObservedResponse:
@@ -88,6 +100,19 @@ def _measured(response: Response, spec: Spec, table: Any, cells: Sequence[str]) 
     return ObservedResponse(
         response.name, response.unit, found, more_is_better=better, log=True, above=response.limits()
     )
+
+
+def _encoded(points: Points) -> dict[str, Any]:
+    """Return points as JSON, exact and short: little-endian float64 in Base64, row by row."""
+    return {"shape": list(points.shape), "float64": b64encode(points.astype("<f8").tobytes()).decode()}
+
+
+def _decoded(sample: Any) -> Points:
+    """Return the points in a record; earlier labs wrote lists of numbers. Raises KeyError, TypeError, ValueError."""
+    if not isinstance(sample, dict):
+        return np.array(sample, np.float64)
+    points = np.frombuffer(b64decode(sample["float64"], validate=True), "<f8")
+    return points.reshape(sample["shape"]).astype(np.float64)
 
 
 def _factor(given: Mapping[str, Any]) -> Factor:

@@ -1,6 +1,12 @@
 """The inputs, besides the spec, that two runs must share to be identical."""
 
-from wblab.analysis.runs.run import Run
+import json
+from collections.abc import Mapping
+from hashlib import sha256
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from wblab.analysis.runs.run import Run
 
 # A part of the record, the key in it, and its name in the plural.
 _INPUTS = (
@@ -13,7 +19,17 @@ _INPUTS = (
 )
 
 
-def excuses(first: Run, second: Run) -> list[str]:
+def inputs_of(record: Mapping[str, Any]) -> dict[str, str]:
+    """Return the inputs in a run's record, by name: a short text each, or a digest of what is longer."""
+    return {what: _short((record.get(part) or {}).get(key)) for part, key, what in _INPUTS}
+
+
+def different(first: Mapping[str, str], second: Mapping[str, str]) -> list[str]:
+    """Return which inputs of two runs differ, by name."""
+    return [what for what in {**first, **second} if first.get(what) != second.get(what)]
+
+
+def excuses(first: "Run", second: "Run") -> list[str]:
     """Return the reasons why two runs may differ: real time, and inputs whose records differ."""
     found = []
     if "real" in (first.spec.clock.mode, second.spec.clock.mode):
@@ -31,3 +47,7 @@ def _differing(first: object, second: object) -> list[str]:
         keys = [key for key in {**first, **second} if first.get(key) != second.get(key)]
         return [", ".join(f"{key} {str(table.get(key))[:40]}" for key in keys) for table in (first, second)]
     return [str(value)[:40] for value in (first, second)]
+
+
+def _short(value: object) -> str:
+    return value if isinstance(value, str) else sha256(json.dumps(value, sort_keys=True).encode()).hexdigest()

@@ -7,7 +7,7 @@ import pytest
 
 from wblab.lab.places import PRESETS
 from wblab.lab.specfile import read_spec
-from wblab.study.designs.repeat.inputs import excuses
+from wblab.study.inputs import excuses
 
 RECORD = {
     "kernel": {"build_id": "a" * 64},

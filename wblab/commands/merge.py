@@ -1,0 +1,52 @@
+"""wblab merge: put the parts of a study together."""
+
+import argparse
+import json
+import sys
+from pathlib import Path
+
+from wblab.commands.common import add_exp, add_json, results
+from wblab.core.errors import InputError
+from wblab.lab.printable import printable
+
+_SHOWN = 20  # the most differences that are printed
+_NEXT = {"matrix": "compare", "explore": "explore", "trial": "trial --resume", "verify": "verify --resume"}
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Describe the verb and its options."""
+    parser.description = (
+        "Put the parts of a study together that were made with --shard, in a new directory. A run that several parts "
+        "have must be the same to the bit in all: otherwise the differences are named, and nothing is merged."
+    )
+    parser.add_argument("parts", nargs="+", type=Path, metavar="DIR", help="the directories of the parts")
+    add_exp(parser, "the study's directory goes")
+    add_json(parser)
+    parser.set_defaults(run=_merge)
+
+
+def _merge(arguments: argparse.Namespace) -> None:
+    from wblab.lab.progress import bar
+    from wblab.study.merge import DifferError, merge
+
+    directory = results(arguments)
+    paths = [next((path for path in (part, directory / part) if path.is_dir()), part) for part in arguments.parts]
+    if absent := [path for path in paths if not path.is_dir()]:
+        raise InputError(f"{str(absent[0])!r} is no directory: name the parts of one study")
+    try:
+        with bar("merge") as report:
+            store = merge(paths, directory, report)
+    except DifferError as error:
+        for difference in error.differences[:_SHOWN]:
+            print(printable(f"wblab: {difference}"), file=sys.stderr)
+        raise
+    runs, missing, design = len(store.plan.runs()), len(store.missing()), store.plan.design
+    if arguments.json:
+        print(json.dumps({"directory": str(store.path), "runs": runs, "missing": missing}, indent=2))
+        return
+    print(printable(str(store.path)))
+    if missing and design != "trial":  # which makes further runs as they are needed
+        text = f"{missing} of {runs} runs are in no part: wblab {design} --resume {store.path} makes them"
+        print(printable(f"wblab: {text}"), file=sys.stderr)
+    else:
+        print(printable(f"wblab: {runs - missing} runs. Now: wblab {_NEXT[design]} {store.path}"), file=sys.stderr)

@@ -1,0 +1,122 @@
+"""Put the parts of a study together. Where two parts have the same run, its bytes are the same, or the merge fails."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from wblab.core.errors import InputError, WblabError
+from wblab.core.files import read_bytes
+from wblab.lab.formats import DESIGN, TRIED
+from wblab.lab.progress import Report, silent
+from wblab.study.cells import Cell, run_name
+from wblab.study.inputs import different
+from wblab.study.made import Made, made_of
+from wblab.study.plan import Plan
+from wblab.study.store import Store, pack
+
+_BESIDE = (DESIGN, TRIED)  # files that a design has beside study.json
+_MOST_BESIDE_BYTES = 256 << 20
+DESIGNS = ("matrix", "explore", "trial", "verify")
+
+
+@dataclass(frozen=True)
+class Difference:
+    """A run that two parts have with different measurements. inputs: in what they differ, by name."""
+
+    run: str
+    first: Path
+    second: Path
+    inputs: tuple[str, ...]
+
+    def __str__(self) -> str:
+        why = f"other {', '.join(self.inputs)}" if self.inputs else "all recorded inputs are the same"
+        return f"{self.run} of {self.first} is not that of {self.second}: {why}"
+
+
+class DifferError(WblabError):
+    """Parts have the same runs with different measurements."""
+
+    def __init__(self, differences: Sequence[Difference], compared: int) -> None:
+        super().__init__(f"{len(differences)} of {compared} runs that several parts have differ: nothing was merged")
+        self.differences = differences
+
+
+def merge(paths: Sequence[Path], results: Path, report: Report = silent) -> Store:
+    """Put parts together in a new directory, which is returned. The parts stay as they are.
+
+    Raises InputError for parts of different studies, and DifferError.
+    """
+    with ExitStack() as stack:
+        parts = [Store.open(path) for path in dict.fromkeys(path.resolve() for path in paths)]
+        plan, beside = _common(parts)
+        for part in parts:
+            stack.enter_context(part.held())
+        runs = dict(_once(parts, plan, report))
+        merged = Store.create(results, plan, parts[0].kernels, beside)
+        with merged.held():
+            _fill(merged, runs, report)
+            merged.write_tables()
+        return merged
+
+
+def _common(parts: Sequence[Store]) -> tuple[Plan, dict[str, bytes]]:
+    """Return the plan that all parts share, and the files beside it. Raises InputError if they share none."""
+    first = parts[0]
+    plan = replace(first.plan, shard=None)
+    if plan.design not in DESIGNS:
+        raise InputError(f"{first.path}: a study of wblab {plan.design} has no parts")
+    for other in parts[1:]:
+        what = _unequal(plan.to_json(), replace(other.plan, shard=None).to_json())
+        if what:
+            raise InputError(f"{other.path} is no part of the same study as {first.path}: they differ in {what}")
+        for name, kernel in first.kernels.items():
+            if other.kernels[name]["build_id"] != kernel["build_id"]:
+                raise InputError(
+                    f"{other.path} was made with another build of the kernel {name or kernel.get('series', '')} than "
+                    f"{first.path}: take one along (wblab kernel pack), and make that part again"
+                )
+        if _beside(other) != _beside(first):
+            raise InputError(f"{other.path} is no part of the same study as {first.path}: their designs differ")
+    return plan, _beside(first)
+
+
+def _unequal(first: Mapping[str, object], second: Mapping[str, object]) -> str:
+    """Return the keys in which two tables differ, in words."""
+    return ", ".join(key for key in {**first, **second} if first.get(key) != second.get(key))
+
+
+def _beside(part: Store) -> dict[str, bytes]:
+    return {name: read_bytes(part.path / name, _MOST_BESIDE_BYTES) for name in _BESIDE if (part.path / name).is_file()}
+
+
+def _once(parts: Sequence[Store], plan: Plan, report: Report) -> Iterator[tuple[str, Made]]:
+    """Yield each run that a part has, once. Raises DifferError if parts have different ones."""
+    known, compared, differences = dict[str, Made](), set[str](), list[Difference]()
+    names = {run_name(cell, seed) for cell, seed in plan.runs()}
+    for place, part in enumerate(parts):
+        report(place / len(parts), f"reading {part.path.name}")
+        for made in made_of(part):
+            if made.name not in names:
+                raise InputError(f"{part.path} has a run {made.name!r} that is not in its plan: it is damaged")
+            first = known.setdefault(made.name, made)
+            if first is made:
+                continue
+            compared.add(made.name)
+            if first.digest != made.digest:
+                inputs = different(first.made_with, made.made_with)
+                differences.append(Difference(made.name, first.study, made.study, tuple(inputs)))
+    if differences:
+        raise DifferError(differences, len(compared))
+    yield from known.items()
+
+
+def _fill(merged: Store, runs: Mapping[str, Made], report: Report) -> None:
+    rows = [made.row for made in runs.values() if made.row]
+    if rows:
+        merged.rows.write(rows)
+    there: dict[str, tuple[Cell, int]] = {run_name(cell, seed): (cell, seed) for cell, seed in merged.plan.runs()}
+    for place, (name, made) in enumerate(runs.items()):
+        report(place / len(runs), name)
+        if made.directory:
+            merged.done(*there[name], merged.keep(*there[name], pack(made.directory)))

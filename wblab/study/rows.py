@@ -1,0 +1,139 @@
+"""The rows of a large study, in place of its run directories.
+
+    rows/0000.parquet   a row for each run; a full part is never written again
+    rows/journal.jsonl  runs that are in no part yet, a line each, written as they end: a killed study loses none
+
+Any run can be made anew from its row (wblab rerun), and is the same to the bit.
+"""
+
+import json
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from wblab.analysis.runs.rowparts import part_paths, read_part
+from wblab.core.errors import InputError, WblabError
+from wblab.core.files import parse_json, read_bytes
+from wblab.lab.formats import ROWS
+from wblab.study.cells import Cell
+from wblab.study.rowfile import RunRow, rows_of, table_of, write_part
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+PART_ROWS = 1 << 16
+_JOURNAL = "journal.jsonl"
+_JOURNAL_ROWS = 4096  # at most, then they go to a part
+_MOST_JOURNAL_BYTES = 256 << 20
+
+
+class Rows:
+    """The rows of one study. One process at a time writes them: see `Store.held`."""
+
+    def __init__(self, study: Path, cells: Sequence[Cell]) -> None:
+        self._study = study
+        self.path = study / ROWS
+        self._journal = self.path / _JOURNAL
+        self._levels = {cell.name: cell.levels for cell in cells}
+        self._names: set[str] | None = None
+        self._waiting = 0
+
+    def names(self) -> set[str]:
+        """Return the names of all runs that have a row. Raises InputError if a file is damaged."""
+        if self._names is None:
+            waiting = {row.name for row in self._journalled()}
+            tables = (read_part(part, ("cell", "seed")) for part in part_paths(self._study))
+            self._names = {name for table in tables for name in _names(table)} | waiting
+            self._waiting = len(waiting)
+        return self._names
+
+    def add(self, row: RunRow) -> None:
+        """Add the row of a run that has none. Raises WblabError."""
+        names = self.names()
+        line = json.dumps(asdict(row), ensure_ascii=False).encode() + b"\n"
+        try:
+            with self._journal.open("ab") as file:
+                file.write(line)
+        except OSError as error:
+            raise WblabError(f"cannot write {self._journal}: {error.strerror or error}") from None
+        names.add(row.name)
+        self._waiting += 1
+        if self._waiting >= _JOURNAL_ROWS:
+            self.pack()
+
+    def pack(self) -> None:
+        """Move the rows of the journal into parts. Raises WblabError, and InputError for damaged files."""
+        import pyarrow as pa
+
+        waiting, parts = {row.name: row for row in self._journalled()}, part_paths(self._study)
+        last = read_part(parts[-1]) if parts else None
+        for name in _names(last) if last is not None else ():
+            waiting.pop(name, None)  # a process was killed after it had written the part
+        if waiting:
+            tables, number = [table_of(list(waiting.values()), self._levels)], len(parts)
+            if last is not None and last.num_rows < PART_ROWS:
+                tables, number = [last, *tables], number - 1
+            self._write(pa.concat_tables(tables, promote_options="default"), number)
+        try:
+            self._journal.unlink(missing_ok=True)
+        except OSError as error:
+            raise WblabError(f"cannot remove {self._journal}: {error.strerror or error}") from None
+        self._waiting = 0
+
+    def write(self, rows: Sequence[RunRow]) -> None:
+        """Write the rows of a study that has none yet. Raises WblabError."""
+        self._write(table_of(rows, self._levels), 0)
+        self._names = None
+
+    def all(self) -> Iterator[RunRow]:
+        """Yield all rows. Raises InputError for damaged files."""
+        seen = set()
+        for part in part_paths(self._study):
+            try:
+                for row in rows_of(read_part(part)):
+                    self._check(row)
+                    seen.add(row.name)
+                    yield row
+            except (KeyError, TypeError, ValueError, AttributeError) as error:
+                raise InputError(f"{part} is damaged: {type(error).__name__}: {error}") from None
+        yield from (row for row in self._journalled() if row.name not in seen)
+
+    def _write(self, table: "pa.Table", number: int) -> None:
+        """Write a table as parts from a number on, in the order of cells and seeds. Raises WblabError."""
+        ordered = table.sort_by([("cell", "ascending"), ("seed", "ascending")])
+        for place, start in enumerate(range(0, ordered.num_rows, PART_ROWS)):
+            write_part(self.path / f"{number + place:04}.parquet", ordered.slice(start, PART_ROWS))
+
+    def _journalled(self) -> list[RunRow]:
+        """Return the rows of the journal, without a last one that was not written to its end."""
+        try:
+            lines = read_bytes(self._journal, _MOST_JOURNAL_BYTES).split(b"\n")
+        except FileNotFoundError:
+            return []
+        except OSError as error:
+            raise InputError(f"cannot read {self._journal}: {error.strerror or error}") from None
+        try:
+            rows = [_row(line) for line in lines[:-1]]
+            for row in rows:
+                self._check(row)
+            return rows
+        except (KeyError, TypeError, ValueError) as error:
+            raise InputError(f"{self._journal} is damaged: {type(error).__name__}: {error}") from None
+
+    def _check(self, row: RunRow) -> None:
+        """Raise ValueError for a row that is none of this study's: somebody else may have written it."""
+        if row.cell not in self._levels:
+            raise ValueError(f"it has a row of {row.cell!r}, which is no cell")
+        row.check()
+
+
+def _names(table: "pa.Table") -> set[str]:
+    return {f"{cell}-s{seed}" for cell, seed in zip(table["cell"].to_pylist(), table["seed"].to_pylist(), strict=True)}
+
+
+def _row(line: bytes) -> RunRow:
+    """Return the row in a line. Raises KeyError, TypeError and ValueError."""
+    given = parse_json(line)
+    metrics = [(load, kind, metric, float(value)) for load, kind, metric, value in given.pop("metrics")]
+    return RunRow(**given, metrics=metrics)
