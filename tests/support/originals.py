@@ -7,6 +7,8 @@ from pathlib import Path
 
 import pandas as pd
 
+from wblab.analysis.runs.digest import digest
+from wblab.analysis.runs.run import read_run
 from wblab.core.loads import Command
 from wblab.core.tables import to_table
 from wblab.lab.livespec import HostDisk, LiveSpec
@@ -21,6 +23,7 @@ from wblab.study.plan import Plan
 from wblab.study.sources.cases import case_spec
 from wblab.study.sources.registry import chosen
 from wblab.study.store import Store
+from wblab.study.table import run_rows
 
 from .runs import MS, S, write_run_of
 from .specs import TWO_LOADS
@@ -65,6 +68,23 @@ def matrix(directory: Path) -> None:
         spec = cell.with_seed(seed)
         write_run_of(spec, store.runs / spec.name, times)
     store.write_tables()
+    shutil.move(store.path, directory)
+
+
+def rows(directory: Path) -> None:
+    """Write a study of two cells and three seeds with rows: three in a file, one in the journal, two missing."""
+    base = directory.parent / "small.toml"
+    base.write_text(TWO_LOADS)
+    table = {"name": "m", "base": base.name, "seeds": 3, "axes": {"disk.scheduler": ["none", "bfq"]}}
+    kernels = {"": {"build_id": "a" * 64, "release": "7.3.0"}}
+    plan = replace(expand(table, directory.parent), keep="digests")
+    store = Store.create(directory.parent / "made", plan, kernels)
+    for count, (cell, seed) in enumerate(store.plan.runs()[:4], 1):
+        times = {"c1": [0, 50 * MS, 100 * MS], "l1": [0, S, (1010 + seed) * MS, 1030 * MS]}
+        run = write_run_of(cell.with_seed(seed), store.runs / "run", times)
+        store.done_as_row(cell, seed, run, digest(read_run(run)), run_rows(run, ()))
+        if count == 3:
+            store.write_tables()
     shutil.move(store.path, directory)
 
 

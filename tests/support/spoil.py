@@ -8,6 +8,7 @@ from pathlib import Path
 from random import Random
 
 import numpy as np
+import zstandard
 
 TEXTS = (
     "", "x", "\x1b[31mred\x1b]0;title\x07", "\x9b2J", "\u202eleft", "a\nb", "a\0b", "../../outside/new",
@@ -100,6 +101,27 @@ def change_value(file: Path, random: Random) -> None:
     file.write_text(json.dumps(value))
 
 
+def change_packed(file: Path, random: Random) -> None:
+    """Change a value in JSON that is compressed."""
+    plain = file.with_suffix(".plain")
+    plain.write_bytes(zstandard.ZstdDecompressor().decompress(file.read_bytes(), 1 << 20))
+    change_value(plain, random)
+    file.write_bytes(zstandard.ZstdCompressor().compress(plain.read_bytes()))
+    plain.unlink()
+
+
+def change_line(file: Path, random: Random) -> None:
+    """Change a value in a line of JSON."""
+    lines = file.read_text().splitlines()
+    place = random.randrange(len(lines))
+    plain = file.with_suffix(".plain")
+    plain.write_text(lines[place])
+    change_value(plain, random)
+    lines[place] = plain.read_text()
+    file.write_text("\n".join(lines) + "\n")
+    plain.unlink()
+
+
 def change_bytes(file: Path, random: Random) -> None:
     content = bytearray(file.read_bytes())
     for _ in range(random.randint(1, 3)):
@@ -152,6 +174,7 @@ def put_in_place(file: Path, random: Random, outside: Path) -> None:
 
 WRITTEN = (
     "timeline.png", "timeline.html", "trace.perfetto-trace", ".timeline.png.partial", ".trace.perfetto-trace.partial",
+    "cells.json.zst", "rows", "rows/journal.jsonl", "rows/0000.parquet", "rows/0001.parquet", "out",
     "table.parquet", ".table.parquet.partial", "noisy.parquet", "runs", ".work", "study.json", "report.html",
 )  # fmt: skip
 
@@ -180,6 +203,10 @@ def make_hostile(directory: Path, random: Random, outside: Path) -> None:
                 change_value(file, random)
             elif file.suffix == ".npy" and choice < 0.85:
                 change_header(file, random)
+            elif file.suffix == ".zst" and choice < 0.85:
+                change_packed(file, random)
+            elif file.suffix == ".jsonl" and choice < 0.85:
+                change_line(file, random)
             else:
                 change_bytes(file, random)
         except (ValueError, OSError, RecursionError):  # an earlier change made it unreadable

@@ -40,13 +40,19 @@ VERBS = {
         ["matrix", "--resume", "{run}"], ["matrix", "--resume", "{run}"], ["compare", "{run}"],
         ["compare", "{run}", "-o", "{run}/report.html"], ["pauses", "{run}/runs/0-none-s1"],
     ],
+    "rows": [
+        ["merge", "{run}", "--exp", "{run}/out"], ["merge", "{run}", "{rows}", "--exp", "{run}/out"],
+        ["compare", "{run}"], ["matrix", "--resume", "{run}"], ["audit", "{run}", "--exp", "{run}/out"],
+        ["rerun", "{run}/runs/0-none-s1"],
+    ],
     "bisection": [["bisect", "--resume", "{run}", "--tree", "{run}"]],
     "verification": [["verify", "--resume", "{run}"]],
     "twin": [["twin", "--resume", "{run}"]],
     "a_table": [["compare", "{run}/table.csv"], ["compare", "{run}/table.parquet", "-o", "{run}/effects.svg"],
                 ["compare", "{run}/table.csv", "--all", "--json"]],
 }  # fmt: skip
-SHARES = {"guest_run": 12, "live_run": 4, "matrix": 5, "bisection": 1, "a_table": 3, "verification": 1, "twin": 1}
+SHARES = {"guest_run": 12, "live_run": 4, "matrix": 5, "rows": 4, "bisection": 1, "a_table": 3, "verification": 1}
+SHARES |= {"twin": 1}
 CONTROL = re.compile("[\x00-\x09\x0b-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069\ud800-\udfff]")
 
 
@@ -106,18 +112,19 @@ def state(folder: Path) -> dict[str, tuple]:
     return found
 
 
-def attack(originals: Path, room: Path, seed: int, capsys) -> None:
-    """Make a hostile directory, let a verb read it, and check the result."""
+def attack(originals: Path, room: Path, seed: int, capsys, shares=SHARES) -> None:
+    """Make a hostile directory of one of these kinds, let a verb read it, and check the result."""
     random = Random(seed)
     outside, inside = room / "outside", room / "inside"
     outside.mkdir()
     (outside / "folder").mkdir()
     (outside / "victim").write_text("precious\n")
-    kind = random.choices(list(SHARES), list(SHARES.values()))[0]
+    kind = random.choices(list(shares), list(shares.values()))[0]
     run = inside / random.choice(("run", "run", "run", "r\x1b[31m", "$\\frac{$", "[red]", "<b>"))
     shutil.copytree(originals / kind, run)
     make_hostile(run, random, outside)
     names = {"run": str(run), "sound": str(originals / "guest_run"), "live": str(originals / "live_run")}
+    names["rows"] = str(originals / "rows")
     words = [re.sub(r"\{(\w+)\}", lambda match: names[match[1]], word) for word in random.choice(VERBS[kind])]
     before = state(outside) | state(originals)
     with warnings.catch_warnings(record=True), limited():
@@ -137,13 +144,13 @@ def attack(originals: Path, room: Path, seed: int, capsys) -> None:
         assert len(lines) == 1 or words[0] in ("timeline", "export", "matrix"), said.err
 
 
-def attacks(seeds: range, originals: Path, place: Path, capsys) -> None:
+def attacks(seeds: range, originals: Path, place: Path, capsys, shares=SHARES) -> None:
     failed = []
     for seed in seeds:
         room = place / f"{seed}"
         room.mkdir()
         try:
-            attack(originals, room, seed, capsys)
+            attack(originals, room, seed, capsys, shares)
         except (Exception, SystemExit, HungError) as error:
             failed.append(f"seed {seed}: {type(error).__name__}: {str(error)[:400]}")
             capsys.readouterr()
@@ -160,11 +167,12 @@ def test_sound_directories_are_read(originals, tmp_path, capsys):
             run = tmp_path / f"{kind}-{number}"
             shutil.copytree(originals / kind, run)
             names = {"run": str(run), "sound": str(originals / "guest_run"), "live": str(originals / "live_run")}
+            names["rows"] = str(originals / "rows")
             words = [word.format(**names) for word in template]
             code = run_verb(words)
             said = capsys.readouterr()
             expected = {"bisect": 2}.get(words[0], 0)
-            if words[0] in ("twin", "matrix", "verify") or words == ["rerun", str(run)]:
+            if words[0] in ("twin", "matrix", "verify", "audit") or (words[0] == "rerun" and len(words) == 2):
                 assert "a guest would boot here" in said.err
             else:
                 assert code == expected, (words, said.err)
@@ -187,3 +195,9 @@ def test_hostile_directories_of_today(originals, tmp_path, capsys):
 def test_many_hostile_directories(originals, tmp_path, capsys, part):
     size = LONG // PARTS
     attacks(range(1_000_000 + part * size, 1_000_000 + (part + 1) * size), originals, tmp_path, capsys)
+
+
+@pytest.mark.soak
+@pytest.mark.timeout(3600)
+def test_two_thousand_hostile_parts_of_studies(originals, tmp_path, capsys):
+    attacks(range(3_000_000, 3_002_000), originals, tmp_path, capsys, {"rows": 2, "matrix": 1})

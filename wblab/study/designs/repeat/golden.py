@@ -32,6 +32,7 @@ _OF_MACHINE = {
     "libraries below Python": ("guest", "libraries"),
     "trace-cmd or mkfs": ("host", "tools"),
 }
+_PROCESSOR = "the processor"
 _HIDES_PROCESSOR = "fixed-processor"  # a feature of kernels; the host's processor must support it too
 
 
@@ -78,12 +79,17 @@ def judge(golden: Sequence[Golden], new: Golden) -> Verdict:
 
 
 def noted(golden: Sequence[Golden], new: Golden) -> list[Golden]:
-    """Return the golden runs and the new one, without those of an older lab and the machine's own earlier one."""
-    checkout = {name: new.inputs[name] for name in _OF_CHECKOUT}
-    kept = [
-        one for one in golden if {name: one.inputs.get(name) for name in _OF_CHECKOUT} == checkout and one.on != new.on
-    ]
-    return sorted([*kept, new], key=lambda one: one.on)
+    """Return the golden runs and the new one, without those of an older lab and the machine's own earlier one.
+
+    A machine with another processor is another machine.
+    """
+    same_lab = [one for one in golden if not set(one.differing(new.inputs)) & set(_OF_CHECKOUT)]
+    kept = [one for one in same_lab if _place(one) != _place(new)]
+    return sorted([*kept, new], key=_place)
+
+
+def _place(one: Golden) -> tuple[str, str]:
+    return one.on, one.inputs.get(_PROCESSOR, "")
 
 
 def seen(run: Run) -> Golden:
@@ -98,7 +104,7 @@ def inputs(run: Run) -> dict[str, str]:
     names = (*_OF_CHECKOUT, *_OF_MACHINE)
     found = {name: _short(value) for name, value in zip(names, (*checkout, *machine), strict=True)}
     hidden = _HIDES_PROCESSOR in run.record["kernel"]["features"] and hides_processor()
-    return found | {"the processor": "hidden" if hidden else run.record["host"]["cpu"]}
+    return found | {_PROCESSOR: "hidden" if hidden else run.record["host"]["cpu"]}
 
 
 def _kernel_files() -> list[Path]:

@@ -50,6 +50,13 @@ def test_new_run_replaces_only_its_machines_run():
     assert noted([SECOND, FIRST], new) == [new, SECOND]
 
 
+def test_runs_of_other_processors_are_kept():
+    intel, amd = (Golden("Debian 12", "d1", INPUTS | {"the processor": cpu}) for cpu in ("Intel", "AMD"))
+    assert noted([intel], amd) == [amd, intel]
+    assert noted([intel, amd], Golden("Debian 12", "d4", amd.inputs))[0].digest == "d4"
+    assert len(noted([intel, amd], amd)) == 2
+
+
 def test_runs_of_an_older_lab_are_dropped():
     new = Golden("Debian 13", "d3", INPUTS | {OF_CHECKOUT: "changed"})
     assert noted([FIRST, SECOND], new) == [new]
