@@ -47,6 +47,7 @@ Fill in `longest` and `which`.
 ## 3. Explain
 
     wblab why latest --exp ../exp
+    wblab why latest --exp ../exp --evidence
     grep MiB ../exp/*01-mine*/console.log
 
 It costs $$5 and $$6 <script>alert(1)</script> ![a picture](https://example.org/x.png) [no](javascript:alert(1)).

@@ -40,7 +40,7 @@ def _pauses(arguments: argparse.Namespace) -> None:
     from wblab.analysis.runs.run import read_run
     from wblab.analysis.runs.writers import traces_dirtied_folios
     from wblab.core.units import parse_time
-    from wblab.report.pausetext import headline, table, top_writers
+    from wblab.report.pausetext import below, headline, table
 
     bound_ns = parse_time(arguments.bound)
     run = read_run(named_run(arguments))
@@ -56,15 +56,8 @@ def _pauses(arguments: argparse.Namespace) -> None:
         if causes:
             print()
             causes_table(causes).show()
-        for text in top_writers(report):
+        for text in below(report):
             print(printable(text))
-        for name, unplug_s in report.unplug_s.items():
-            print(f"{name}: the disk went on writing its data for {quantity(unplug_s, 's')} after {name} had finished")
-        for load in report.loads:
-            if load.dropped:
-                print(f"{load.name}: dropped the work of {load.dropped} of its {load.cycles} cycles, for lack of room")
-            if error := report.errors.get(load.name):
-                print(f"{load.name}: ended after {quantity(load.duration_s, 's')} with an error: {error}")
     if report.reason:
         print(f"wblab: this run did not succeed: {report.reason}", file=sys.stderr)
     if report.control_stall_s:

@@ -29,7 +29,6 @@ if TYPE_CHECKING:
 
     from wblab.analysis.runs.run import Run
     from wblab.analysis.why.explanations import Explained
-    from wblab.analysis.why.recorded import Recorded
     from wblab.report.whyanswer import Group
 
 _MOST_CAUSES = 5  # causes that are printed after the first
@@ -86,6 +85,7 @@ def _why(arguments: argparse.Namespace) -> None:
     from wblab.analysis.why.explanations import explanations
     from wblab.core.errors import InputError
     from wblab.core.units import parse_time
+    from wblab.report.whyevidence import event_text, evidence
 
     if arguments.html and (arguments.json or arguments.prove):
         raise InputError("--html cannot be combined with --json or --prove: call 'wblab why' once for each")
@@ -113,7 +113,7 @@ def _why(arguments: argparse.Namespace) -> None:
         if not found:
             raise InputError(f"--prove: the run has no pause over {bound}: try a shorter --bound")
         longest = max(found, key=lambda item: item.explanation.pause_ns)
-        event = partial(_event, run, longest.recorded)
+        event = partial(event_text, run, longest.recorded)
         with maker(run, results(arguments), arguments.kernel) as make:
             trial = Trial(run, longest.explanation, make, bound_ns)
             prove(trial, longest.recorded, event, arguments.suspect, arguments.remedy, as_json=arguments.json)
@@ -122,7 +122,7 @@ def _why(arguments: argparse.Namespace) -> None:
     elif arguments.json:
         print(json.dumps([_table(run, item) for item in found], indent=2))
     else:
-        lines = _evidence if arguments.evidence else _answer
+        lines = evidence if arguments.evidence else _answer
         print_wrapped(lines(run, found, bound))
 
 
@@ -140,16 +140,6 @@ def _write_pages(run: "Run", found: "list[Explained]", bound: str) -> "Path":
     whole = timeline(run, cache, explained=explain_all(run, cache) if cache else [])
     save_page(page(whole), run, run.path / TIMELINE)
     return path
-
-
-def _evidence(run: "Run", found: "list[Explained]", bound: str) -> list[str]:
-    """Return every pause with its evidence."""
-    from wblab.report.whytext import sentences, total
-
-    lines: list[str] = []
-    for item in found:
-        lines += [*sentences(item.explanation, partial(_event, run, item.recorded)), ""]
-    return [*lines, *total([item.explanation for item in found])] if found else [f"no pause over {bound}"]
 
 
 def _answer(run: "Run", found: "list[Explained]", bound: str) -> list[str]:
@@ -213,16 +203,10 @@ def _is_emulated(run: "Run") -> bool:
 
 def _table(run: "Run", found: "Explained") -> dict[str, Any]:
     """Return an explanation as a JSON object, with its events as text."""
+    from wblab.report.whyevidence import event_text
+
     item = found.explanation
     table = asdict(item) | {"unknown_ns": item.unknown_ns, "unexplained_ns": item.unexplained_ns, "blame": item.blame}
     for cause in table["causes"]:
-        cause["events"] = [_event(run, found.recorded, rank) for rank in cause["events"]]
+        cause["events"] = [event_text(run, found.recorded, rank) for rank in cause["events"]]
     return table
-
-
-def _event(run: "Run", recorded: "Recorded", rank: int) -> str:
-    """Return an event as a line. Its time counts from the run's start."""
-    from wblab.core.units import NS_PER_S
-
-    at_s = (int(recorded.sequence.ts_ns[rank]) - run.zero_ns) / NS_PER_S
-    return f"{at_s:.6f} s {recorded.sequence.text(rank).partition(' ')[2]}"

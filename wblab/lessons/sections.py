@@ -26,13 +26,15 @@ _STEPS: Mapping[Kind, str] = {
 class Look:
     """What a text says to look at. of: the change whose run it is of, or else the student's own.
 
-    around: a load whose longest pause a timeline shows. words: of lines that the run's programs printed.
+    around: a load whose longest pause a timeline shows. words: of lines that the run's programs printed. evidence:
+    whether each pause is shown with the kernel's functions and the trace's events.
     """
 
     view: View
     of: str = ""
     around: str = ""
     words: str = ""
+    evidence: bool = False
 
 
 @dataclass(frozen=True)
@@ -96,8 +98,10 @@ def _looks(commands: Iterable[str], questions: Mapping[str, Question]) -> Iterat
         match words:
             case ["wblab", "run", file, *_]:
                 of = name if (name := Path(file).stem) in questions and questions[name].kind == "change" else of
-            case ["wblab", ("pauses" | "why") as view, *_]:
-                yield Look(view, of)
+            case ["wblab", "pauses", *_]:
+                yield Look("pauses", of)
+            case ["wblab", "why", *options]:
+                yield Look("why", of, evidence="--evidence" in options)
             case ["wblab", "timeline", *options]:
                 yield Look("timeline", of, around=_after("--around", options))
             case ["grep", "-h", word, file, *_] | ["grep", word, file, *_] if Path(file).name == CONSOLE:

@@ -1,4 +1,4 @@
-"""The pauses of a run in words: the headline, the table, and who wrote most to each disk."""
+"""The pauses of a run in words: the headline, the table, and the lines below it."""
 
 from collections.abc import Iterator, Sequence
 
@@ -53,6 +53,18 @@ def table(report: PauseReport) -> Table:
     # A narrow terminal drops the least important columns first: the list, the kind, the cycles, the duration.
     spare = (len(heads), 1, heads.index("cycles"), heads.index("duration"))
     return Table(rows, (*heads, f"pauses over {quantity(report.bound_s, 's')}, at"), right, spare)
+
+
+def below(report: PauseReport) -> Iterator[str]:
+    """Yield the lines below the table: who wrote most, what the disk still wrote, what was dropped, and errors."""
+    yield from top_writers(report)
+    for name, unplug_s in report.unplug_s.items():
+        yield f"{name}: the disk went on writing its data for {quantity(unplug_s, 's')} after {name} had finished"
+    for load in report.loads:
+        if load.dropped:
+            yield f"{load.name}: dropped the work of {load.dropped} of its {load.cycles} cycles, for lack of room"
+        if error := report.errors.get(load.name):
+            yield f"{load.name}: ended after {quantity(load.duration_s, 's')} with an error: {error}"
 
 
 def top_writers(report: PauseReport) -> Iterator[str]:

@@ -22,7 +22,7 @@ def test_a_text_is_split_at_its_headings(tmp_path):
     assert [one.questions for one in found[3:]] == [("why",), ("smaller",)]
     assert [one.looks for one in found[2:]] == [
         (Look("pauses"),),
-        (Look("why"), Look("printed", words="MiB")),
+        (Look("why"), Look("why", evidence=True), Look("printed", words="MiB")),
         (Look("timeline", of="smaller", around="l1"),),
     ]
 

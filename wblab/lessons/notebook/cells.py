@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Iterator
+from dataclasses import fields
 from typing import Any
 
 from wblab.lessons.folder import ANSWER
@@ -51,8 +52,10 @@ def _calls(section: Section) -> Iterator[dict[str, Any]]:
 
 
 def _look(look: Look) -> str:
-    given = {"words": look.words, "of": look.of, "around": look.around}
-    return f"lesson.{look.view}({', '.join(f'{name}={_quoted(text)}' for name, text in given.items() if text)})"
+    """Return the call that shows it, with what it gives beside the defaults."""
+    given = ((each.name, getattr(look, each.name)) for each in fields(look)[1:])
+    options = (f"{name}={value if value is True else _quoted(value)}" for name, value in given if value)
+    return f"lesson.{look.view}({', '.join(options)})"
 
 
 def _quoted(text: str) -> str:

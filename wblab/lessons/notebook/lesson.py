@@ -14,7 +14,7 @@ from wblab.lessons.checked import WORDS
 from wblab.lessons.markdown import to_html
 from wblab.lessons.notebook import asked
 from wblab.lessons.notebook.desk import Desk
-from wblab.lessons.notebook.shown import Shown, has_widgets, live, put, said
+from wblab.lessons.notebook.shown import Shown, block, has_widgets, live, put, said
 from wblab.lessons.place import folder_here, place_in
 from wblab.lessons.sections import Look
 
@@ -96,9 +96,9 @@ class NotebookLesson:
         self._look(Look("timeline", of, around))
 
     @_plainly
-    def why(self, of: str = "") -> None:
-        """Show what each pause of a run was."""
-        self._look(Look("why", of))
+    def why(self, of: str = "", *, evidence: bool = False) -> None:
+        """Show what each pause of a run was; evidence: with the kernel's functions and the trace's events."""
+        self._look(Look("why", of, evidence=evidence))
 
     @_plainly
     def printed(self, words: str, of: str = "") -> None:
@@ -129,8 +129,7 @@ class NotebookLesson:
         """Check all answers, and show what is said of each."""
         result = self._desk.check()
         lines = [f"{one.question}: {asked.state(self._desk, one.question)}" for one in result.judged]
-        text = "\n".join(map(printable, [*lines, _summary(result)]))
-        put(Shown(f"<pre>{escape(text)}</pre>", text))
+        put(block([*lines, _summary(result)]))
         self._refresh_all()
 
     def _look(self, look: Look) -> None:

@@ -17,13 +17,14 @@ from wblab.core.files import read_bytes
 from wblab.lab.formats import CONSOLE
 from wblab.lab.printable import printable
 from wblab.lab.tables import Table
-from wblab.lessons.notebook.shown import Shown, said
+from wblab.lessons.notebook.shown import Shown, block, said
 from wblab.lessons.sections import Look, View
 from wblab.plot.picture import picture
 from wblab.plot.timeline import timeline
-from wblab.report.pausetext import headline, table
+from wblab.report.pausetext import below, headline, table
 from wblab.report.quantities import duration
 from wblab.report.whyanswer import groups, sentence
+from wblab.report.whyevidence import evidence
 from wblab.report.whytext import sentences, total
 
 _MOST_BYTES = 1 << 20
@@ -44,8 +45,9 @@ def _pauses(run: Run, look: Look) -> Shown:
     report = pause_report(run)
     first = headline(report)
     rows = table(report)
-    html = f"<p>{escape(first)}</p>{as_html(rows, f'Pauses of {run.path.name}')}"
-    return Shown(html, "\n".join([first, *rows.lines()]))
+    more = list(map(printable, below(report)))
+    html = f"<p>{escape(first)}</p>{as_html(rows, f'Pauses of {run.path.name}')}{_items(more)}"
+    return Shown(html, "\n".join([first, *rows.lines(), *more]))
 
 
 def _timeline(run: Run, look: Look) -> Shown:
@@ -71,15 +73,16 @@ def _timeline(run: Run, look: Look) -> Shown:
 
 def _why(run: Run, look: Look) -> Shown:
     found = explanations(run)
+    bound = duration(DEFAULT_BOUND_NS)
     if not found:
-        return said(f"No pause over {duration(DEFAULT_BOUND_NS)}.")
+        return said(f"No pause over {bound}.")
+    if look.evidence:
+        return block(evidence(run, found, bound))
     explained = [item.explanation for item in found]
     causes = groups(explained)
     sayings = [sentence(group) for group in causes]
     detail = [*sentences(causes[0].longest), *total(explained)]
-    items = "".join(f"<li>{escape(text)}</li>" for text in sayings)
-    block = escape("\n".join(map(printable, detail)))
-    html = f"<ul>{items}</ul><p>The longest pause of the first cause in detail:</p><pre>{block}</pre>"
+    html = f"{_items(sayings)}<p>The longest pause of the first cause in detail:</p>{block(detail).html}"
     return Shown(html, "\n".join(map(printable, [*sayings, "", *detail])))
 
 
@@ -88,9 +91,13 @@ def _printed(run: Run, look: Look) -> Shown:
         content = read_bytes(run.path / CONSOLE, _MOST_BYTES).decode(errors="replace")
     except OSError as error:
         raise InputError(f"cannot read {run.path / CONSOLE}: {error.strerror}") from None
-    lines = [printable(line) for line in content.splitlines() if look.words in line]
-    text = "\n".join(lines) or f"No line of {CONSOLE} has {look.words!r}."
-    return Shown(f"<pre>{escape(text)}</pre>", text)
+    lines = [line for line in content.splitlines() if look.words in line]
+    return block(lines or [f"No line of {CONSOLE} has {look.words!r}."])
+
+
+def _items(texts: Sequence[str]) -> str:
+    items = "".join(f"<li>{escape(printable(text))}</li>" for text in texts)
+    return f"<ul>{items}</ul>" if items else ""
 
 
 def as_html(rows: Table, caption: str) -> str:

@@ -55,6 +55,12 @@ def said(text: str) -> Shown:
     return Shown(f"<p>{escape(text)}</p>", printable(text))
 
 
+def block(lines: Iterable[str]) -> Shown:
+    """Return lines to be shown as they are."""
+    text = "\n".join(map(printable, lines))
+    return Shown(f"<pre>{escape(text)}</pre>", text)
+
+
 def together(parts: Iterable[Shown]) -> Shown:
     """Return several things below one another."""
     every = list(parts)

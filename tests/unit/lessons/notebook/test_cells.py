@@ -50,6 +50,7 @@ def test_a_stranger_s_text_is_prose_and_no_code(tmp_path):
         "lesson.pauses()",
         'lesson.ask("longest", "which", "shorter")',
         "lesson.why()",
+        "lesson.why(evidence=True)",
         'lesson.printed(words="MiB")',
         'lesson.ask("why")',
         'lesson.timeline(of="smaller", around="l1")',

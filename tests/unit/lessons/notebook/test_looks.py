@@ -1,5 +1,7 @@
 """What a look at a run shows: a table, a picture, words, and what programs printed; no markup of a stranger."""
 
+import json
+
 import pytest
 from support.pages import Page, words
 from support.runs import MS, S, write_run
@@ -8,6 +10,7 @@ from wblab.analysis.runs.run import read_run
 from wblab.core.errors import InputError
 from wblab.lab.formats import CONSOLE
 from wblab.lab.tables import Table
+from wblab.lessons.notebook import looks
 from wblab.lessons.notebook.looks import as_html, looked
 from wblab.lessons.sections import Look
 
@@ -42,6 +45,22 @@ def test_the_timeline_is_a_picture_with_words(run, look):
 def test_why_in_words(run):
     with pytest.raises(InputError):
         looked(run, Look("why"))  # nothing was traced
+
+
+def test_why_with_its_evidence(run, monkeypatch):
+    monkeypatch.setattr(looks, "explanations", lambda run: ["a pause"])
+    monkeypatch.setattr(looks, "evidence", lambda run, found, bound: [*found, "do_wp_page > <b>", bound])
+    shown = looked(run, Look("why", evidence=True))
+    assert shown.text == "a pause\ndo_wp_page > <b>\n300 ms"
+    assert shown.html == "<pre>a pause\ndo_wp_page &gt; &lt;b&gt;\n300 ms</pre>"
+
+
+def test_what_a_load_dropped_stands_below_the_table(run):
+    path = run.path / "load.w1.json"
+    path.write_text(json.dumps(json.loads(path.read_text()) | {"dropped": 1}))
+    shown = looked(run, Look("pauses"))
+    assert "<ul><li>w1: dropped the work of 1 of its 1 cycles, for lack of room</li></ul>" in shown.html
+    assert shown.text.endswith("for lack of room")
 
 
 def test_printed_lines(run):
