@@ -79,7 +79,7 @@ def _compare(arguments: argparse.Namespace) -> None:
     resampling = for_looks(count, Resampling(seed=arguments.resampling_seed))
     comparison = compare(_observations(arguments), resampling)
     if arguments.load or arguments.metric:
-        comparison = _asked(comparison, arguments)
+        comparison = comparison.of_these(arguments.load, arguments.metric)
     shown = comparison if arguments.all or arguments.load or arguments.metric else comparison.only(_is_first)
     if arguments.json:
         print(json.dumps(comparison.to_json(), indent=2, allow_nan=False))
@@ -134,41 +134,17 @@ def _is_first(about: "About") -> bool:
     return bool(is_headline(about) or (about.sort.role == "innocent" and is_cause(about.metric)))
 
 
-def _asked(comparison: "Comparison", arguments: argparse.Namespace) -> "Comparison":
-    """Return the comparison of the loads and metrics that --load and --metric name. Raises InputError."""
-    from wblab.core.errors import InputError, nearest
-
-    for kind in ("load", "metric"):
-        known = list(dict.fromkeys(getattr(item.about, kind) for item in comparison.distributions))
-        for name in getattr(arguments, kind):
-            if name not in known:
-                raise InputError(f"no {kind} {name!r}{nearest(name, known)}: the runs have {', '.join(known)}")
-    return comparison.asked(
-        lambda about: (
-            about.load in (arguments.load or [about.load]) and about.metric in (arguments.metric or [about.metric])
-        )
-    )
-
-
 def _print(comparison: "Comparison", arguments: argparse.Namespace) -> None:
-    from wblab.report.comparisonanswer import answer, opening
-    from wblab.report.comparisontext import ABOUT, chosen_sorts, differences_table, footnotes, listed
+    from wblab.report.comparisontold import told
 
-    sorts = list(chosen_sorts(comparison))
-    if arguments.all and "group" not in sorts:
-        sorts.append("group")
-    comparison = comparison if "group" in sorts else comparison.without("group")
-    print_wrapped([opening(comparison), answer(comparison)])
     most = None if arguments.all or arguments.load or arguments.metric else _MOST_ROWS
-    left_out = 0
-    for sort in sorts:
-        if items := listed(comparison, sort, most):
-            left_out += len(listed(comparison, sort)) - len(items)
-            print(f"\n{sort}s: {ABOUT[sort]}")
-            differences_table(items, comparison.confidence).show()
+    found = told(comparison, most, groups=arguments.all)
+    print_wrapped(found.first)
+    for heading, table in found.tables:
+        print(f"\n{heading}")
+        table.show()
     print()
-    notes = [f"{left_out} more {'row' if left_out == 1 else 'rows'} with --all"] if left_out else []
-    print_wrapped(f"- {note}" for note in [*notes, *footnotes(comparison)])
+    print_wrapped(f"- {note}" for note in found.notes)
 
 
 def _draw(comparison: "Comparison", path: Path) -> None:

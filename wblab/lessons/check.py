@@ -12,7 +12,7 @@ from wblab.core.errors import InputError, WblabError
 from wblab.core.spec import Spec
 from wblab.lessons.figures import Figures, figures, over
 from wblab.lessons.judge import Judged, judge
-from wblab.lessons.lesson import Lesson
+from wblab.lessons.lesson import SPEC, Lesson
 from wblab.lessons.quantity import read
 from wblab.lessons.runs import changed, original, spec
 from wblab.lessons.student import Student
@@ -73,14 +73,14 @@ def _with_seeds(lesson: Lesson, wanted: Spec) -> list[Spec]:
     return [replace(wanted, seed=wanted.seed + number) for number in range(lesson.seeds)]
 
 
-def specs(lesson: Lesson, student: Student, table: Changed) -> Iterator[Spec]:
-    """Yield the specs of all runs that a check makes, as far as they can be read."""
-    yield from _with_seeds(lesson, spec(lesson, student))
+def specs(lesson: Lesson, student: Student, table: Changed) -> Iterator[tuple[str, list[Spec]]]:
+    """Yield the specs of all runs that a check makes, as far as they can be read: by their file, for each seed."""
+    yield SPEC, _with_seeds(lesson, spec(lesson, student))
     for name, question in lesson.question.items():
         if question.kind == "change":
             try:
                 if wanted := changed_spec(lesson, student, name, table):
-                    yield from _with_seeds(lesson, wanted)
+                    yield f"{name}.toml", _with_seeds(lesson, wanted)
             except InputError:  # the check says why
                 continue
 

@@ -94,7 +94,8 @@ def _wanted(given: Submission, lessons: Sequence[Lesson]) -> Iterator[Spec]:
     except InputError:
         return
     for lesson in given.begun(lessons):
-        yield from specs(lesson, state.who, partial(given.folder.table, lesson))
+        for _, wanted in specs(lesson, state.who, partial(given.folder.table, lesson)):
+            yield from wanted
 
 
 def _graded(given: Submission, lessons: Sequence[Lesson], make: Make) -> Iterator[Graded]:

@@ -1,11 +1,13 @@
 """Markdown of lessons, which anybody may have written: HTML in it is shown as text, and nothing is fetched."""
 
+import re
 from collections.abc import Iterator
 
 from markdown_it import MarkdownIt
 from markdown_it.token import Token
 
 _LOWEST = 6  # of headings
+_GOES_ON = re.compile(r"\|\s*\n\s*")
 
 
 def tokens(text: str) -> list[Token]:
@@ -32,10 +34,10 @@ def code_spans(found: list[Token]) -> Iterator[str]:
 
 
 def code_lines(found: list[Token]) -> Iterator[str]:
-    """Yield the lines of blocks of code, in order."""
+    """Yield the lines of blocks of code, in order. A command that goes on after a `|` is one line."""
     for token in found:
         if token.type in ("code_block", "fence"):
-            yield from filter(None, map(str.strip, token.content.splitlines()))
+            yield from filter(None, map(str.strip, _GOES_ON.sub("| ", token.content).splitlines()))
 
 
 def for_jupyter(text: str) -> str:

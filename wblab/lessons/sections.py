@@ -11,7 +11,7 @@ from wblab.lab.formats import CONSOLE
 from wblab.lessons.lesson import Kind, Question
 from wblab.lessons.markdown import code_lines, code_spans, tokens
 
-View = Literal["pauses", "timeline", "why", "printed"]
+View = Literal["pauses", "timeline", "why", "printed", "seeds", "compare"]
 
 _STEPS: Mapping[Kind, str] = {
     "predict": "predict",
@@ -27,7 +27,8 @@ class Look:
     """What a text says to look at. of: the change whose run it is of, or else the student's own.
 
     around: a load whose longest pause a timeline shows. words: of lines that the run's programs printed. evidence:
-    whether each pause is shown with the kernel's functions and the trace's events.
+    whether each pause is shown with the kernel's functions and the trace's events. Of the runs of all specs: load, the
+    one whose longest pauses are shown or compared; metric and by, what is compared and the key that runs differ in.
     """
 
     view: View
@@ -35,6 +36,9 @@ class Look:
     around: str = ""
     words: str = ""
     evidence: bool = False
+    load: str = ""
+    metric: str = ""
+    by: str = ""
 
 
 @dataclass(frozen=True)
@@ -104,6 +108,11 @@ def _looks(commands: Iterable[str], questions: Mapping[str, Question]) -> Iterat
                 yield Look("why", of, evidence="--evidence" in options)
             case ["wblab", "timeline", *options]:
                 yield Look("timeline", of, around=_after("--around", options))
+            case ["wblab", "compare", *options]:
+                load, metric, by = (_after(f"--{name}", options) for name in ("load", "metric", "by"))
+                yield Look("compare", load=load, metric=metric, by=by)
+            case ["ls", "-d", _, "|", "xargs", "-n", "1", "wblab", "pauses", "|", "grep", word, *_]:
+                yield Look("seeds", load=word.removeprefix("^").partition(" ")[0])
             case ["grep", "-h", word, file, *_] | ["grep", word, file, *_] if Path(file).name == CONSOLE:
                 yield Look("printed", of, words=word)
 

@@ -47,3 +47,21 @@ def test_without_any_step_all_questions_stand_at_the_end(tmp_path):
     questions = at.state.who.questions(at.lesson)
     (only,) = sections("# Nothing is said", questions)
     assert only.questions == tuple(questions)
+
+
+SERIES = """
+## 1. Look
+
+    ls -d ../exp/*_mine | xargs -n 1 wblab pauses |
+        grep '^w-fast  *write' | cut -c -60
+    wblab compare ../exp/*_mine --load w1 --metric longest_pause_s --by disk.scheduler
+    ls -d ../exp/*_mine |
+"""
+
+
+def test_looks_at_all_runs_are_a_pipe_of_commands_and_a_comparison():
+    (_, look) = sections(SERIES, {})
+    assert look.looks == (
+        Look("seeds", load="w-fast"),
+        Look("compare", load="w1", metric="longest_pause_s", by="disk.scheduler"),
+    )

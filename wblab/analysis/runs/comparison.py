@@ -17,6 +17,7 @@ from wblab.analysis.runs.observations import Observations
 from wblab.analysis.statistics.contrasts import Cells, Contrast, Levels, Side, contrast, sides, values_of
 from wblab.analysis.statistics.discoveries import joint_confidence
 from wblab.analysis.statistics.intervals import DEFAULT, LEAST_RESAMPLED, LEAST_RUNS, Interval, Resampling
+from wblab.core.errors import InputError, nearest
 from wblab.core.loads import KINDS, Load, Role
 from wblab.lab.formats import COMPARISON
 
@@ -174,6 +175,17 @@ class Comparison:
         """Return the comparison of these loads and metrics alone: of fewer tests, so with narrower intervals."""
         chosen = self.only(keep)
         return replace(chosen, doubts=_doubts(chosen.alone))
+
+    def of_these(self, loads: Sequence[str], metrics: Sequence[str]) -> "Comparison":
+        """Return the comparison of the loads and metrics that are named alone; none: of all. Raises InputError."""
+        for kind, names in (("load", loads), ("metric", metrics)):
+            known = list(dict.fromkeys(getattr(item.about, kind) for item in self.distributions))
+            for name in names:
+                if name not in known:
+                    raise InputError(f"no {kind} {name!r}{nearest(name, known)}: the runs have {', '.join(known)}")
+        return self.asked(
+            lambda about: about.load in (loads or [about.load]) and about.metric in (metrics or [about.metric])
+        )
 
     def without(self, sort: Sort) -> "Comparison":
         """Return the comparison without the differences of one sort."""

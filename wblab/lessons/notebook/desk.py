@@ -10,7 +10,7 @@ from wblab.analysis.runs.run import Run
 from wblab.core.errors import InputError, nearest
 from wblab.kernels import built_kernels
 from wblab.lab.progress import Report, bar
-from wblab.lessons.check import Checked, changed_spec
+from wblab.lessons.check import Checked, changed_spec, specs
 from wblab.lessons.checked import checked, maker
 from wblab.lessons.edit import with_answer, with_changes
 from wblab.lessons.folder import ANSWER, RUNS
@@ -91,6 +91,13 @@ class Desk:
         at = self._at
         wanted = changed_spec(at.lesson, at.state.who, of, self.table) if of else spec(at.lesson, at.state.who)
         return found(wanted, at.folder.path / RUNS, built_kernels()) if wanted else None
+
+    def runs(self) -> dict[str, list[Run]]:
+        """Return the runs that were made of each spec, by its file, one for each seed. Raises InputError."""
+        at, resolve = self._at, built_kernels()
+        every = specs(at.lesson, at.state.who, self.table)
+        made = {file: [found(one, at.folder.path / RUNS, resolve) for one in wanted] for file, wanted in every}
+        return {file: there for file, runs in made.items() if (there := [run for run in runs if run])}
 
     def explanation(self) -> str:
         """Return the explanation; empty before the lesson is solved. Raises InputError."""

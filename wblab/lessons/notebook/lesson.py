@@ -106,6 +106,16 @@ class NotebookLesson:
         self._look(Look("printed", of, words=words))
 
     @_plainly
+    def seeds(self, load: str) -> None:
+        """Show the longest pause of a load in each run of each spec."""
+        self._look(Look("seeds", load=load))
+
+    @_plainly
+    def compare(self, by: str, load: str = "", metric: str = "") -> None:
+        """Show what runs that differ in a key of the spec differ by."""
+        self._look(Look("compare", load=load, metric=metric, by=by))
+
+    @_plainly
     def explanation(self) -> None:
         """Show the explanation, once the lesson is solved."""
         self._show("explanation", self._explained)
@@ -139,8 +149,11 @@ class NotebookLesson:
 
     def _looked(self, look: Look) -> Shown:
         from wblab.lessons.notebook.looks import looked
+        from wblab.lessons.notebook.series import SERIES
 
         try:
+            if look.view in SERIES and (runs := self._desk.runs()):
+                return SERIES[look.view](runs, look)
             if (run := self._desk.run(look.of)) is not None:
                 return looked(run, look)
         except WblabError as error:

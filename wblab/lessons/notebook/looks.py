@@ -1,7 +1,7 @@
 """What a student looks at: the table of pauses, the timeline, why in words, and what programs printed."""
 
 from base64 import b64encode
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from functools import lru_cache
 from html import escape
 from io import BytesIO
@@ -16,7 +16,7 @@ from wblab.core.errors import InputError
 from wblab.core.files import read_bytes
 from wblab.lab.formats import CONSOLE
 from wblab.lab.printable import printable
-from wblab.lab.tables import Table
+from wblab.lessons.notebook.html import as_html, as_list
 from wblab.lessons.notebook.shown import Shown, block, said
 from wblab.lessons.sections import Look, View
 from wblab.plot.picture import picture
@@ -46,7 +46,7 @@ def _pauses(run: Run, look: Look) -> Shown:
     first = headline(report)
     rows = table(report)
     more = list(map(printable, below(report)))
-    html = f"<p>{escape(first)}</p>{as_html(rows, f'Pauses of {run.path.name}')}{_items(more)}"
+    html = f"<p>{escape(first)}</p>{as_html(rows, f'Pauses of {run.path.name}')}{as_list(more)}"
     return Shown(html, "\n".join([first, *rows.lines(), *more]))
 
 
@@ -82,7 +82,7 @@ def _why(run: Run, look: Look) -> Shown:
     causes = groups(explained)
     sayings = [sentence(group) for group in causes]
     detail = [*sentences(causes[0].longest), *total(explained)]
-    html = f"{_items(sayings)}<p>The longest pause of the first cause in detail:</p>{block(detail).html}"
+    html = f"{as_list(sayings)}<p>The longest pause of the first cause in detail:</p>{block(detail).html}"
     return Shown(html, "\n".join(map(printable, [*sayings, "", *detail])))
 
 
@@ -93,29 +93,6 @@ def _printed(run: Run, look: Look) -> Shown:
         raise InputError(f"cannot read {run.path / CONSOLE}: {error.strerror}") from None
     lines = [line for line in content.splitlines() if look.words in line]
     return block(lines or [f"No line of {CONSOLE} has {look.words!r}."])
-
-
-def _items(texts: Sequence[str]) -> str:
-    items = "".join(f"<li>{escape(printable(text))}</li>" for text in texts)
-    return f"<ul>{items}</ul>" if items else ""
-
-
-def as_html(rows: Table, caption: str) -> str:
-    """Return a table as HTML."""
-
-    def cells(row: Sequence[str], kind: str) -> str:
-        return "".join(
-            f"<{kind}{' class=n' if at in rows.right else ''}{' scope=col' if kind == 'th' else ''}>"
-            f"{escape(printable(cell))}</{kind}>"
-            for at, cell in enumerate(row)
-        )
-
-    head = f"<thead><tr>{cells(rows.heads, 'th')}</tr></thead>" if rows.heads else ""
-    body = "".join(f"<tr>{cells(row, 'td')}</tr>" for row in rows.rows)
-    return (
-        f'<div class="scroll" tabindex="0" role="group" aria-label="{escape(caption)}"><table>'
-        f"<caption>{escape(caption)}</caption>{head}<tbody>{body}</tbody></table></div>"
-    )
 
 
 _VIEWS: Mapping[View, Callable[[Run, Look], Shown]] = {

@@ -1,6 +1,7 @@
 """What a notebook writes is what the terminal reads, and the other way round."""
 
 import tomllib
+from dataclasses import replace
 
 import pytest
 from support.lessonbegun import begin
@@ -108,3 +109,18 @@ def test_a_damaged_file_is_not_overwritten(desk, directory, text):
         desk.answer("why", "so")
     assert ANSWER in str(raised.value)
     assert text is None or path.read_bytes() == text.encode("latin-1")
+
+
+def test_runs_of_all_specs_and_seeds_are_found_as_far_as_they_were_made(desk, monkeypatch):
+    at = desk.at
+    desk = Desk(replace(at, lesson=replace(at.lesson, seeds=2)))
+    first = at.state.who.seed_of(at.lesson)
+    monkeypatch.setattr(
+        "wblab.lessons.notebook.desk.found",
+        lambda spec, results, resolve: spec.seed if spec.seed == first or spec.load["l1"].size != 8 << 20 else None,
+    )
+    assert desk.runs() == {"spec.toml": [first, first + 1]}
+    desk.change("smaller", "load.l1.size", "8MiB")
+    assert desk.runs() == {"spec.toml": [first, first + 1], "smaller.toml": [first]}
+    (at.folder.of(at.lesson) / "smaller.toml").write_text("no = ")
+    assert desk.runs() == {"spec.toml": [first, first + 1]}

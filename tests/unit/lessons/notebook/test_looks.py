@@ -11,7 +11,8 @@ from wblab.core.errors import InputError
 from wblab.lab.formats import CONSOLE
 from wblab.lab.tables import Table
 from wblab.lessons.notebook import looks
-from wblab.lessons.notebook.looks import as_html, looked
+from wblab.lessons.notebook.html import as_html
+from wblab.lessons.notebook.looks import looked
 from wblab.lessons.sections import Look
 
 

@@ -1,0 +1,64 @@
+"""What a student looks at over the runs of all specs and seeds: a load's longest pauses, and what a comparison says."""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from html import escape
+from itertools import chain
+from pathlib import Path
+
+from wblab.analysis.runs.comparison import compare
+from wblab.analysis.runs.observations import found_observations
+from wblab.analysis.runs.pauses import load_pauses
+from wblab.analysis.runs.run import Run
+from wblab.core.errors import InputError, nearest
+from wblab.lab.printable import printable
+from wblab.lab.tables import Table
+from wblab.lessons.notebook.html import as_html, as_list
+from wblab.lessons.notebook.shown import Shown, said
+from wblab.lessons.sections import Look, View
+from wblab.report.comparisontold import Told, told
+from wblab.report.quantities import column
+
+Runs = Mapping[str, Sequence[Run]]  # by the file of their spec
+
+
+def _seeds(runs: Runs, look: Look) -> Shown:
+    """Return a row for each spec and a column for each seed: so the runs of one seed stand below each other."""
+    seeds = sorted({run.spec.seed for run in chain(*runs.values())})
+    found = {file: {run.spec.seed: _longest_s(run, look.load) for run in each} for file, each in runs.items()}
+    texts = iter(column([value for each in found.values() for value in each.values()], "s"))
+    cells = {file: {seed: next(texts) for seed in each} for file, each in found.items()}
+    rows = [(file, *(each.get(seed, "-") for seed in seeds)) for file, each in cells.items()]
+    heads = ("spec", *(f"seed {seed}" for seed in seeds))
+    table = Table(rows, heads, frozenset(range(1, len(heads))))
+    title = f"Longest pause of {look.load} in each run"
+    return Shown(as_html(table, title), "\n".join([printable(title), *table.lines()]))
+
+
+def _longest_s(run: Run, load: str) -> float:
+    for item in run.loads:
+        if item.name == load:
+            return load_pauses(item, run.zero_ns).longest_pause_s
+    raise InputError(f"no load {load!r}{nearest(load, [item.name for item in run.loads])}")
+
+
+def _compared(runs: Runs, look: Look) -> Shown:
+    paths = [str(run.path) for run in chain(*runs.values())]
+    try:
+        data = found_observations(paths, Path(), [look.by])
+    except InputError:
+        return said(f"No two of your runs differ in {look.by} yet. Change it, and press Check.")
+    comparison = compare(data).of_these(*([name] if name else [] for name in (look.load, look.metric)))
+    found = told(comparison)
+    first = "".join(f"<p>{escape(printable(line))}</p>" for line in found.first)
+    tables = "".join(as_html(table, title) for title, table in found.tables)
+    return Shown(f"{first}{tables}{as_list(found.notes)}", "\n".join(map(printable, _lines(found))))
+
+
+def _lines(found: Told) -> Iterator[str]:
+    yield from found.first
+    for title, table in found.tables:
+        yield from ("", title, *table.lines())
+    yield from ("", *found.notes)
+
+
+SERIES: Mapping[View, Callable[[Runs, Look], Shown]] = {"seeds": _seeds, "compare": _compared}
