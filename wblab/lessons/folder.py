@@ -134,7 +134,10 @@ class Folder:
         return is_new
 
     def edit(self, lesson: Lesson, name: str, change: Callable[[str], str]) -> None:
-        """Replace the text of one of a lesson's files by what `change` makes of it. Raises InputError."""
+        """Replace the text of one of a lesson's files by what `change` makes of it. Raises InputError.
+
+        A text that could not be read again is not written.
+        """
         path = self.of(lesson) / name
         try:
             text = read_bytes(path, _MOST_BYTES).decode()
@@ -146,6 +149,8 @@ class Folder:
             changed = change(text)
         except InputError as error:
             raise InputError(f"{path}: {error}") from None
+        if len(changed.encode()) > _MOST_BYTES:
+            raise InputError(f"not saved: {path.name} would be longer than {_MOST_BYTES >> 10} KiB")
         if changed != text:
             self._write(path, changed)
 

@@ -68,7 +68,7 @@ def _number(name: str, question: Question, answer: object, run: Figures) -> Judg
     for mistake in question.mistakes:
         if number.is_near(run[mistake.figure], max(question.percent, _MISTAKEN_PERCENT)):
             return Judged(name, "wrong", mistake.says)
-    return Judged(name, "wrong", _off(number.value, figure))
+    return Judged(name, "wrong", _off(number.value, figure, question.unit))
 
 
 def _predicted(name: str, question: Question, answer: object, run: Figures) -> Judged:
@@ -131,15 +131,17 @@ def _ends(held: Held) -> tuple[tuple[str, str], ...]:
     return ("at least", held.least), ("at most", held.most), (f"within {held.percent} % of", held.near)
 
 
-def _off(value: float, figure: float) -> str:
+def _off(value: float, figure: float, unit: str) -> str:
     """Return how far a number is off, without the figure itself."""
     if not figure or not value:
         return "too large" if value else "too small"
     times = max(value / figure, figure / value)
     side = "large" if value > figure else "small"
-    if times > _OTHER_UNIT:
+    if times > _OTHER_UNIT and unit:
         return f"far too {side}: check the unit"
-    return f"{times:.1f} times too {side}" if times > _TWICE else f"{abs(value / figure - 1) * 100:.0f} % too {side}"
+    if times > _TWICE:
+        return f"{times:.{0 if times >= _WHOLE else 1}f} times too {side}"
+    return f"{abs(value / figure - 1) * 100:.0f} % too {side}"
 
 
 _JUDGES = {"predict": _predicted, "number": _number, "choice": _choice, "sentence": _sentence}

@@ -1,9 +1,10 @@
 """The sections of a lesson's text, each with the questions that it names and with what it says to look at."""
 
+import re
 import shlex
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from itertools import pairwise
+from itertools import pairwise, takewhile
 from pathlib import Path
 from typing import Literal
 
@@ -20,6 +21,9 @@ _STEPS: Mapping[Kind, str] = {
     "sentence": "explain",
     "change": "change",
 }
+
+_IS_NAME = re.compile("[a-z-]+")  # of a program or a verb
+_MOST_NAMES = 3  # of a command: wblab kernel build
 
 
 @dataclass(frozen=True)
@@ -43,12 +47,16 @@ class Look:
 
 @dataclass(frozen=True)
 class Section:
-    """A part of a text: its heading, its Markdown with the heading, its questions and looks, each in order."""
+    """A part of a text: its heading, its Markdown with the heading, its questions and looks, each in order.
+
+    terminal: the names of its commands that a terminal runs, and nothing else here.
+    """
 
     heading: str
     text: str
     questions: tuple[str, ...] = ()
     looks: tuple[Look, ...] = ()
+    terminal: tuple[str, ...] = ()
 
 
 def sections(text: str, questions: Mapping[str, Question]) -> list[Section]:
@@ -70,7 +78,7 @@ def sections(text: str, questions: Mapping[str, Question]) -> list[Section]:
             heading,
             part,
             tuple(name for name, at in places.items() if at == place),
-            tuple(_looks(code_lines(found[place]), questions)),
+            *_read(code_lines(found[place]), questions),
         )
         for place, (heading, part) in enumerate(parts)
     ]
@@ -91,30 +99,45 @@ def _parts(text: str) -> Iterator[tuple[str, str]]:
         yield heading, "".join(lines[start:end]).strip()
 
 
-def _looks(commands: Iterable[str], questions: Mapping[str, Question]) -> Iterator[Look]:
-    """Yield what the commands of a section look at."""
-    of = ""
+def _read(commands: Iterable[str], questions: Mapping[str, Question]) -> tuple[tuple[Look, ...], tuple[str, ...]]:
+    """Return what the commands of a section look at, and the names of those that only a terminal runs."""
+    of, looks, others = "", list[Look](), list[str]()
     for command in commands:
         try:
             words = shlex.split(command, comments=True)
         except ValueError:  # no command
             continue
         match words:
-            case ["wblab", "run", file, *_]:
-                of = name if (name := Path(file).stem) in questions and questions[name].kind == "change" else of
-            case ["wblab", "pauses", *_]:
-                yield Look("pauses", of)
-            case ["wblab", "why", *options]:
-                yield Look("why", of, evidence="--evidence" in options)
-            case ["wblab", "timeline", *options]:
-                yield Look("timeline", of, around=_after("--around", options))
-            case ["wblab", "compare", *options]:
-                load, metric, by = (_after(f"--{name}", options) for name in ("load", "metric", "by"))
-                yield Look("compare", load=load, metric=metric, by=by)
-            case ["ls", "-d", _, "|", "xargs", "-n", "1", "wblab", "pauses", "|", "grep", word, *_]:
-                yield Look("seeds", load=word.removeprefix("^").partition(" ")[0])
-            case ["grep", "-h", word, file, *_] | ["grep", word, file, *_] if Path(file).name == CONSOLE:
-                yield Look("printed", of, words=word)
+            case ["wblab", "run", file, *_] if Path(file).stem in questions:
+                of = Path(file).stem
+            case ["wblab", "run" | "lesson", *_]:
+                continue
+            case _ if look := _look(words, of):
+                looks.append(look)
+            case _:
+                others.append(" ".join(takewhile(_IS_NAME.fullmatch, words[:_MOST_NAMES])))
+    return tuple(looks), tuple(filter(None, dict.fromkeys(others)))
+
+
+def _look(words: list[str], of: str) -> Look | None:
+    """Return what a command looks at, if it is one that looks."""
+    match words:
+        case ["wblab", "pauses", *_]:
+            look = Look("pauses", of)
+        case ["wblab", "why", *options]:
+            look = Look("why", of, evidence="--evidence" in options)
+        case ["wblab", "timeline", *options]:
+            look = Look("timeline", of, around=_after("--around", options))
+        case ["wblab", "compare", *options]:
+            load, metric, by = (_after(f"--{name}", options) for name in ("load", "metric", "by"))
+            look = Look("compare", load=load, metric=metric, by=by)
+        case ["ls", "-d", _, "|", "xargs", "-n", "1", "wblab", "pauses", "|", "grep", word, *_]:
+            look = Look("seeds", load=word.removeprefix("^").partition(" ")[0])
+        case ["grep", "-h", word, file, *_] | ["grep", word, file, *_] if Path(file).name == CONSOLE:
+            look = Look("printed", of, words=word)
+        case _:
+            return None
+    return look
 
 
 def _after(option: str, words: list[str]) -> str:

@@ -43,6 +43,11 @@ def test_a_number_is_right_or_off_by_so_much(answer, outcome, says):
     assert said(NUMBER, answer) == (outcome, says)
 
 
+def test_a_count_has_no_unit_to_be_checked():
+    count = Question(kind="number", ask="How many?", figure="mw1.paused_s")
+    assert said(count, "0.001") == ("wrong", "10000 times too small")
+
+
 @pytest.mark.parametrize(
     ("answer", "says"),
     [

@@ -55,13 +55,19 @@ SERIES = """
     ls -d ../exp/*_mine | xargs -n 1 wblab pauses |
         grep '^w-fast  *write' | cut -c -60
     wblab compare ../exp/*_mine --load w1 --metric longest_pause_s --by disk.scheduler
-    ls -d ../exp/*_mine |
+    less notes.txt
+    wblab kernel build 7.2+mine
+    wblab kernel build 7.2+theirs
+    wblab bisect HEAD~4 HEAD
+    wblab run spec.toml
+    balance_dirty_pages():  dirty > limit ?
 """
 
 
-def test_looks_at_all_runs_are_a_pipe_of_commands_and_a_comparison():
+def test_looks_at_all_runs_and_what_only_a_terminal_does():
     (_, look) = sections(SERIES, {})
     assert look.looks == (
         Look("seeds", load="w-fast"),
         Look("compare", load="w1", metric="longest_pause_s", by="disk.scheduler"),
     )
+    assert look.terminal == ("less", "wblab kernel build", "wblab bisect")

@@ -74,7 +74,10 @@ class QuestionWidget:
                 self._show_answer(self._desk.answers().get(self._name, ""))
         finally:
             self._filling = False
-        self._say(state(self._desk, self._name))
+        said = state(self._desk, self._name)
+        if self._question.kind == "choice":  # its buttons show words, not names
+            said = said.replace(f": not {self._field.value}: ", ": ")
+        self._say(said)
 
     def _answer_widget(self) -> Any:
         import ipywidgets

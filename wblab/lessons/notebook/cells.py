@@ -16,7 +16,8 @@ _KERNEL = {"kernelspec": {"display_name": "Python 3", "language": "python", "nam
 _HOW = f"""\
 Choose *Run > Run All Cells* whenever you open this notebook. Then go from top to bottom: predict, look, explain,
 change. A cell does what a command of the text does. Answers are saved in `{ANSWER}` at once, so you can go on in a
-terminal and come back. *Check* makes your runs, which takes some seconds, and says what is right."""
+terminal and come back. *Check* makes your runs, also those of changed specs, which takes some seconds, and says what is
+right."""
 _WHY = """\
 ## Why it is so
 
@@ -38,7 +39,7 @@ def _cells(lesson: Lesson, student: Student) -> Iterator[dict[str, Any]]:
     yield _call(f"from wblab.lessons.notebook import here\n\nlesson = here({_quoted(lesson.name)})")
     yield from _calls(first)
     for section in others:
-        yield _prose(section.text)
+        yield _prose(f"{section.text}\n\n{_terminal(section)}".strip())
         yield from _calls(section)
     yield _prose(_WHY)
     yield _call("lesson.explanation()")
@@ -49,6 +50,12 @@ def _calls(section: Section) -> Iterator[dict[str, Any]]:
     yield from (_call(_look(look)) for look in dict.fromkeys(section.looks))
     if section.questions:
         yield _call(f"lesson.ask({', '.join(map(_quoted, section.questions))})")
+
+
+def _terminal(section: Section) -> str:
+    """Return which commands of a section no cell does; empty if there are none."""
+    names = ", ".join(f"`{name}`" for name in section.terminal)
+    return f"*In a terminal only (File > New > Terminal), in this notebook's directory:* {names}" if names else ""
 
 
 def _look(look: Look) -> str:

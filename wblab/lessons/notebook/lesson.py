@@ -189,6 +189,8 @@ class NotebookLesson:
     def _pressed(self, names: Hashable) -> None:
         """Check, and say beside the button how far it is and what came out."""
         line = self._checks[names][1]
+        for _, other in self._checks.values():  # what an earlier check found there
+            other.value = ""
         self._enable(False)
 
         def say(text: str) -> None:
@@ -216,6 +218,8 @@ class NotebookLesson:
 
 def _summary(result: Checked) -> str:
     """Return what a check found, in a line."""
+    if result.run is None and any(one.outcome == "wrong" for one in result.judged):
+        return "What you expect is no number yet: see the question. Then Check makes your run."
     if result.run is None:
         return "First write down what you expect. Then Check makes your run."
     if result.solved:

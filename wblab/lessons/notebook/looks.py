@@ -62,7 +62,8 @@ def _timeline(run: Run, look: Look) -> Shown:
     figure.savefig(png, format="png")
     told = headline(pause_report(run))
     part = f"around the longest pause of {look.around}" if look.around else "of the whole run"
-    about = f"Timeline {part} {run.path.name}: the loads' cycles, and the memory that is dirty or being written.{lost}"
+    memory = ", and the memory that is dirty or being written" if cache else ""
+    about = f"Timeline {part} {run.path.name}: the loads' cycles{memory}.{lost}"
     image = f'<img alt="{escape(f"{about} {told}")}" src="data:image/png;base64,{b64encode(png.getvalue()).decode()}">'
     caption = f"<figcaption>{escape(about)}</figcaption>"
     html = (

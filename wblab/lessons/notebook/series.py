@@ -4,9 +4,8 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from html import escape
 from itertools import chain
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from wblab.analysis.runs.comparison import compare
-from wblab.analysis.runs.observations import found_observations
 from wblab.analysis.runs.pauses import load_pauses
 from wblab.analysis.runs.run import Run
 from wblab.core.errors import InputError, nearest
@@ -15,8 +14,10 @@ from wblab.lab.tables import Table
 from wblab.lessons.notebook.html import as_html, as_list
 from wblab.lessons.notebook.shown import Shown, said
 from wblab.lessons.sections import Look, View
-from wblab.report.comparisontold import Told, told
 from wblab.report.quantities import column
+
+if TYPE_CHECKING:
+    from wblab.report.comparisontold import Told
 
 Runs = Mapping[str, Sequence[Run]]  # by the file of their spec
 
@@ -42,6 +43,10 @@ def _longest_s(run: Run, load: str) -> float:
 
 
 def _compared(runs: Runs, look: Look) -> Shown:
+    from wblab.analysis.runs.comparison import compare
+    from wblab.analysis.runs.observations import found_observations
+    from wblab.report.comparisontold import told
+
     paths = [str(run.path) for run in chain(*runs.values())]
     try:
         data = found_observations(paths, Path(), [look.by])
@@ -54,7 +59,7 @@ def _compared(runs: Runs, look: Look) -> Shown:
     return Shown(f"{first}{tables}{as_list(found.notes)}", "\n".join(map(printable, _lines(found))))
 
 
-def _lines(found: Told) -> Iterator[str]:
+def _lines(found: "Told") -> Iterator[str]:
     yield from found.first
     for title, table in found.tables:
         yield from ("", title, *table.lines())

@@ -13,11 +13,13 @@ _STYLE = """\
 .wblab-lesson :is(p, ul, dl, pre) { max-width: 52em; margin: .4em 0 }
 .wblab-lesson .scroll { overflow-x: auto }
 .wblab-lesson pre { white-space: pre-wrap; word-break: normal; overflow-wrap: break-word }
-.wblab-lesson td:last-child:not(.n) { min-width: 16em }
+.wblab-lesson pre > span { display: inline-block; max-width: 100%; padding-left: 5ch; text-indent: -5ch }
+.wblab-lesson .long { min-width: 16em; white-space: normal }
 .wblab-lesson table { border-collapse: collapse; margin: .4em 0 }
 .wblab-lesson caption { text-align: left; font-weight: bold }
 .wblab-lesson :is(th, td) { text-align: left; padding: .15em .7em .15em 0; border-bottom: 1px solid currentcolor }
-.wblab-lesson .n { text-align: right; white-space: nowrap; font-variant-numeric: tabular-nums }
+.wblab-lesson :is(th, td):not(.long) { white-space: nowrap }
+.wblab-lesson .n { text-align: right; font-variant-numeric: tabular-nums }
 .wblab-lesson figure { margin: .5em 0 } .wblab-lesson img { width: 100%; min-width: 44em }
 .wblab-lesson .options div { display: flex; flex-wrap: wrap; gap: 0 .6em } .wblab-lesson dt { min-width: 6em }
 .wblab-lesson dd { margin: 0; flex: 1 1 14em } .wblab-lesson h3 { margin: .6em 0 .2em; font-size: 1.1em }
@@ -29,7 +31,7 @@ _LIVE_STYLE = """\
 .wblab-static { display: none }
 .widget-html-content:has(> .wblab-lesson) { min-width: 0 }
 .wblab-choice label { height: auto; line-height: 1.4; white-space: normal; padding-left: 1.8em; position: relative }
-.wblab-choice label input { position: absolute; left: 0; top: 0; margin: .2em 0 }
+.wblab-choice label input { position: absolute; left: 0; top: 0; height: 1.4em; margin: 0 }
 .wblab-choice .widget-radio-box { height: auto; width: 100%; gap: .3em }
 .jupyter-widgets.wblab-above { flex-direction: column; align-items: stretch }
 .jupyter-widgets.wblab-above > .widget-label { text-align: left; width: auto }
@@ -57,8 +59,9 @@ def said(text: str) -> Shown:
 
 def block(lines: Iterable[str]) -> Shown:
     """Return lines to be shown as they are."""
-    text = "\n".join(map(printable, lines))
-    return Shown(f"<pre>{escape(text)}</pre>", text)
+    texts = [printable(line) for line in lines]
+    html = "\n".join(f"<span>{escape(text)}</span>" for text in texts)
+    return Shown(f"<pre>{html}</pre>", "\n".join(texts))
 
 
 def together(parts: Iterable[Shown]) -> Shown:

@@ -101,6 +101,14 @@ def test_a_mistake_is_refused(desk, act, says):
     assert says in str(raised.value)
 
 
+def test_an_answer_too_long_to_be_read_again_is_not_written(desk, directory):
+    desk.answer("longest", "1 s")
+    before = (directory / ANSWER).read_text()
+    with pytest.raises(InputError, match="not saved: answer"):
+        desk.answer("why", "é" * (1 << 15))
+    assert (directory / ANSWER).read_text() == before
+
+
 @pytest.mark.parametrize("text", ["who = ", "\xff", None])
 def test_a_damaged_file_is_not_overwritten(desk, directory, text):
     path = directory / ANSWER

@@ -86,7 +86,7 @@ def test_what_is_said_of_an_answer_is_a_word(desk):
     desk.answer("which", "c1")
     desk.check()
     _, (*_, state) = field(desk, "which")
-    assert "<strong>not yet</strong>: not c1: look again" in state.value
+    assert "<strong>not yet</strong>: look again" in state.value
     _, (_, text, state) = field(desk, "expect")
     assert "<strong>kept</strong>: you expected 1 s" in state.value
     assert text.disabled
@@ -119,10 +119,14 @@ def test_cells_show_questions_and_what_is_not_there_yet(lesson, shown):
 
 
 def test_check_makes_all_cells_new(lesson, desk, shown, monkeypatch):
-    desk.answer("expect", "1")
     lesson.ask("longest")
     lesson.pauses()
-    assert "No run yet" in shown[1][1].value
+    *_, button, line = shown[0][1].children
+    for expected, says in (("", "First write down"), ("soon", "is no number yet"), ("1", "5 open.")):
+        assert "No run yet" in shown[1][1].value
+        desk.answer("expect", expected)
+        button.click()
+        assert says in line.value
     monkeypatch.setattr(Desk, "run", lambda self, of="": SimpleNamespace(path="run"))
     monkeypatch.setattr("wblab.lessons.notebook.looks.looked", lambda run, look: module.said(f"a {look.view} table"))
     *_, button, line = shown[0][1].children
@@ -131,6 +135,18 @@ def test_check_makes_all_cells_new(lesson, desk, shown, monkeypatch):
     assert not button.disabled
     assert "a pauses table" in shown[1][1].value
     assert "not answered yet" in shown[0][1].children[0].children[2].value
+
+
+def test_only_the_last_check_says_how_far_it_is(lesson, desk, shown):
+    desk.answer("expect", "1")
+    lesson.ask("longest")
+    lesson.ask("which")
+    (*_, first, said), (*_, second, also) = (widget.children for _, widget in shown)
+    first.click()
+    assert "5 open." in said.value
+    desk.answer("which", "l1")
+    second.click()
+    assert (said.value, "1 right, 4 open." in also.value) == ("", True)
 
 
 def test_a_run_that_fails_is_said_beside_the_button(lesson, desk, shown):

@@ -53,7 +53,9 @@ def test_why_with_its_evidence(run, monkeypatch):
     monkeypatch.setattr(looks, "evidence", lambda run, found, bound: [*found, "do_wp_page > <b>", bound])
     shown = looked(run, Look("why", evidence=True))
     assert shown.text == "a pause\ndo_wp_page > <b>\n300 ms"
-    assert shown.html == "<pre>a pause\ndo_wp_page &gt; &lt;b&gt;\n300 ms</pre>"
+    assert shown.html == (
+        "<pre><span>a pause</span>\n<span>do_wp_page &gt; &lt;b&gt;</span>\n<span>300 ms</span></pre>"
+    )
 
 
 def test_what_a_load_dropped_stands_below_the_table(run):
@@ -79,3 +81,4 @@ def test_a_table_is_no_markup():
     assert "<b>" not in html
     assert "<i>" not in html
     assert "<td class=n>1</td>" in html
+    assert "<th scope=col>a&lt;</th><td></td>" in as_html(Table([("1", "2")], ("a<", "")), "empty")
