@@ -73,15 +73,11 @@ def sections(text: str, questions: Mapping[str, Question]) -> list[Section]:
         within = (place for place, names in enumerate(named) if place and {name, f"{name}.toml"} & names)
         step = (place for place, (heading, _) in enumerate(parts) if _STEPS[question.kind] in heading.lower())
         places[name] = next(within, next(step, len(parts) - 1))
-    return [
-        Section(
-            heading,
-            part,
-            tuple(name for name, at in places.items() if at == place),
-            *_read(code_lines(found[place]), questions),
-        )
-        for place, (heading, part) in enumerate(parts)
-    ]
+    latest, made = "", []
+    for place, (heading, part) in enumerate(parts):
+        looks, terminal, latest = _read(code_lines(found[place]), questions, latest)
+        made.append(Section(heading, part, tuple(name for name, at in places.items() if at == place), looks, terminal))
+    return made
 
 
 def _parts(text: str) -> Iterator[tuple[str, str]]:
@@ -99,9 +95,14 @@ def _parts(text: str) -> Iterator[tuple[str, str]]:
         yield heading, "".join(lines[start:end]).strip()
 
 
-def _read(commands: Iterable[str], questions: Mapping[str, Question]) -> tuple[tuple[Look, ...], tuple[str, ...]]:
-    """Return what the commands of a section look at, and the names of those that only a terminal runs."""
-    of, looks, others = "", list[Look](), list[str]()
+def _read(
+    commands: Iterable[str], questions: Mapping[str, Question], latest: str
+) -> tuple[tuple[Look, ...], tuple[str, ...], str]:
+    """Return what commands look at, the names of those that only a terminal runs, and the latest change that was run.
+
+    latest: the one before these commands.
+    """
+    looks, others = list[Look](), list[str]()
     for command in commands:
         try:
             words = shlex.split(command, comments=True)
@@ -109,14 +110,14 @@ def _read(commands: Iterable[str], questions: Mapping[str, Question]) -> tuple[t
             continue
         match words:
             case ["wblab", "run", file, *_] if Path(file).stem in questions:
-                of = Path(file).stem
+                latest = Path(file).stem
             case ["wblab", "run" | "lesson", *_]:
                 continue
-            case _ if look := _look(words, of):
+            case _ if look := _look(words, latest):
                 looks.append(look)
             case _:
                 others.append(" ".join(takewhile(_IS_NAME.fullmatch, words[:_MOST_NAMES])))
-    return tuple(looks), tuple(filter(None, dict.fromkeys(others)))
+    return tuple(looks), tuple(filter(None, dict.fromkeys(others))), latest
 
 
 def _look(words: list[str], of: str) -> Look | None:

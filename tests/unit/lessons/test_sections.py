@@ -71,3 +71,10 @@ def test_looks_at_all_runs_and_what_only_a_terminal_does():
         Look("compare", load="w1", metric="longest_pause_s", by="disk.scheduler"),
     )
     assert look.terminal == ("less", "wblab kernel build", "wblab bisect")
+
+
+def test_the_latest_run_is_also_that_of_the_section_before(tmp_path):
+    at = begin(tmp_path)
+    text = "## 1. Look\n\n    wblab run smaller.toml\n\n## 2. Explain\n\n    wblab why latest\n"
+    *_, explain = sections(text, at.state.who.questions(at.lesson))
+    assert explain.looks == (Look("why", of="smaller"),)
