@@ -22,7 +22,7 @@ _STEPS: Mapping[Kind, str] = {
     "change": "change",
 }
 
-_IS_NAME = re.compile("[a-z-]+")  # of a program or a verb
+_IS_NAME = re.compile("[a-z][a-z-]*")  # of a program or a verb
 _MOST_NAMES = 3  # of a command: wblab kernel build
 
 

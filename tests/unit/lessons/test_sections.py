@@ -59,6 +59,7 @@ SERIES = """
     wblab kernel build 7.2+mine
     wblab kernel build 7.2+theirs
     wblab bisect HEAD~4 HEAD
+    rm -r notes
     wblab run spec.toml
     balance_dirty_pages():  dirty > limit ?
 """
@@ -70,7 +71,7 @@ def test_looks_at_all_runs_and_what_only_a_terminal_does():
         Look("seeds", load="w-fast"),
         Look("compare", load="w1", metric="longest_pause_s", by="disk.scheduler"),
     )
-    assert look.terminal == ("less", "wblab kernel build", "wblab bisect")
+    assert look.terminal == ("less", "wblab kernel build", "wblab bisect", "rm")
 
 
 def test_the_latest_run_is_also_that_of_the_section_before(tmp_path):
