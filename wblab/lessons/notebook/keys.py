@@ -1,4 +1,4 @@
-"""The widgets by which a spec is changed: a slider for a threshold or the queue, a text field for any other key."""
+"""The widgets by which a spec is changed: a number for a threshold or the queue, a text field for any other key."""
 
 from collections.abc import Callable, Mapping
 from typing import Any
@@ -34,7 +34,7 @@ class KeyWidget:
         if scale is None or (value is not None and scale.position(value) is None):
             self.box.children = (self._text(value),)
         else:
-            self.box.children = self._slider(scale, value)
+            self.box.children = self._number(scale, value)
 
     def _set(self, value: object) -> None:
         self._value = value
@@ -48,23 +48,23 @@ class KeyWidget:
         text.observe(lambda change: self._set(typed(change["new"])), "value")
         return text
 
-    def _slider(self, scale: Scale, value: object) -> tuple[Any, ...]:
-        """Return a box to set the key, and its number as a field and a slider: that has no name for screen readers."""
+    def _number(self, scale: Scale, value: object) -> tuple[Any, ...]:
+        """Return a box to set the key, and its number. A slider of ipywidgets has no name for screen readers."""
         name = f"{self._key.partition('.')[2]} in {scale.unit}"
         at = scale.start if value is None else scale.position(value)
-        span = {"value": at, "min": scale.least, "max": scale.most, "step": scale.step, "disabled": value is None}
         chosen = ipywidgets.Checkbox(value=value is not None, description=f"set {name}", indent=False, layout=_WIDE)
-        number = ipywidgets.BoundedFloatText(**span, description=name, style=_LABEL, layout=_WIDE)
-        slider = ipywidgets.FloatSlider(**span, readout=False, continuous_update=False, layout=_WIDE)
-        ipywidgets.link((slider, "value"), (number, "value"))
+        number = ipywidgets.BoundedFloatText(
+            value=at, min=scale.least, max=scale.most, step=scale.step, disabled=value is None,
+            description=name, style=_LABEL, layout=_WIDE,
+        )  # fmt: skip
 
         def changed(_: object) -> None:
-            number.disabled = slider.disabled = not chosen.value
-            self._set(scale.write(slider.value) if chosen.value else None)
+            number.disabled = not chosen.value
+            self._set(scale.write(number.value) if chosen.value else None)
 
         chosen.observe(changed, "value")
-        slider.observe(changed, "value")
-        return chosen, number, slider
+        number.observe(changed, "value")
+        return chosen, number
 
 
 def typed(text: str) -> str | int | None:

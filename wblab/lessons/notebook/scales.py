@@ -1,4 +1,4 @@
-"""The keys of a spec that have a slider: their range, and the values between the slider and the file."""
+"""The keys of a spec that are set by a number: its range, and the values between the number and the file."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -13,7 +13,7 @@ _KIB_IN_MIB = 1024
 
 @dataclass(frozen=True)
 class Scale:
-    """The range of a slider. start: where it stands for a key that the file does not have; unit: of its numbers."""
+    """The range of a number. start: what it is for a key that the file does not have; unit: of the number."""
 
     least: float
     most: float
@@ -24,7 +24,7 @@ class Scale:
     write: Callable[[float], Any]
 
     def position(self, value: object) -> float | None:
-        """Return where a value of a file is on the slider; None for one that is not on it."""
+        """Return the number of a value of a file; None for one that is not in the range."""
         try:
             at = self.read(value)
         except (InputError, ValueError, TypeError):
