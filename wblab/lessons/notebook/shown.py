@@ -13,7 +13,7 @@ _STYLE = """\
 .wblab-lesson :is(p, ul, dl, pre) { max-width: 52em; margin: .4em 0 }
 .wblab-lesson .scroll { overflow-x: auto }
 .wblab-lesson pre { white-space: pre-wrap; word-break: normal; overflow-wrap: break-word }
-.wblab-lesson pre > span { display: inline-block; max-width: 100%; padding-left: 5ch; text-indent: -5ch }
+.wblab-lesson pre > span { display: inline-block; max-width: 100%; padding-left: 9ch; text-indent: -9ch }
 .wblab-lesson .long { min-width: 16em; white-space: normal }
 .wblab-lesson table { border-collapse: collapse; margin: .4em 0 }
 .wblab-lesson caption { text-align: left; font-weight: bold }
