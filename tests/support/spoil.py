@@ -209,5 +209,5 @@ def make_hostile(directory: Path, random: Random, outside: Path) -> None:
                 change_line(file, random)
             else:
                 change_bytes(file, random)
-        except (ValueError, OSError, RecursionError):  # an earlier change made it unreadable
+        except (ValueError, OSError, RecursionError, zstandard.ZstdError):  # an earlier change made it unreadable
             continue

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 
+from wblab.core.errors import InputError
 from wblab.study.cells import run_name
 from wblab.study.inputs import inputs_of
 from wblab.study.rowfile import RunRow
@@ -44,11 +45,12 @@ class Made:
 
 def made_of(store: Store) -> Iterator[Made]:
     """Yield the runs that a study has, without failed and noisy ones. Raises InputError if it is damaged."""
-    rows = set()
+    left = {run_name(cell, seed) for cell, seed in store.plan.runs()}
     for row in store.rows.all():
-        rows.add(row.name)
+        if row.name not in left:
+            raise InputError(f"{store.path} has a row {row.name!r} too many: it is damaged")
+        left.remove(row.name)
         yield Made(row.name, store.path, row=row)
-    for cell, seed in store.plan.runs():
-        name = run_name(cell, seed)
-        if name not in rows and (store.runs / name).is_dir():
+    for name in sorted(left):
+        if (store.runs / name).is_dir():
             yield Made(name, store.path, directory=store.runs / name)

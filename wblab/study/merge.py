@@ -51,8 +51,8 @@ def merge(paths: Sequence[Path], results: Path, report: Report = silent) -> Stor
         parts = [Store.open(path) for path in dict.fromkeys(path.resolve() for path in paths)]
         plan, beside = _common(parts)
         for part in parts:
-            stack.enter_context(part.held())
-        runs = dict(_once(parts, plan, report))
+            stack.enter_context(part.locked())
+        runs = dict(_once(parts, report))
         merged = Store.create(results, plan, parts[0].kernels, beside)
         with merged.held():
             _fill(merged, runs, report)
@@ -90,15 +90,12 @@ def _beside(part: Store) -> dict[str, bytes]:
     return {name: read_bytes(part.path / name, _MOST_BESIDE_BYTES) for name in _BESIDE if (part.path / name).is_file()}
 
 
-def _once(parts: Sequence[Store], plan: Plan, report: Report) -> Iterator[tuple[str, Made]]:
+def _once(parts: Sequence[Store], report: Report) -> Iterator[tuple[str, Made]]:
     """Yield each run that a part has, once. Raises DifferError if parts have different ones."""
     known, compared, differences = dict[str, Made](), set[str](), list[Difference]()
-    names = {run_name(cell, seed) for cell, seed in plan.runs()}
     for place, part in enumerate(parts):
         report(place / len(parts), f"reading {part.path.name}")
         for made in made_of(part):
-            if made.name not in names:
-                raise InputError(f"{part.path} has a run {made.name!r} that is not in its plan: it is damaged")
             first = known.setdefault(made.name, made)
             if first is made:
                 continue

@@ -37,7 +37,7 @@ class Rows:
         self._journal = self.path / _JOURNAL
         self._levels = {cell.name: cell.levels for cell in cells}
         self._names: set[str] | None = None
-        self._waiting = 0
+        self._waiting: int | None = None  # rows of the journal; None: it may end in half a line of a killed process
 
     def names(self) -> set[str]:
         """Return the names of all runs that have a row. Raises InputError if a file is damaged."""
@@ -45,12 +45,13 @@ class Rows:
             waiting = {row.name for row in self._journalled()}
             tables = (read_part(part, ("cell", "seed")) for part in part_paths(self._study))
             self._names = {name for table in tables for name in _names(table)} | waiting
-            self._waiting = len(waiting)
         return self._names
 
     def add(self, row: RunRow) -> None:
         """Add the row of a run that has none. Raises WblabError."""
         names = self.names()
+        if self._waiting is None:
+            self.pack()
         line = json.dumps(asdict(row), ensure_ascii=False).encode() + b"\n"
         try:
             with self._journal.open("ab") as file:
@@ -58,7 +59,7 @@ class Rows:
         except OSError as error:
             raise WblabError(f"cannot write {self._journal}: {error.strerror or error}") from None
         names.add(row.name)
-        self._waiting += 1
+        self._waiting = (self._waiting or 0) + 1
         if self._waiting >= _JOURNAL_ROWS:
             self.pack()
 

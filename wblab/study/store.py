@@ -127,7 +127,15 @@ class Store:
 
     @contextmanager
     def held(self) -> Iterator[None]:
-        """Lock the directory, and remove unfinished files of a process that was killed.
+        """Lock the directory, and remove unfinished files of a process that was killed. Raises as `locked`."""
+        with self.locked():
+            for left in (*self.runs.glob(f"{_PARTIAL}*"), *self.path.glob(f"{_WORK}*")):
+                shutil.rmtree(left, ignore_errors=True)
+            yield
+
+    @contextmanager
+    def locked(self) -> Iterator[None]:
+        """Lock the directory, and change nothing.
 
         Raises InputError if another process has the lock, and if `runs` is not a directory here.
         """
@@ -139,10 +147,6 @@ class Store:
                 fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
             except OSError:
                 raise InputError(f"another wblab works on {self.path}: wait for its end") from None
-            for left in (*self.runs.glob(f"{_PARTIAL}*"), *self.path.glob(f"{_WORK}*")):
-                shutil.rmtree(left, ignore_errors=True)
-            if self.keeps_rows:
-                self.rows.pack()
             yield
         finally:
             os.close(descriptor)

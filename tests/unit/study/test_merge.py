@@ -80,6 +80,13 @@ def test_a_difference_is_named_and_nothing_merged(make_part, tmp_path):
     assert not (tmp_path / "out").exists()
 
 
+def test_parts_stay_as_they_are(make_part, tmp_path):
+    part = make_part(1, 2)
+    before = {path: path.stat().st_mtime_ns for path in part.path.rglob("*")}
+    merge([part.path], tmp_path / "out")
+    assert {path: path.stat().st_mtime_ns for path in part.path.rglob("*")} == before
+
+
 def test_other_studies_are_refused(make_part, make_matrix, tmp_path):
     first = make_part()
     seeds, axes = make_part(plan=make_matrix(AXES, seeds=2)), make_part(plan=make_matrix({"o": {"a": {}}}, seeds=3))
