@@ -7,12 +7,20 @@ from pathlib import Path
 
 from support.waiting import wait_until
 from wblab.cli import main
-from wblab.lab.formats import EXPERIMENT, RUNS
+from wblab.lab.formats import EXPERIMENT, ROWS, RUNS
 
 
 def made(study: Path) -> dict[str, int]:
     """Return the runs of a study that are complete, with the times at which their records were written."""
     return {path.parent.name: path.stat().st_mtime_ns for path in (study / RUNS).glob(f"[!_.]*/{EXPERIMENT}")}
+
+
+def rows(study: Path) -> int:
+    """Return how many runs of a study wait in its journal."""
+    try:
+        return (study / ROWS / "journal.jsonl").read_bytes().count(b"\n")
+    except FileNotFoundError:
+        return 0
 
 
 def killed(arguments: list[str], results: Path, runs: int, left_behind: Callable[[], list[str]]) -> Path:
@@ -24,7 +32,7 @@ def killed(arguments: list[str], results: Path, runs: int, left_behind: Callable
             os.dup2(os.open(os.devnull, os.O_WRONLY), descriptor)
         os._exit(main(arguments))
     try:
-        wait_until(lambda: any(len(made(study)) >= runs for study in results.glob("*")))
+        wait_until(lambda: any(len(made(study)) + rows(study) >= runs for study in results.glob("*")))
     finally:
         os.killpg(child, signal.SIGKILL)
         os.waitpid(child, 0)
