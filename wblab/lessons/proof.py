@@ -20,7 +20,7 @@ COURSE = "wblab lesson dev"
 LEFT_OUT = "leave out"  # in the place of a key's value
 _FIGURE = re.compile(r"figure:([\w-]+\.\w+(?:\.(?:least|most|mean)\b)?)")
 _GIVEN_AWAY_PERCENT = 2
-_UNIT_OF_END = {"s": "s", "bytes": "MiB", "bps": "KiB/s", "hz": ""}
+_UNIT_OF_END = {"s": "s", "bytes": "MiB", "bps": "KiB/s", "hz": "", "dropped": ""}
 
 
 def students(number: int) -> list[Student]:
@@ -111,7 +111,8 @@ def _filled(answer: str, question: Question, run: Figures) -> str:
     """Return an answer with figures in the place of their names."""
 
     def figure(match: re.Match[str]) -> str:
-        in_words = _UNIT_OF_END.get(OVER.sub("", match[1]).rpartition("_")[2], "MiB")
+        end = re.split(r"[._]", OVER.sub("", match[1]))[-1]
+        in_words = _UNIT_OF_END.get(end, "MiB")
         unit = in_words if question.kind == "sentence" else question.unit
         return written(run[match[1]], unit)
 

@@ -8,7 +8,7 @@ import pytest
 from wblab.lessons.check import measured
 from wblab.lessons.figures import Figures
 from wblab.lessons.lesson import LESSON, REFERENCE, TEMPLATE, read_lesson
-from wblab.lessons.proof import faults, students
+from wblab.lessons.proof import answered, faults, students
 from wblab.lessons.runs import spec
 
 CHANGE = """
@@ -85,3 +85,13 @@ def test_figures_of_several_seeds_are_their_least_most_and_mean(folder, monkeypa
     of_one = [found[f"l1.longest_pause_s{over}"] for over in ("", ".least", ".most", ".mean")]
     assert of_one == [1.0, 1.0, 3.0, 2.0]
     assert found["l1.paused_throttled_s.mean"] == 0.0  # no pause of this cause in any run
+
+
+def test_figures_in_a_sentence_have_their_unit(folder, make, monkeypatch):
+    sentence = 'kind = "sentence"\nask = "Say it."\ncites = ["l1.dropped"]\nwords = [["lost"]]\n'
+    (folder / LESSON).write_text((folder / LESSON).read_text() + f"\n[question.say]\n{sentence}")
+    lesson, (student,) = read_lesson(folder), students(1)
+    run = Figures({"l1.dropped": 1300.0, "l1.paused_s.most": 1.5, "dirty.most": 3e6, "l1.throughput_bps": 2048.0})
+    monkeypatch.setattr("wblab.lessons.proof.measured", lambda *_: run)
+    said = {"say": ", ".join(f"figure:{name}" for name in run)}
+    assert answered(lesson, student, said, make) == {"say": "1300, 1.50 s, 2.86 MiB, 2.00 KiB/s"}
