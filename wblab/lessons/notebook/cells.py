@@ -16,8 +16,8 @@ _KERNEL = {"kernelspec": {"display_name": "Python 3", "language": "python", "nam
 _HOW = f"""\
 Choose *Run > Run All Cells* whenever you open this notebook. Then go from top to bottom: predict, look, explain,
 change. A cell does what a command of the text does. Answers are saved in `{ANSWER}` at once, so you can go on in a
-terminal and come back. *Check* makes your runs, also those of changed specs, which takes some seconds, and says what is
-right."""
+terminal and come back. *Check* makes the runs that it needs, also those of changed specs, some seconds for each run,
+and says what is right."""
 _WHY = """\
 ## Why it is so
 
