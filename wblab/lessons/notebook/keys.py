@@ -68,8 +68,11 @@ class KeyWidget:
 
 
 def typed(text: str) -> str | int | None:
-    """Return the value that a text field stands for: None if it is empty, a whole number, or text."""
-    plain = text.strip()
+    """Return the value that a text field stands for: None if it is empty, a whole number, or text.
+
+    Hints show values as the file has them: text in quotes.
+    """
+    plain = text.strip().removeprefix('"').removesuffix('"').strip()
     if not plain:
         return None
     return int(plain) if plain.isascii() and plain.isdigit() else plain

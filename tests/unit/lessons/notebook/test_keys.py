@@ -72,7 +72,10 @@ def test_any_other_key_is_a_text_field(widget):
     assert written == ["5ms", 7, None]
 
 
-@pytest.mark.parametrize(("text", "value"), [("", None), ("  ", None), ("12", 12), ("1ms", "1ms"), ("-1", "-1")])
+@pytest.mark.parametrize(
+    ("text", "value"),
+    [("", None), ("  ", None), ("12", 12), ("1ms", "1ms"), ("-1", "-1"), (' "8M" ', "8M"), ('""', None)],
+)
 def test_typed(text, value):
     assert typed(text) == value
 
