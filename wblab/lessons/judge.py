@@ -100,7 +100,7 @@ def _sentence(name: str, question: Question, answer: object, run: Figures) -> Ju
     numbers = cited(text)
     found = [figure for figure in question.cites if any(one.is_near(run[figure], _CITED_PERCENT) for one in numbers)]
     if len(re.findall(r"[^\W\d_]{2,}", text)) < _FEWEST_WORDS:
-        return Judged(name, "wrong", "write a sentence: what waited, for what, and how long")
+        return Judged(name, "wrong", f"write a sentence of at least {_FEWEST_WORDS} words that answers the question")
     if more := max(0, question.enough - len(found)):
         figure = "1 figure" if more == 1 else f"{more} figures"
         return Judged(name, "wrong", f"cite {figure} more of your run, with a unit: 0.25 s")
