@@ -1,5 +1,6 @@
 """Lists and tables as HTML."""
 
+import re
 from collections.abc import Sequence
 from html import escape
 
@@ -7,11 +8,12 @@ from wblab.lab.printable import printable
 from wblab.lab.tables import Table
 
 _LONG = 24  # letters
+_NAME = re.compile(r"\*([\w-]+)\*")  # the disk *slow*
 
 
 def as_list(texts: Sequence[str]) -> str:
-    """Return texts as a list; nothing if there are none."""
-    items = "".join(f"<li>{escape(printable(text))}</li>" for text in texts)
+    """Return texts as a list, names between asterisks in italics; nothing if there are none."""
+    items = _NAME.sub(r"<em>\1</em>", "".join(f"<li>{escape(printable(text))}</li>" for text in texts))
     return f"<ul>{items}</ul>" if items else ""
 
 
