@@ -7,13 +7,14 @@ from typing import Any
 
 from wblab.lab.printable import printable
 
+_HANG = 2  # letters
 _STYLE = """\
 <style>
 .wblab-lesson { max-width: 75em; line-height: 1.5; overflow-wrap: break-word; white-space: normal }
 .wblab-lesson :is(p, ul, dl, pre) { max-width: 52em; margin: .4em 0 }
 .wblab-lesson .scroll { overflow-x: auto }
 .wblab-lesson pre { white-space: pre-wrap; word-break: normal; overflow-wrap: break-word }
-.wblab-lesson pre > span { display: inline-block; max-width: 100%; padding-left: 9ch; text-indent: -9ch }
+.wblab-lesson pre > span { display: inline-block; max-width: 100% }
 .wblab-lesson .long { min-width: 16em; white-space: normal }
 .wblab-lesson table { border-collapse: collapse; margin: .4em 0 }
 .wblab-lesson caption { text-align: left; font-weight: bold }
@@ -58,10 +59,16 @@ def said(text: str) -> Shown:
 
 
 def block(lines: Iterable[str]) -> Shown:
-    """Return lines to be shown as they are."""
+    """Return lines to be shown as they are; a long one goes on below its beginning, a little to the right."""
     texts = [printable(line) for line in lines]
-    html = "\n".join(f"<span>{escape(text)}</span>" for text in texts)
+    html = "\n".join(map(_hanging, texts))
     return Shown(f"<pre>{html}</pre>", "\n".join(texts))
+
+
+def _hanging(text: str) -> str:
+    """Return a line as HTML."""
+    begins = len(text) - len(text.lstrip()) + _HANG
+    return f'<span style="padding-left: {begins}ch; text-indent: -{begins}ch">{escape(text)}</span>'
 
 
 def together(parts: Iterable[Shown]) -> Shown:

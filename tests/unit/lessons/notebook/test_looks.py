@@ -11,7 +11,7 @@ from wblab.core.errors import InputError
 from wblab.lab.formats import CONSOLE
 from wblab.lab.tables import Table
 from wblab.lessons.notebook import looks
-from wblab.lessons.notebook.html import as_html
+from wblab.lessons.notebook.html import as_html, as_list
 from wblab.lessons.notebook.looks import looked
 from wblab.lessons.sections import Look
 
@@ -50,11 +50,13 @@ def test_why_in_words(run):
 
 def test_why_with_its_evidence(run, monkeypatch):
     monkeypatch.setattr(looks, "explanations", lambda run: ["a pause"])
-    monkeypatch.setattr(looks, "evidence", lambda run, found, bound: [*found, "do_wp_page > <b>", bound])
+    monkeypatch.setattr(looks, "evidence", lambda run, found, bound: [*found, "   do_wp_page > <b>", bound])
     shown = looked(run, Look("why", evidence=True))
-    assert shown.text == "a pause\ndo_wp_page > <b>\n300 ms"
+    assert shown.text == "a pause\n   do_wp_page > <b>\n300 ms"
     assert shown.html == (
-        "<pre><span>a pause</span>\n<span>do_wp_page &gt; &lt;b&gt;</span>\n<span>300 ms</span></pre>"
+        '<pre><span style="padding-left: 2ch; text-indent: -2ch">a pause</span>\n'
+        '<span style="padding-left: 5ch; text-indent: -5ch">   do_wp_page &gt; &lt;b&gt;</span>\n'
+        '<span style="padding-left: 2ch; text-indent: -2ch">300 ms</span></pre>'
     )
 
 
@@ -82,3 +84,8 @@ def test_a_table_is_no_markup():
     assert "<i>" not in html
     assert "<td class=n>1</td>" in html
     assert "<th scope=col>a&lt;</th><td></td>" in as_html(Table([("1", "2")], ("a<", "")), "empty")
+
+
+def test_names_in_a_list_are_in_italics():
+    html = as_list(["the disk *slow*, 2 * 3 * 4 <b>"])
+    assert html == "<ul><li>the disk <em>slow</em>, 2 * 3 * 4 &lt;b&gt;</li></ul>"
