@@ -31,8 +31,9 @@ class Look:
     """What a text says to look at. of: the change whose run it is of, or else the student's own.
 
     around: a load whose longest pause a timeline shows. words: of lines that the run's programs printed. evidence:
-    whether each pause is shown with the kernel's functions and the trace's events. Of the runs of all specs: load, the
-    one whose longest pauses are shown or compared; metric and by, what is compared and the key that runs differ in.
+    whether each pause is shown with the kernel's functions and the trace's events. load: the only one whose pauses are
+    explained. Of the runs of all specs: load, the one whose longest pauses are shown or compared; metric and by, what
+    is compared and the key that runs differ in.
     """
 
     view: View
@@ -126,7 +127,7 @@ def _look(words: list[str], of: str) -> Look | None:
         case ["wblab", "pauses", *_]:
             look = Look("pauses", of)
         case ["wblab", "why", *options]:
-            look = Look("why", of, evidence="--evidence" in options)
+            look = Look("why", of, evidence="--evidence" in options, load=_after("--load", options))
         case ["wblab", "timeline", *options]:
             look = Look("timeline", of, around=_after("--around", options))
         case ["wblab", "compare", *options]:

@@ -79,3 +79,8 @@ def test_the_latest_run_is_also_that_of_the_section_before(tmp_path):
     text = "## 1. Look\n\n    wblab run smaller.toml\n\n## 2. Explain\n\n    wblab why latest\n"
     *_, explain = sections(text, at.state.who.questions(at.lesson))
     assert explain.looks == (Look("why", of="smaller"),)
+
+
+def test_why_of_one_load():
+    (_, explain) = sections("## 1. Explain\n\n    wblab why latest --load w1\n", {})
+    assert explain.looks == (Look("why", load="w1"),)

@@ -96,9 +96,12 @@ class NotebookLesson:
         self._look(Look("timeline", of, around))
 
     @_plainly
-    def why(self, of: str = "", *, evidence: bool = False) -> None:
-        """Show what each pause of a run was; evidence: with the kernel's functions and the trace's events."""
-        self._look(Look("why", of, evidence=evidence))
+    def why(self, of: str = "", *, evidence: bool = False, load: str = "") -> None:
+        """Show what each pause of a run, or of one of its loads, was.
+
+        evidence: with the kernel's functions and the trace's events.
+        """
+        self._look(Look("why", of, evidence=evidence, load=load))
 
     @_plainly
     def printed(self, words: str, of: str = "") -> None:

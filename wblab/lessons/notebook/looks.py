@@ -73,7 +73,7 @@ def _timeline(run: Run, look: Look) -> Shown:
 
 
 def _why(run: Run, look: Look) -> Shown:
-    found = explanations(run)
+    found = explanations(run, look.load)
     bound = duration(DEFAULT_BOUND_NS)
     if not found:
         return said(f"No pause over {bound}.")

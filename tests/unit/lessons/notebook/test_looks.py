@@ -49,7 +49,7 @@ def test_why_in_words(run):
 
 
 def test_why_with_its_evidence(run, monkeypatch):
-    monkeypatch.setattr(looks, "explanations", lambda run: ["a pause"])
+    monkeypatch.setattr(looks, "explanations", lambda run, load: [f"a pause{load}"])
     monkeypatch.setattr(looks, "evidence", lambda run, found, bound: [*found, "   do_wp_page > <b>", bound])
     shown = looked(run, Look("why", evidence=True))
     assert shown.text == "a pause\n   do_wp_page > <b>\n300 ms"
@@ -58,6 +58,7 @@ def test_why_with_its_evidence(run, monkeypatch):
         '<span style="padding-left: 5ch; text-indent: -5ch">   do_wp_page &gt; &lt;b&gt;</span>\n'
         '<span style="padding-left: 2ch; text-indent: -2ch">300 ms</span></pre>'
     )
+    assert looked(run, Look("why", evidence=True, load=" of w1")).text.startswith("a pause of w1\n")
 
 
 def test_what_a_load_dropped_stands_below_the_table(run):
