@@ -76,8 +76,10 @@ def _predicted(name: str, question: Question, answer: object, run: Figures) -> J
     value = number.value
     if number.is_near(figure, question.percent):
         compared = "about right"
-    elif not value or not figure:
+    elif not figure:
         compared = f"it is {written(figure, question.unit)}"
+    elif not value:
+        compared = "it is more"
     else:
         times = max(value / figure, figure / value)
         compared = f"it is {times:.{0 if times >= _WHOLE else 1}f} times {'less' if value > figure else 'more'}"
