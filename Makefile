@@ -5,7 +5,7 @@ VENV := .venv
 WBLAB := $(VENV)/bin/wblab
 STAMP := $(VENV)/.installed
 DEVELOPED := $(VENV)/.developed
-PIP := $(VENV)/bin/pip install --quiet --no-compile --disable-pip-version-check
+PIP := $(VENV)/bin/pip install --quiet --no-compile --disable-pip-version-check --constraint constraints.txt
 # What takes long says when it begins and how long it took, also where nobody sees a bar.
 STEP := $(PYTHON) -m wblab.lab.progress
 # Jupyter asks for it, so that nobody is root by accident.
@@ -19,7 +19,7 @@ PYTEST = $(VENV)/bin/pytest -n auto --dist loadfile --no-loadscope-reorder --lef
 LEFT_OUT := .pytest_cache/left-out
 
 .DEFAULT_GOAL := help
-.PHONY: help run test developed stock unit uml soak golden expected figures results wisdom atlas outside findings lint docs bench notebooks kernel setup packages doctor reference clean
+.PHONY: help run test developed stock unit uml soak golden expected figures results wisdom atlas outside findings lint docs bench notebooks kernel lock ends setup packages doctor reference clean
 
 help: ## Show this help
 	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | awk -F ':.*## ' '{ printf "  make %-10s %s\n", $$1, $$2 }'
@@ -103,6 +103,12 @@ notebooks: setup ## Open the notebooks in a browser (JupyterLab)
 kernel: setup ## Build the kernel (cached)
 	@$(WBLAB) kernel build
 
+lock: developed ## Choose the newest Python packages in the ranges of pyproject.toml, in constraints.txt
+	@$(VENV)/bin/python tests/support/versions.py lock
+
+ends: developed ## Run the tests that use Python packages on the lowest and on the newest versions of each range
+	@$(VENV)/bin/python tests/support/versions.py ends
+
 reference: setup ## Write the page about all verbs and options anew
 	@$(WBLAB) reference > docs/reference/commands.md
 
@@ -121,12 +127,12 @@ packages:
 	{ echo "wblab: $(PYTHON) must be Python 3.11 or later: set PYTHON=python3.x" >&2; exit 2; }
 	@$(PYTHON) -m wblab.lab.packages $(PACKAGES)
 
-$(STAMP): pyproject.toml
+$(STAMP): pyproject.toml constraints.txt
 	@$(STEP) "virtual environment $(VENV)" $(PYTHON) -m venv $(VENV)
 	@$(STEP) "the lab and its Python packages" $(PIP) --editable .
 	@touch $@
 
-$(DEVELOPED): $(STAMP) pyproject.toml
+$(DEVELOPED): $(STAMP) pyproject.toml constraints.txt
 	@$(STEP) "what tests and all verbs need" $(PIP) --editable '.[dev]'
 	@touch $@
 

@@ -8,8 +8,10 @@ import tomllib
 from pathlib import Path
 
 import pytest
+from packaging.requirements import Requirement
 from support.corealone import command
 from support.runs import MS, S, write_run
+from support.versions import locked, lowest, requirements
 
 from wblab.cli import VERBS
 from wblab.core.errors import InputError
@@ -42,7 +44,7 @@ def imported(path: Path) -> set[str]:
 
 
 def test_the_core_is_small():
-    assert {requirement.partition("==")[0] for requirement in PROJECT["dependencies"]} == CORE
+    assert {Requirement(text).name for text in PROJECT["dependencies"]} == CORE
 
 
 def test_every_package_is_in_the_core_or_in_an_extra():
@@ -50,13 +52,33 @@ def test_every_package_is_in_the_core_or_in_an_extra():
     assert set().union(*map(imported, SOURCES)) - known == set()
 
 
-def test_extras_equal_those_of_the_package_with_exact_versions():
-    optional = PROJECT["optional-dependencies"]
-    assert set(MODULES) | {"dev"} == set(optional)
-    every = [*PROJECT["dependencies"], *(text for extra in optional.values() for text in extra)]
-    assert [text for text in every if "==" not in text and not text.startswith("wblab[")] == []
-    pins = {text.partition("==")[0]: text for text in every if "==" in text}
-    assert set(pins.values()) == {text for text in every if "==" in text}, "one package, two versions"
+def test_extras_equal_those_of_the_package():
+    assert set(MODULES) | {"dev"} == set(PROJECT["optional-dependencies"])
+
+
+def test_every_package_has_a_range_that_holds_its_locked_version():
+    names = [one.name for one in requirements()]
+    assert len(names) == len(set(names)), "one package, two ranges"
+    for one in requirements():
+        assert {bound.operator for bound in one.specifier} == {">=", "<"}, one
+        assert one.specifier.contains(locked()[one.name.lower()]), one
+
+
+@pytest.mark.parametrize("project", ["pyproject.toml"])
+def test_what_builds_a_wheel_is_the_locked_version(project):
+    system = tomllib.loads((ROOT / project).read_text())["build-system"]
+    assert system["requires"] == [f"hatchling=={locked()['hatchling']}"]
+
+
+def test_tools_are_only_locked():
+    tools = [one for one in requirements(tools=True) if not one.specifier]
+    assert "pytest" in {one.name for one in tools}
+    assert {one.name.lower().replace("_", "-") for one in tools} <= set(locked())
+
+
+def test_the_lower_ends_are_constraints():
+    assert "numpy==2.0" in lowest(requirements())
+    assert len(lowest(requirements())) == len(requirements())
 
 
 @pytest.mark.parametrize("verb", [verb.name for verb in VERBS])
