@@ -43,7 +43,7 @@ def examine() -> list[Finding]:
         _memory,
         _cache,
     )
-    return [*(check() for check in checks), *abilities()]
+    return [*(check() for check in checks), *([_compiler()] if built().good else []), *abilities()]
 
 
 def table(findings: Sequence[Finding]) -> Table:
@@ -79,11 +79,16 @@ def _guest_python() -> Finding:
 
 
 def _packages() -> Finding:
-    """Look for a compiler too, which no run needs once there is a kernel."""
-    missing = missing_packages()
-    found = ", ".join(own_names(missing)) or "all installed"
-    needed = not (only_build(missing) and built().good)
-    return Finding("packages", not missing, found, advice(missing), needed=needed)
+    """Look for what runs call; and, without a kernel, for what builds one."""
+    kernel = built().good
+    missing = [package for package in missing_packages() if not (kernel and only_build([package]))]
+    return Finding("packages", not missing, ", ".join(own_names(missing)) or "all installed", advice(missing))
+
+
+def _compiler() -> Finding:
+    missing = [package for package in missing_packages() if only_build([package])]
+    found = f"{', '.join(own_names(missing)) or 'all installed'}: to build other kernels"
+    return Finding("packages of builds", not missing, found, advice(missing), needed=False)
 
 
 def _ptrace() -> Finding:

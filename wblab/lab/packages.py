@@ -13,6 +13,7 @@ from importlib.util import find_spec
 from pathlib import Path
 
 from wblab.lab.distributions import DEBIAN, this_distribution
+from wblab.lab.places import INSTALLED
 from wblab.lab.progress import step
 from wblab.lab.tools import tool_path
 
@@ -30,12 +31,12 @@ _OF_BUILDS = {
 }
 _OF_RUNS = {
     "mke2fs": "e2fsprogs",
-    "mkfs.xfs": "xfsprogs",
     "trace-cmd": "trace-cmd",
 }
 PROGRAMS = _OF_BUILDS | _OF_RUNS
 # Program -> Debian package, of programs that only some runs call.
 OPTIONAL_PROGRAMS = {
+    "mkfs.xfs": "xfsprogs",
     "mkfs.btrfs": "btrfs-progs",
     "mkfs.f2fs": "f2fs-tools",
     "mkfs.vfat": "dosfstools",
@@ -66,7 +67,7 @@ _ENVIRONMENT = os.environ | {"DEBIAN_FRONTEND": "noninteractive"}
 def missing_packages() -> list[str]:
     """Return the packages to install for the lab, by Debian's names, in a stable order."""
     missing = _missing(PROGRAMS, HEADERS)
-    if find_spec("ensurepip") is None or find_spec("venv") is None:
+    if not INSTALLED and (find_spec("ensurepip") is None or find_spec("venv") is None):  # `make` makes .venv
         missing.append("python3-venv")
     return missing
 

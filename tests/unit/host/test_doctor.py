@@ -100,6 +100,7 @@ def test_a_machine_without_yama_allows_ptrace(monkeypatch, tmp_path):
 
 def test_missing_packages_are_found(monkeypatch):
     monkeypatch.setattr(doctor, "missing_packages", lambda: ["bc", "flex"])
+    monkeypatch.setattr(doctor, "built", lambda: Finding("kernel", False, "none built yet", needed=False))
     finding = found("packages")
     assert (finding.good, finding.found) == (False, "bc, flex")
     assert finding.advice.endswith(" bc flex'")
@@ -107,14 +108,15 @@ def test_missing_packages_are_found(monkeypatch):
 
 def test_a_compiler_is_needed_only_without_a_kernel(monkeypatch):
     there = Finding("kernel", True, "7.2", needed=False)
+    monkeypatch.setattr(doctor, "missing_packages", lambda: ["gcc", "e2fsprogs", "libc6-dev"])
     monkeypatch.setattr(doctor, "built", lambda: there)
-    monkeypatch.setattr(doctor, "missing_packages", lambda: ["gcc", "libc6-dev"])
-    assert (found("packages").good, found("packages").needed) == (False, False)
-    monkeypatch.setattr(doctor, "missing_packages", lambda: ["gcc", "e2fsprogs"])
-    assert found("packages").needed
-    monkeypatch.setattr(doctor, "missing_packages", lambda: ["gcc", "libc6-dev"])
+    assert (found("packages").needed, found("packages").found) == (True, "e2fsprogs")
+    assert found("packages").advice.endswith(" e2fsprogs'")
+    builds = found("packages of builds")
+    assert (builds.good, builds.needed, builds.found) == (False, False, "gcc, libc6-dev: to build other kernels")
     monkeypatch.setattr(doctor, "built", lambda: Finding("kernel", False, "none built yet", needed=False))
-    assert found("packages").needed
+    assert found("packages").found == "gcc, e2fsprogs, libc6-dev"
+    assert "packages of builds" not in [finding.check for finding in doctor.examine()]
 
 
 def test_random_addresses_are_found(monkeypatch):
