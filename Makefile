@@ -19,7 +19,7 @@ PYTEST = $(VENV)/bin/pytest -n auto --dist loadfile --no-loadscope-reorder --lef
 LEFT_OUT := .pytest_cache/left-out
 
 .DEFAULT_GOAL := help
-.PHONY: help run test developed stock unit uml soak golden expected figures results wisdom atlas outside findings lint docs bench notebooks kernel lock ends setup packages doctor reference clean
+.PHONY: help run test developed stock unit uml soak golden expected figures results wisdom atlas outside findings lint docs bench notebooks kernel dist lock ends setup packages doctor reference clean
 
 help: ## Show this help
 	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | awk -F ':.*## ' '{ printf "  make %-10s %s\n", $$1, $$2 }'
@@ -109,6 +109,15 @@ lock: developed ## Choose the newest Python packages in the ranges of pyproject.
 ends: developed ## Run the tests that use Python packages on the lowest and on the newest versions of each range
 	@$(VENV)/bin/python tests/support/versions.py ends
 
+# The same checkout and kernel give the same bytes. Another kernel: make dist KERNEL=6.12
+dist: setup ## Build two wheels into dist/: the lab, and its kernel
+	@$(WBLAB) kernel build $(KERNEL)
+	@$(STEP) "what builds wheels" $(PIP) hatchling
+	@rm -rf dist
+	@$(STEP) "the lab's wheel" $(VENV)/bin/python -m hatchling build --target wheel
+	@$(STEP) "the kernel's wheel" env -C misc/kernel-wheel WBLAB_KERNEL=$(KERNEL) \
+	    $(CURDIR)/$(VENV)/bin/python -m hatchling build --target wheel --directory $(CURDIR)/dist
+
 reference: setup ## Write the page about all verbs and options anew
 	@$(WBLAB) reference > docs/reference/commands.md
 
@@ -137,4 +146,4 @@ $(DEVELOPED): $(STAMP) pyproject.toml constraints.txt
 	@touch $@
 
 clean: ## Remove .venv and caches; results in exp/ and built kernels stay
-	rm -rf $(VENV) docs/_build .mypy_cache .ruff_cache .pytest_cache .import_linter_cache *.egg-info
+	rm -rf $(VENV) dist docs/_build .mypy_cache .ruff_cache .pytest_cache .import_linter_cache *.egg-info

@@ -7,6 +7,7 @@ from pathlib import Path
 from wblab.core.errors import WblabError
 from wblab.host.finding import Finding
 from wblab.host.machine import tool_versions
+from wblab.kernels import catalog, packaged
 from wblab.kernels.wanted import find_kernel
 from wblab.lab import extras
 from wblab.machine.cgroup import cgroup_root, controllers_of
@@ -33,12 +34,15 @@ def abilities() -> list[Finding]:
 
 
 def built() -> Finding:
-    """Return whether there is a kernel."""
+    """Return whether there is a kernel, and which."""
     try:
-        found = find_kernel()
+        known = catalog.load()
+        found, default = find_kernel(), known.find(known.default)
+        package = packaged.describe(found, default, known)
     except WblabError as error:
         return Finding(KERNEL, False, str(error), BUILD, needed=False)
-    return Finding(KERNEL, found is not None, found.release if found else "none built yet", BUILD, needed=False)
+    words = ", ".join(filter(None, [found.release if found else "none built yet", package]))
+    return Finding(KERNEL, found is not None, words, BUILD, needed=False)
 
 
 def _trace_cmd() -> Finding:

@@ -2,10 +2,10 @@
 
 from wblab.kernels.features import SortedEvents, features, has_virtual_time, sort_events
 from wblab.kernels.kernel import Kernel
+from wblab.kernels.listed import Listed, list_kernels
 from wblab.kernels.make import build_tools
 from wblab.kernels.wanted import (
     KernelResolver,
-    Listed,
     build_kernel,
     build_tree,
     built_kernel,
@@ -13,7 +13,6 @@ from wblab.kernels.wanted import (
     check_patches,
     find_kernel,
     full_name,
-    list_kernels,
 )
 
 __all__ = [

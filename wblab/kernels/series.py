@@ -83,26 +83,18 @@ def adopt(identity: Identity, known: Catalog) -> str | None:
 
     Return None and record nothing if this checkout has other patches, options or another source.
     """
-    name = _name(identity, known)
+    name = name_of(identity, known)
     if name is None:
         return None
     _keep_note(known.find(name), known, result(identity.build_id), None)
     return name
 
 
-def with_options(series: Series, known: Catalog) -> dict[str, Kernel]:
-    """Return the kernels of a series, and of its variants, that are built with options of their own, by name."""
-    found = {}
-    for path in sorted((cache.home() / "current").glob(f"{series.name}[-{VARIANT}]*.json")):
-        name = str((cache.read_json(path) or {}).get("name", ""))
-        with suppress(InputError):  # a variant that this checkout has not
-            if options_in(name)[1] and known.knows(name) and (built := current(known.find(name), known)):
-                found[name] = built
-    return found
+def name_of(identity: Identity, known: Catalog) -> str | None:
+    """Return the name in this checkout of the kernel with this identity, such as 7.3+hz-1000.
 
-
-def _name(identity: Identity, known: Catalog) -> str | None:
-    """Return the name in this checkout of the kernel with a checked identity, or None."""
+    None: this checkout has other patches, options or another source.
+    """
     pin = known.pins.get(identity.series)
     if pin is None or not known.knows(identity.series) or VARIANT in identity.series:
         return None
@@ -118,6 +110,17 @@ def _name(identity: Identity, known: Catalog) -> str | None:
     usual = config.parse_allconfig(config.allconfig(recipe(name, known).options))
     name = named(name, {option: value for option, value in built.items() if usual.get(option) != value})
     return name if recipe(name, known).key(pin.identity, identity.compiler) == identity.build_id else None
+
+
+def with_options(series: Series, known: Catalog) -> dict[str, Kernel]:
+    """Return the kernels of a series, and of its variants, that are built with options of their own, by name."""
+    found = {}
+    for path in sorted((cache.home() / "current").glob(f"{series.name}[-{VARIANT}]*.json")):
+        name = str((cache.read_json(path) or {}).get("name", ""))
+        with suppress(InputError):  # a variant that this checkout has not
+            if options_in(name)[1] and known.knows(name) and (built := current(known.find(name), known)):
+                found[name] = built
+    return found
 
 
 def _changes(variant: str, known: Catalog, plain: str) -> set[tuple[str, str]]:

@@ -4,64 +4,28 @@ import os
 import shlex
 from collections.abc import Callable, Collection, Mapping
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cache as once
 from pathlib import Path
 from types import MappingProxyType
 from typing import TypeAlias
 
 from wblab.core.errors import InputError, WblabError
-from wblab.kernels import cache, catalog, choice, here, kernel, make, places, series, source, tree
+from wblab.kernels import cache, catalog, choice, here, kernel, make, packaged, series, source, tree
 from wblab.kernels.build import Build, Say
 from wblab.kernels.catalog import Catalog
 from wblab.kernels.choice import Choice, PatchError, ReadFile
 from wblab.kernels.kernel import Kernel
-from wblab.kernels.pins import Pin
 from wblab.kernels.processors import on_processors
 from wblab.kernels.recipe import choose_for, recipe_of_tree
 from wblab.kernels.series import NoSourceError
 from wblab.kernels.source import Source
 from wblab.kernels.stock import kernel as stock
-from wblab.lab.kernelname import VARIANT, named, options_in, processors_in, with_processors
+from wblab.lab.kernelname import named, options_in, processors_in, with_processors
 from wblab.lab.progress import Report, silent
 
 # From the name of a kernel in a spec to the kernel that runs use. Raises InputError.
 KernelResolver: TypeAlias = Callable[[str], Kernel]
-
-
-@dataclass(frozen=True)
-class Listed:
-    """One series of the catalog, as `wblab kernel list` shows it."""
-
-    series: str
-    default: bool
-    kernel: Kernel | None  # None: not built with today's patches and configuration
-    patches: tuple[str, ...]
-    variants: dict[str, Kernel | None]  # the kernel with one variant, by its name
-    configured: dict[str, Kernel]  # those built with options of a user's own, by their whole names
-    pin: Pin | None
-    source: str  # of the pin, in words; "" without a pin
-
-
-def list_kernels() -> list[Listed]:
-    """Return all series that the lab knows, newest first. Build and fetch nothing."""
-    known = catalog.load()
-    return [
-        Listed(
-            series=entry.name,
-            default=entry.name == known.default,
-            kernel=series.current(entry, known),
-            patches=tuple(patch.name for patch in known.patches(entry.name)),
-            variants={
-                variant: series.current(known.find(f"{entry.name}{VARIANT}{variant}"), known)
-                for variant in known.variants(entry.name)
-            },
-            configured=series.with_options(entry, known),
-            pin=known.pins.get(entry.name),
-            source=places.source_of(known.pins[entry.name], entry).description if entry.name in known.pins else "",
-        )
-        for entry in known.series
-    ]
 
 
 def built_kernel(name: str, *, given: Collection[str] = (), option: str = "--kernel") -> Kernel:
@@ -86,10 +50,18 @@ def built_kernel(name: str, *, given: Collection[str] = (), option: str = "--ker
         build = shlex.join(["wblab", "kernel", "build", *([plain] if plain else []), *with_options])
         what = f"kernel {name}" if plain else f"the default kernel{named('', options)}"
         raise InputError(
-            f"{what} is not built yet: build it with '{build}' (some minutes, 2.5 GB), or add a packed one with "
-            "'wblab kernel add FILE'"
+            f"{what} is not built yet: {_other_package(plain, options)}build it with '{build}' (some minutes, "
+            "2.5 GB), or add a packed one with 'wblab kernel add FILE'"
         )
     return kernel_
+
+
+def _other_package(plain: str, options: Mapping[str, str]) -> str:
+    known = catalog.load()
+    if plain and not known.knows(plain):
+        return ""
+    why = packaged.describe(None, known.find(named(plain or known.default, options)), known)
+    return f"{why}; or " if why else ""
 
 
 def _here(name: str, given: Collection[str], option: str) -> Kernel:
@@ -145,7 +117,7 @@ def find_kernel(wanted: str | None = None) -> Kernel | None:
         return stock.find(wanted or "")
     known = catalog.load()
     if wanted is None:
-        return series.current(known.find(known.default), known) or _stand_in(known)
+        return packaged.current(known.find(known.default), known) or _stand_in(known)
     plain, options, processors = _parted(wanted)
     found = _find(plain, options, known)
     return on_processors(found, processors, wanted) if found else None
@@ -154,7 +126,7 @@ def find_kernel(wanted: str | None = None) -> Kernel | None:
 def _find(plain: str, options: Mapping[str, str], known: Catalog) -> Kernel | None:
     path = _path(plain, known) if plain else None
     if path is None:
-        return series.current(known.find(named(plain or known.default, options)), known)
+        return packaged.current(known.find(named(plain or known.default, options)), known)
     if kernel.is_executable(path):
         return _executable(path, options)
     given = source.given(path)
@@ -186,8 +158,10 @@ def build_kernel(
     if wanted is None:
         return _build_default(known, report, say)
     if path is None:
+        entry = known.find(named(plain or known.default, options))
+        packaged.current(entry, known)  # then there is nothing to build
         try:
-            return series.build(known.find(named(plain or known.default, options)), known, report, say)
+            return series.build(entry, known, report, say)
         except NoSourceError as error:
             raise WblabError(f"no source for kernel {wanted}: {error}; name a tree or a tarball instead") from None
     if kernel.is_executable(path):
@@ -246,7 +220,7 @@ def _given_build(given: Source, known: Catalog, options: Mapping[str, int | str]
 
 def _build_default(known: Catalog, report: Report, say: Say) -> Kernel:
     """Build the default series, or else the newest older one with a source, and remember which."""
-    if not series.current(known.find(known.default), known) and (stand_in := _stand_in(known)):
+    if not packaged.current(known.find(known.default), known) and (stand_in := _stand_in(known)):
         return stand_in
     reason = ""  # why the default series has no source
     for candidate in known.from_default():
@@ -271,7 +245,7 @@ def _stand_in(known: Catalog) -> Kernel | None:
     names = [candidate.name for candidate in known.series]
     if not memory or memory.get("default") != known.default or memory.get("series") not in names:
         return None
-    found = series.current(known.find(str(memory["series"])), known)
+    found = packaged.current(known.find(str(memory["series"])), known)
     return replace(found, instead_of=known.default) if found else None
 
 

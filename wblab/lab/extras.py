@@ -17,6 +17,7 @@ MODULES = {
     "live": ("aiohttp", "psutil", "pyroute2", "scipy"),
     "cluster": ("dask", "distributed"),
     "notebooks": ("IPython", "ipywidgets", "tomlkit"),
+    "kernel": ("wblab_kernel",),
 }
 
 
@@ -42,12 +43,17 @@ def command(extras: Collection[str]) -> str:
         return shlex.join(
             [str(ours if ours.exists() else sys.executable), "-m", "pip", "install", "--editable", wanted]
         )
-    wanted = f"wblab[{','.join(whole)}]{_origin()}"
+    # Wheels in a directory, as `make dist` writes them, are nowhere else: then add to the installation as it is.
+    origin = "" if is_there("kernel") else _origin()
+    wanted = f"wblab[{','.join(whole)}]{origin}"
     prefix = Path(sys.prefix)
     if (prefix / "pipx_metadata.json").is_file():
-        return shlex.join(["pipx", "install", "--force", wanted])
+        return shlex.join(
+            [*(["pipx", "install", "--force"] if origin else ["pipx", "runpip", "wblab", "install"]), wanted]
+        )
     if (prefix / "uv-receipt.toml").is_file():
-        return shlex.join(["uv", "tool", "install", "--force", wanted])
+        here = ["uv", "pip", "install", "--python", sys.executable]
+        return shlex.join([*(["uv", "tool", "install", "--force"] if origin else here), wanted])
     return shlex.join([sys.executable, "-m", "pip", "install", wanted])
 
 

@@ -6,6 +6,7 @@ below `wblab.kernels.cache.home()`.
 """
 
 import os
+from importlib.util import find_spec
 from pathlib import Path
 
 from wblab.core.errors import InputError
@@ -32,6 +33,12 @@ LINUX_UML = SHARE / "linux-uml"
 _CHOSEN = os.environ.get("WBLAB_EXP")
 # Where run directories go unless --exp says so: an installation is no place for them, so that of who calls is.
 RESULTS = Path(_CHOSEN) if _CHOSEN else Path("exp") if INSTALLED else ROOT / "exp"
+
+
+def packaged_kernels() -> Path | None:
+    """Return the folder of the kernels that the package wblab-kernel has brought, or None."""
+    found = find_spec("wblab_kernel")
+    return Path(found.origin).parent if found and found.origin else None
 
 
 def check_checkout(path: Path, option: str) -> None:

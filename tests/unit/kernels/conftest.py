@@ -29,6 +29,14 @@ case $* in
 esac
 """
 
+# What `make linux` writes: the parts of a User Mode Linux that the lab reads.
+LINUX = r"""
+make_linux() {
+    printf '\177ELF umid= Linux version 7.3.0 (wblab@localhost) (gcc 1.0, ld 1.0) #1'
+    printf IKCFG_ST; gzip -nc "$objects/.config"; printf IKCFG_ED; cat "$2/hello.c"
+}
+"""
+
 
 @pytest.fixture(autouse=True)
 def cache_home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
@@ -142,3 +150,23 @@ def tools(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, lab: Path) -> Path:
     monkeypatch.setattr(catalog, "load", lambda: read(lab))
     monkeypatch.setattr(apt, "find", lambda name, *_: f"apt offers no {name}")
     return folder
+
+
+@pytest.fixture
+def images(tools: Path) -> None:
+    """Let the fake make write what looks like kernels."""
+    script = (tools / "make").read_text()
+    real = script.replace('cat "$2/hello.c" >', 'make_linux "$@" >').replace("#!/bin/sh\n", f"#!/bin/sh\n{LINUX}")
+    assert real != script
+    (tools / "make").write_text(real)
+
+
+@pytest.fixture
+def elsewhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    """Return a function that changes to another machine, with an empty cache."""
+
+    def go(name: str = "elsewhere") -> Path:
+        monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / name))
+        return tmp_path / name / "wblab"
+
+    return go

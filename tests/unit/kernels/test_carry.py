@@ -18,32 +18,10 @@ from wblab.core.errors import InputError, WblabError
 from wblab.kernels import build_kernel, cache, carry, find_kernel, packed
 from wblab.kernels.packed import Packed
 
-# What `make linux` writes: the parts of a User Mode Linux that the lab reads.
-LINUX = r"""
-make_linux() {
-    printf '\177ELF umid= Linux version 7.3.0 (wblab@localhost) (gcc 1.0, ld 1.0) #1'
-    printf IKCFG_ST; gzip -nc "$objects/.config"; printf IKCFG_ED; cat "$2/hello.c"
-}
-"""
-
 
 @pytest.fixture(autouse=True)
-def kernels(tools: Path) -> None:
-    script = (tools / "make").read_text()
-    real = script.replace('cat "$2/hello.c" >', 'make_linux "$@" >').replace("#!/bin/sh\n", f"#!/bin/sh\n{LINUX}")
-    assert real != script
-    (tools / "make").write_text(real)
-
-
-@pytest.fixture
-def elsewhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
-    """Return a function that changes to another machine, with an empty cache."""
-
-    def go(name: str = "elsewhere") -> Path:
-        monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / name))
-        return tmp_path / name / "wblab"
-
-    return go
+def kernels(images: None) -> None:
+    """Each test builds what looks like kernels."""
 
 
 def silent(text: str) -> None:

@@ -64,7 +64,11 @@ def test_every_package_has_a_range_that_holds_its_locked_version():
         assert one.specifier.contains(locked()[one.name.lower()]), one
 
 
-@pytest.mark.parametrize("project", ["pyproject.toml"])
+def test_the_kernel_s_wheel_is_that_of_this_version():
+    assert PROJECT["optional-dependencies"]["kernel"] == [f"wblab-kernel=={PROJECT['version']}"]
+
+
+@pytest.mark.parametrize("project", ["pyproject.toml", "misc/kernel-wheel/pyproject.toml"])
 def test_what_builds_a_wheel_is_the_locked_version(project):
     system = tomllib.loads((ROOT / project).read_text())["build-system"]
     assert system["requires"] == [f"hatchling=={locked()['hatchling']}"]
@@ -140,3 +144,24 @@ def test_the_install_command_matches_the_installation(tmp_path, monkeypatch, mad
     said = str(raised.value).partition(": run ")[2]
     assert said.startswith(begins)
     assert said.endswith("'wblab[pages,live] @ file:///src'"), "what is there already stays"
+
+
+@pytest.mark.parametrize(
+    ("made_by", "begins"),
+    [
+        ("pipx_metadata.json", "pipx runpip wblab install "),
+        ("uv-receipt.toml", "uv pip install --python "),
+        ("", sys.executable),
+    ],
+)
+def test_an_installation_with_a_packaged_kernel_is_added_to_as_it_is(tmp_path, monkeypatch, made_by, begins):
+    """Its wheels came from a directory, which is not recorded."""
+    if made_by:
+        (tmp_path / made_by).write_text("")
+    monkeypatch.setattr(extras, "INSTALLED", True)
+    monkeypatch.setattr(extras, "is_there", lambda extra: extra == "kernel")
+    monkeypatch.setattr(extras, "_origin", lambda: " @ file:///src")
+    monkeypatch.setattr(sys, "prefix", str(tmp_path))
+    said = extras.command(["live"])
+    assert said.startswith(begins)
+    assert said.endswith(" 'wblab[live,kernel]'")

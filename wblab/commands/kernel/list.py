@@ -40,6 +40,7 @@ def _list(arguments: argparse.Namespace) -> None:
                 "configured": {name: values(kernel) for name, kernel in entry.configured.items()},
                 "source": entry.source,
                 "pin": entry.pin and asdict(entry.pin),
+                "package": entry.package or None,
             }
             for entry in listed
         ]
@@ -49,6 +50,7 @@ def _list(arguments: argparse.Namespace) -> None:
     for entry in listed:
         mark = "*" if entry.default else " "
         state = f"built: {entry.kernel.release}" if entry.kernel else "not built"
+        state += f", {entry.package}" if entry.kernel and entry.package else ""
         pinned = f"{entry.source} ({entry.pin.sha256[:12]})" if entry.pin else "no source is pinned"
         other = f", built from {entry.kernel.source}" if entry.kernel and entry.kernel.instead_of else ""
         rows.append((mark, entry.series, state, f"{len(entry.patches)} patches", f"{pinned}{other}"))
@@ -60,6 +62,9 @@ def _list(arguments: argparse.Namespace) -> None:
     for kernel in stock_kernels():
         rows.append(("", f"{PREFIX}{kernel.series}", f"here: {kernel.release}", "", kernel.source))
     Table(rows).show()
+    for entry in listed:
+        if entry.package and not entry.kernel:
+            print(f"{entry.series}: {entry.package}")
     if variants := sorted({name for entry in listed for name in entry.variants}):
         offered = ", ".join(_offered(name, listed) for name in variants)
         print(f"Variants, such as {listed[0].series}{VARIANT}{variants[0]}: {offered}")
