@@ -71,7 +71,7 @@ def _common(parts: Sequence[Store]) -> tuple[Plan, dict[str, bytes]]:
         if what:
             raise InputError(f"{other.path} is no part of the same study as {first.path}: they differ in {what}")
         for name, kernel in first.kernels.items():
-            if other.kernels[name]["build_id"] != kernel["build_id"]:
+            if other.kernels.get(name, {}).get("build_id") != kernel["build_id"]:
                 raise InputError(
                     f"{other.path} was made with another build of the kernel {name or kernel.get('series', '')} than "
                     f"{first.path}: take one along (wblab kernel pack), and make that part again"

@@ -119,7 +119,7 @@ class Rows:
             for row in rows:
                 self._check(row)
             return rows
-        except (KeyError, TypeError, ValueError) as error:
+        except (KeyError, TypeError, ValueError, AttributeError) as error:
             raise InputError(f"{self._journal} is damaged: {type(error).__name__}: {error}") from None
 
     def _check(self, row: RunRow) -> None:
