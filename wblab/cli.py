@@ -46,6 +46,8 @@ VERBS = (
     Verb("kernel", "list, build and describe kernels", "kernels"),
     Verb("ab", "compare two kernels", "kernels", ("explore",)),
     Verb("bisect", "find the kernel commit that changed a figure", "kernels", ("explore",)),
+    Verb("pack", "put a run or a study into one file", "hand on"),
+    Verb("open", "check, keep or repeat what such a file holds", "hand on"),
     Verb("lesson", "learn writeback by experiments of your own", "learn"),
     Verb("clean", "remove runs and unfinished builds", "set up"),
     Verb("doctor", "check this machine", "set up"),

@@ -71,13 +71,16 @@ def _rerun(arguments: argparse.Namespace) -> None:
     _say(first, second, as_json=arguments.json)
 
 
-def repeat(path: Path, results: Path, resolve: "KernelResolver", *, as_json: bool) -> None:
-    """Repeat the run in a directory and print whether the two are the same. Raises DifferentError if not."""
+def repeat(path: Path, results: Path, resolve: "KernelResolver", *, as_json: bool, kernel: str = "") -> None:
+    """Repeat the run in a directory and print whether the two are the same. Raises DifferentError if not.
+
+    kernel: the one to repeat it on, as given to --kernel; by default the spec's.
+    """
     from wblab.analysis.runs.run import read_run
     from wblab.host.request import ready
 
     first = read_run(path)
-    _say(first, _made(ready(_spec(first, ""), resolve), results), as_json=as_json)
+    _say(first, _made(ready(_spec(first, kernel), resolve), results), as_json=as_json)
 
 
 def repeat_row(at: "RowAt", results: Path, resolve: "KernelResolver", *, as_json: bool) -> None:

@@ -14,7 +14,7 @@ from wblab.lab.places import ROOT
 
 PARSERS = list(parsers(filled(build_parser())))
 NAMES = [parser.prog.split()[1:] for parser in PARSERS if parser.prog != "wblab"]
-GROUPS = ["run", "look", "compare", "live", "kernels", "learn", "set up"]
+GROUPS = ["run", "look", "compare", "live", "kernels", "hand on", "learn", "set up"]
 LIMIT_S = 0.15  # of CPU time, for --help
 HEAVY = ("numpy", "pandas", "matplotlib", "plotly", "rich", "aiohttp", "dask", "shtab")
 

@@ -4,14 +4,13 @@ import os
 import re
 import secrets
 import shutil
-import signal
 import sys
 import warnings
-from contextlib import contextmanager
 from pathlib import Path
 from random import Random
 
 import pytest
+from support.attacked import CONTROL, HungError, limited, state
 from support.spoil import make_hostile
 
 from wblab import cli
@@ -21,7 +20,6 @@ from wblab.lab.named import SPECS
 from wblab.lab.printable import printable
 from wblab.lab.specfile import read_spec
 
-LIMIT_S = 120  # of one case, that would be a hang: the slowest takes two
 QUICK, LONG, PARTS = 200, 10_000, 10
 VERBS = {
     "guest_run": [
@@ -53,11 +51,6 @@ VERBS = {
 }  # fmt: skip
 SHARES = {"guest_run": 12, "live_run": 4, "matrix": 5, "rows": 4, "bisection": 1, "a_table": 3, "verification": 1}
 SHARES |= {"twin": 1}
-CONTROL = re.compile("[\x00-\x09\x0b-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069\ud800-\udfff]")
-
-
-class HungError(BaseException):
-    """A case took too long."""
 
 
 @pytest.fixture(autouse=True)
@@ -78,20 +71,6 @@ def no_guests(monkeypatch):
     monkeypatch.setattr("wblab.kernels.make.check_tools", lambda: None)
 
 
-@contextmanager
-def limited():
-    def late(number, frame):
-        raise HungError
-
-    before = signal.signal(signal.SIGALRM, late)
-    signal.alarm(LIMIT_S)
-    try:
-        yield
-    finally:
-        signal.alarm(0)
-        signal.signal(signal.SIGALRM, before)
-
-
 def run_verb(words: list[str]) -> int:
     if words[0] != "spec":
         return cli.main(words)
@@ -101,15 +80,6 @@ def run_verb(words: list[str]) -> int:
         print(f"wblab: {printable(str(error))[:2000]}", file=sys.stderr)
         return error.exit_code
     return 0
-
-
-def state(folder: Path) -> dict[str, tuple]:
-    """Return the contents of a folder, with everything that a write would change."""
-    found = {}
-    for path in sorted(folder.rglob("*")):
-        said = path.lstat()
-        found[str(path)] = (said.st_mode, said.st_size, said.st_mtime_ns, said.st_nlink)
-    return found
 
 
 def attack(originals: Path, room: Path, seed: int, capsys, shares=SHARES) -> None:

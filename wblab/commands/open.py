@@ -1,0 +1,135 @@
+"""wblab open: what a file of 'wblab pack' holds; keep it, or repeat a run of it."""
+
+import argparse
+import json
+import os
+import shlex
+import sys
+from contextlib import ExitStack
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from wblab.commands.common import add_exp, add_json, add_kernel, print_wrapped, results
+from wblab.core.errors import InputError
+from wblab.lab.printable import printable
+
+if TYPE_CHECKING:
+    from wblab.kernels import KernelResolver
+    from wblab.publish.bundle.read import Opened
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Describe the verb and its options."""
+    parser.description = (
+        "Check a file of 'wblab pack' and print what it holds: runs, their spec, kernel and pauses. It may come from "
+        "anybody: nothing in it is run, and a damaged or false one is refused. With --repeat, make a run of it here, "
+        "in a confined guest, and compare the two: only that shows that its measurements are true."
+    )
+    parser.add_argument("file", type=Path, metavar="FILE", help="a file of 'wblab pack'")
+    where = parser.add_mutually_exclusive_group()
+    where.add_argument("--to", type=Path, metavar="DIR", help="write it as a directory, which must not exist")
+    where.add_argument("--keep", action="store_true", help="write it into the directory of results, under its own name")
+    parser.add_argument(
+        "--repeat",
+        action="store_true",
+        help="make a run of it here and compare both, as 'wblab rerun' does; it is kept too",
+    )
+    parser.add_argument(
+        "--run", metavar="RUN", dest="one", help="of a study, this run: its name, or CELL/SEED (default: the first)"
+    )
+    add_kernel(parser, "the same build, else the run's series")
+    add_exp(parser, "results go")
+    add_json(parser)
+    parser.set_defaults(run=_open)
+
+
+def _open(arguments: argparse.Namespace) -> None:
+    from wblab.lab.progress import bar
+    from wblab.publish.bundle.keep import keep_as, keep_in
+    from wblab.publish.bundle.read import opened
+    from wblab.publish.bundle.words import chosen
+
+    if arguments.kernel and not arguments.repeat:
+        raise InputError("--kernel is for --repeat: add that, or leave it out")
+    with ExitStack() as stack:
+        with bar(arguments.file.name) as report:
+            found = stack.enter_context(opened(arguments.file, _room(arguments), report))
+        name, _ = chosen(found, arguments.one)
+        resolve = _kernel(found, name, arguments) if arguments.repeat else None
+        kept = None
+        if arguments.to:
+            kept = keep_as(found, arguments.to)
+        elif arguments.keep or resolve:
+            kept = keep_in(found, results(arguments))
+        for run in found.reworded:
+            line = f"wblab: the file words what {run} measured differently; here is what its files say"
+            print(printable(line), file=sys.stderr)
+        if not (arguments.json and resolve):
+            _show(found, name, kept, arguments)
+    if resolve and kept:
+        from wblab.commands.rerun import repeat
+
+        place = results(arguments)
+        repeat(kept / found.path(name), place, resolve, kernel=arguments.kernel, as_json=arguments.json)
+
+
+def _room(arguments: argparse.Namespace) -> Path | None:
+    """Return the directory that the files are going to be in; None if they are not kept. Raises InputError."""
+    if not (arguments.to or arguments.keep or arguments.repeat):
+        return None
+    room = Path(os.path.abspath(arguments.to)).parent if arguments.to else results(arguments)
+    try:
+        room.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise InputError(f"cannot write in {str(room)!r}: {error.strerror}: give another directory") from None
+    return room
+
+
+def _kernel(found: "Opened", name: str, arguments: argparse.Namespace) -> "KernelResolver":
+    """Return what finds the kernel of a repetition. Raises InputError if there is none, or nothing to compare with."""
+    from wblab.kernels import built_kernels
+    from wblab.publish.bundle.kernel import kernel_for
+
+    run = found.runs[name].run
+    if run is None:
+        raise InputError(f"{name} measured nothing, so there is nothing to compare with: give --run another one")
+    if arguments.kernel:
+        return built_kernels(arguments.kernel)
+    kernel = kernel_for(run)
+    return lambda _: kernel
+
+
+def _show(found: "Opened", name: str, kept: Path | None, arguments: argparse.Namespace) -> None:
+    """Print what a bundle is, and what to do next."""
+    from wblab.analysis.runs.pauses import pause_report
+    from wblab.publish.bundle.words import head, run_lines, runs_table
+    from wblab.report.pausetext import table
+
+    if arguments.json:
+        about = {"file": str(found.file), "sha256": found.sha256, "kept": str(kept or "")}
+        print(json.dumps(about | dict(found.about), indent=2))
+        return
+    print_wrapped(head(found))
+    item = found.runs[name]
+    if found.kind == "study" and not arguments.one:
+        print()
+        runs, more = runs_table(found)
+        runs.show()
+        if more:
+            print(f"and {more} more: --json lists all")
+    else:
+        print_wrapped([*run_lines(item), ""])
+        if item.run:
+            table(pause_report(item.run)).show()
+    if kept:
+        print_wrapped(["", f"kept as {kept}"])
+    elif not arguments.repeat:
+        file = shlex.quote(printable(str(found.file)))
+        one = f" --run {shlex.quote(name)}" if found.kind == "study" else ""
+        print_wrapped(
+            [
+                "",
+                f"    wblab open {file} --keep    # write it to the other results: for why, timeline, compare",
+                f"    wblab open {file}{one} --repeat    # make the run here: identical, or the first difference",
+            ]
+        )

@@ -1,0 +1,60 @@
+"""wblab pack: a run or a study in one file."""
+
+import argparse
+import json
+import sys
+from dataclasses import asdict
+from pathlib import Path
+
+from wblab.commands.common import add_exp, add_json, results
+from wblab.core.errors import InputError
+from wblab.lab.printable import printable
+
+_SHOWN = 6
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Describe the verb and its options."""
+    parser.description = (
+        "Pack a run or a study into one file for 'wblab open' on another machine: its spec, kernel, measurements and "
+        "traces, with a digest of all that was measured. Print the file's SHA-256 and name, as sha256sum does. The "
+        "same run always gives the same file. Pages and pictures are left out: the lab draws them anew."
+    )
+    parser.add_argument("name", metavar="RUN|STUDY", help="its directory, the directory's name, or 'latest' for a run")
+    parser.add_argument("-o", "--output", type=Path, metavar="FILE", help="a new file (default: NAME.wblab)")
+    add_exp(parser, "runs and studies are")
+    add_json(parser)
+    parser.set_defaults(run=_pack)
+
+
+def _pack(arguments: argparse.Namespace) -> None:
+    from wblab.lab.progress import bar
+    from wblab.publish.bundle.pack import SUFFIX, pack
+
+    path = _found(arguments.name, results(arguments))
+    output: Path = arguments.output or Path(f"{path.resolve().name}{SUFFIX}")
+    if output.suffix != SUFFIX:
+        raise InputError(f"{str(output)!r} must end in {SUFFIX}")
+    with bar(path.name) as report:
+        packed = pack(path, output, report)
+    for line in packed.private:
+        print(printable(f"wblab: {line}: look at it before you hand the file on"), file=sys.stderr)
+    if packed.left_out:
+        shown, more = packed.left_out[:_SHOWN], len(packed.left_out) - _SHOWN
+        rest = f" and {more} more" if more > 0 else ""
+        print(printable(f"wblab: left out: {', '.join(shown)}{rest}"), file=sys.stderr)
+    if arguments.json:
+        print(json.dumps({"file": str(output)} | asdict(packed), indent=2))
+    else:
+        print(printable(f"{packed.sha256}  {output}"))
+
+
+def _found(text: str, place: Path) -> Path:
+    from wblab.analysis.runs.run import find_run
+    from wblab.core.files import is_file
+    from wblab.lab.formats import STUDY_FILE
+
+    for path in (Path(text), place / text):
+        if is_file(path / STUDY_FILE):
+            return path
+    return find_run(text, place)

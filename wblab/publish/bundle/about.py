@@ -1,0 +1,134 @@
+"""What bundle.json says: of which runs a bundle is, what they measured, and which files it has.
+
+All but the last two keys follow from the files. So a reader computes them again and compares; `headline` alone may
+differ, because it is a sentence that later versions of the lab may word otherwise.
+"""
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from hashlib import sha256
+from pathlib import Path
+from typing import Any
+
+from wblab.analysis.runs.digest import digest
+from wblab.analysis.runs.pauses import DEFAULT_BOUND_NS, pause_report
+from wblab.analysis.runs.run import SUCCEEDED, NothingMeasuredError, Run, read_run
+from wblab.core.errors import InputError
+from wblab.core.loads import KINDS, Load
+from wblab.lab.formats import EXPERIMENT, LIVE, RUN, Format
+from wblab.lab.progress import Report, silent
+from wblab.publish.bundle.names import Kind
+from wblab.report.pausetext import headline
+from wblab.study.cells import run_name
+from wblab.study.plan import Plan
+from wblab.study.store import Store
+
+BUNDLE = Format("a bundle", 1, ("run", "study"))
+_KERNEL_KEYS = ("series", "release", "build_id", "source")
+
+
+@dataclass(frozen=True)
+class Member:
+    """A file in a bundle: its path, its size in bytes, and its SHA-256."""
+
+    name: str
+    size: int
+    sha256: str
+
+
+@dataclass(frozen=True)
+class Told:
+    """A run of a bundle, read: its values in bundle.json, and the run itself unless it measured nothing."""
+
+    values: Mapping[str, Any]
+    run: Run | None
+
+
+def told(path: Path, name: str) -> Told:
+    """Read a run. Raises InputError for a damaged one, one of this machine itself, and one that has not ended."""
+    record = RUN.read(path / EXPERIMENT)
+    if record["kind"] == LIVE:
+        raise InputError(f"{path} is a live run, whose trace names other programs: only runs of guests are packed")
+    try:
+        run = read_run(path)
+        measured, words = digest(run), headline(pause_report(run))
+    except NothingMeasuredError:
+        run, measured, words = None, "", "It measured nothing."
+    outcome = record.get("outcome")
+    if outcome not in (SUCCEEDED, "failed"):
+        raise InputError(f"{path} has not ended: wait for its end, or pack another run")
+    kernel = record.get("kernel") or {}
+    values = {
+        "name": name,
+        "spec": record.get("spec"),
+        "kernel": {key: kernel.get(key) for key in _KERNEL_KEYS} if isinstance(kernel, dict) else {},
+        "outcome": outcome,
+        "digest": measured,
+        "headline": words,
+        "pauses": list(_pauses(run)) if run else [],
+    }
+    return Told(values, run)
+
+
+def _pauses(run: Run) -> Iterator[dict[str, Any]]:
+    """Yield what each load measured, in whole nanoseconds: floating-point sums could differ between machines."""
+    for item in run.loads:
+        over = item.pauses_ns > DEFAULT_BOUND_NS
+        yield {
+            "load": item.name,
+            "kind": item.load.kind,
+            "role": KINDS.get(item.load.kind, Load).role,
+            "disk": item.load.disk,
+            "cycles": len(item.durations_ns),
+            "duration_ns": int(item.boundaries_ns[-1] - item.boundaries_ns[0]),
+            "longest_pause_ns": int(item.pauses_ns.max()),
+            "paused_ns": int(item.pauses_ns.sum()),
+            "pauses_over_bound": int(over.sum()),
+        }
+
+
+def all_told(path: Path, kind: Kind, name: str, runs: Sequence[str], report: Report = silent) -> dict[str, Told]:
+    """Read the runs in a directory, by their names. runs: the paths of a study's runs. Raises InputError."""
+    if kind == "run":
+        return {name: told(path, name)}
+    found = {}
+    for number, each in enumerate(runs):
+        report(number / len(runs), f"reading run {number + 1} of {len(runs)}")
+        found[Path(each).name] = told(path / each, Path(each).name)
+    return found
+
+
+def described(path: Path, kind: Kind, name: str, runs: Mapping[str, Told]) -> dict[str, Any]:
+    """Return bundle.json without its last two keys. Raises InputError for a damaged study."""
+    digests = {run: item.values["digest"] for run, item in runs.items()}
+    content = BUNDLE.head(kind) | {"name": name, "digest": _digest(digests, kind), "bound_ns": DEFAULT_BOUND_NS}
+    if kind == "study":
+        plan = Store.open(path).plan
+        if not runs:
+            raise InputError(f"{path} has no run yet: make some with 'wblab {plan.design} --resume {path}'")
+        _check_specs(path, plan, runs)
+        cells = [{"name": cell.name, "levels": cell.levels} for cell in plan.cells]
+        content["study"] = {"design": plan.design, "cells": cells, "seeds": list(plan.seeds)}
+    return content | {"runs": [dict(item.values) for item in runs.values()]}
+
+
+def _check_specs(path: Path, plan: Plan, runs: Mapping[str, Told]) -> None:
+    """Raise InputError for a run of another spec than its cell's."""
+    for cell, seed in plan.runs():
+        item = runs.get(run_name(cell, seed))
+        if item and item.run and item.run.spec != cell.with_seed(seed):
+            raise InputError(f"{path}: the run {run_name(cell, seed)} has another spec than its cell")
+
+
+def _digest(digests: Mapping[str, str], kind: Kind) -> str:
+    """Return a run's digest; of a study that of a line `NAME DIGEST` for each run."""
+    if kind == "run":
+        return next(iter(digests.values()))
+    return sha256("".join(f"{name} {value}\n" for name, value in digests.items()).encode()).hexdigest()
+
+
+def encoded(content: Mapping[str, Any], packed_sha256: str, files: Sequence[Member]) -> bytes:
+    """Return the bytes of bundle.json, which has one permitted spelling: a line of ASCII."""
+    rest = {"packed_sha256": packed_sha256, "files": [asdict(member) for member in files]}
+    return (json.dumps(dict(content) | rest, separators=(",", ":")) + "\n").encode()

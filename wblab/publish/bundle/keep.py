@@ -1,0 +1,65 @@
+"""Keep what was opened as an ordinary directory: nothing is ever overwritten."""
+
+import os
+from collections.abc import Iterator
+from hashlib import sha256
+from pathlib import Path
+
+from wblab.core.errors import InputError
+from wblab.core.files import open_file
+from wblab.publish.bundle.read import Opened
+from wblab.study.store import Store
+
+_CHUNK = 1 << 18
+
+
+def keep_as(found: Opened, target: Path) -> Path:
+    """Move the files of a bundle to a new directory. Raises InputError if something is there."""
+    if os.path.lexists(target):
+        raise InputError(f"{str(target)!r} exists: give --to the name of a new directory")
+    return _move(found, target)
+
+
+def keep_in(found: Opened, results: Path) -> Path:
+    """Return the bundle's directory among the results, under its own name, or that name with -2, -3 and so on.
+
+    One that has the same files is returned as it is. Raises InputError.
+    """
+    for target in _names(results / found.name):
+        if not os.path.lexists(target):
+            return _move(found, target)
+        if _is_same(found, target):
+            return target
+    raise InputError(f"no free name for {found.name} in {results}: remove what you no longer need (wblab clean)")
+
+
+def _names(path: Path) -> Iterator[Path]:
+    yield path
+    yield from (path.with_name(f"{path.name}-{number}") for number in range(2, 1000))
+
+
+def _move(found: Opened, target: Path) -> Path:
+    """Move it in one step, when it is complete: a study gets its table first, which no bundle has."""
+    if found.kind == "study":
+        Store.open(found.directory).write_tables()
+    try:
+        os.rename(found.directory, target)
+    except OSError as error:
+        raise InputError(f"cannot write {str(target)!r}: {error.strerror}: give another place") from None
+    return target
+
+
+def _is_same(found: Opened, target: Path) -> bool:
+    return all(_sha256(target / member.name) == member.sha256 for member in found.files)
+
+
+def _sha256(path: Path) -> str:
+    """Return the digest of a regular file; empty if there is none."""
+    whole = sha256()
+    try:
+        with open_file(path) as file:
+            while piece := file.read(_CHUNK):
+                whole.update(piece)
+    except OSError:
+        return ""
+    return whole.hexdigest()

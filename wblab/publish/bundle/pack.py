@@ -1,0 +1,122 @@
+"""Write a run or a study into one file: the same files always give the same bytes."""
+
+import os
+import tempfile
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from hashlib import sha256
+from pathlib import Path
+from typing import BinaryIO
+
+from wblab.analysis.runs.run import SUCCEEDED
+from wblab.core.errors import InputError
+from wblab.core.files import open_file, replace_file
+from wblab.lab.folders import is_held
+from wblab.lab.formats import CONSOLE
+from wblab.lab.progress import Report, silent
+from wblab.publish.bundle import names
+from wblab.publish.bundle.about import Member, Told, all_told, described, encoded
+from wblab.publish.bundle.archive import MOST_BYTES, MOST_MEMBERS, Entry, deflated, directory, local, stored
+from wblab.publish.bundle.private import places_in
+
+SUFFIX = ".wblab"
+_CHUNK = 1 << 18
+
+
+@dataclass(frozen=True)
+class Packed:
+    """A bundle that was written. left_out: files that do not belong into one. private: what a file says of here."""
+
+    digest: str
+    sha256: str
+    members: int
+    left_out: tuple[str, ...]
+    private: tuple[str, ...]
+
+
+def pack(path: Path, output: Path, report: Report = silent) -> Packed:
+    """Write the run or the study in a directory to a new file. Raises InputError, also if the file exists."""
+    if os.path.lexists(output):
+        raise InputError(f"{str(output)!r} exists: give another name with -o")
+    if is_held(path):
+        raise InputError(f"another wblab works on {path}: wait for its end")
+    kind = names.kind_of(path)
+    inside, others = names.found(path, kind)
+    runs = list(dict.fromkeys(filter(None, map(names.run_of, inside))))
+    title = names.title_of(path, kind)
+    told = all_told(path, kind, title, runs, report)
+    inside, more = _without_consoles(inside, told)
+    content = described(path, kind, title, told)
+    try:
+        names.check_members(inside, (os.path.getsize(path / name) for name in inside), kind)
+        if len(inside) >= MOST_MEMBERS:
+            raise ValueError(f"it has {len(inside):,} files, a bundle at most {MOST_MEMBERS - 1:,}")
+        with tempfile.TemporaryFile(dir=output.parent) as data:
+            report(None, "compressing")
+            entries, files, packed_sha256, private = _compressed(path, inside, data)
+            about = encoded(content, packed_sha256, files)
+            names.check_size(names.ABOUT, len(about))
+            written = _write(output, about, entries, data)
+    except ValueError as error:
+        raise InputError(f"cannot pack {path}: {error}: pack fewer or smaller runs") from None
+    except OSError as error:
+        raise InputError(f"cannot write {str(output)!r}: {error.strerror or error}: give another place") from None
+    return Packed(content["digest"], written, len(inside), tuple(sorted(others + more)), tuple(private))
+
+
+def _without_consoles(inside: Sequence[str], told: dict[str, Told]) -> tuple[list[str], list[str]]:
+    """Return the files without the consoles of runs that succeeded: nothing reads them, and they say where we live."""
+    succeeded = {name for name, item in told.items() if item.values["outcome"] == SUCCEEDED}
+
+    def is_idle(name: str) -> bool:
+        run = names.run_of(name)
+        return name.endswith(CONSOLE) and ((not run and len(told) == len(succeeded)) or Path(run).name in succeeded)
+
+    return [name for name in inside if not is_idle(name)], list(filter(is_idle, inside))
+
+
+def _compressed(path: Path, inside: Iterable[str], data: BinaryIO) -> tuple[list[Entry], list[Member], str, list[str]]:
+    """Write the compressed files one after another; return what they are, the data's SHA-256, and what is private."""
+    total, entries, files = sha256(), [], []
+    private: list[str] = []
+    for name in inside:
+        content = sha256()
+        with open_file(path / name) as file:
+            entries.append(deflated(_pieces(file), data, total, content, name))
+        files.append(Member(name, entries[-1].size, content.hexdigest()))
+        private += places_in(path / name, name)
+    return entries, files, total.hexdigest(), private
+
+
+def _pieces(file: BinaryIO) -> Iterator[bytes]:
+    while piece := file.read(_CHUNK):
+        yield piece
+
+
+def _write(output: Path, about: bytes, entries: Sequence[Entry], data: BinaryIO) -> str:
+    """Write the archive and return its SHA-256. Raises OSError, and ValueError if it becomes too large."""
+    first = stored(about, names.ABOUT)
+    whole, end = sha256(), directory([first, *entries])
+    data.seek(0)
+    with replace_file(output) as file:
+
+        def put(part: bytes) -> None:
+            whole.update(part)
+            file.write(part)
+
+        put(local(first, first=True) + about)
+        for entry in entries:
+            put(local(entry, first=False))
+            for piece in _exactly(data, entry.packed):
+                put(piece)
+        put(end)
+        if file.tell() > MOST_BYTES:
+            raise ValueError("the file would be larger than 2 GiB")
+    return whole.hexdigest()
+
+
+def _exactly(data: BinaryIO, size: int) -> Iterator[bytes]:
+    while size:
+        piece = data.read(min(size, _CHUNK))
+        size -= len(piece)
+        yield piece

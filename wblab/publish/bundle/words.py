@@ -1,0 +1,68 @@
+"""What a bundle is, in lines that fit a terminal."""
+
+from collections.abc import Iterator
+from typing import Any
+
+from wblab.core.errors import InputError
+from wblab.core.spec import Spec
+from wblab.lab.changes import changes
+from wblab.lab.tables import Table
+from wblab.publish.bundle.about import Told
+from wblab.publish.bundle.read import Opened
+from wblab.report.quantities import duration, size
+
+_SHOWN = 20  # runs of a study
+
+
+def head(found: Opened) -> Iterator[str]:
+    """Yield the first lines: the file, and its runs."""
+    what = f"{len(found.runs)} run{'s' if len(found.runs) != 1 else ''}"
+    yield f"{found.file}: {'the run' if found.kind == 'run' else 'the study'} {found.name}, {size(found.size)}"
+    if found.kind == "study":
+        study: dict[str, Any] = found.about["study"]
+        failed = sum(item.values["outcome"] != "succeeded" for item in found.runs.values())
+        yield (
+            f"study   {study['design']}: {len(study['cells'])} cells, {len(study['seeds'])} seeds, {what}"
+            + (f", {failed} of them failed" if failed else "")
+        )
+        yield f"digest  {found.about['digest']}  (of all runs)"
+
+
+def run_lines(item: Told) -> Iterator[str]:
+    """Yield what a run is, and what it measured in one sentence."""
+    values, kernel = item.values, item.values["kernel"]
+    spec = item.run.spec if item.run else None
+    if isinstance(spec, Spec):
+        yield f"spec    {', '.join([spec.name, f'seed {spec.seed}', *changes(spec)])}"
+    yield f"kernel  Linux {kernel.get('release')}, build {str(kernel.get('build_id'))[:12]}: {kernel.get('source')}"
+    yield f"digest  {values['digest'] or 'none'}"
+    if values["outcome"] != "succeeded":
+        yield f"outcome {values['outcome']}: {item.run.failure if item.run else 'nothing was measured'}"
+    yield ""
+    yield values["headline"]
+
+
+def runs_table(found: Opened) -> tuple[Table, int]:
+    """Return a table of a study's runs, and how many did not fit in."""
+    rows = [
+        (name, _longest(item), item.values["digest"][:12] or "-", str(item.values["outcome"]))
+        for name, item in list(found.runs.items())[:_SHOWN]
+    ]
+    heads = ("run", "longest pause", "digest", "outcome")
+    return Table(rows, heads, frozenset({1}), spare=(2,)), max(0, len(found.runs) - _SHOWN)
+
+
+def _longest(item: Told) -> str:
+    longest = [row["longest_pause_ns"] for row in item.values["pauses"] if row["role"] == "innocent"]
+    return duration(max(longest)) if longest else "-"
+
+
+def chosen(found: Opened, text: str | None) -> tuple[str, Told]:
+    """Return the run of a name or of CELL/SEED; by default the first that measured something. Raises InputError."""
+    if text is None:
+        return next(((name, item) for name, item in found.runs.items() if item.run), next(iter(found.runs.items())))
+    cell, slash, seed = text.rpartition("/")
+    name = f"{cell}-s{seed}" if slash else text
+    if name not in found.runs:
+        raise InputError(f"{str(found.file)!r} has no run {text!r}: it has {', '.join(list(found.runs)[:_SHOWN])}")
+    return name, found.runs[name]
