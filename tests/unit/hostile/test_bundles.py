@@ -4,13 +4,16 @@ import json
 import os
 import secrets
 import shutil
+import subprocess
+import sys
 import warnings
+from dataclasses import replace
 from pathlib import Path
 from random import Random
 
 import pytest
 from support.attacked import CONTROL, HungError, limited, state
-from support.forge import ABOUT, packed_again, pieces_of, sealed, spelt, structures, written
+from support.forge import packed_again, pieces_of, sealed, spelt, structures, written
 from support.spoil import change_bytes, change_header, change_value
 
 from wblab.cli import main
@@ -19,7 +22,7 @@ from wblab.publish.bundle.about import all_told, described
 from wblab.publish.bundle.names import run_of
 from wblab.publish.bundle.pack import pack
 
-QUICK, LONG, PARTS = 120, 2000, 4
+QUICK, LONG, PARTS = 120, 2200, 4  # of the long, more than 2,000 are refused
 WAYS = ("bytes", "structure", "about", "contents")
 
 
@@ -53,7 +56,7 @@ def mutant(way: str, sound: Path, file: Path, random: Random) -> bool:
         change_value(room, random)
         about = json.loads(room.read_bytes())
         room.unlink()
-        file.write_bytes(written([pieces[0].__class__(ABOUT.encode(), spelt(about), method=0), *pieces[1:]]))
+        file.write_bytes(written([replace(pieces[0], content=spelt(about)), *pieces[1:]]))
         return without_words(about) == without_words(json.loads(pieces[0].content))
     name, changed = changed_member(pieces, file, random)
     file.write_bytes(packed_again(sound, {name: changed}))
@@ -110,7 +113,7 @@ def told_again(file: Path, random: Random) -> bool:
         return False
     finally:
         shutil.rmtree(room)
-    file.write_bytes(written(sealed([pieces[0].__class__(ABOUT.encode(), spelt(told), method=0), *pieces[1:]])))
+    file.write_bytes(written(sealed([replace(pieces[0], content=spelt(told)), *pieces[1:]])))
     return True
 
 
@@ -202,3 +205,27 @@ def test_each_attack_on_the_form_is_refused(bundles, tmp_path, capsys, number):
             if (tmp_path / "x.wblab").read_bytes() != sound:
                 assert main(["open", str(tmp_path / "x.wblab")]) == 2
                 assert capsys.readouterr().err.count("\n") == 1
+
+
+MEASURED = """
+import sys
+from wblab.cli import main
+code = main(sys.argv[1:])
+print(code, next(line.split()[1] for line in open("/proc/self/status") if line.startswith("VmHWM")))
+"""
+JSON_OF_4_MIB = {
+    "lists": b'{"files":[' + b"[]," * ((4 << 20) // 3 - 10) + b"[]]}",
+    "tables": b'{"format":1,"kind":"run","name":"x","files":[' + b'{"a":0},' * ((4 << 20) // 8 - 20) + b"{}]}",
+    "digits": b'{"format":' + b"9" * ((4 << 20) - 20) + b"}",
+}
+
+
+@pytest.mark.parametrize("name", JSON_OF_4_MIB)
+def test_a_dense_description_takes_little_memory(bundles, tmp_path, name):
+    about, *rest = pieces_of(bundles["run"].read_bytes())
+    (tmp_path / "x.wblab").write_bytes(written([replace(about, content=JSON_OF_4_MIB[name]), *rest]))
+    command = [sys.executable, "-c", MEASURED, "open", str(tmp_path / "x.wblab")]
+    done = subprocess.run(command, capture_output=True, text=True, check=True)
+    code, most_kib = done.stdout.split()
+    assert (code, done.stderr.count("\n")) == ("2", 1)
+    assert int(most_kib) < 250 << 10

@@ -36,6 +36,7 @@ Kind = Literal["run", "study"]
 
 ABOUT = "bundle.json"  # the first member
 MOST_JSON_BYTES = 4 << 20  # Python may take 25 times as much memory
+_MOST_RECORD_BYTES = 1 << 20  # of a run, or of a load
 _MOST_LOG_BYTES = 64 << 20
 _MOST_TRACE_BYTES = 1 << 30
 _MOST_ROW_BYTES = 8 * (MAX_CYCLES + 1) + (1 << 16)
@@ -106,6 +107,8 @@ def _most_bytes(name: str) -> int:
         return _MOST_LOG_BYTES
     if base.startswith(TRACE):
         return _MOST_TRACE_BYTES
+    if base == EXPERIMENT or (base.startswith("load.") and base.endswith(".json")):
+        return _MOST_RECORD_BYTES
     return {".json": MOST_JSON_BYTES, ".toml": MOST_JSON_BYTES, ".npy": _MOST_ROW_BYTES}.get(
         os.path.splitext(base)[1], _MOST_LOG_BYTES
     )
