@@ -19,7 +19,7 @@ PYTEST = $(VENV)/bin/pytest -n auto --dist loadfile --no-loadscope-reorder --lef
 LEFT_OUT := .pytest_cache/left-out
 
 .DEFAULT_GOAL := help
-.PHONY: help run test developed stock unit uml soak golden expected figures results wisdom atlas outside findings lint docs bench notebooks kernel dist lock ends setup packages doctor reference clean
+.PHONY: help run test developed stock unit uml soak golden expected figures results wisdom atlas outside findings lint docs bench artifact notebooks kernel dist lock ends setup packages doctor reference clean
 
 help: ## Show this help
 	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | awk -F ':.*## ' '{ printf "  make %-10s %s\n", $$1, $$2 }'
@@ -94,6 +94,9 @@ atlas: developed kernel ## Make what the atlas of all kernels lacks (hours), and
 
 bench: developed kernel ## Measure what things take; each beside what was measured before (exp/bench.jsonl)
 	@$(VENV)/bin/pytest -m bench -q -s --timeout=1800
+
+artifact: developed kernel ## Check the lab's main claims (half an hour on two cores); exp/artifact.log says what holds
+	@$(VENV)/bin/python docs/artifact.py
 
 notebooks: setup ## Open the notebooks in a browser (JupyterLab)
 	@$(STEP) "what notebooks need" $(PIP) --editable '.[notebooks]'

@@ -1,0 +1,234 @@
+"""Evaluate the lab as an artifact: make what its claims need, and log what holds and what does not: `make artifact`.
+
+    python docs/artifact.py [NAME ...]
+
+Each step runs commands of the lab as a reader would type them, and compares what they print with what was measured
+when the page docs/artifact.md was written. A step that fails does not end the others. The exit code is 1 if one failed.
+"""
+
+import json
+import re
+import shlex
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[1]
+PAGE = ROOT / "docs" / "artifact.md"
+LOG = ROOT / "exp" / "artifact.log"
+RESULTS = ROOT / "exp" / "artifact"  # run directories, removed by hand
+_CLAIMS = ROOT / "docs" / "findings" / "results-of-claims.md"
+_DECIDED = {"reproduced", "not reproduced"}
+_LONGEST_S = 3600
+_TOLERANCE = 0.2
+
+
+class FailedError(Exception):
+    """A step that does not hold; the message says what was seen."""
+
+
+@dataclass(frozen=True)
+class Step:
+    """A claim. commands: without `wblab`; the output of the last one goes to `check`, which returns what it saw.
+
+    expected: in words, with the tolerance. minutes, megabytes: as measured on two cores of a loaded server.
+    """
+
+    name: str
+    claim: str
+    commands: tuple[str, ...]
+    expected: str
+    minutes: float
+    megabytes: int
+    check: Callable[[str], str]
+
+
+def _longest(loads: Sequence[str], seconds: float) -> Callable[[str], str]:
+    """Return a check of the longest pause of some loads, in a report of `wblab pauses --json`."""
+
+    def check(output: str) -> str:
+        found = max(load["longest_pause_s"] for load in json.loads(output)["loads"] if load["name"] in loads)
+        return _judged(abs(found / seconds - 1) <= _TOLERANCE, f"{found:.2f} s")
+
+    return check
+
+
+def _judged(holds: bool, seen: str) -> str:
+    if not holds:
+        raise FailedError(seen)
+    return seen
+
+
+def _says(pattern: str, times: int = 1) -> Callable[[str], str]:
+    """Return a check that so many lines of the output match a pattern."""
+
+    def check(output: str) -> str:
+        found = [line for line in output.splitlines() if re.search(pattern, line)]
+        return _judged(len(found) == times, f"{found[-1] if found else 'no such line'}, {len(found)} of {times}")
+
+    return check
+
+
+def _all_hold(output: str) -> str:
+    held, lines = len(re.findall("^holds: ", output, re.MULTILINE)), re.findall("^[a-z ]+: [A-Z]", output, re.MULTILINE)
+    return _judged(0 < held == len(lines), f"{held} of {len(lines)} statements hold")
+
+
+def _same_verdicts(output: str) -> str:
+    """Compare the verdicts with the page of results: what was decided must not be decided the other way."""
+    section = _CLAIMS.read_text().partition("## The thesis's claims")[2].partition("\n## ")[0]
+    known = dict(re.findall(r"^\| `([a-z0-9-]+)`: .*? \| ([a-z ]+) \|", section, re.MULTILINE))
+    found = {claim["name"]: claim["verdict"] for claim in json.loads(output)["claims"]}
+    turned = [
+        name
+        for name, verdict in known.items()
+        if name not in found or (verdict != found[name] and {verdict, found[name]} <= _DECIDED)
+    ]
+    same = sum(found.get(name) == verdict for name, verdict in known.items())
+    otherwise = f"; otherwise: {', '.join(turned)}" if turned else ""
+    return _judged(bool(known) and not turned, f"{same} of {len(known)} verdicts the same{otherwise}")
+
+
+STEPS = (
+    Step(
+        "stall",
+        "Programs that write little are stalled for 15 s behind one that writes fast to a slow disk",
+        ("run base-device", "pauses latest --json"),
+        "longest pause of w1 and mw1 15.5 s, ± 20 %",
+        0.2,
+        2,
+        _longest(("w1", "mw1"), 15.5),
+    ),
+    Step(
+        "remedy",
+        "A queue of 4 requests makes that pause ten times as short",
+        ("run base-device --set disk.queue.nr_requests=4", "pauses latest --json"),
+        "longest pause of w1 and mw1 1.34 s, ± 20 %",
+        0.2,
+        2,
+        _longest(("w1", "mw1"), 1.34),
+    ),
+    Step(
+        "repeat",
+        "In virtual time a run is the same to the bit, whatever else the machine does",
+        ("run base-device", "rerun latest"),
+        "`identical`; no tolerance",
+        0.4,
+        4,
+        _says("^identical"),
+    ),
+    Step(
+        "machines",
+        "It is the same on another machine too: six presets against figures recorded elsewhere",
+        ("golden --series 7.2",),
+        "`identical` six times; with another compiler or other tools, which are named: within the recorded intervals",
+        0.8,
+        9,
+        _says(r"^7\.2 +\S+ +(identical|other inputs .* figures within the intervals)$", 6),
+    ),
+    Step(
+        "finding",
+        "Low dirty limits, beside a slow disk, stall programs on a fast disk",
+        ("finding run low-limits-beside-a-slow-disk",),
+        "all statements hold",
+        0.9,
+        5,
+        _all_hold,
+    ),
+    Step(
+        "thesis",
+        "What the thesis claims, on this kernel",
+        ("verify --source thesis --json",),
+        "the verdicts of docs/findings/results-of-claims.md; none turns from reproduced to not reproduced, or back",
+        10,
+        290,
+        _same_verdicts,
+    ),
+    Step(
+        "hand-on",
+        "A run in one file is checked and repeated from that file alone",
+        ("run base", "pack latest -o {results}/artifact.wblab", "open {results}/artifact.wblab --repeat"),
+        "`identical`; no tolerance",
+        0.6,
+        5,
+        _says("^identical"),
+    ),
+)
+
+
+def command(words: str, results: Path) -> list[str]:
+    """Return a command line of the lab whose results go to a directory."""
+    return [sys.executable, "-m", "wblab", *shlex.split(words.format(results=results)), "--exp", str(results)]
+
+
+def evaluated(step: Step, results: Path) -> str:
+    """Run a step and return what was seen. Raises FailedError."""
+    output = ""
+    for words in step.commands:
+        try:
+            done = subprocess.run(
+                command(words, results), capture_output=True, text=True, check=False, timeout=_LONGEST_S, cwd=ROOT
+            )
+        except subprocess.TimeoutExpired:
+            raise FailedError(f"wblab {words} took more than {_LONGEST_S // 60} minutes") from None
+        output = done.stdout
+        if done.returncode:
+            said = (done.stderr.strip().splitlines() or ["it printed nothing"])[-1]
+            raise FailedError(f"wblab {words}: exit code {done.returncode}: {said}")
+    try:
+        return step.check(output)
+    except (ValueError, KeyError, TypeError) as error:  # not the output that was expected
+        raise FailedError(f"its output is of another form ({type(error).__name__}: {error})") from None
+
+
+def size_mb(folder: Path) -> float:
+    """Return the size of the files in a folder, in MB."""
+    return sum(path.stat().st_size for path in folder.rglob("*") if path.is_file()) / 1e6
+
+
+def logged(step: Step, results: Path, log: Path) -> bool:
+    """Run a step, print its line and append it to the log; return whether it holds."""
+    begun_s, before_mb = time.monotonic(), size_mb(results)
+    try:
+        verdict, seen = "holds", evaluated(step, results)
+    except FailedError as error:
+        verdict, seen = "FAILS", str(error)
+    took = f"{(time.monotonic() - begun_s) / 60:.1f} min, {size_mb(results) - before_mb:.0f} MB"
+    line = f"{verdict}  {step.name:9} {took}: {seen}"
+    print(line, flush=True)
+    with log.open("a") as file:
+        expected = f"    expected: {step.expected}\n    by: {'; '.join(f'wblab {words}' for words in step.commands)}\n"
+        file.write(f"{time.strftime('%Y-%m-%d %H:%M:%S')}  {line}\n{expected}")
+    return verdict == "holds"
+
+
+def rows() -> list[str]:
+    """Return the rows of the page's table."""
+    return [
+        f"| `{step.name}` | {step.claim} | {_commands(step)} | {step.expected} | {step.minutes:g} | {step.megabytes} |"
+        for step in STEPS
+    ]
+
+
+def _commands(step: Step) -> str:
+    return "; ".join(f"`wblab {words}`" for words in step.commands).replace("{results}/", "")
+
+
+def main(wanted: Sequence[str], steps: Sequence[Step] = STEPS, results: Path = RESULTS, log: Path = LOG) -> int:
+    """Run the steps with these names, or all. Return the exit code."""
+    if unknown := set(wanted) - {step.name for step in steps}:
+        print(f"no step {min(unknown)!r}: there are {', '.join(step.name for step in steps)}", file=sys.stderr)
+        return 2
+    results.mkdir(parents=True, exist_ok=True)
+    (results / "artifact.wblab").unlink(missing_ok=True)  # of an earlier call: nothing is packed over it
+    chosen = [step for step in steps if not wanted or step.name in wanted]
+    held = [logged(step, results, log) for step in chosen]
+    print(f"{sum(held)} of {len(held)} hold; see {log}")
+    return 0 if all(held) else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
