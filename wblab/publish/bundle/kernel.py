@@ -22,10 +22,12 @@ def kernel_for(run: Run) -> Kernel:
     """
     spec, made = guest_spec(run), run.record.get("kernel") or {}
     build_id, series = str(made.get("build_id")), str(made.get("series"))
-    if _BUILD_ID.fullmatch(build_id) and (built := load(result(build_id))) and built.build_id == build_id:
+    is_ours = _BUILD_ID.fullmatch(build_id) is not None
+    if is_ours and (built := load(result(build_id))) and built.build_id == build_id:
         return on_processors(built, processors_in(spec.kernel.name)[1], spec.kernel.name)
     named = spec.kernel.name or (series if _SERIES.fullmatch(series) else "")
     try:
         return built_kernel(replace(spec.kernel, name=named).build)
     except InputError as error:
-        raise InputError(f"it was made by Linux {made.get('release')}, build {build_id[:12]}: {error}") from None
+        build = f", build {build_id[:12]}" if is_ours else ""
+        raise InputError(f"it was made by Linux {made.get('release')}{build}: {error}") from None
