@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 from support.forge import pieces_of, sealed, spelt, written
-from support.originals import guest_run, live_run, matrix
+from support.originals import guest_run, live_run, matrix, rows
 
 from wblab.analysis.runs.digest import digest
 from wblab.analysis.runs.run import read_run
@@ -147,6 +147,7 @@ def test_one_that_is_kept_already_is_not_kept_twice(run, tmp_path, wblab):
     [
         (live_run, "is a live run"),
         (lambda path: path.mkdir(), "no run"),
+        (rows, "keeps rows in place of its runs"),
         (lambda path: (guest_run(path), damage(path / "load.mw1.npy")), "damaged"),
         (lambda path: (guest_run(path), unfinished(path)), "has not ended"),
     ],

@@ -16,7 +16,7 @@ from wblab.analysis.runs.pauses import DEFAULT_BOUND_NS, pause_report
 from wblab.analysis.runs.run import SUCCEEDED, NothingMeasuredError, Run, read_run
 from wblab.core.errors import InputError
 from wblab.core.loads import KINDS, Load
-from wblab.lab.formats import EXPERIMENT, LIVE, RUN, Format
+from wblab.lab.formats import EXPERIMENT, LIVE, ROWS, RUN, Format
 from wblab.lab.progress import Report, silent
 from wblab.publish.bundle.names import Kind
 from wblab.report.pausetext import headline
@@ -105,6 +105,8 @@ def described(path: Path, kind: Kind, name: str, runs: Mapping[str, Told]) -> di
     content = BUNDLE.head(kind) | {"name": name, "digest": _digest(digests, kind), "bound_ns": DEFAULT_BOUND_NS}
     if kind == "study":
         plan = Store.open(path).plan
+        if (path / ROWS).exists():
+            raise InputError(f"{path} keeps rows in place of its runs: hand on its directory, for 'wblab audit'")
         if not runs:
             raise InputError(f"{path} has no run yet: make some with 'wblab {plan.design} --resume {path}'")
         _check_specs(path, plan, runs)
