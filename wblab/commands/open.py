@@ -14,6 +14,7 @@ from wblab.core.errors import InputError
 from wblab.lab.printable import printable
 
 if TYPE_CHECKING:
+    from wblab.analysis.runs.run import Run
     from wblab.kernels import KernelResolver
     from wblab.publish.bundle.read import Opened
 
@@ -54,18 +55,19 @@ def _open(arguments: argparse.Namespace) -> None:
     with ExitStack() as stack:
         with bar(arguments.file.name) as report:
             found = stack.enter_context(opened(arguments.file, _room(arguments), report))
-        name, _ = chosen(found, arguments.one)
-        resolve = _kernel(found, name, arguments) if arguments.repeat else None
+        name, item = chosen(found, arguments.one)
+        run = item.read()
+        resolve = _kernel(name, run, arguments) if arguments.repeat else None
         kept = None
         if arguments.to:
             kept = keep_as(found, arguments.to)
         elif arguments.keep or resolve:
             kept = keep_in(found, results(arguments))
-        for run in found.reworded:
-            line = f"wblab: the file words what {run} measured differently; here is what its files say"
+        for each in found.reworded:
+            line = f"wblab: the file words what {each} measured differently; here is what its files say"
             print(printable(line), file=sys.stderr)
         if not (arguments.json and resolve):
-            _show(found, name, kept, arguments)
+            _show(found, name, run, kept, arguments)
     if resolve and kept:
         from wblab.commands.rerun import repeat
 
@@ -85,12 +87,11 @@ def _room(arguments: argparse.Namespace) -> Path | None:
     return room
 
 
-def _kernel(found: "Opened", name: str, arguments: argparse.Namespace) -> "KernelResolver":
+def _kernel(name: str, run: "Run | None", arguments: argparse.Namespace) -> "KernelResolver":
     """Return what finds the kernel of a repetition. Raises InputError if there is none, or nothing to compare with."""
     from wblab.kernels import built_kernels
     from wblab.publish.bundle.kernel import kernel_for
 
-    run = found.runs[name].run
     if run is None:
         raise InputError(f"{name} measured nothing, so there is nothing to compare with: give --run another one")
     if arguments.kernel:
@@ -99,7 +100,7 @@ def _kernel(found: "Opened", name: str, arguments: argparse.Namespace) -> "Kerne
     return lambda _: kernel
 
 
-def _show(found: "Opened", name: str, kept: Path | None, arguments: argparse.Namespace) -> None:
+def _show(found: "Opened", name: str, run: "Run | None", kept: Path | None, arguments: argparse.Namespace) -> None:
     """Print what a bundle is, and what to do next."""
     from wblab.analysis.runs.pauses import pause_report
     from wblab.publish.bundle.words import head, run_lines, runs_table
@@ -110,7 +111,6 @@ def _show(found: "Opened", name: str, kept: Path | None, arguments: argparse.Nam
         print(json.dumps(about | dict(found.about), indent=2))
         return
     print_wrapped(head(found))
-    item = found.runs[name]
     if found.kind == "study" and not arguments.one:
         print()
         runs, more = runs_table(found)
@@ -118,9 +118,9 @@ def _show(found: "Opened", name: str, kept: Path | None, arguments: argparse.Nam
         if more:
             print(f"and {more} more: --json lists all")
     else:
-        print_wrapped([*run_lines(item), ""])
-        if item.run:
-            table(pause_report(item.run)).show()
+        print_wrapped([*run_lines(found.runs[name], run), ""])
+        if run:
+            table(pause_report(run)).show()
     if kept:
         print_wrapped(["", f"kept as {kept}"])
     elif not arguments.repeat:

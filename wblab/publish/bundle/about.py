@@ -16,7 +16,9 @@ from wblab.analysis.runs.pauses import DEFAULT_BOUND_NS, pause_report
 from wblab.analysis.runs.run import SUCCEEDED, NothingMeasuredError, Run, read_run
 from wblab.core.errors import InputError
 from wblab.core.loads import KINDS, Load
+from wblab.core.spec import Spec
 from wblab.lab.formats import EXPERIMENT, LIVE, ROWS, RUN, Format
+from wblab.lab.livespec import LiveSpec
 from wblab.lab.progress import Report, silent
 from wblab.publish.bundle.names import Kind
 from wblab.report.pausetext import headline
@@ -39,10 +41,19 @@ class Member:
 
 @dataclass(frozen=True)
 class Told:
-    """A run of a bundle, read: its values in bundle.json, and the run itself unless it measured nothing."""
+    """A run of a bundle: its values in bundle.json, and where it lies. The runs of a study would fill the memory.
+
+    spec: as this lab reads it. is_measured: a load completed a cycle.
+    """
 
     values: Mapping[str, Any]
-    run: Run | None
+    path: Path
+    spec: Spec | LiveSpec | None
+    is_measured: bool
+
+    def read(self) -> Run | None:
+        """Return the run; None if it measured nothing. Raises InputError."""
+        return read_run(self.path) if self.is_measured else None
 
 
 def told(path: Path, name: str) -> Told:
@@ -68,7 +79,7 @@ def told(path: Path, name: str) -> Told:
         "headline": words,
         "pauses": list(_pauses(run)) if run else [],
     }
-    return Told(values, run)
+    return Told(values, path, run.spec if run else None, run is not None)
 
 
 def _pauses(run: Run) -> Iterator[dict[str, Any]]:
@@ -119,7 +130,7 @@ def _check_specs(path: Path, plan: Plan, runs: Mapping[str, Told]) -> None:
     """Raise InputError for a run of another spec than its cell's."""
     for cell, seed in plan.runs():
         item = runs.get(run_name(cell, seed))
-        if item and item.run and item.run.spec != cell.with_seed(seed):
+        if item and item.spec and item.spec != cell.with_seed(seed):
             raise InputError(f"{path}: the run {run_name(cell, seed)} has another spec than its cell")
 
 

@@ -6,6 +6,7 @@ Parquet, which are made anew from the runs.
 
 import os
 import re
+from collections import Counter
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Literal
@@ -39,7 +40,7 @@ MOST_JSON_BYTES = 4 << 20  # Python may take 25 times as much memory
 _MOST_RECORD_BYTES = 1 << 20  # of a run, or of a load
 _MOST_LOG_BYTES = 64 << 20
 _MOST_TRACE_BYTES = 1 << 30
-_MOST_ROW_BYTES = 8 * (MAX_CYCLES + 1) + (1 << 16)
+_MOST_ROW_BYTES = 8 * MAX_CYCLES + (1 << 20)  # of all loads of a run
 MOST_UNPACKED_BYTES = 4 << 30
 
 _OF_A_RUN = frozenset((EXPERIMENT, CONSOLE, CONFIG, LAYOUTS))  # and what a guest leaves
@@ -82,6 +83,7 @@ def _is_of_a_run(name: str) -> bool:
 def check_members(names: Iterable[str], sizes: Iterable[int], kind: Kind) -> None:
     """Raise ValueError unless files of these names and sizes are those of one run or study, each once and in order."""
     listed, total = list(names), 0
+    times_bytes: Counter[str] = Counter()  # by run: all loads of a run are in memory at once
     if listed != sorted(set(listed)):
         raise ValueError("its members are not in order, or one is there twice")
     for name, size in zip(listed, sizes, strict=True):
@@ -89,6 +91,9 @@ def check_members(names: Iterable[str], sizes: Iterable[int], kind: Kind) -> Non
             raise ValueError(f"its {name[:100]!r} is no file of a {kind}")
         check_size(name, size)
         total += size
+        times_bytes[run_of(name)] += size if name.endswith(".npy") else 0
+    if max(times_bytes.values(), default=0) > _MOST_ROW_BYTES:
+        raise ValueError(f"the times of its loads are larger than {format_bytes(_MOST_ROW_BYTES)}")
     if total > MOST_UNPACKED_BYTES:
         raise ValueError(f"it would unpack to more than {format_bytes(MOST_UNPACKED_BYTES)}")
     if folders := {str(folder) for name in listed for folder in Path(name).parents} & set(listed):

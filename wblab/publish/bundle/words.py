@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 from typing import Any
 
+from wblab.analysis.runs.run import Run
 from wblab.core.errors import InputError
 from wblab.core.spec import Spec
 from wblab.lab.changes import changes
@@ -28,16 +29,16 @@ def head(found: Opened) -> Iterator[str]:
         yield f"digest  {found.about['digest']}  (of all runs)"
 
 
-def run_lines(item: Told) -> Iterator[str]:
+def run_lines(item: Told, run: Run | None) -> Iterator[str]:
     """Yield what a run is, and what it measured in one sentence."""
     values, kernel = item.values, item.values["kernel"]
-    spec = item.run.spec if item.run else None
+    spec = item.spec
     if isinstance(spec, Spec):
         yield f"spec    {', '.join([spec.name, f'seed {spec.seed}', *changes(spec)])}"
     yield f"kernel  Linux {kernel.get('release')}, build {str(kernel.get('build_id'))[:12]}: {kernel.get('source')}"
     yield f"digest  {values['digest'] or 'none'}"
     if values["outcome"] != "succeeded":
-        yield f"outcome {values['outcome']}: {item.run.failure if item.run else 'nothing was measured'}"
+        yield f"outcome {values['outcome']}: {run.failure if run else 'nothing was measured'}"
     yield ""
     yield values["headline"]
 
@@ -60,7 +61,9 @@ def _longest(item: Told) -> str:
 def chosen(found: Opened, text: str | None) -> tuple[str, Told]:
     """Return the run of a name or of CELL/SEED; by default the first that measured something. Raises InputError."""
     if text is None:
-        return next(((name, item) for name, item in found.runs.items() if item.run), next(iter(found.runs.items())))
+        return next(
+            ((name, item) for name, item in found.runs.items() if item.is_measured), next(iter(found.runs.items()))
+        )
     cell, slash, seed = text.rpartition("/")
     name = f"{cell}-s{seed}" if slash else text
     if name not in found.runs:
