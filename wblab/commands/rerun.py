@@ -1,4 +1,7 @@
-"""wblab rerun: repeat a run from its record, and show where the two first differ."""
+"""wblab rerun: repeat a run from its record, and show where the two first differ.
+
+The record of a run in a site (repeat.json) is enough: it has the spec, and the digest of what was measured.
+"""
 
 import argparse
 import json
@@ -9,9 +12,12 @@ from typing import TYPE_CHECKING
 
 from wblab.commands.common import add_exp, add_json, add_kernel, add_removed, add_run, named_run, results
 from wblab.core.errors import InputError, WblabError
+from wblab.lab.formats import EXPERIMENT
 from wblab.lab.printable import printable
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from wblab.analysis.runs.difference import Difference
     from wblab.analysis.runs.run import Run
     from wblab.core.spec import Spec
@@ -30,9 +36,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Describe the verb and its options."""
     parser.description = (
         "Repeat a run from its own record and compare the two, byte for byte. If they differ, show the first "
-        "difference in the loads' measurements and in the trace. In virtual time they should be identical."
+        "difference in the loads' measurements and in the trace. In virtual time they should be identical. RUN may "
+        "also be the repeat.json of a site: then the digests are compared, and all inputs that differ are named."
     )
-    add_run(parser)
+    add_run(parser, about="a run: its directory, the directory's name, or 'latest'; or the repeat.json of a site")
     parser.add_argument("other", nargs="?", metavar="OTHER", help="compare with this run instead of a new one")
     parser.add_argument(
         "--explain",
@@ -54,6 +61,9 @@ def _rerun(arguments: argparse.Namespace) -> None:
     from wblab.study.rowat import row_at
 
     directory, resolve = results(arguments), built_kernels(arguments.kernel)
+    if (path := Path(arguments.run_name)).suffix == ".json" and path.name != EXPERIMENT:
+        _recorded(path, arguments, resolve)
+        return
     if not (arguments.other or arguments.explain) and (found := row_at(directory, arguments.run_name)):
         repeat_row(found, directory, resolve, as_json=arguments.json)
         return
@@ -71,6 +81,24 @@ def _rerun(arguments: argparse.Namespace) -> None:
     _say(first, second, as_json=arguments.json)
 
 
+def _recorded(path: Path, arguments: argparse.Namespace, resolve: "KernelResolver") -> None:
+    """Repeat the run that a record describes, and print whether it is identical. Raises DifferentError if not."""
+    from wblab.host.request import ready
+    from wblab.kernels import full_name
+    from wblab.study.designs.repeat.record import read_record
+
+    if arguments.other or arguments.explain:
+        raise InputError(f"{path} has no measurements to compare with: leave OTHER and --explain out")
+    record = read_record(path)
+    if record.needs_kernel and not arguments.kernel:
+        raise InputError(f"{path}: the run had a kernel of its own ({record.kernel}): give one with --kernel PATH")
+    spec = record.spec.on(full_name(arguments.kernel)) if arguments.kernel else record.spec
+    made = _made(ready(spec, resolve), results(arguments))
+    if not record.is_repeatable:
+        print("wblab: no two runs in real time are identical", file=sys.stderr)
+    _say_digests(str(path), {"record": str(path)}, record.digest, record.made_with, made, as_json=arguments.json)
+
+
 def repeat(path: Path, results: Path, resolve: "KernelResolver", *, as_json: bool, kernel: str = "") -> None:
     """Repeat the run in a directory and print whether the two are the same. Raises DifferentError if not.
 
@@ -85,23 +113,32 @@ def repeat(path: Path, results: Path, resolve: "KernelResolver", *, as_json: boo
 
 def repeat_row(at: "RowAt", results: Path, resolve: "KernelResolver", *, as_json: bool) -> None:
     """Repeat a run of which only a row was kept, and say whether the two are the same. Raises DifferentError if not."""
-    from wblab.analysis.runs.digest import digest
     from wblab.host.request import ready
-    from wblab.study.inputs import different, inputs_of
 
     row, study = at.row(), at.store.path
     made = _made(ready(at.cell.with_seed(at.seed), resolve), results)
-    second, inputs = digest(made), different(row.made_with, inputs_of(made.record))
+    about = {"study": str(study), "run": row.name}
+    _say_digests(f"{row.name} of {study}", about, row.digest, row.made_with, made, as_json=as_json)
+
+
+def _say_digests(  # noqa: PLR0913 - these are what is compared, and how it is said
+    first: str, about: dict[str, str], recorded: str, made_with: "Mapping[str, str]", made: "Run", *, as_json: bool
+) -> None:
+    """Say whether a new run has the recorded digest; if not, raise DifferentError with the inputs that differ."""
+    from wblab.analysis.runs.digest import digest
+    from wblab.study.inputs import different, inputs_of
+
+    second, inputs = digest(made), different(made_with, inputs_of(made.record))
     if as_json:
-        both = {"study": str(study), "run": row.name, "second": str(made.path)}
-        print(json.dumps(both | {"digests": [row.digest, second], "different_inputs": inputs}, indent=2))
+        found = {"second": str(made.path), "digests": [recorded, second], "different_inputs": inputs}
+        print(json.dumps(about | found, indent=2))
     else:
         same = "identical: the digest of every cycle of every load, and every event"
-        lines = [str(made.path), same if second == row.digest else f"first: {row.digest}\nsecond: {second}"]
+        lines = [str(made.path), *([same] if second == recorded else [f"first: {recorded}", f"second: {second}"])]
         print("\n".join(map(printable, lines)))
-    if second != row.digest:
+    if second != recorded:
         other = f"other {', '.join(inputs)}" if inputs else "all inputs are the same: that should not be"
-        raise DifferentError(f"{row.name} is not what {study} has: {other}")
+        raise DifferentError(f"the new run is not that of {first}: {other}")
 
 
 def _say(first: "Run", second: "Run", *, as_json: bool) -> None:

@@ -1,20 +1,15 @@
 """What a spec changes of the preset that it is named after."""
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import fields, is_dataclass
 from typing import Any, get_type_hints
 
-from wblab.core import units
 from wblab.core.errors import InputError
 from wblab.core.spec import Spec
 from wblab.lab.named import SPECS
 from wblab.lab.specfile import read_spec
+from wblab.lab.spectoml import FORMATS
 
-_FORMATS: dict[Any, Callable[[int], str]] = {
-    units.Bytes: units.format_bytes,
-    units.Nanoseconds: units.format_time,
-    units.BytesPerSecond: lambda value: f"{units.format_bytes(value)}/s",
-}
 # What says which run it is, not what is run.
 _APART = ("name", "seed", "kernel.name")
 _NAMED = ("load", "disk", "cgroup", "phase", "agent")  # tables of things that have names
@@ -59,8 +54,8 @@ def _of_value(hint: Any, value: object, path: str) -> Iterator[tuple[str, str]]:
     elif isinstance(value, Mapping):
         for key, item in value.items():
             yield from _of_value(type(item), item, f"{path}.{key}")
-    elif isinstance(value, int) and hint in _FORMATS:
-        yield path, _FORMATS[hint](value).replace(" ", "")
+    elif isinstance(value, int) and hint in FORMATS:
+        yield path, FORMATS[hint](value).replace(" ", "")
     elif isinstance(value, list | tuple):
         yield path, f"[{', '.join(map(str, value))}]"
     else:
