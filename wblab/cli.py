@@ -30,6 +30,7 @@ VERBS = (
     Verb("why", "explain a run's pauses", "look"),
     Verb("layers", "take a run's writes and fsyncs apart", "look"),
     Verb("export", "write a run for another program", "look"),
+    Verb("site", "make a static site of runs and studies", "look", ("explore", "pages")),
     Verb("compare", "compare groups of runs", "compare", ("explore",)),
     Verb("verify", "check the claims of five works", "compare", ("explore",)),
     Verb("atlas", "which claims hold on which kernel and filesystem", "compare", ("explore",)),

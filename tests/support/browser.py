@@ -81,7 +81,9 @@ async def browser(address: str) -> AsyncIterator[Browser]:
                     for domain in ("Runtime", "Log", "Page"):
                         await page.call(f"{domain}.enable")
                     await page.call("Page.navigate", url=address)
-                    await page.until("location.protocol === 'http:' && document.readyState === 'complete'")
+                    await page.until(
+                        "['http:', 'file:'].includes(location.protocol) && document.readyState === 'complete'"
+                    )
                     yield page
         finally:
             process.terminate()

@@ -20,8 +20,11 @@ class Page(HTMLParser):
         self.loads += [value for name, value in attrs if name in {"src", "href", "xlink:href"} and value[0] != "#"]
 
 
+_UNSEEN = {"script", "style", "article"}  # in an article is prose, where None may be a word
+
+
 class _Words(HTMLParser):
-    """Collects the texts of a page, tooltips included."""
+    """Collects the texts of a page that are not prose, tooltips included."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -29,11 +32,11 @@ class _Words(HTMLParser):
         self._hidden = 0
 
     def handle_starttag(self, tag, attrs):
-        self._hidden += tag in {"script", "style"}
+        self._hidden += tag in _UNSEEN
         self.found += [value for name, value in attrs if name in {"title", "alt", "aria-label"} and value]
 
     def handle_endtag(self, tag):
-        self._hidden -= tag in {"script", "style"}
+        self._hidden -= tag in _UNSEEN
 
     def handle_data(self, data):
         if not self._hidden and data.strip():
@@ -41,7 +44,7 @@ class _Words(HTMLParser):
 
 
 def words(page: str) -> list[str]:
-    """Return the visible texts of a page."""
+    """Return the visible texts of a page, without those of articles."""
     parser = _Words()
     parser.feed(page)
     parser.close()

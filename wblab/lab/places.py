@@ -28,6 +28,7 @@ REMEDIES = PRESETS / "remedies"
 FINDINGS = PRESETS / "findings"
 OUTSIDE = PRESETS / "outside"  # what was confirmed outside of User Mode Linux, and by which runs
 LESSONS = SHARE / "lessons"
+DOCS = SHARE / "docs"
 LINUX_UML = SHARE / "linux-uml"
 
 _CHOSEN = os.environ.get("WBLAB_EXP")

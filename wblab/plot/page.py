@@ -24,12 +24,12 @@ _ID = "timeline"  # fixed: with a random one, no two files would be the same
 _PANE, _TOP, _BOTTOM, _BETWEEN, _LEFT, _RIGHT, _LINE = 120, 64, 112, 40, 84, 24, 18
 _LEGEND_AT = 80  # below the lowest pane
 _LABEL_AT = -70  # where the labels of all y axes are aligned
-_LEAST_WIDTH = 1100
+LEAST_WIDTH = 1100
 _TITLE_LETTERS = 120  # in one line
 _LETTER, _SWATCH = 6.5, 40  # approximate widths in a legend
 _FONT = "DejaVu Sans, Verdana, sans-serif"
 _HELP = "drag to zoom, also along an axis; double-click to show everything; click a legend entry to hide its lines"
-_CONFIG = {
+CONFIG = {
     "displaylogo": False,
     "responsive": True,
     "plotlyServerURL": "",
@@ -65,9 +65,9 @@ def save_page(figure: Any, run: Run, path: Path) -> None:
     """
     if path.suffix.lower() != PAGE:
         raise InputError(f"cannot write a page to {str(path)!r}: its name must end in {PAGE}")
-    body = to_html(figure, config=_CONFIG, include_plotlyjs=True, full_html=False, div_id=_ID)
+    body = to_html(figure, config=CONFIG, include_plotlyjs=True, full_html=False, div_id=_ID)
     title = f"{run.name.lstrip('_')}: timeline"
-    write_page(path, render("wblab.plot", "timeline.html", title=title, id=_ID, width=_LEAST_WIDTH, figure=body))
+    write_page(path, render("wblab.plot", "timeline.html", title=title, id=_ID, width=LEAST_WIDTH, figure=body))
 
 
 def _layout(timeline: Timeline, lines: list[str], top: float, inner: float) -> dict[str, Any]:
@@ -124,7 +124,7 @@ def _add_pane(figure: Any, timeline: Timeline, number: int, domain: tuple[float,
 def _room(pane: Pane) -> float:
     """Return the extra height above a pane for a legend that does not fit beside the title."""
     widths = [_SWATCH + _LETTER * len(name) for name in pane.explained]
-    inner = _LEAST_WIDTH - _LEFT - _RIGHT
+    inner = LEAST_WIDTH - _LEFT - _RIGHT
     if not widths or sum(widths) < inner - _LETTER * len(pane.name + pane.what):
         return 0
     in_row = max(1, int(inner / max(widths)))

@@ -1,6 +1,7 @@
 """HTML from templates: values are escaped unless the template marks them as HTML."""
 
 import re
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -29,6 +30,11 @@ def _for_people(value: Any) -> Any:
 
 def render(package: str, template: str, **values: Any) -> str:
     """Return a template of a package's `templates`, filled in."""
+    return _environment(package).get_template(template).render(values)
+
+
+@cache  # a site has thousands of pages from one template
+def _environment(package: str) -> Environment:
     environment = Environment(
         loader=ChoiceLoader([PackageLoader(package), PackageLoader(_BASE)]),
         autoescape=True,
@@ -40,7 +46,7 @@ def render(package: str, template: str, **values: Any) -> str:
     )
     environment.globals["palette"] = LOOKS
     environment.filters["percent"] = percent
-    return environment.get_template(template).render(values)
+    return environment
 
 
 def write_page(path: Path, text: str) -> None:

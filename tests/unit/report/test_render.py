@@ -4,16 +4,18 @@ import pytest
 from jinja2 import DictLoader
 from support.pages import slips, words
 
-from wblab.report.render import render
+from wblab.report.render import _environment, render
 
 
 @pytest.fixture
 def page(monkeypatch):
     def filled(template, **values):
         monkeypatch.setattr("wblab.report.render.PackageLoader", lambda package: DictLoader({"it": template}))
+        _environment.cache_clear()
         return render("a.package", "it", **values)
 
-    return filled
+    yield filled
+    _environment.cache_clear()
 
 
 @pytest.mark.parametrize("slip", [{}.values, object(), None, len], ids=["a method", "an object", "None", "a function"])

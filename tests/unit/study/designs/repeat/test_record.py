@@ -39,9 +39,9 @@ def test_other_cycles_have_another_digest(tmp_path):
 def test_it_names_no_path_of_the_machine(tmp_path):
     run = run_in(tmp_path / "secret")
     run = replace(run, spec=run.spec.on(str(tmp_path / "linux")))
-    record = record_of(run)
-    assert record.needs_kernel
-    assert str(tmp_path) not in json.dumps(record.to_json())
+    found = record_of(run)
+    assert found.needs_kernel
+    assert str(tmp_path) not in json.dumps(found.to_json())
 
 
 def test_a_run_whose_kernel_had_a_path_asks_for_one(tmp_path, capsys):

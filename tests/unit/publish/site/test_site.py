@@ -1,0 +1,131 @@
+"""A whole site: what its pages link and load, how large they are, and what a stranger's text becomes on them."""
+
+import asyncio
+import json
+
+import pytest
+from support.browser import browser
+from support.madesites import HOSTILE, NO_KERNEL, study_in
+from support.pages import slips, words
+from support.sites import copied_lines, dead_links, large_pages, pages, requests_outside
+
+from wblab.core.errors import InputError
+from wblab.lab.progress import silent
+from wblab.lab.specfile import read_spec
+from wblab.publish.site.build import Wanted, files, opened
+from wblab.study.designs.repeat.record import read_record
+
+# One page of each kind.
+KINDS = (
+    "index.html",
+    "runs/index.html",
+    "runs/odd/index.html",
+    "runs/odd/timeline.html",
+    "studies/hostile/index.html",
+    "studies/hostile/0-cell/index.html",
+    "reference/spec.html",
+    "findings/atlas.html",
+    "lessons/02-lock-up.html",
+)
+
+
+def made(store, pages=2):
+    return {file.address: file for file in files(Wanted((), [store], pages), store.parent, NO_KERNEL, silent)}
+
+
+def test_every_link_leads_somewhere(site):
+    assert dead_links(site) == []
+
+
+def test_nothing_is_loaded_from_elsewhere(site):
+    assert requests_outside(site) == []
+
+
+def test_no_page_is_large(site):
+    assert large_pages(site) == []
+
+
+def test_every_page_forbids_scripts_of_others_and_has_none_within(site):
+    for address, page in pages(site).items():
+        assert "default-src 'none'" in page.policy, address
+        assert "script-src 'self'" in page.policy, address
+        assert page.inline == [], address
+
+
+def test_a_stranger_s_text_is_shown_as_text(site):
+    for page in [*site.rglob("studies/**/*.html"), *site.rglob("runs/**/*.html")]:
+        assert "<script>alert" not in page.read_text(), page
+        assert "<img src=x" not in page.read_text(), page
+    text = (site / "studies/hostile/1-cell/index.html").read_text()
+    assert HOSTILE in words(text)
+
+
+def test_pages_of_results_leak_no_internals(site):
+    for page in [*site.rglob("studies/**/*.html"), *site.rglob("runs/**/*.html"), site / "reference/spec.html"]:
+        assert slips(words(page.read_text())) == [], page
+
+
+def test_every_run_has_a_line_and_what_the_line_reads(site):
+    lines = copied_lines(site)
+    assert "wblab rerun studies/hostile/1-cell/seed-2/repeat.json" in lines
+    assert len(lines) == 5
+    for line in lines:
+        record = read_record(site / line.removeprefix("wblab rerun "))
+        assert len(record.digest) == 64
+
+
+def test_loads_stay_in_order_which_decides_a_run(study, site):
+    loads = list(study.plan.cells[0].spec.load)
+    assert loads != sorted(loads)
+    folder = site / "studies/hostile/0-cell/seed-1"
+    assert list(read_record(folder / "repeat.json").spec.load) == loads
+    assert list(read_spec(folder / "spec.toml").load) == loads
+
+
+def test_each_run_has_an_address_and_only_some_have_pictures(site):
+    page = pages(site)["studies/hostile/0-cell/index.html"]
+    assert {"seed-1", "seed-2"} <= page.anchors
+    pictures = sorted(path.relative_to(site).as_posix() for path in site.rglob("studies/**/timeline.png"))
+    assert pictures == [f"studies/hostile/{cell}/seed-1/timeline.png" for cell in ("0-cell", "1-cell")]
+
+
+def test_the_same_runs_give_the_same_bytes(site, tmp_path):
+    for address, file in made(study_in(tmp_path / "2026-03-04_elsewhere").path).items():
+        if not address.startswith("runs/"):  # the gallery of the fixture has a run
+            assert (site / address).read_bytes() == file.content, address
+
+
+def test_nothing_of_the_machine_appears(study, site):
+    for path in [*site.glob("studies/**/*"), *site.glob("runs/**/*")]:
+        if path.is_file():
+            assert str(study.path.parent).encode() not in path.read_bytes(), path
+            assert b"2026-01-02" not in path.read_bytes(), path
+
+
+def test_two_studies_of_one_name_have_two_addresses(study, tmp_path):
+    other = study_in(tmp_path / "other")
+    assert [one.folder for one in opened([study.path, other.path])] == ["studies/hostile", "studies/hostile-2"]
+
+
+def test_a_study_with_a_hostile_name_is_refused(tmp_path):
+    store = study_in(tmp_path / "study")
+    path = store.path / "study.json"
+    path.write_text(json.dumps(json.loads(path.read_text()) | {"name": "../../x"}))
+    with pytest.raises(InputError, match="not a valid name"):
+        opened([store.path])
+
+
+@pytest.mark.parametrize("address", KINDS)
+def test_a_browser_opens_it_from_a_directory(site, address):
+    async def opened():
+        async with browser((site / address).as_uri()) as page:
+            if address.endswith("timeline.html"):
+                await page.until("document.getElementById('timeline').dataset.drawn === 'yes'")
+            loaded = await page.value("performance.getEntriesByType('resource').map((entry) => entry.name)")
+            wide = await page.value("document.documentElement.scrollWidth - innerWidth")
+            return page.troubles, [name for name in loaded if not name.startswith(("file:", "data:", "blob:"))], wide
+
+    troubles, outside, too_wide = asyncio.run(opened())
+    assert troubles == []
+    assert outside == []
+    assert too_wide <= 0

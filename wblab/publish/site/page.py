@@ -1,0 +1,95 @@
+"""A page of the site: an address, a frame with navigation, and what stands in it."""
+
+import posixpath
+from collections.abc import Sequence
+from dataclasses import dataclass
+from html import escape
+from typing import Any
+
+from wblab import __version__
+from wblab.lab.printable import printable
+from wblab.lab.tables import Table
+from wblab.report.render import render
+
+PACKAGE = "wblab.publish.site"
+HOME, RUNS, STUDIES, LESSONS, CITE, SPECS = (
+    *("index.html", "runs/index.html", "studies/index.html", "lessons/index.html", "cite.html", "reference/spec.html"),
+)
+NAVIGATION = (
+    ("Runs", RUNS),
+    ("Studies", STUDIES),
+    ("Findings", "findings/index.html"),
+    ("Claims", "findings/results-of-claims.html"),
+    ("Folk wisdom", "findings/results-of-folk-wisdom.html"),
+    ("Atlas", "findings/atlas.html"),
+    ("Lessons", LESSONS),
+    ("How it works", "explanation/how-it-works.html"),
+    ("How to", "how-to/index.html"),
+    ("Reference", "reference/index.html"),
+    ("Cite", CITE),
+)
+_SITE = "wblab"
+
+
+@dataclass(frozen=True)
+class File:
+    """A file of the site. address: its path below the site's directory, with slashes."""
+
+    address: str
+    content: bytes
+
+
+@dataclass(frozen=True)
+class Link:
+    """A link in a list. about: a few words."""
+
+    text: str
+    address: str
+    about: str = ""
+
+
+def page(address: str, title: str, template: str = "body.html", **values: Any) -> File:
+    """Return a page. values: of the template; `body.html` shows `body`, as HTML."""
+    links = [(name, relative(address, target), target == address) for name, target in NAVIGATION]
+    text = render(
+        PACKAGE,
+        template,
+        title=title if address == HOME else f"{title} – {_SITE}",
+        heading=title,
+        root="../" * address.count("/"),
+        navigation=links,
+        version=__version__,
+        **values,
+    )
+    return File(address, text.encode())
+
+
+def list_page(address: str, title: str, links: Sequence[Link], about: str = "") -> File:
+    """Return a page that lists others. about: a paragraph above the list."""
+    shown = [Link(link.text, relative(address, link.address), link.about) for link in links]
+    return page(address, title, "list.html", links=shown, about=about)
+
+
+def relative(source: str, target: str) -> str:
+    """Return the link from one address to another, which may have a fragment."""
+    return posixpath.relpath(target, posixpath.dirname(source) or ".")
+
+
+def html_table(table: Table, links: dict[tuple[int, int], str] | None = None) -> str:
+    """Return a table as HTML, with its texts escaped. links: addresses of cells, by row and column."""
+    head = "".join(_cell("th", name, at in table.right) for at, name in enumerate(table.heads))
+    rows = [
+        "".join(
+            _cell("td", text, at in table.right, (links or {}).get((number, at), "")) for at, text in enumerate(row)
+        )
+        for number, row in enumerate(table.rows)
+    ]
+    body = "\n".join(f"<tr>{row}</tr>" for row in rows)
+    return f'<div class="scroll" tabindex="0"><table>\n<tr>{head}</tr>\n{body}\n</table></div>'
+
+
+def _cell(tag: str, text: str, is_number: bool, link: str = "") -> str:
+    shown = escape(printable(text))
+    shown = f'<a href="{escape(link)}">{shown}</a>' if link else shown
+    look = ' class="n"' if is_number else ""
+    return f"<{tag}{look}>{shown}</{tag}>"

@@ -1,0 +1,124 @@
+"""The pages of one run: what it shows, why, how to repeat it; its timeline; and its files."""
+
+import gzip
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from io import BytesIO
+from typing import Any
+
+from matplotlib.figure import Figure
+
+from wblab.analysis.runs.pagecache import PageCache, page_cache
+from wblab.analysis.runs.pauses import DEFAULT_BOUND_NS, pause_report
+from wblab.analysis.runs.perfetto import export
+from wblab.analysis.runs.run import Run
+from wblab.analysis.why.explanations import Explained, explanations_of
+from wblab.analysis.why.recorded import explains
+from wblab.core.errors import InputError
+from wblab.core.spec import Spec
+from wblab.core.units import format_time
+from wblab.lab.printable import printable
+from wblab.lab.spectoml import spec_toml
+from wblab.plot.picture import picture
+from wblab.plot.timeline import timeline
+from wblab.plot.whypage import why_page
+from wblab.publish.site.adopted import adopted
+from wblab.publish.site.interactive import TIMELINE, interactive
+from wblab.publish.site.page import File, Link, html_table, page, relative
+from wblab.publish.site.repeating import REPEAT, SPEC_FILE, facts, line, record_file, spec_file
+from wblab.report.pausetext import headline, table
+from wblab.report.whytext import sentences
+from wblab.study.designs.repeat.record import Record, record_of
+
+PICTURE, WHY, TRACE = "timeline.png", "why.html", "trace.perfetto-trace.gz"
+_MOST_SENTENCES = 5  # pauses that are explained on the page; the others are on the page of evidence
+
+
+@dataclass(frozen=True)
+class Shown:
+    """A run of the site. folder: its address. title, about: what it is. up: the page above it."""
+
+    run: Run
+    folder: str
+    title: str
+    about: str
+    up: Link
+
+    @property
+    def address(self) -> str:
+        """The address of its page."""
+        return f"{self.folder}/index.html"
+
+    @cached_property
+    def record(self) -> Record:
+        """What repeats it. Raises InputError."""
+        return record_of(self.run)
+
+    @cached_property
+    def says(self) -> str:
+        """One sentence: which loads were stalled, and for how long."""
+        return printable(headline(pause_report(self.run, DEFAULT_BOUND_NS)))
+
+
+def run_files(shown: Shown) -> Iterator[File]:
+    """Yield the files of a run. Raises InputError for a damaged one."""
+    cache, found = _traced(shown.run), list[Explained]()
+    if cache is not None and explains(cache):
+        found = explanations_of(shown.run, [item.name for item in shown.run.loads], cache=cache)
+    drawn = timeline(shown.run, cache, explained=[item.explanation for item in found])
+    # The directory's name has the date of the run, the site's title has not.
+    drawn = replace(drawn, title=drawn.title.replace(shown.run.name.lstrip("_"), shown.title, 1))
+    yield record_file(shown.folder, shown.record)
+    yield spec_file(shown.folder, shown.record)
+    yield File(f"{shown.folder}/{PICTURE}", png(picture(drawn), shown.title))
+    yield interactive(drawn, shown.folder, shown.title)
+    if found:
+        yield _evidence(shown, found)
+    if cache is not None:
+        yield File(f"{shown.folder}/{TRACE}", gzip.compress(export(shown.run, cache, DEFAULT_BOUND_NS), mtime=0))
+    yield _page(shown, found, cache)
+
+
+def png(figure: Figure, title: str) -> bytes:
+    """Return a figure as PNG, which says no date and no version."""
+    file = BytesIO()
+    figure.savefig(file, format="png", metadata={"Title": title, "Software": None})
+    return file.getvalue()
+
+
+def _traced(run: Run) -> PageCache | None:
+    try:
+        return page_cache(run) if run.spec.trace.events else None
+    except InputError:  # a study may have kept no trace
+        return None
+
+
+def _evidence(shown: Shown, found: Sequence[Explained]) -> File:
+    """Return the page of all pauses with their stacks and events."""
+    report = why_page(shown.run, found, format_time(DEFAULT_BOUND_NS))
+    report = report.replace(shown.run.name.lstrip("_"), shown.title)
+    parts = adopted(report, shown.folder, lambda link: link if link == TIMELINE else None)
+    return page(f"{shown.folder}/{WHY}", f"Why: {shown.title}", **parts.values())
+
+
+def _page(shown: Shown, found: Sequence[Explained], cache: PageCache | None) -> File:
+    report = pause_report(shown.run, DEFAULT_BOUND_NS, cache)
+    longest = sorted((item.explanation for item in found), key=lambda item: -item.pause_ns)[:_MOST_SENTENCES]
+    spec = shown.record.spec
+    values: dict[str, Any] = {
+        "shown": shown,
+        "up": Link(shown.up.text, relative(shown.address, shown.up.address)),
+        "picture": PICTURE,
+        "table": html_table(table(report)),
+        "why": [[printable(text).strip() for text in sentences(item)] for item in longest],
+        "pauses": len(found),
+        "line": line(shown.folder, shown.record),
+        "facts": facts(shown.record),
+        "inputs": sorted(shown.record.made_with.items()),
+        "failure": printable(shown.run.failure),
+        "spec": spec_toml(spec) if isinstance(spec, Spec) else "",
+        "has_trace": cache is not None,
+        "names": {"repeat": REPEAT, "spec": SPEC_FILE, "timeline": TIMELINE, "why": WHY, "trace": TRACE},
+    }
+    return page(shown.address, shown.title, "run.html", **values)

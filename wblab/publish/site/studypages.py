@@ -1,0 +1,143 @@
+"""The pages of a study: its report, its cells, and for each cell the runs, each with what repeats it.
+
+A study may have 100,000 runs. All stand on their cells' pages with their digests. Only the first have a file that
+repeats them, and of those only the first have a page with pictures. They are taken seed by seed, so that all cells come
+first.
+"""
+
+from collections.abc import Iterator, Sequence
+from itertools import islice
+from typing import Any
+
+from wblab.core.errors import InputError
+from wblab.lab.printable import printable
+from wblab.lab.progress import Report
+from wblab.lab.spectoml import spec_toml
+from wblab.lab.tables import Table
+from wblab.publish.site.adopted import adopted
+from wblab.publish.site.page import File, Link, html_table, page, relative
+from wblab.publish.site.repeating import line, record_file
+from wblab.publish.site.reports import report_of
+from wblab.publish.site.runpage import Shown, run_files
+from wblab.publish.site.study import OneRun, Study
+from wblab.report.quantities import quantity, spread
+from wblab.study.cells import Cell
+
+MOST_CELLS = 500  # in a table of one page
+MOST_RECORDS = 5000  # files that repeat runs of a study
+
+Name = tuple[str, int]  # of a run: its cell and seed
+
+
+def study_files(study: Study, pages: int, report: Report) -> Iterator[File]:
+    """Yield the files of a study. pages: runs with pictures. report: is told of each run. Raises InputError."""
+    plan, made = study.store.plan, study.made
+    names = [(cell.name, seed) for cell, seed in plan.runs() if seed in made[cell.name]]
+    drawn, kept = (set(islice(names, most)) for most in (pages, max(pages, MOST_RECORDS)))
+    cells: list[tuple[Cell, list[OneRun]]] = []
+    done = 0
+    for cell in plan.cells:
+        runs = []
+        for one in study.runs(cell):
+            report(done / len(names), f"{plan.name}: {cell.name}, seed {one.seed}")
+            done += 1
+            runs.append(one)
+            if one.run and (cell.name, one.seed) in drawn:
+                yield from run_files(_shown(study, one))
+            elif (cell.name, one.seed) in kept:
+                yield record_file(one.folder, one.record)
+        cells.append((cell, [_without_run(one) for one in runs]))
+        yield _cell_page(study, cell, runs, drawn, kept)
+    yield from _study_pages(study, cells)
+
+
+def _without_run(one: OneRun) -> OneRun:
+    """Return a run without what was read of it: a study may have more of them than memory holds."""
+    return OneRun(one.cell, one.seed, one.folder, one.record, one.longest_s)
+
+
+def _shown(study: Study, one: OneRun) -> Shown:
+    assert one.run is not None
+    up = Link(f"{study.store.plan.name}: {one.cell.name}", f"{study.cell_address(one.cell)}#seed-{one.seed}")
+    return Shown(one.run, one.folder, f"{one.cell.name}, seed {one.seed}", printable(str(one.cell)), up)
+
+
+def _cell_page(study: Study, cell: Cell, runs: Sequence[OneRun], drawn: set[Name], kept: set[Name]) -> File:
+    address = study.cell_address(cell)
+    shown = [
+        {
+            "seed": one.seed,
+            "link": relative(address, f"{one.folder}/index.html") if one.run and (cell.name, one.seed) in drawn else "",
+            "longest": quantity(one.longest_s, "s"),
+            "digest": one.record.digest,
+            "build": one.record.made_with["kernel builds"],
+            "line": line(one.folder, one.record) if (cell.name, one.seed) in kept else "",
+        }
+        for one in runs
+    ]
+    levels = [(printable(axis), printable(str(level))) for axis, level in cell.levels.items()]
+    values: dict[str, Any] = {"up": Link(study.title, relative(address, study.address)), "levels": levels}
+    spec = runs[0].record.spec if runs else cell.with_seed(study.store.plan.seeds[0]).on("")
+    kernel = f"Linux {runs[0].record.kernel}" if runs else "none"
+    return page(address, cell.name, "cell.html", rows=shown, spec=spec_toml(spec), kernel=kernel, **values)
+
+
+def _study_pages(study: Study, cells: Sequence[tuple[Cell, list[OneRun]]]) -> Iterator[File]:
+    """Yield the study's page, and further pages where its cells do not fit on one."""
+    names = [
+        f"{study.folder}/index.html" if not at else f"{study.folder}/cells-{at // MOST_CELLS + 1}.html"
+        for at in range(0, len(cells), MOST_CELLS)
+    ]
+    body, style = "", ""
+    notes = [_counted(study, cells)]
+    try:
+        report = report_of(study.store)
+    except InputError as error:
+        notes.append(printable(str(error)).replace(str(study.store.path), study.store.plan.name))
+    else:
+        parts = adopted(report, study.folder, lambda link: _target(study, link))
+        body, style = parts.body.replace("<h1>", "<h2>").replace("</h1>", "</h2>"), parts.style
+        yield from parts.pictures
+    for number, name in enumerate(names):
+        part = cells[number * MOST_CELLS : (number + 1) * MOST_CELLS]
+        others = [
+            Link(f"cells {at * MOST_CELLS + 1} and on", relative(name, other))
+            for at, other in enumerate(names)
+            if other != name
+        ]
+        own = {"body": body, "style": style} if not number else {"body": "", "style": ""}
+        yield page(name, study.title, "study.html", notes=notes, cells=_cells(study, name, part), others=others, **own)
+
+
+def _counted(study: Study, cells: Sequence[tuple[Cell, list[OneRun]]]) -> str:
+    kernels = sorted({row.record.kernel for _, rows in cells for row in rows})
+    runs, planned = sum(len(rows) for _, rows in cells), len(study.store.plan.runs())
+    said = f"{len(cells)} cells, {runs} of up to {planned} runs"
+    return f"{said}, on Linux {', '.join(kernels)}." if kernels else f"{said}."
+
+
+def _cells(study: Study, address: str, cells: Sequence[tuple[Cell, list[OneRun]]]) -> str:
+    """Return the table of cells."""
+    axes = list(cells[0][0].levels)
+    heads = ("cell", *axes, "runs", "longest pause of an innocent load")
+    rows = [
+        (
+            cell.name,
+            *(str(cell.levels[axis]) for axis in axes),
+            str(len(rows)),
+            spread([row.longest_s for row in rows], "s") if rows else "–",
+        )
+        for cell, rows in cells
+    ]
+    links = {(at, 0): relative(address, study.cell_address(cell)) for at, (cell, _) in enumerate(cells)}
+    return html_table(Table(rows, heads, frozenset((len(heads) - 2, len(heads) - 1))), links)
+
+
+def _target(study: Study, link: str) -> str | None:
+    """Return where a report's link leads in the site: to a run's place on its cell's page."""
+    if link.startswith("../../"):
+        return link
+    name, _, seed = link.removeprefix("runs/").partition("/")[0].rpartition("-s")
+    if seed.isdecimal() and int(seed) in study.made.get(name, ()):
+        return f"{name}/index.html#seed-{seed}"
+    return None
