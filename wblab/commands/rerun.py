@@ -93,7 +93,7 @@ def _recorded(path: Path, arguments: argparse.Namespace, resolve: "KernelResolve
     if record.needs_kernel and not arguments.kernel:
         raise InputError(f"{path}: the run had a kernel of its own ({record.kernel}): give one with --kernel PATH")
     spec = record.spec.on(full_name(arguments.kernel)) if arguments.kernel else record.spec
-    made = _made(ready(spec, resolve), results(arguments))
+    made = _made(ready(spec, resolve), results(arguments), may_lose=record.may_lose)
     if not record.is_repeatable:
         print("wblab: no two runs in real time are identical", file=sys.stderr)
     _say_digests(str(path), {"record": str(path)}, record.digest, record.made_with, made, as_json=arguments.json)
@@ -116,7 +116,7 @@ def repeat_row(at: "RowAt", results: Path, resolve: "KernelResolver", *, as_json
     from wblab.host.request import ready
 
     row, study = at.row(), at.store.path
-    made = _made(ready(at.cell.with_seed(at.seed), resolve), results)
+    made = _made(ready(at.cell.with_seed(at.seed), resolve), results, may_lose=at.cell.may_lose)
     about = {"study": str(study), "run": row.name}
     _say_digests(f"{row.name} of {study}", about, row.digest, row.made_with, made, as_json=as_json)
 
@@ -137,7 +137,9 @@ def _say_digests(  # noqa: PLR0913 - these are what is compared, and how it is s
         lines = [str(made.path), *([same] if second == recorded else [f"first: {recorded}", f"second: {second}"])]
         print("\n".join(map(printable, lines)))
     if second != recorded:
-        other = f"other {', '.join(inputs)}" if inputs else "all inputs are the same: that should not be"
+        is_real = made.spec.clock.mode == "real"
+        same = "it had the host's clock" if is_real else "all inputs are the same: that should not be"
+        other = f"other {', '.join(inputs)}" if inputs else same
         raise DifferentError(f"the new run is not that of {first}: {other}")
 
 
@@ -165,11 +167,19 @@ def _spec(run: "Run", kernel_given: str) -> "Spec":
     return spec.on(full_name(kernel_given)) if kernel_given else spec
 
 
-def _made(request: "Request", results: Path) -> "Run":
+def _made(request: "Request", results: Path, *, may_lose: bool = False) -> "Run":
+    """Make a run. may_lose: one whose trace lost events counts too. Raises RunFailedError."""
     from wblab.analysis.runs.run import read_run
     from wblab.commands.run import run_shown
+    from wblab.host.recorded import RunFailedError
+    from wblab.study.work import lost_events
 
-    return read_run(run_shown(request, results).directory)
+    try:
+        return read_run(run_shown(request, results).directory)
+    except RunFailedError as error:
+        if not may_lose or error.directory is None or not lost_events(error.directory):
+            raise
+        return read_run(error.directory)
 
 
 def _lines(differences: "list[Difference]") -> list[str]:

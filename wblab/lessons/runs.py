@@ -54,12 +54,14 @@ def changed(lesson: Lesson, student: Student, given: dict[str, Any], allowed: tu
     return found
 
 
-def made(wanted: Spec, results: Path, resolve: KernelResolver, report: Report = silent) -> Run:
+def made(
+    wanted: Spec, results: Path, resolve: KernelResolver, report: Report = silent, limits: Limits = _LIMITS
+) -> Run:
     """Return the run of a spec: the one in `results`, or a new one. Raises InputError, RunFailedError."""
     request = ready(wanted, resolve)
     if earlier := _earlier(request, results):
         return earlier
-    run = read_run(run_anywhere(request, results, report=report, limits=_LIMITS).directory)
+    run = read_run(run_anywhere(request, results, report=report, limits=limits).directory)
     note = _note(request, results)
     note.parent.mkdir(exist_ok=True)
     with replace_file(note) as file:

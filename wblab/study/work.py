@@ -159,7 +159,7 @@ def run_in(room: Path, order: Order, report: Report = silent, resolve: KernelRes
                 _made(request, room, report).directory, order
             )  # inside: a run in real time needs the machine
     except RunFailedError as error:
-        if order.may_lose and error.directory and _lost_events(error.directory):
+        if order.may_lose and error.directory and lost_events(error.directory):
             return _result(error.directory, order)
         return Result(error.directory or b"", str(error).replace(f" (see {error.directory})", ""))
     except WblabError as error:
@@ -174,7 +174,8 @@ def _made(request: Request, room: Path, report: Report) -> Finished:
     return run_here(request, room, report=report)
 
 
-def _lost_events(directory: Path) -> bool:
+def lost_events(directory: Path) -> bool:
+    """Whether the trace of the run in a directory lost events."""
     from wblab.analysis.runs.losses import events_lost
     from wblab.analysis.runs.run import read_run
 

@@ -32,18 +32,20 @@ from wblab.report.whytext import sentences
 from wblab.study.designs.repeat.record import Record, record_of
 
 PICTURE, WHY, TRACE = "timeline.png", "why.html", "trace.perfetto-trace.gz"
+MOST_EVIDENCE = 50  # pauses with their evidence: each takes some 10 KB
 _MOST_SENTENCES = 5  # pauses that are explained on the page; the others are on the page of evidence
 
 
 @dataclass(frozen=True)
 class Shown:
-    """A run of the site. folder: its address. title, about: what it is. up: the page above it."""
+    """A run of the site. folder: its address. title, about: what it is. up: the page above it. known: its record."""
 
     run: Run
     folder: str
     title: str
     about: str
     up: Link
+    known: Record | None = None
 
     @property
     def address(self) -> str:
@@ -53,7 +55,7 @@ class Shown:
     @cached_property
     def record(self) -> Record:
         """What repeats it. Raises InputError."""
-        return record_of(self.run)
+        return self.known or record_of(self.run)
 
     @cached_property
     def says(self) -> str:
@@ -96,6 +98,8 @@ def _traced(run: Run) -> PageCache | None:
 
 def _evidence(shown: Shown, found: Sequence[Explained]) -> File:
     """Return the page of all pauses with their stacks and events."""
+    found = sorted(found, key=lambda item: -item.explanation.pause_ns)[:MOST_EVIDENCE]
+    found = sorted(found, key=lambda item: item.explanation.number)
     report = why_page(shown.run, found, format_time(DEFAULT_BOUND_NS))
     report = report.replace(shown.run.name.lstrip("_"), shown.title)
     parts = adopted(report, shown.folder, lambda link: link if link == TIMELINE else None)
@@ -113,6 +117,7 @@ def _page(shown: Shown, found: Sequence[Explained], cache: PageCache | None) -> 
         "table": html_table(table(report)),
         "why": [[printable(text).strip() for text in sentences(item)] for item in longest],
         "pauses": len(found),
+        "evidence": min(len(found), MOST_EVIDENCE),
         "line": line(shown.folder, shown.record),
         "facts": facts(shown.record),
         "inputs": sorted(shown.record.made_with.items()),

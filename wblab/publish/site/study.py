@@ -1,7 +1,7 @@
 """A study of the site: its address, and its runs, whether their directories were kept or only rows of them."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 from wblab.analysis.runs.pauses import DEFAULT_BOUND_NS, pause_report
@@ -66,10 +66,11 @@ class Study:
             if row := self._rows.get(run_name(cell, seed)):
                 release = str(self.store.kernels[cell.spec.kernel.build].get("release", "unknown"))
                 found = record(cell.with_seed(seed), row.digest, row.made_with, release)
-                yield OneRun(cell, seed, folder, found, _longest_of(row))
+                yield OneRun(cell, seed, folder, replace(found, may_lose=cell.may_lose), _longest_of(row))
             else:
                 run = read_run(self.store.runs / run_name(cell, seed))
-                yield OneRun(cell, seed, folder, record_of(run), _longest_s(run), run)
+                found = replace(record_of(run), may_lose=cell.may_lose)
+                yield OneRun(cell, seed, folder, found, _longest_s(run), run)
 
 
 def _longest_of(row: RunRow) -> float:

@@ -59,7 +59,7 @@ def _without_run(one: OneRun) -> OneRun:
 def _shown(study: Study, one: OneRun) -> Shown:
     assert one.run is not None
     up = Link(f"{study.store.plan.name}: {one.cell.name}", f"{study.cell_address(one.cell)}#seed-{one.seed}")
-    return Shown(one.run, one.folder, f"{one.cell.name}, seed {one.seed}", printable(str(one.cell)), up)
+    return Shown(one.run, one.folder, f"{one.cell.name}, seed {one.seed}", printable(str(one.cell)), up, one.record)
 
 
 def _cell_page(study: Study, cell: Cell, runs: Sequence[OneRun], drawn: set[Name], kept: set[Name]) -> File:

@@ -30,7 +30,7 @@ class Record:
     """What repeats a run. digest: of its measurements. made_with: its inputs beside the spec, by name.
 
     kernel: its release, for readers. needs_kernel: the kernel was given by its path, which no other machine has, so the
-    spec names none.
+    spec names none. may_lose: the trace may lose events, which otherwise fails a run.
     """
 
     spec: Spec
@@ -38,6 +38,7 @@ class Record:
     made_with: Mapping[str, str]
     kernel: str
     needs_kernel: bool = False
+    may_lose: bool = False
 
     @property
     def is_repeatable(self) -> bool:
@@ -46,7 +47,8 @@ class Record:
 
     def to_json(self) -> dict[str, Any]:
         """Return the content of the file. Keys stay in order: that of loads and disks is part of the experiment."""
-        about = {"kernel": self.kernel, "needs_kernel": self.needs_kernel, "digest": self.digest}
+        about = {"kernel": self.kernel, "needs_kernel": self.needs_kernel, "may_lose": self.may_lose}
+        about |= {"digest": self.digest}
         return REPEAT.head() | about | {"made_with": dict(self.made_with), "spec": to_table(self.spec)}
 
 
@@ -72,7 +74,8 @@ def read_record(path: Path) -> Record:
         if not _DIGEST.fullmatch(content["digest"]):
             raise ValueError("its digest is none")
         made_with, needs_kernel = _texts(content["made_with"]), content["needs_kernel"] is True
-        return Record(spec, content["digest"], made_with, _text(content["kernel"]), needs_kernel)
+        may_lose = content.get("may_lose") is True
+        return Record(spec, content["digest"], made_with, _text(content["kernel"]), needs_kernel, may_lose)
     except (KeyError, TypeError, ValueError) as error:
         raise InputError(f"{path} is damaged ({type(error).__name__}: {error})") from None
 
