@@ -103,4 +103,4 @@ def test_a_killed_trial_resumes_without_repeating_runs(lab, trial, tmp_path):
 def test_a_trial_resumes_with_its_original_options(trial):
     code, said = trial("8", "--resume", "anywhere")
     assert code == 2
-    assert "leave out NUMBER, --file and --seeds" in said
+    assert "leave out NUMBER, --file, --seeds and --shard" in said
