@@ -7,7 +7,16 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from wblab.commands.common import add_exp, add_json, add_kernel, add_seeds, add_where, print_wrapped, results
+from wblab.commands.common import (
+    add_exp,
+    add_json,
+    add_kernel,
+    add_seeds,
+    add_where,
+    directory_of,
+    print_wrapped,
+    results,
+)
 from wblab.core.errors import InputError
 from wblab.lab.extras import require
 from wblab.lab.printable import printable
@@ -201,7 +210,7 @@ def _study(arguments: argparse.Namespace) -> Path:
     given: Path | None = arguments.resume
     if given is None or str(given) == "latest":
         return latest_advice(results(arguments))
-    return next((path for path in (given, results(arguments) / given) if path.is_dir()), given)
+    return directory_of(given, results(arguments))
 
 
 def _check_owner(directory: Path, option: str) -> None:

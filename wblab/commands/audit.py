@@ -5,7 +5,7 @@ import json
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from wblab.commands.common import add_exp, add_json, add_resume, add_workers, results, whole
+from wblab.commands.common import add_exp, add_json, add_resume, add_workers, directory_of, results, whole
 from wblab.core.errors import WblabError
 from wblab.lab.printable import printable
 
@@ -52,8 +52,7 @@ def _audit(arguments: argparse.Namespace) -> None:
     from wblab.study.run import run_store
     from wblab.study.store import Store
 
-    directory = results(arguments)
-    path = next((path for path in (arguments.study, directory / arguments.study) if path.is_dir()), arguments.study)
+    path = directory_of(arguments.study, results(arguments))
     store = Store.open(path)
     resolve = built_kernels(*arguments.kernel)
     plan = _planned(arguments, store, resolve)

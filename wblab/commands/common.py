@@ -95,6 +95,11 @@ def add_workers(parser: argparse.ArgumentParser) -> None:
     add_where(parser)
 
 
+def directory_of(given: Path, place: Path) -> Path:
+    """Return the directory that a path names, from here or among the results in `place`; else the path itself."""
+    return next((path for path in (given, place / given) if path.is_dir()), given)
+
+
 def add_keep(parser: Parser) -> None:
     """Add --keep: what a study keeps of a run."""
     parser.add_argument(

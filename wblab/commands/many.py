@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from wblab.commands.common import results
+from wblab.commands.common import directory_of, results
 from wblab.core.errors import InputError, WblabError
 from wblab.lab.printable import printable
 
@@ -83,7 +83,7 @@ def named(arguments: argparse.Namespace, design: "Design") -> Path:
     given: Path = arguments.resume
     if str(given) == "latest" and not given.is_dir():
         return latest_study(results(arguments), design)
-    return next((path for path in (given, results(arguments) / given) if path.is_dir()), given)
+    return directory_of(given, results(arguments))
 
 
 def empty(directory: Path) -> Path:

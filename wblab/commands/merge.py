@@ -5,7 +5,7 @@ import json
 import sys
 from pathlib import Path
 
-from wblab.commands.common import add_exp, add_json, results
+from wblab.commands.common import add_exp, add_json, directory_of, results
 from wblab.core.errors import InputError
 from wblab.lab.printable import printable
 
@@ -30,7 +30,7 @@ def _merge(arguments: argparse.Namespace) -> None:
     from wblab.study.merge import DifferError, merge
 
     directory = results(arguments)
-    paths = [next((path for path in (part, directory / part) if path.is_dir()), part) for part in arguments.parts]
+    paths = [directory_of(part, directory) for part in arguments.parts]
     if absent := [path for path in paths if not path.is_dir()]:
         raise InputError(f"{str(absent[0])!r} is no directory: name the parts of one study")
     try:

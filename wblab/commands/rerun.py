@@ -126,7 +126,7 @@ def _say_digests(  # noqa: PLR0913 - these are what is compared, and how it is s
 ) -> None:
     """Say whether a new run has the recorded digest; if not, raise DifferentError with the inputs that differ."""
     from wblab.analysis.runs.digest import digest
-    from wblab.study.inputs import different, inputs_of
+    from wblab.study.inputs import different, inputs_of, reason
 
     second, inputs = digest(made), different(made_with, inputs_of(made.record))
     if as_json:
@@ -137,10 +137,9 @@ def _say_digests(  # noqa: PLR0913 - these are what is compared, and how it is s
         lines = [str(made.path), *([same] if second == recorded else [f"first: {recorded}", f"second: {second}"])]
         print("\n".join(map(printable, lines)))
     if second != recorded:
-        is_real = made.spec.clock.mode == "real"
-        same = "it had the host's clock" if is_real else "all inputs are the same: that should not be"
-        other = f"other {', '.join(inputs)}" if inputs else same
-        raise DifferentError(f"the new run is not that of {first}: {other}")
+        is_real = not inputs and made.spec.clock.mode == "real"
+        why = "it had the host's clock" if is_real else reason(inputs)
+        raise DifferentError(f"the new run is not that of {first}: {why}")
 
 
 def _say(first: "Run", second: "Run", *, as_json: bool) -> None:

@@ -55,7 +55,12 @@ class Cell:
 
 def run_name(cell: Cell, seed: int) -> str:
     """Return the name of a run."""
-    return f"{cell.name}-s{seed}"
+    return name_of(cell.name, seed)
+
+
+def name_of(cell: str, seed: int) -> str:
+    """Return the name of a run of a cell with this name."""
+    return f"{cell}-s{seed}"
 
 
 def find_base(text: str, folder: Path) -> Path:

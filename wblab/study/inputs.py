@@ -1,7 +1,7 @@
 """The inputs, besides the spec, that two runs must share to be identical."""
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from hashlib import sha256
 from typing import TYPE_CHECKING, Any
 
@@ -27,6 +27,11 @@ def inputs_of(record: Mapping[str, Any]) -> dict[str, str]:
 def different(first: Mapping[str, str], second: Mapping[str, str]) -> list[str]:
     """Return which inputs of two runs differ, by name."""
     return [what for what in {**first, **second} if first.get(what) != second.get(what)]
+
+
+def reason(differing: Sequence[str]) -> str:
+    """Return why two runs with the same spec and seed differ, from the names of the inputs that do."""
+    return f"other {', '.join(differing)}" if differing else "all recorded inputs are the same: that should not be"
 
 
 def excuses(first: "Run", second: "Run") -> list[str]:

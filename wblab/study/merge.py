@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from pathlib import Path
 
 from wblab.core.errors import InputError, WblabError
@@ -10,7 +10,7 @@ from wblab.core.files import read_bytes
 from wblab.lab.formats import DESIGN, TRIED
 from wblab.lab.progress import Report, silent
 from wblab.study.cells import Cell, run_name
-from wblab.study.inputs import different
+from wblab.study.inputs import different, reason
 from wblab.study.made import Made, made_of
 from wblab.study.plan import Plan
 from wblab.study.store import Store, pack
@@ -30,8 +30,7 @@ class Difference:
     inputs: tuple[str, ...]
 
     def __str__(self) -> str:
-        why = f"other {', '.join(self.inputs)}" if self.inputs else "all recorded inputs are the same"
-        return f"{self.run} of {self.first} is not that of {self.second}: {why}"
+        return f"{self.run} of {self.first} is not that of {self.second}: {reason(self.inputs)}"
 
 
 class DifferError(WblabError):
@@ -67,8 +66,7 @@ def _common(parts: Sequence[Store]) -> tuple[Plan, dict[str, bytes]]:
     if plan.design not in DESIGNS:
         raise InputError(f"{first.path}: a study of wblab {plan.design} has no parts")
     for other in parts[1:]:
-        what = _unequal(plan.to_json(), replace(other.plan, shard=None).to_json())
-        if what:
+        if what := _unequal(plan, replace(other.plan, shard=None)):
             raise InputError(f"{other.path} is no part of the same study as {first.path}: they differ in {what}")
         for name, kernel in first.kernels.items():
             if other.kernels.get(name, {}).get("build_id") != kernel["build_id"]:
@@ -81,9 +79,9 @@ def _common(parts: Sequence[Store]) -> tuple[Plan, dict[str, bytes]]:
     return plan, _beside(first)
 
 
-def _unequal(first: Mapping[str, object], second: Mapping[str, object]) -> str:
-    """Return the keys in which two tables differ, in words."""
-    return ", ".join(key for key in {**first, **second} if first.get(key) != second.get(key))
+def _unequal(first: Plan, second: Plan) -> str:
+    """Return in what two plans differ, in words."""
+    return ", ".join(each.name for each in fields(Plan) if getattr(first, each.name) != getattr(second, each.name))
 
 
 def _beside(part: Store) -> dict[str, bytes]:

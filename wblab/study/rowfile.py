@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from wblab.core.errors import WblabError
 from wblab.core.files import replace_file
 from wblab.lab.formats import KIND, OF_LOAD
-from wblab.study.cells import Cell, Label
+from wblab.study.cells import Cell, Label, name_of
 from wblab.study.inputs import inputs_of
 from wblab.study.table import levels_kind
 
@@ -42,8 +42,8 @@ class RunRow:
 
     @property
     def name(self) -> str:
-        """The name of the run, as `run_name` gives it."""
-        return f"{self.cell}-s{self.seed}"
+        """The name of the run."""
+        return name_of(self.cell, self.seed)
 
     def check(self) -> None:
         """Raise ValueError or TypeError unless each value is of its kind."""

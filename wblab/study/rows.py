@@ -16,7 +16,7 @@ from wblab.analysis.runs.rowparts import part_paths, read_part
 from wblab.core.errors import InputError, WblabError
 from wblab.core.files import parse_json, read_bytes
 from wblab.lab.formats import ROWS
-from wblab.study.cells import Cell
+from wblab.study.cells import Cell, name_of
 from wblab.study.rowfile import RunRow, rows_of, table_of, write_part
 
 if TYPE_CHECKING:
@@ -130,7 +130,7 @@ class Rows:
 
 
 def _names(table: "pa.Table") -> set[str]:
-    return {f"{cell}-s{seed}" for cell, seed in zip(table["cell"].to_pylist(), table["seed"].to_pylist(), strict=True)}
+    return set(map(name_of, table["cell"].to_pylist(), table["seed"].to_pylist()))
 
 
 def _row(line: bytes) -> RunRow:

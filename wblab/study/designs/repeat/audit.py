@@ -7,7 +7,7 @@ from wblab.analysis.statistics.intervals import generator
 from wblab.analysis.statistics.shares import wilson
 from wblab.core.errors import InputError
 from wblab.study.cells import run_name
-from wblab.study.inputs import different
+from wblab.study.inputs import different, reason
 from wblab.study.made import Made, made_of
 from wblab.study.plan import Plan
 from wblab.study.store import Store
@@ -91,8 +91,6 @@ def lines(audit: Audit, most: int) -> Sequence[str]:
     if audit.compared:
         rate, low, high = (f"{100 * value:.3g}" for value in audit.rate)
         found.append(f"{rate} % of such runs are identical to the bit ({low} to {high} %, confidence 95 %)")
-    for name, inputs in list(audit.differing.items())[:most]:
-        why = f"other {', '.join(inputs)}" if inputs else "all recorded inputs are the same: that should not be"
-        found.append(f"  {name} differs: {why}")
+    found += [f"  {name} differs: {reason(inputs)}" for name, inputs in list(audit.differing.items())[:most]]
     found += [f"  {name} failed: {reason}" for name, reason in list(audit.failed.items())[:most]]
     return found
