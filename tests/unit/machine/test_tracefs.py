@@ -1,6 +1,7 @@
 import os
 import subprocess
 import sys
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
 import pytest
@@ -85,20 +86,27 @@ from wblab.machine.tracefs import Instance
 from wblab.machine.undo import Undo
 with Undo() as undo:
     print(Instance("left", undo).path, flush=True)
+    sys.stdin.readline()
     os.kill(undo._guard.pid, signal.SIGKILL)
     os.kill(os.getpid(), signal.SIGKILL)
 """
 
 
-def leave():
-    """Return the trace instance of a process that was killed together with its guard."""
-    killed = subprocess.run([sys.executable, "-c", LEAVE], check=False, stdout=subprocess.PIPE, text=True)
-    return Path(killed.stdout.strip())
+@contextmanager
+def left_behind():
+    """Give the trace instance of a process that is killed together with its guard at the end.
+
+    What has to hold before is asked while the process lives: another lab on this host may remove the instance as soon
+    as it is dead.
+    """
+    killed = subprocess.Popen([sys.executable, "-c", LEAVE], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+    yield Path(killed.stdout.readline().strip())
+    killed.communicate("\n")
 
 
 def test_remains_of_a_killed_lab_and_guard_are_removed_by_the_next(undo):
-    left = leave()
-    assert left.is_dir()
+    with left_behind() as left:
+        assert left.is_dir()
     with Undo() as own:
         mine = Instance("mine", own)
         assert mine.path.is_dir()
@@ -108,8 +116,9 @@ def test_remains_of_a_killed_lab_and_guard_are_removed_by_the_next(undo):
 
 
 def test_remains_in_use_are_kept(undo):
-    left = leave()
-    with Undo() as own, (left / "trace_pipe").open("rb"):
+    with Undo() as own, ExitStack() as reader:
+        with left_behind() as left:
+            reader.enter_context((left / "trace_pipe").open("rb"))
         assert left.name in os.listdir(Instance("mine", own).path.parent)
     with Undo() as own:
         assert left.name not in os.listdir(Instance("mine", own).path.parent)
