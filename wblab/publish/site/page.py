@@ -12,9 +12,8 @@ from wblab.lab.tables import Table
 from wblab.report.render import render
 
 PACKAGE = "wblab.publish.site"
-HOME, RUNS, STUDIES, LESSONS, CITE, SPECS = (
-    *("index.html", "runs/index.html", "studies/index.html", "lessons/index.html", "cite.html", "reference/spec.html"),
-)
+HOME, RUNS, STUDIES, LESSONS = "index.html", "runs/index.html", "studies/index.html", "lessons/index.html"
+CITE, OPEN, SPECS = "cite.html", "open.html", "reference/spec.html"
 NAVIGATION = (
     ("Runs", RUNS),
     ("Studies", STUDIES),
@@ -26,6 +25,7 @@ NAVIGATION = (
     ("How it works", "explanation/how-it-works.html"),
     ("How to", "how-to/index.html"),
     ("Reference", "reference/index.html"),
+    ("Open a file", OPEN),
     ("Cite", CITE),
 )
 _SITE = "wblab"
