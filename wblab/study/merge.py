@@ -47,7 +47,8 @@ def merge(paths: Sequence[Path], results: Path, report: Report = silent) -> Stor
     Raises InputError for parts of different studies, and DifferError.
     """
     with ExitStack() as stack:
-        parts = [Store.open(path) for path in dict.fromkeys(path.resolve() for path in paths)]
+        first, *others = dict.fromkeys(path.resolve() for path in paths)
+        parts = [whole := Store.open(first), *(Store.open_part(path, whole) for path in others)]
         plan, beside = _common(parts)
         for part in parts:
             stack.enter_context(part.locked())

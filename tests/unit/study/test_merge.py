@@ -140,3 +140,15 @@ def test_what_cannot_be_audited_is_refused(make_part, make_matrix):
             1,
             seed=0,
         )
+
+
+def test_parts_with_the_same_file_of_cells_share_them(make_part):
+    first, second = make_part(1, 2), make_part(2, 2)
+    part = Store.open_part(second.path, first)
+    assert part.plan == Store.open(second.path).plan
+    assert (part.plan.cells is first.plan.cells) == first.keeps_rows
+
+
+def test_a_part_with_other_cells_has_its_own(make_part, make_matrix):
+    first, other = make_part(1, 2), make_part(2, 2, plan=make_matrix({"disk.scheduler": ["none", "bfq"]}, seeds=3))
+    assert Store.open_part(other.path, first).plan == Store.open(other.path).plan
