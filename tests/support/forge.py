@@ -181,8 +181,9 @@ def bomb(pieces: list[Piece], random: Random) -> bytes:
 
 
 def missing(pieces: list[Piece], random: Random) -> bytes:
-    """A run without one of the files that it must have."""
-    needed = [piece for piece in pieces[1:] if re.search(rb"(load\.\w+\.(npy|json)|experiment\.json)$", piece.name)]
+    """A run or a study without one of the files that it must have."""
+    pattern = rb"(load\.\w+\.(npy|json)|experiment\.json|study\.json|cells\.json\.zst)$"
+    needed = [piece for piece in pieces[1:] if re.search(pattern, piece.name)]
     gone = random.choice(needed)
     return written(sealed([piece for piece in pieces if piece is not gone]))
 

@@ -14,9 +14,13 @@ from wblab.core.errors import InputError
 from wblab.lab.printable import printable
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from wblab.analysis.runs.run import Run
     from wblab.kernels import KernelResolver
     from wblab.publish.bundle.read import Opened
+    from wblab.publish.bundle.rowwords import RowsOf
+    from wblab.study.rowat import RowAt
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -46,33 +50,79 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def _open(arguments: argparse.Namespace) -> None:
     from wblab.lab.progress import bar
-    from wblab.publish.bundle.keep import keep_as, keep_in
     from wblab.publish.bundle.read import opened
-    from wblab.publish.bundle.words import chosen
 
     if arguments.kernel and not arguments.repeat:
         raise InputError("--kernel is for --repeat: add that, or leave it out")
     with ExitStack() as stack:
         with bar(arguments.file.name) as report:
             found = stack.enter_context(opened(arguments.file, _room(arguments), report))
-        name, item = chosen(found, arguments.one)
-        run = item.read()
-        resolve = _kernel(name, run, arguments) if arguments.repeat else None
-        kept = None
-        if arguments.to:
-            kept = keep_as(found, arguments.to)
-        elif arguments.keep or resolve:
-            kept = keep_in(found, results(arguments))
-        for each in found.reworded:
-            line = f"wblab: the file words what {each} measured differently; here is what its files say"
-            print(printable(line), file=sys.stderr)
-        if not (arguments.json and resolve):
-            _show(found, name, run, kept, arguments)
-    if resolve and kept:
-        from wblab.commands.rerun import repeat
+        again = _open_rows(found, arguments) if found.rows else _open_runs(found, arguments)
+    again()
 
-        place = results(arguments)
-        repeat(kept / found.path(name), place, resolve, kernel=arguments.kernel, as_json=arguments.json)
+
+def _open_runs(found: "Opened", arguments: argparse.Namespace) -> "Callable[[], None]":
+    """Show a run, or a study of runs, and keep it if asked to; return what repeats one, if asked to."""
+    from wblab.publish.bundle.words import chosen
+
+    name, item = chosen(found, arguments.one)
+    run = item.read()
+    resolve = _kernel(name, run, arguments) if arguments.repeat else None
+    kept = _kept(found, arguments)
+    for each in found.reworded:
+        line = f"wblab: the file words what {each} measured differently; here is what its files say"
+        print(printable(line), file=sys.stderr)
+    if not (arguments.json and resolve):
+        _show(found, name, run, kept, arguments)
+
+    def again() -> None:
+        if resolve and kept:
+            from wblab.commands.rerun import repeat
+
+            path, place = kept / found.path(name), results(arguments)
+            repeat(path, place, resolve, kernel=arguments.kernel, as_json=arguments.json)
+
+    return again
+
+
+def _open_rows(found: "Opened", arguments: argparse.Namespace) -> "Callable[[], None]":
+    """Do the same for a study that keeps rows of its runs."""
+    from dataclasses import replace
+
+    from wblab.kernels import built_kernels
+    from wblab.publish.bundle.kernel import kernel_for
+    from wblab.publish.bundle.rowwords import RowsOf
+    from wblab.study.store import Store
+
+    rows = RowsOf(found)
+    at = rows.chosen(arguments.one)
+    resolve: KernelResolver | None = None
+    if arguments.repeat and arguments.kernel:
+        resolve = built_kernels(arguments.kernel)
+    elif arguments.repeat:
+        kernel = kernel_for(at.cell.spec, rows.store.kernels[at.cell.spec.kernel.build])
+        resolve = lambda _: kernel  # noqa: E731 - as short as what it is
+    kept = _kept(found, arguments)
+    if not (arguments.json and resolve):
+        _show_rows(found, rows, at, kept, arguments)
+
+    def again() -> None:
+        if resolve and kept:
+            from wblab.commands.rerun import repeat_row
+
+            there = replace(at, store=Store.open(kept))
+            repeat_row(there, results(arguments), resolve, as_json=arguments.json)
+
+    return again
+
+
+def _kept(found: "Opened", arguments: argparse.Namespace) -> Path | None:
+    """Write the files to where they are to be kept, and return that; None if they are not. Raises InputError."""
+    from wblab.publish.bundle.keep import keep_as, keep_in
+
+    if arguments.to:
+        return keep_as(found, arguments.to)
+    return keep_in(found, results(arguments)) if arguments.keep or arguments.repeat else None
 
 
 def _room(arguments: argparse.Namespace) -> Path | None:
@@ -89,6 +139,7 @@ def _room(arguments: argparse.Namespace) -> Path | None:
 
 def _kernel(name: str, run: "Run | None", arguments: argparse.Namespace) -> "KernelResolver":
     """Return what finds the kernel of a repetition. Raises InputError if there is none, or nothing to compare with."""
+    from wblab.analysis.runs.run import guest_spec
     from wblab.kernels import built_kernels
     from wblab.publish.bundle.kernel import kernel_for
 
@@ -96,7 +147,7 @@ def _kernel(name: str, run: "Run | None", arguments: argparse.Namespace) -> "Ker
         raise InputError(f"{name} measured nothing, so there is nothing to compare with: give --run another one")
     if arguments.kernel:
         return built_kernels(arguments.kernel)
-    kernel = kernel_for(run)
+    kernel = kernel_for(guest_spec(run), run.record.get("kernel") or {})
     return lambda _: kernel
 
 
@@ -107,8 +158,7 @@ def _show(found: "Opened", name: str, run: "Run | None", kept: Path | None, argu
     from wblab.report.pausetext import table
 
     if arguments.json:
-        about = {"file": str(found.file), "sha256": found.sha256, "kept": str(kept or "")}
-        print(json.dumps(about | dict(found.about), indent=2))
+        _show_json(found, kept)
         return
     print_wrapped(head(found))
     if found.kind == "study" and not arguments.one:
@@ -121,15 +171,41 @@ def _show(found: "Opened", name: str, run: "Run | None", kept: Path | None, argu
         print_wrapped([*run_lines(found.runs[name], run), ""])
         if run:
             table(pause_report(run)).show()
+    one = f" --run {shlex.quote(name)}" if found.kind == "study" else ""
+    _show_next(found, kept, one, "for why, timeline, compare", arguments)
+
+
+def _show_rows(found: "Opened", rows: "RowsOf", at: "RowAt", kept: Path | None, arguments: argparse.Namespace) -> None:
+    """Do the same for a study that keeps rows of its runs."""
+    from wblab.publish.bundle.words import SHOWN, head
+    from wblab.study.cells import run_name
+
+    if arguments.json:
+        _show_json(found, kept)
+        return
+    print_wrapped([*head(found), ""])
+    rows.table().show()
+    if (more := len(rows.rows) - SHOWN) > 0:
+        print(f"and {more:,} more")
+    one = f" --run {shlex.quote(run_name(at.cell, at.seed))}"
+    _show_next(found, kept, one, "for audit, compare", arguments)
+
+
+def _show_json(found: "Opened", kept: Path | None) -> None:
+    about = {"file": str(found.file), "sha256": found.sha256, "kept": str(kept or "")}
+    print(json.dumps(about | dict(found.about), indent=2))
+
+
+def _show_next(found: "Opened", kept: Path | None, one: str, uses: str, arguments: argparse.Namespace) -> None:
+    """Print where the files are, or what to do with them. one: the option that chooses a run."""
     if kept:
         print_wrapped(["", f"kept as {kept}"])
     elif not arguments.repeat:
         file = shlex.quote(printable(str(found.file)))
-        one = f" --run {shlex.quote(name)}" if found.kind == "study" else ""
         print_wrapped(
             [
                 "",
-                f"    wblab open {file} --keep    # write it to the other results: for why, timeline, compare",
+                f"    wblab open {file} --keep    # write it to the other results: {uses}",
                 f"    wblab open {file}{one} --repeat    # make the run here: identical, or the first difference",
             ]
         )

@@ -18,7 +18,7 @@ EXPERIMENT, CONSOLE, CONFIG, COMMAND_LOG = "experiment.json", "console.log", "ke
 RUNS = "runs"
 STUDY_FILE, TABLE, NOISY = "study.json", "table.parquet", "noisy.parquet"
 # Of a study that keeps rows instead: its cells, compressed, and a directory with a row of each run.
-CELLS, ROWS = "cells.json.zst", "rows"
+CELLS, ROWS, JOURNAL = "cells.json.zst", "rows", "journal.jsonl"
 MATRIX_FILE = "matrix.json"  # of earlier labs, in its place
 NOISY_MARK = ".noisy"  # in the name of a matrix's run
 COLUMNS = ("run", "load", "kind", "metric", "value")  # of the table, beside the axes, cell and seed

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 from wblab.analysis.runs.rowparts import part_paths, read_part
 from wblab.core.errors import InputError, WblabError
 from wblab.core.files import parse_json, read_bytes
-from wblab.lab.formats import ROWS
+from wblab.lab.formats import JOURNAL, ROWS
 from wblab.study.cells import Cell, name_of
 from wblab.study.rowfile import RunRow, rows_of, table_of, write_part
 
@@ -23,7 +23,6 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 PART_ROWS = 1 << 16
-_JOURNAL = "journal.jsonl"
 _JOURNAL_ROWS = 4096  # at most, then they go to a part
 _MOST_JOURNAL_BYTES = 256 << 20
 
@@ -34,7 +33,7 @@ class Rows:
     def __init__(self, study: Path, cells: Sequence[Cell]) -> None:
         self._study = study
         self.path = study / ROWS
-        self._journal = self.path / _JOURNAL
+        self._journal = self.path / JOURNAL
         self._levels = {cell.name: cell.levels for cell in cells}
         self._names: set[str] | None = None
         self._waiting: int | None = None  # rows of the journal; None: it may end in half a line of a killed process

@@ -17,6 +17,7 @@ from wblab.analysis.runs.run import read_run
 from wblab.cli import main
 from wblab.publish.bundle import names, private
 from wblab.publish.bundle.pack import pack
+from wblab.study.store import Store
 
 
 @pytest.fixture
@@ -68,6 +69,40 @@ def test_a_study_comes_out_with_its_table(study, tmp_path, wblab):
 
     pd.testing.assert_frame_equal(*(pd.read_parquet(path / "table.parquet") for path in (study, tmp_path / "new")))
     assert wblab("compare", tmp_path / "new")[0] == 0
+
+
+def test_a_study_of_rows_comes_out_with_all_of_them(tmp_path, wblab):
+    (tmp_path / "exp").mkdir()
+    rows(tmp_path / "exp/m")
+    before = [row.name for row in Store.open(tmp_path / "exp/m").rows.all()]
+    code, output, errors = wblab("pack", tmp_path / "exp/m")
+    assert (code, errors) == (0, "")
+    with zipfile.ZipFile("m.wblab") as archive:
+        assert archive.namelist() == ["bundle.json", "cells.json.zst", "rows/0000.parquet", "study.json"]
+        about = json.loads(archive.read("bundle.json"))
+    assert (about["study"]["rows"], about["study"]["cells"], about["runs"]) == (4, [], [])
+    code, output, errors = wblab("open", "m.wblab", "--keep", "--exp", tmp_path / "new")
+    assert (code, errors) == (0, "")
+    assert "a row of each of 4 runs" in output
+    kept = Store.open(tmp_path / "new/m")
+    assert [row.name for row in kept.rows.all()] == sorted(before)
+    with kept.held():
+        assert len(kept.missing()) == 2  # wblab matrix --resume can make them
+
+
+def test_a_row_is_chosen_by_cell_and_seed(tmp_path, wblab, monkeypatch):
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    rows(tmp_path / "m")
+    wblab("pack", tmp_path / "m")
+    _, output, _ = wblab("open", "m.wblab", "--run", "0-none/1")
+    assert "wblab open m.wblab --run 0-none-s1 --repeat" in output
+    code, _, errors = wblab("open", "m.wblab", "--run", "0-none/9")
+    assert (code, errors.count("\n")) == (2, 1)
+    assert "has no run '0-none/9': it has 0-none-s1, " in errors
+    code, _, errors = wblab("open", "m.wblab", "--repeat", "--exp", tmp_path / "new")
+    assert (code, errors.count("\n")) == (2, 1)
+    assert "it was made by Linux 7.3.0, build aaaaaaaaaaaa: " in errors
+    assert list((tmp_path / "new").iterdir()) == []
 
 
 def test_the_same_run_gives_the_same_file(run, tmp_path):
@@ -147,7 +182,6 @@ def test_one_that_is_kept_already_is_not_kept_twice(run, tmp_path, wblab):
     [
         (live_run, "is a live run"),
         (lambda path: path.mkdir(), "no run"),
-        (rows, "keeps rows in place of its runs"),
         (lambda path: (guest_run(path), damage(path / "load.mw1.npy")), "damaged"),
         (lambda path: (guest_run(path), unfinished(path)), "has not ended"),
     ],

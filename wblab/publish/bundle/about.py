@@ -17,12 +17,13 @@ from wblab.analysis.runs.run import SUCCEEDED, NothingMeasuredError, Run, read_r
 from wblab.core.errors import InputError
 from wblab.core.loads import KINDS, Load
 from wblab.core.spec import Spec
-from wblab.lab.formats import EXPERIMENT, LIVE, ROWS, RUN, Format
+from wblab.lab.formats import EXPERIMENT, LIVE, RUN, Format
 from wblab.lab.livespec import LiveSpec
 from wblab.lab.progress import Report, silent
 from wblab.publish.bundle.names import Kind
 from wblab.report.pausetext import headline
 from wblab.study.cells import run_name
+from wblab.study.made import made_of
 from wblab.study.plan import Plan
 from wblab.study.store import Store
 
@@ -113,17 +114,24 @@ def all_told(path: Path, kind: Kind, name: str, runs: Sequence[str], report: Rep
 def described(path: Path, kind: Kind, name: str, runs: Mapping[str, Told]) -> dict[str, Any]:
     """Return bundle.json without its last two keys. Raises InputError for a damaged study."""
     digests = {run: item.values["digest"] for run, item in runs.items()}
-    content = BUNDLE.head(kind) | {"name": name, "digest": _digest(digests, kind), "bound_ns": DEFAULT_BOUND_NS}
+    about = {}
     if kind == "study":
-        plan = Store.open(path).plan
-        if (path / ROWS).exists():
-            raise InputError(f"{path} keeps rows in place of its runs: hand on its directory, for 'wblab audit'")
-        if not runs:
-            raise InputError(f"{path} has no run yet: make some with 'wblab {plan.design} --resume {path}'")
-        _check_specs(path, plan, runs)
-        cells = [{"name": cell.name, "levels": cell.levels} for cell in plan.cells]
-        content["study"] = {"design": plan.design, "cells": cells, "seeds": list(plan.seeds)}
-    return content | {"runs": [dict(item.values) for item in runs.values()]}
+        store = Store.open(path)
+        rows = {made.name: made.digest for made in made_of(store) if made.row}
+        if not (runs or rows):
+            raise InputError(f"{path} has no run yet: make some with 'wblab {store.plan.design} --resume {path}'")
+        _check_specs(path, store.plan, runs)
+        about = {"study": _study(store, len(rows))}
+        digests |= {name: rows[name] for name in sorted(rows)}
+    content = BUNDLE.head(kind) | {"name": name, "digest": _digest(digests, kind), "bound_ns": DEFAULT_BOUND_NS}
+    return content | about | {"runs": [dict(item.values) for item in runs.values()]}
+
+
+def _study(store: Store, rows: int) -> dict[str, Any]:
+    """Return what a study is. The cells of one that keeps rows are too many to name here; its own file has them."""
+    plan = store.plan
+    cells = [] if store.keeps_rows else [{"name": cell.name, "levels": cell.levels} for cell in plan.cells]
+    return {"design": plan.design, "cells": cells, "seeds": list(plan.seeds), "rows": rows}
 
 
 def _check_specs(path: Path, plan: Plan, runs: Mapping[str, Told]) -> None:

@@ -7,6 +7,7 @@ from pathlib import Path
 
 from wblab.core.errors import InputError
 from wblab.core.files import open_file
+from wblab.lab.formats import RUNS
 from wblab.publish.bundle.read import Opened
 from wblab.study.store import Store
 
@@ -39,8 +40,9 @@ def _names(path: Path) -> Iterator[Path]:
 
 
 def _move(found: Opened, target: Path) -> Path:
-    """Move it in one step, when it is complete: a study gets its table first, which no bundle has."""
+    """Move it in one step, when it is complete: a study gets first what no bundle has, its table and all folders."""
     if found.kind == "study":
+        (found.directory / RUNS).mkdir(exist_ok=True)
         Store.open(found.directory).write_tables()
     try:
         os.rename(found.directory, target)

@@ -1,7 +1,7 @@
 """Which files belong to a run or a study, and so into a bundle, and how large each may be.
 
-Pages and pictures stay out: a page from somebody else may hold a script, and the lab draws both anew. So do tables in
-Parquet, which are made anew from the runs.
+Pages and pictures stay out: a page from somebody else may hold a script, and the lab draws both anew. So does the table
+of a study's runs, which is made anew from them.
 """
 
 import os
@@ -22,10 +22,12 @@ from wblab.lab.formats import (
     ADVICE_FILE,
     ANALYSED,
     BISECTION_RECORD,
+    CELLS,
     CONFIG,
     CONSOLE,
     DESIGN,
     EXPERIMENT,
+    ROWS,
     RUNS,
     STUDY_FILE,
     TRIED,
@@ -38,14 +40,18 @@ Kind = Literal["run", "study"]
 ABOUT = "bundle.json"  # the first member
 MOST_JSON_BYTES = 4 << 20  # Python may take 25 times as much memory
 _MOST_RECORD_BYTES = 1 << 20  # of a run, or of a load
+_MOST_DESIGN_BYTES = 16 << 20  # its sample is one text: 50,000 rows of 30 factors
 _MOST_LOG_BYTES = 64 << 20
 _MOST_TRACE_BYTES = 1 << 30
 _MOST_ROW_BYTES = 8 * MAX_CYCLES + (1 << 20)  # of all loads of a run
 MOST_UNPACKED_BYTES = 4 << 30
 
 _OF_A_RUN = frozenset((EXPERIMENT, CONSOLE, CONFIG, LAYOUTS))  # and what a guest leaves
-_OF_A_STUDY = frozenset((STUDY_FILE, DESIGN, ANALYSED, ADVICE_FILE, VERDICTS, TRIED, BISECTION_RECORD, "ab.json"))
+_OF_A_STUDY = frozenset(
+    (STUDY_FILE, CELLS, DESIGN, ANALYSED, ADVICE_FILE, VERDICTS, TRIED, BISECTION_RECORD, "ab.json")
+)
 _RUN = re.compile(r"_?[A-Za-z0-9][A-Za-z0-9._-]{0,127}")  # <cell>-s<seed>, perhaps with -2 or .noisy; _ if it failed
+_ROWS = re.compile(rf"{ROWS}/\d{{4}}\.parquet")
 _LEFT_PART = re.compile(r"(?!\.{1,2}$)[A-Za-z0-9._+=@:-]{1,128}")
 _MOST_LEFT_PARTS = 10
 _TITLE = re.compile(r"_?[A-Za-z0-9][A-Za-z0-9._+=@-]{0,127}")
@@ -66,7 +72,7 @@ def is_member(name: str, kind: Kind) -> bool:
     """Whether a file with this path, relative to its run or study, belongs to it."""
     if kind == "run":
         return _is_of_a_run(name)
-    if name in _OF_A_STUDY:
+    if name in _OF_A_STUDY or _ROWS.fullmatch(name):
         return True
     folder, _, within = name.partition("/")
     run, _, file = within.partition("/")
@@ -114,6 +120,8 @@ def _most_bytes(name: str) -> int:
         return _MOST_TRACE_BYTES
     if base == EXPERIMENT or (base.startswith("load.") and base.endswith(".json")):
         return _MOST_RECORD_BYTES
+    if name == DESIGN:
+        return _MOST_DESIGN_BYTES
     return {".json": MOST_JSON_BYTES, ".toml": MOST_JSON_BYTES, ".npy": _MOST_ROW_BYTES}.get(
         os.path.splitext(base)[1], _MOST_LOG_BYTES
     )

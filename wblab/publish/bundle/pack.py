@@ -12,12 +12,13 @@ from wblab.analysis.runs.run import SUCCEEDED
 from wblab.core.errors import InputError
 from wblab.core.files import open_file, replace_file
 from wblab.lab.folders import is_held
-from wblab.lab.formats import CONSOLE
+from wblab.lab.formats import CONSOLE, JOURNAL, ROWS
 from wblab.lab.progress import Report, silent
 from wblab.publish.bundle import names
 from wblab.publish.bundle.about import Member, Told, all_told, described, encoded
 from wblab.publish.bundle.archive import MOST_BYTES, MOST_MEMBERS, Entry, deflated, directory, local, stored
 from wblab.publish.bundle.private import places_in
+from wblab.study.store import Store
 
 SUFFIX = ".wblab"
 _CHUNK = 1 << 18
@@ -41,6 +42,7 @@ def pack(path: Path, output: Path, report: Report = silent) -> Packed:
     if is_held(path):
         raise InputError(f"another wblab works on {path}: wait for its end")
     kind = names.kind_of(path)
+    _settle(path)
     inside, others = names.found(path, kind)
     runs = list(dict.fromkeys(filter(None, map(names.run_of, inside))))
     title = names.title_of(path, kind)
@@ -62,6 +64,14 @@ def pack(path: Path, output: Path, report: Report = silent) -> Packed:
     except OSError as error:
         raise InputError(f"cannot write {str(output)!r}: {error.strerror or error}: give another place") from None
     return Packed(content["digest"], written, len(inside), tuple(sorted(others + more)), tuple(private))
+
+
+def _settle(path: Path) -> None:
+    """Move a study's rows that wait in a journal into a file of rows: a bundle has no journal. Raises InputError."""
+    if (path / ROWS / JOURNAL).exists():
+        store = Store.open(path)
+        with store.held():
+            store.rows.pack()
 
 
 def _without_consoles(inside: Sequence[str], told: dict[str, Told]) -> tuple[list[str], list[str]]:

@@ -45,6 +45,11 @@ class Opened:
         """The name that its directory had."""
         return str(self.about["name"])
 
+    @property
+    def rows(self) -> int:
+        """The number of runs of which the study kept a row in place of a directory."""
+        return int(self.about.get("study", {}).get("rows", 0))
+
     def path(self, run: str) -> Path:
         """Return the directory of a run, relative to that of the bundle."""
         return Path() if self.kind == "run" else Path("runs", run)

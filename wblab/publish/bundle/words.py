@@ -12,15 +12,19 @@ from wblab.publish.bundle.about import Told
 from wblab.publish.bundle.read import Opened
 from wblab.report.quantities import duration, size
 
-_SHOWN = 20  # runs of a study
+SHOWN = 20  # runs of a study
 
 
 def head(found: Opened) -> Iterator[str]:
     """Yield the first lines: the file, and its runs."""
-    what = f"{len(found.runs)} run{'s' if len(found.runs) != 1 else ''}"
     yield f"{found.file}: {'the run' if found.kind == 'run' else 'the study'} {found.name}, {size(found.size)}"
-    if found.kind == "study":
+    if found.rows:
+        design = found.about["study"]["design"]
+        yield f"study   {design}: a row of each of {found.rows:,} runs, in place of the runs"
+        yield f"digest  {found.about['digest']}  (of all runs)"
+    elif found.kind == "study":
         study: dict[str, Any] = found.about["study"]
+        what = f"{len(found.runs)} run{'s' if len(found.runs) != 1 else ''}"
         failed = sum(item.values["outcome"] != "succeeded" for item in found.runs.values())
         yield (
             f"study   {study['design']}: {len(study['cells'])} cells, {len(study['seeds'])} seeds, {what}"
@@ -47,10 +51,10 @@ def runs_table(found: Opened) -> tuple[Table, int]:
     """Return a table of a study's runs, and how many did not fit in."""
     rows = [
         (name, _longest(item), item.values["digest"][:12] or "-", str(item.values["outcome"]))
-        for name, item in list(found.runs.items())[:_SHOWN]
+        for name, item in list(found.runs.items())[:SHOWN]
     ]
     heads = ("run", "longest pause", "digest", "outcome")
-    return Table(rows, heads, frozenset({1}), spare=(2,)), max(0, len(found.runs) - _SHOWN)
+    return Table(rows, heads, frozenset({1}), spare=(2,)), max(0, len(found.runs) - SHOWN)
 
 
 def _longest(item: Told) -> str:
@@ -64,8 +68,13 @@ def chosen(found: Opened, text: str | None) -> tuple[str, Told]:
         return next(
             ((name, item) for name, item in found.runs.items() if item.is_measured), next(iter(found.runs.items()))
         )
-    cell, slash, seed = text.rpartition("/")
-    name = f"{cell}-s{seed}" if slash else text
+    name = run_named(text)
     if name not in found.runs:
-        raise InputError(f"{str(found.file)!r} has no run {text!r}: it has {', '.join(list(found.runs)[:_SHOWN])}")
+        raise InputError(f"{str(found.file)!r} has no run {text!r}: it has {', '.join(list(found.runs)[:SHOWN])}")
     return name, found.runs[name]
+
+
+def run_named(text: str) -> str:
+    """Return the name of a run that is given as such, or as CELL/SEED."""
+    cell, slash, seed = text.rpartition("/")
+    return f"{cell}-s{seed}" if slash else text

@@ -12,7 +12,7 @@ import pytest
 from support.browser import Browser, browser
 from support.forge import pieces_of, sealed, spelt, structures, written
 from support.madesites import HOSTILE
-from support.originals import guest_run
+from support.originals import guest_run, rows
 
 from wblab.publish.bundle.archive import read_content, read_entries
 from wblab.publish.bundle.pack import pack
@@ -106,6 +106,14 @@ def test_a_study_s_runs_are_chosen_and_a_stranger_s_text_stays_text(study, site,
     assert "A study of 4 runs" in listed
     assert "1-cell-s2" in listed
     assert HOSTILE in run
+
+
+def test_a_study_of_rows_says_what_reads_them(site, tmp_path):
+    rows(tmp_path / "m")
+    pack(tmp_path / "m", tmp_path / "rows.wblab")
+    text = in_browser(site, lambda page: choose(page, tmp_path / "rows.wblab"))
+    assert "a row of each of its 4 runs" in text
+    assert "Consistent" not in text
 
 
 def test_what_is_no_bundle_is_refused_in_words(site, tmp_path):

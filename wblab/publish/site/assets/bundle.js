@@ -26,7 +26,7 @@ const OF_A_FILE = { name: isText, size: isCount, sha256: isText };
 const OF_A_BUNDLE = {
   format: (value) => value === 1, kind: (value) => value === "run" || value === "study", name: isText, digest: isText,
   bound_ns: isCount, packed_sha256: isText, files: (value) => areAll(value, OF_A_FILE),
-  runs: (value) => areAll(value, OF_A_RUN) && value.length > 0,
+  runs: (value) => areAll(value, OF_A_RUN),
 };
 
 function areAll(values, kinds) {
@@ -72,7 +72,8 @@ function parsed(content) {
     unsound(`its ${ABOUT} is not JSON`);
   }
   if (!isTable(about)) unsound(`its ${ABOUT} is not a JSON object`);
-  const wrong = wrongKey(about, OF_A_BUNDLE);
+  const rows = about.kind === "study" && about.study?.rows;
+  const wrong = wrongKey(about, OF_A_BUNDLE) ?? (about.runs.length || (isCount(rows) && rows) ? undefined : "runs");
   if (wrong !== undefined) unsound(`its ${ABOUT} has no usable ${wrong}: damaged, or of another version of the lab`);
   return about;
 }

@@ -109,6 +109,8 @@ async function runNodes(bundle, run) {
 
 // The runs of a study, each with a button that shows it below.
 function studyNodes(bundle) {
+  const { rows: kept } = bundle.about.study;
+  if (kept) return [element("p", `A study that keeps a row of each of its ${kept} runs, in place of the runs. For its figures: wblab open FILE.`)];
   const below = element("div", "", { "aria-live": "polite" });
   const rows = bundle.about.runs.slice(0, MOST_ROWS).map((run) => {
     const button = element("button", run.name, { type: "button" });
@@ -129,7 +131,7 @@ function checks(bundle) {
   const list = element("ul", "", { class: "list" });
   list.append(element("li", `Whole: each byte of its ${entries.size} files is the one that was packed.`
     + (large ? ` Of ${large}, which are too large for a page, only the length and a checksum (CRC-32) were compared.` : "")));
-  list.append(element("li", "Consistent: the pauses in a picture follow from the times in the file. Digests and causes were not computed again; wblab open FILE does that."));
+  if (!about.study?.rows) list.append(element("li", "Consistent: the pauses in a picture follow from the times in the file. Digests and causes were not computed again; wblab open FILE does that."));
   list.append(element("li", "Not shown: that the run took place. wblab open FILE --repeat makes it again and compares."));
   const digest = bundle.sha256 || "not computed here: the file is too large for a page. Use sha256sum.";
   return [element("h2", "What was checked"), list, facts([["SHA-256 of the file", digest], ...about.kind === "study" ? [["digest of all runs", about.digest]] : []])];
