@@ -2,6 +2,7 @@
 
 import logging
 import time
+import warnings
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING
@@ -28,7 +29,8 @@ def remote(address: str) -> Iterator["Client"]:
     if address.startswith("tls://") and not Security().get_connection_args("client").get("ssl_context"):
         raise InputError(f"{address!r} needs certificates: name them in dask's configuration, distributed.comm.tls")
     try:
-        client = Client(address, timeout=_CONNECT_S)
+        with warnings.catch_warnings(action="ignore"):  # of other versions: `check_workers` says what cannot work
+            client = Client(address, timeout=_CONNECT_S)
     except (OSError, ValueError, ImportError) as error:
         words = " ".join(str(error).split())[:200]
         raise InputError(f"no scheduler at {address!r}: {words}: give an address such as tls://10.0.0.1:8786") from None
@@ -40,7 +42,17 @@ def remote(address: str) -> Iterator["Client"]:
 
 
 def check_workers(client: "Client", orders: Sequence[work.Order]) -> None:
-    """Raise InputError unless all workers can run the orders: each needs the lab, its tools and the same kernels."""
+    """Raise InputError unless all workers can run the orders: each needs the lab, its tools and the same kernels.
+
+    The scheduler needs the lab, too: it takes orders apart.
+    """
+    try:
+        client.run_on_scheduler(work.why_not, [])
+    except OSError:
+        raise InputError("the scheduler is gone: start it again") from None
+    except Exception as error:  # whatever it cannot import
+        words = " ".join(str(error).split())[:200]
+        raise InputError(f"the scheduler cannot use the lab ({words}): start it with the lab's own Python") from None
     try:
         client.wait_for_workers(1, timeout=_FIRST_WORKER_S)
         answers = client.run(work.why_not, list(orders), on_error="return")

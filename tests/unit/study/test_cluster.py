@@ -1,13 +1,16 @@
 """Workers of a cluster are reached only with the TLS settings of the user's configuration."""
 
+import json
 import shutil
 import subprocess
+import sys
+import time
 
 import dask
 import pytest
 
 from wblab.core.errors import InputError
-from wblab.study.cluster import remote
+from wblab.study.cluster import check_workers, remote
 
 
 def test_tls_without_certificates_is_refused_in_one_line():
@@ -46,3 +49,26 @@ def test_tls_uses_the_certificates_of_the_configuration(certificates, tmp_path):
     ):
         assert cluster.scheduler_address.startswith("tls://")
         assert client.submit(abs, -1).result() == 1
+
+
+WITHOUT_THE_LAB = """
+import sys
+sys.modules["wblab"] = None
+from distributed.cli.dask_scheduler import main
+main()
+"""
+
+
+def test_a_scheduler_without_the_lab_is_named(tmp_path):
+    file = tmp_path / "scheduler.json"
+    options = ["--host", "127.0.0.1", "--port", "0", "--no-dashboard", "--scheduler-file", str(file)]
+    with subprocess.Popen([sys.executable, "-c", WITHOUT_THE_LAB, *options], stderr=subprocess.DEVNULL) as scheduler:
+        try:
+            while not file.exists() or not file.read_text().endswith("}"):
+                assert scheduler.poll() is None
+                time.sleep(0.05)
+            address = json.loads(file.read_text())["address"]
+            with remote(address) as client, pytest.raises(InputError, match=r"the scheduler cannot use the lab \("):
+                check_workers(client, [])
+        finally:
+            scheduler.kill()
