@@ -4,6 +4,7 @@ import re
 import tomllib
 
 from wblab.lab.places import ROOT
+from wblab.publish.site.home import TITLE
 
 TEXT = (ROOT / "CITATION.cff").read_text()
 LINE = re.compile(r'( *)(- )?(?:([a-z-]+):)? ?("[^"\\]*"|[^":#{}\[\]&*!|>%@`]*)')
@@ -35,4 +36,5 @@ def test_it_has_the_keys_of_the_format_once():
 
 def test_it_agrees_with_the_package():
     project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+    assert top()["title"] == TITLE  # on the page about citing
     assert (top()["version"], top()["license"]) == (project["version"], project["license"])

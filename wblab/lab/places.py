@@ -29,6 +29,7 @@ FINDINGS = PRESETS / "findings"
 OUTSIDE = PRESETS / "outside"  # what was confirmed outside of User Mode Linux, and by which runs
 LESSONS = SHARE / "lessons"
 DOCS = SHARE / "docs"
+CITATION = SHARE / "CITATION.cff"
 LINUX_UML = SHARE / "linux-uml"
 
 _CHOSEN = os.environ.get("WBLAB_EXP")

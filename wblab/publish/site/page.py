@@ -13,7 +13,7 @@ from wblab.report.render import render
 
 PACKAGE = "wblab.publish.site"
 HOME, RUNS, STUDIES, LESSONS = "index.html", "runs/index.html", "studies/index.html", "lessons/index.html"
-CITE, OPEN, SPECS = "cite.html", "open.html", "reference/spec.html"
+CITE, OPEN, ARTIFACT, SPECS = "cite.html", "open.html", "artifact.html", "reference/spec.html"
 NAVIGATION = (
     ("Runs", RUNS),
     ("Studies", STUDIES),

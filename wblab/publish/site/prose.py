@@ -14,7 +14,7 @@ from markdown_it.token import Token
 
 from wblab.core.errors import InputError
 from wblab.lab.places import DOCS, SHARE
-from wblab.publish.site.page import HOME, SPECS, File, Link, list_page, page, relative
+from wblab.publish.site.page import ARTIFACT, HOME, SPECS, File, Link, list_page, page, relative
 
 SECTIONS = {
     "findings": ("Findings", "What the lab found, and what came of the claims and recommendations of others."),
@@ -64,7 +64,8 @@ def _sources(docs: Path) -> list[Source]:
     paths = sorted(path for section in SECTIONS for path in (docs / section).glob("*.md"))
     if not paths:
         raise InputError(f"no pages in {docs}: install the lab again, or use a checkout")
-    return [_source(path, f"{path.parent.name}/{path.stem}.html") for path in paths]
+    sources = [_source(path, f"{path.parent.name}/{path.stem}.html") for path in paths]
+    return [*sources, _source(docs / "artifact.md", ARTIFACT)]
 
 
 def _source(path: Path, address: str) -> Source:
