@@ -2,6 +2,7 @@
 
 import json
 import os
+import resource
 import secrets
 import shutil
 import subprocess
@@ -229,3 +230,25 @@ def test_a_dense_description_takes_little_memory(bundles, tmp_path, name):
     code, most_kib = done.stdout.split()
     assert (code, done.stderr.count("\n")) == ("2", 1)
     assert int(most_kib) < 250 << 10
+
+
+LITTLE = """
+import sys
+from wblab.cli import main
+from wblab.publish.bundle import memory
+memory.available_memory_bytes = lambda: 20 << 20
+print(main(sys.argv[1:]))
+"""
+
+
+def test_a_file_that_needs_more_memory_than_is_free_is_refused(bundles, tmp_path):
+    command = [sys.executable, "-c", LITTLE, "open", str(bundles["run"])]
+    done = subprocess.run(command, capture_output=True, text=True, check=True)
+    assert (done.stdout, done.stderr.count("\n")) == ("2\n", 1)
+    assert "takes more than 15 MiB of memory, three quarters of what is free here" in done.stderr
+
+
+def test_the_limit_of_memory_ends_with_the_reading(bundles, capsys):
+    before = resource.getrlimit(resource.RLIMIT_DATA)
+    assert main(["open", str(bundles["run"])]) == 0
+    assert resource.getrlimit(resource.RLIMIT_DATA) == before

@@ -21,6 +21,7 @@ from wblab.lab.progress import Report, silent
 from wblab.publish.bundle import names
 from wblab.publish.bundle.about import BUNDLE, Member, Told, all_told, described, encoded
 from wblab.publish.bundle.archive import Entry, read_content, read_entries
+from wblab.publish.bundle.memory import bounded_memory
 
 
 @dataclass(frozen=True)
@@ -67,13 +68,14 @@ def opened(file: Path, room: Path | None = None, report: Report = silent) -> Ite
         raise InputError(f"cannot read {str(file)!r}: {error.strerror or error}: give a file of 'wblab pack'") from None
     with stream, _directory(room) as temporary:
         directory = Path(temporary, "files")
-        try:
-            found = _read(file, stream, directory, report)
-        except (ValueError, InputError) as error:
-            reason = str(error).replace(f"{directory}/", "its ").replace(str(directory), "it")
-            raise InputError(
-                f"{str(file)!r} is not a sound bundle: {reason}: get it again, or ask its sender to pack it anew"
-            ) from None
+        with bounded_memory(f"reading {str(file)!r}"):
+            try:
+                found = _read(file, stream, directory, report)
+            except (ValueError, InputError) as error:
+                reason = str(error).replace(f"{directory}/", "its ").replace(str(directory), "it")
+                raise InputError(
+                    f"{str(file)!r} is not a sound bundle: {reason}: get it again, or ask its sender to pack it anew"
+                ) from None
         yield found
 
 
