@@ -18,7 +18,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.description = (
         "Pack a run or a study into one file for 'wblab open' on another machine: its spec, kernel, measurements and "
         "traces, with a digest of all that was measured. Print the file's SHA-256 and name, as sha256sum does. The "
-        "same run always gives the same file. Pages and pictures are left out: the lab draws them anew."
+        "same run gives the same file wherever Python has the same zlib. Pages and pictures are left out: the lab "
+        "draws them anew."
     )
     parser.add_argument("name", metavar="RUN|STUDY", help="its directory, the directory's name, or 'latest' for a run")
     parser.add_argument("-o", "--output", type=Path, metavar="FILE", help="a new file (default: NAME.wblab)")

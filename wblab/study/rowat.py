@@ -19,7 +19,7 @@ class RowAt:
 
     def row(self) -> RunRow:
         """Return the row. Raises InputError if the study is damaged."""
-        return next(row for row in self.store.rows.all() if row.name == run_name(self.cell, self.seed))
+        return self.store.rows.one(self.cell.name, self.seed)
 
 
 def row_at(results: Path, name: str) -> RowAt | None:

@@ -19,6 +19,8 @@ from wblab.publish.bundle import names, private
 from wblab.publish.bundle.pack import pack
 from wblab.study.store import Store
 
+DATA = Path(__file__).parents[2] / "data"
+
 
 @pytest.fixture
 def wblab(tmp_path, monkeypatch, capsys):
@@ -276,3 +278,12 @@ def test_other_names_are_no_files_of_a_study(name):
 @pytest.mark.parametrize("title", ["..", ".x", "a/b", "", "a b", "-o", "x" * 200, None, "a\n"])
 def test_other_texts_are_no_names(title):
     assert not names.is_title(title)
+
+
+@pytest.mark.parametrize(
+    ("kind", "found"), [("run", "c288829dc726"), ("study", "9da560bee0d0"), ("rows", "6ce37917cff0")]
+)
+def test_files_of_the_first_format_are_read(kind, found, wblab):
+    code, output, errors = wblab("open", DATA / f"bundles/{kind}.wblab", "--json")
+    assert (code, errors) == (0, "")
+    assert json.loads(output)["digest"].startswith(found)

@@ -174,3 +174,14 @@ def test_failing_runs_keep_their_traces_where_asked(make_rows, archive):
         assert (path / "load.c1.npy").exists() == there
         assert (path / "experiment.json").exists()
         assert (cell, seed) in store.missing()
+
+
+def test_one_row_is_found_in_a_file_and_in_the_journal(make_rows, archive):
+    store = make_rows(AXES, seeds=2)
+    missing = store.missing()
+    digests = [finish(store, cell, seed, archive) for cell, seed in missing[:3]]
+    store.write_tables()
+    digests.append(finish(store, *missing[3], archive))
+    assert [store.rows.one(cell.name, seed).digest for cell, seed in missing[:4]] == digests
+    with pytest.raises(InputError, match="has no row of"):
+        store.rows.one(missing[4][0].name, missing[4][1])
