@@ -13,6 +13,8 @@ from wblab.core.errors import InputError
 from wblab.core.files import replace_file
 from wblab.core.spec import Spec
 from wblab.core.tables import to_table
+from wblab.host.bundle import program_sha256
+from wblab.host.command import interpreter
 from wblab.host.limits import Limits
 from wblab.host.request import Request, ready
 from wblab.kernels import KernelResolver
@@ -25,7 +27,7 @@ from wblab.substrates.run import run_anywhere
 
 # A student's changes may make a run long, or its trace large.
 _LIMITS = Limits(silence_s=60, wall_s=300, output_bytes=256 << 20)
-_MADE = ".made"  # in a directory of runs: for each spec and kernel the name of its run
+_MADE = ".made"  # in a directory of runs: a file for each run, with its name
 
 
 def original(lesson: Lesson, student: Student) -> dict[str, Any]:
@@ -83,9 +85,9 @@ def _earlier(request: Request, results: Path) -> Run | None:
 
 
 def _note(request: Request, results: Path) -> Path:
-    """Return the file that names the run of a spec and a kernel."""
-    content = json.dumps([to_table(request.spec), request.kernel.describe()["build_id"]], sort_keys=True, default=str)
-    return results / _MADE / sha256(content.encode()).hexdigest()
+    """Return the file that names the run of a spec, a kernel and the guest's program. The order of loads counts."""
+    made_of = [to_table(request.spec), request.kernel.describe()["build_id"], program_sha256(interpreter())]
+    return results / _MADE / sha256(json.dumps(made_of, default=str).encode()).hexdigest()
 
 
 def _flat(table: Mapping[str, Any], path: str = "") -> list[tuple[str, Any]]:
