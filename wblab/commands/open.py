@@ -7,16 +7,17 @@ import shlex
 import sys
 from contextlib import ExitStack
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from wblab.commands.common import add_exp, add_json, add_kernel, print_wrapped, results
 from wblab.core.errors import InputError
 from wblab.lab.printable import printable
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping
 
     from wblab.analysis.runs.run import Run
+    from wblab.core.spec import Spec
     from wblab.kernels import KernelResolver
     from wblab.publish.bundle.read import Opened
     from wblab.publish.bundle.rowwords import RowsOf
@@ -63,11 +64,16 @@ def _open(arguments: argparse.Namespace) -> None:
 
 def _open_runs(found: "Opened", arguments: argparse.Namespace) -> "Callable[[], None]":
     """Show a run, or a study of runs, and keep it if asked to; return what repeats one, if asked to."""
+    from wblab.analysis.runs.run import guest_spec
     from wblab.publish.bundle.words import chosen
 
     name, item = chosen(found, arguments.one)
     run = item.read()
-    resolve = _kernel(name, run, arguments) if arguments.repeat else None
+    resolve = None
+    if arguments.repeat:
+        if run is None:
+            raise InputError(f"{name} measured nothing, so there is nothing to compare with: give --run another one")
+        resolve = _kernel(guest_spec(run), run.record.get("kernel") or {}, arguments)
     kept = _kept(found, arguments)
     for each in found.reworded:
         line = f"wblab: the file words what {each} measured differently; here is what its files say"
@@ -89,19 +95,13 @@ def _open_rows(found: "Opened", arguments: argparse.Namespace) -> "Callable[[], 
     """Do the same for a study that keeps rows of its runs."""
     from dataclasses import replace
 
-    from wblab.kernels import built_kernels
-    from wblab.publish.bundle.kernel import kernel_for
     from wblab.publish.bundle.rowwords import RowsOf
     from wblab.study.store import Store
 
     rows = RowsOf(found)
     at = rows.chosen(arguments.one)
-    resolve: KernelResolver | None = None
-    if arguments.repeat and arguments.kernel:
-        resolve = built_kernels(arguments.kernel)
-    elif arguments.repeat:
-        kernel = kernel_for(at.cell.spec, rows.store.kernels[at.cell.spec.kernel.build])
-        resolve = lambda _: kernel  # noqa: E731 - as short as what it is
+    spec = at.cell.spec
+    resolve = _kernel(spec, rows.store.kernels[spec.kernel.build], arguments) if arguments.repeat else None
     kept = _kept(found, arguments)
     if not (arguments.json and resolve):
         _show_rows(found, rows, at, kept, arguments)
@@ -111,7 +111,7 @@ def _open_rows(found: "Opened", arguments: argparse.Namespace) -> "Callable[[], 
             from wblab.commands.rerun import repeat_row
 
             there = replace(at, store=Store.open(kept))
-            repeat_row(there, results(arguments), resolve, as_json=arguments.json)
+            repeat_row(there, results(arguments), resolve, kernel=arguments.kernel, as_json=arguments.json)
 
     return again
 
@@ -137,17 +137,14 @@ def _room(arguments: argparse.Namespace) -> Path | None:
     return room
 
 
-def _kernel(name: str, run: "Run | None", arguments: argparse.Namespace) -> "KernelResolver":
-    """Return what finds the kernel of a repetition. Raises InputError if there is none, or nothing to compare with."""
-    from wblab.analysis.runs.run import guest_spec
+def _kernel(spec: "Spec", made: "Mapping[str, Any]", arguments: argparse.Namespace) -> "KernelResolver":
+    """Return what finds the kernel of a repetition. made: the record of the run's kernel. Raises InputError."""
     from wblab.kernels import built_kernels
     from wblab.publish.bundle.kernel import kernel_for
 
-    if run is None:
-        raise InputError(f"{name} measured nothing, so there is nothing to compare with: give --run another one")
     if arguments.kernel:
         return built_kernels(arguments.kernel)
-    kernel = kernel_for(guest_spec(run), run.record.get("kernel") or {})
+    kernel = kernel_for(spec, made)
     return lambda _: kernel
 
 

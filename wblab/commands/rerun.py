@@ -65,7 +65,7 @@ def _rerun(arguments: argparse.Namespace) -> None:
         _recorded(path, arguments, resolve)
         return
     if not (arguments.other or arguments.explain) and (found := row_at(directory, arguments.run_name)):
-        repeat_row(found, directory, resolve, as_json=arguments.json)
+        repeat_row(found, directory, resolve, kernel=arguments.kernel, as_json=arguments.json)
         return
     first = read_run(named_run(arguments))
     if arguments.explain and arguments.other:
@@ -84,7 +84,6 @@ def _rerun(arguments: argparse.Namespace) -> None:
 def _recorded(path: Path, arguments: argparse.Namespace, resolve: "KernelResolver") -> None:
     """Repeat the run that a record describes, and print whether it is identical. Raises DifferentError if not."""
     from wblab.host.request import ready
-    from wblab.kernels import full_name
     from wblab.study.designs.repeat.record import read_record
 
     if arguments.other or arguments.explain:
@@ -92,7 +91,7 @@ def _recorded(path: Path, arguments: argparse.Namespace, resolve: "KernelResolve
     record = read_record(path)
     if record.needs_kernel and not arguments.kernel:
         raise InputError(f"{path}: the run had a kernel of its own ({record.kernel}): give one with --kernel PATH")
-    spec = record.spec.on(full_name(arguments.kernel)) if arguments.kernel else record.spec
+    spec = _on(record.spec, arguments.kernel)
     made = _made(ready(spec, resolve), results(arguments), may_lose=record.may_lose)
     if not record.is_repeatable:
         print("wblab: no two runs in real time are identical", file=sys.stderr)
@@ -111,12 +110,13 @@ def repeat(path: Path, results: Path, resolve: "KernelResolver", *, as_json: boo
     _say(first, _made(ready(_spec(first, kernel), resolve), results), as_json=as_json)
 
 
-def repeat_row(at: "RowAt", results: Path, resolve: "KernelResolver", *, as_json: bool) -> None:
-    """Repeat a run of which only a row was kept, and say whether the two are the same. Raises DifferentError if not."""
+def repeat_row(at: "RowAt", results: Path, resolve: "KernelResolver", *, as_json: bool, kernel: str = "") -> None:
+    """Do the same for a run of which only a row was kept."""
     from wblab.host.request import ready
 
     row, study = at.row(), at.store.path
-    made = _made(ready(at.cell.with_seed(at.seed), resolve), results, may_lose=at.cell.may_lose)
+    spec = _on(at.cell.with_seed(at.seed), kernel)
+    made = _made(ready(spec, resolve), results, may_lose=at.cell.may_lose)
     about = {"study": str(study), "run": row.name}
     _say_digests(f"{row.name} of {study}", about, row.digest, row.made_with, made, as_json=as_json)
 
@@ -160,10 +160,15 @@ def _say(first: "Run", second: "Run", *, as_json: bool) -> None:
 
 def _spec(run: "Run", kernel_given: str) -> "Spec":
     from wblab.analysis.runs.run import guest_spec
+
+    return _on(guest_spec(run), kernel_given)
+
+
+def _on(spec: "Spec", kernel: str) -> "Spec":
+    """Return a spec on the kernel that was given to --kernel, if any."""
     from wblab.kernels import full_name
 
-    spec = guest_spec(run)
-    return spec.on(full_name(kernel_given)) if kernel_given else spec
+    return spec.on(full_name(kernel)) if kernel else spec
 
 
 def _made(request: "Request", results: Path, *, may_lose: bool = False) -> "Run":
