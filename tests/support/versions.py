@@ -15,7 +15,7 @@ ROOT = Path(__file__).resolve().parents[2]
 LOCK = ROOT / "constraints.txt"
 _HEAD = "# Exact versions that `make` installs, written by `make lock`: the newest in the ranges of pyproject.toml.\n"
 # Parts of tests/unit that use the packages. What runs a guest uses none.
-_USERS = ("analysis", "commands", "lessons", "live", "plot", "report", "study", "tracecmd", "test_notebooks.py")
+_USERS = ("analysis", "commands", "lessons", "live", "plot", "publish", "report", "study", "tracecmd")
 _TOOLS = ("pytest", "pytest-timeout", "pytest-xdist", "hypothesis", "nbclient", "nbformat", "tomli_w")
 
 
@@ -60,7 +60,12 @@ def ends() -> None:
             subprocess.run([f"{place}/venv/bin/python", *install], check=True)
             print(f"The {end} versions:", flush=True)
             tests = ["-n", "auto", "--dist", "loadfile", "-q", "-m", "not uml and not bench and not soak"]
-            command = ["-m", "pytest", *tests, *(f"{ROOT}/tests/unit/{part}" for part in _USERS)]
+            command = [
+                "-m",
+                "pytest",
+                *tests,
+                *(f"{ROOT}/tests/unit/{part}" for part in (*_USERS, "test_notebooks.py")),
+            ]
             environment = os.environ | {"PATH": f"{place}/venv/bin{os.pathsep}{os.environ['PATH']}"}
             subprocess.run([f"{place}/venv/bin/python", *command], cwd=ROOT, env=environment, check=True)
 
