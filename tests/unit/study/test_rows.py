@@ -185,3 +185,12 @@ def test_one_row_is_found_in_a_file_and_in_the_journal(make_rows, archive):
     assert [store.rows.one(cell.name, seed).digest for cell, seed in missing[:4]] == digests
     with pytest.raises(InputError, match="has no row of"):
         store.rows.one(missing[4][0].name, missing[4][1])
+
+
+def test_pandas_reads_the_directory_of_rows(make_rows, archive):
+    store = make_rows(AXES, seeds=1)
+    digests = [finish(store, cell, seed, archive) for cell, seed in store.missing()]
+    store.write_tables()
+    table = pd.read_parquet(store.rows.path)
+    assert sorted(table["digest"]) == sorted(digests)
+    assert {"cell", "seed", "disk.scheduler", "l1:throughput_bps"} <= set(table.columns)
