@@ -110,7 +110,7 @@ def _open_rows(found: "Opened", arguments: argparse.Namespace) -> "Callable[[], 
         if resolve and kept:
             from wblab.commands.rerun import repeat_row
 
-            there = replace(at, store=Store.open(kept))
+            there = replace(at, store=Store(kept, rows.store.plan, rows.store.kernels))
             repeat_row(there, results(arguments), resolve, kernel=arguments.kernel, as_json=arguments.json)
 
     return again
