@@ -16,7 +16,7 @@ LOCK = ROOT / "constraints.txt"
 _HEAD = "# Exact versions that `make` installs, written by `make lock`: the newest in the ranges of pyproject.toml.\n"
 # Parts of tests/unit that use the packages. What runs a guest uses none.
 _USERS = ("analysis", "commands", "lessons", "live", "plot", "publish", "report", "study", "tracecmd")
-_TOOLS = ("pytest", "pytest-timeout", "pytest-xdist", "hypothesis", "nbclient", "nbformat", "tomli_w")
+_TOOLS = ("pytest", "pytest-timeout", "pytest-xdist", "hypothesis", "nbclient", "nbformat", "tomli_w", "duckdb")
 
 
 def requirements(*, tools: bool = False) -> list[Requirement]:

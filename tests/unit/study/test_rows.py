@@ -1,8 +1,10 @@
 """Studies that keep rows in place of run directories."""
 
+import re
 import shutil
 from dataclasses import replace
 
+import duckdb
 import pandas as pd
 import pytest
 
@@ -10,6 +12,7 @@ from wblab.analysis.runs.digest import digest
 from wblab.analysis.runs.observations import read_table
 from wblab.analysis.runs.run import read_run
 from wblab.core.errors import InputError
+from wblab.lab.places import DOCS
 from wblab.study import rows as rows_module
 from wblab.study.begin import ROWS_FROM, with_part
 from wblab.study.rowat import row_at
@@ -194,3 +197,17 @@ def test_pandas_reads_the_directory_of_rows(make_rows, archive):
     table = pd.read_parquet(store.rows.path)
     assert sorted(table["digest"]) == sorted(digests)
     assert {"cell", "seed", "disk.scheduler", "l1:throughput_bps"} <= set(table.columns)
+
+
+def test_duckdb_reads_the_directory_of_rows_as_the_page_says(make_rows, archive):
+    store = make_rows(AXES, seeds=3)
+    for cell, seed in store.missing():
+        finish(store, cell, seed, archive)
+    store.write_tables()
+    page = (DOCS / "how-to" / "large-studies.md").read_text()
+    (sql,) = re.findall(r'^    duckdb -c "(.*)"$', page, re.MULTILINE)
+    sql = sql.replace('\\"', '"').replace("exp/2026-…_writeback/rows", str(store.rows.path))
+    table = pd.read_parquet(store.rows.path)[["cell", "l1:throughput_bps"]]
+    assert len(table) > 10
+    found = duckdb.sql(sql).fetchall()
+    assert sorted(value for _, value in found) == sorted(table["l1:throughput_bps"])[:10]
