@@ -149,7 +149,8 @@ def set_up_otherwise(place: Path) -> tuple[str, ...]:
 
 _PROCESSORS = sorted(os.sched_getaffinity(0))
 _SHELL = 'umask 077; ulimit -s unlimited; ulimit -n 256; cd /; exec 7</dev/null 8</dev/zero; exec "$@"'
-_NO_LANDLOCK = (sys.executable, str(Path(__file__).with_name("without_landlock.py")))
+_OLDER = (sys.executable, str(Path(__file__).with_name("older_host.py")))
+_NO_LANDLOCK = (*_OLDER, "444")  # Linux 5.12
 CONDITIONS = {
     "idle": Condition(),
     "busy": Condition(beside=busy_loops),
@@ -165,4 +166,5 @@ CONDITIONS = {
     "set-up": Condition(set_up=True),
     "without-landlock": Condition(_NO_LANDLOCK, landlock=False),
     "set-up-without-landlock": Condition(_NO_LANDLOCK, set_up=True, landlock=False),
+    "linux-6.1": Condition((*_OLDER, "451")),
 }
