@@ -8,7 +8,7 @@ from wblab.core.errors import InputError
 from wblab.core.spec import Spec
 from wblab.core.stacks import images
 from wblab.core.units import format_bytes
-from wblab.host import addresses
+from wblab.host import addresses, execution
 from wblab.host.command import interpreter
 from wblab.host.disk import mkfs_tool
 from wblab.host.guestmemory import boot_bytes
@@ -32,6 +32,7 @@ EMULATOR = "qemu-system-x86_64"  # for stock kernels
 _SPARE_BYTES = 64 << 20
 # What all kernels with the lab's patches have; the model of a device has grown since.
 _IN_ALL = ("tt_syscall_ns", "um_seed", "ubd.latency_ns", "ubd.bytes_per_second")
+_IN_MEMORY = "uml-userspace"  # the name of a memfd with a program, in kernels that make one
 
 
 def check_run(spec: Spec) -> None:
@@ -60,6 +61,8 @@ def check_kernel(spec: Spec, kernel: Kernel) -> None:
         _check_programs([EMULATOR])
         return
     _check_memory()
+    if not execution.is_allowed() and kernel.held([_IN_MEMORY]):
+        raise InputError(f"{execution.REFUSED}, which the kernel {kernel.release} needs: {execution.ADVICE}")
     needed: tuple[str, ...] = ("tt_syscall_ns", "um_seed") if spec.clock.mode == "virtual" else ()
     needed += tuple(model_parameters(list(images(spec).values())))
     sure = _IN_ALL if kernel.patches else ()

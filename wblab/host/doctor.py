@@ -9,7 +9,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from wblab.core.errors import WblabError
-from wblab.host import addresses
+from wblab.host import addresses, execution
 from wblab.host.abilities import BUILD, KERNEL, abilities, built
 from wblab.host.command import interpreter
 from wblab.host.finding import Finding
@@ -40,6 +40,7 @@ def examine() -> list[Finding]:
         _addresses,
         _shared_memory,
         _executable,
+        _execution,
         _memory,
         _cache,
     )
@@ -151,18 +152,23 @@ def _executable() -> Finding:
     return Finding("exec on shared memory", True, f"{shared_memory()} allows it")
 
 
+def _execution() -> Finding:
+    allowed = execution.is_allowed()
+    return Finding("exec in memory", allowed, "allowed" if allowed else execution.REFUSED, execution.ADVICE)
+
+
 def _memory() -> Finding:
     memory = available_memory_bytes()
     return Finding("memory", memory >= _BASE_MEMORY, f"{memory >> 20} MiB available", "close other programs")
 
 
 def _cache() -> Finding:
+    """Look for room to build a kernel. Who has one needs none."""
     directory = home()
     while not directory.exists():
         directory = directory.parent
     stats = os.statvfs(directory)
     room = stats.f_bavail * stats.f_frsize
     good = room >= _BUILD_ROOM and os.access(directory, os.W_OK)
-    return Finding(
-        "kernel cache", good, f"{directory}: {room >> 30} GiB free", "set XDG_CACHE_HOME to a directory with 3 GiB free"
-    )
+    found, advice = f"{directory}: {room >> 30} GiB free", "set XDG_CACHE_HOME to a directory with 3 GiB free"
+    return Finding("kernel cache", good, found, advice, needed=not built().good)

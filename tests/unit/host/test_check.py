@@ -124,6 +124,15 @@ def test_memory_that_a_guest_cannot_use_is_refused(monkeypatch, kernel):
         check_kernel(BASE, kernel)
 
 
+def test_a_host_that_refuses_programs_in_memory_is_told_from_a_kernel_that_needs_none(monkeypatch, kernel):
+    monkeypatch.setattr(module.execution, "is_allowed", lambda: False)
+    check_kernel(BASE, kernel)  # its executable has no such program
+    needs = replace(kernel, path=kernel.path.with_name("needs"))
+    needs.path.write_bytes(kernel.path.read_bytes() + b"uml-userspace\0")
+    with pytest.raises(InputError, match=r"refused .*, which the kernel .* needs: as root: sysctl vm\.memfd_noexec=1"):
+        check_kernel(BASE, needs)
+
+
 def test_a_guest_too_large_for_shared_memory_is_refused(monkeypatch):
     monkeypatch.setattr(module, "free_shared_bytes", lambda: 1 << 20)
     with pytest.raises(InputError, match=r"/dev/shm has 1 MiB free, the guest needs 330 MiB: .* lower memory"):

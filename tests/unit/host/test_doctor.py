@@ -126,6 +126,12 @@ def test_random_addresses_are_found(monkeypatch):
     assert "setarch --addr-no-randomize" in finding.advice
 
 
+def test_a_host_that_refuses_programs_in_memory_is_found(monkeypatch):
+    assert found("exec in memory").good
+    monkeypatch.setattr(doctor.execution, "is_allowed", lambda: False)
+    assert found("exec in memory").advice.endswith("sysctl vm.memfd_noexec=1")
+
+
 def test_a_missing_python_for_the_guest_is_found(monkeypatch):
     def interpreter():
         raise InputError("no Python")
@@ -137,6 +143,14 @@ def test_a_missing_python_for_the_guest_is_found(monkeypatch):
 def test_too_little_memory_is_found(monkeypatch):
     monkeypatch.setattr(doctor, "available_memory_bytes", lambda: 1 << 20)
     assert not found("memory").good
+
+
+def test_room_for_a_build_is_needed_only_without_a_kernel(monkeypatch):
+    monkeypatch.setattr(doctor, "_BUILD_ROOM", 1 << 62)
+    for has_kernel in (True, False):
+        kernel = Finding("kernel", has_kernel, "", needed=False)
+        monkeypatch.setattr(doctor, "built", lambda kernel=kernel: kernel)
+        assert (found("kernel cache").good, found("kernel cache").needed) == (False, not has_kernel)
 
 
 def test_the_cache_need_not_exist_yet(monkeypatch, tmp_path):
