@@ -8,11 +8,11 @@ import hashlib
 import os
 import re
 import shutil
-import subprocess
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from wblab.core.errors import InputError
+from wblab.kernels.git import git_bytes
 
 _FICLONE = 0x40049409
 
@@ -120,6 +120,5 @@ def _git(tree: Path, *arguments: str) -> bytes | None:
     """Return git's output for a tree, or None if git does not manage it."""
     if not (tree / ".git").exists() or not shutil.which("git"):
         return None
-    environment = {**os.environ, "GIT_OPTIONAL_LOCKS": "0", "LC_ALL": "C"}
-    done = subprocess.run(["git", "-C", str(tree), *arguments], env=environment, capture_output=True, check=False)
+    done = git_bytes(tree, *arguments, environment={"GIT_OPTIONAL_LOCKS": "0"})
     return done.stdout if done.returncode == 0 else None
