@@ -18,6 +18,8 @@ KERNEL = "kernel"
 
 _FILESYSTEMS = Path("/proc/filesystems")
 _CONTROLLERS = ("io", "memory")
+_CPUINFO = Path("/proc/cpuinfo")
+_X86_64_V2 = ("cx16", "lahf_lm", "popcnt", "sse4_1", "sse4_2", "ssse3")  # as the x86-64 psABI has it
 _FOR = {
     "explore": "explore, advise, compare, matrix tables",
     "pages": "pages in HTML, export --perfetto",
@@ -29,7 +31,7 @@ _FOR = {
 
 def abilities() -> list[Finding]:
     """Run every check of what only some verbs need."""
-    checks: tuple[Callable[[], Finding], ...] = (built, _trace_cmd, _tracefs, _groups)
+    checks: tuple[Callable[[], Finding], ...] = (_processor, built, _trace_cmd, _tracefs, _groups)
     return [*(check() for check in checks), *map(_extra, _FOR)]
 
 
@@ -43,6 +45,16 @@ def built() -> Finding:
         return Finding(KERNEL, False, str(error), BUILD, needed=False)
     words = ", ".join(filter(None, [found.release if found else "none built yet", package]))
     return Finding(KERNEL, found is not None, words, BUILD, needed=False)
+
+
+def _processor() -> Finding:
+    """Look for what NumPy's packages are built for; without it Python ends with an illegal instruction."""
+    lines = _CPUINFO.read_text().splitlines()
+    has = next((line.split() for line in lines if line.startswith("flags")), [])
+    missing = [flag for flag in _X86_64_V2 if flag not in has]
+    found = f"without {', '.join(missing)}" if missing else "x86-64-v2 or better"
+    advice = "in a virtual machine, show it a newer processor (QEMU: -cpu max): runs do without, NumPy does not"
+    return Finding("processor", not missing, found, advice, needed=False)
 
 
 def _trace_cmd() -> Finding:
