@@ -7,6 +7,7 @@ from pathlib import Path
 from random import Random
 
 import pytest
+from support.processes import status
 from support.waiting import wait_until
 
 from wblab.core.child import describe_exit, fork_child
@@ -32,6 +33,10 @@ class Child:
     def noted(self, count: int) -> None:
         """Wait until so many boundaries are recorded."""
         wait_until(lambda: len(self.stamps.times_ns()) >= count)
+
+    def asleep(self) -> None:
+        """Wait until it sleeps. Python answers a signal that comes just before a sleep only after that."""
+        wait_until(lambda: status(self.pid)[1] == "S")
 
     def send(self, number: int) -> None:
         os.kill(self.pid, number)
@@ -77,6 +82,7 @@ def test_an_innocent_load_runs_until_it_is_stopped(tmp_path, load, number):
 def test_a_load_stopped_in_a_pause_records_the_time_and_ends(tmp_path):
     child = started(Control(idle=3600 * 1000 * MS), tmp_path)
     child.noted(1)
+    child.asleep()
     before_ns = time.monotonic_ns()
     child.send(signal.SIGTERM)
     assert child.wait() == "exit code 0"
@@ -88,6 +94,7 @@ def test_a_load_stopped_in_a_pause_records_the_time_and_ends(tmp_path):
 def test_an_offender_can_be_stopped_too(tmp_path):
     child = started(Offender(file="l", wait=3600 * 1000 * MS, size=4, block=4), tmp_path)
     child.noted(1)
+    child.asleep()
     child.send(signal.SIGINT)
     assert child.wait() == "exit code 0"
     assert ending(child.stamps) == Ending("stopped")
@@ -97,6 +104,7 @@ def test_an_offender_can_be_stopped_too(tmp_path):
 def test_a_load_stopped_before_its_start_records_nothing(tmp_path):
     child = started(WRITE, tmp_path, time.monotonic_ns() + 3600 * 1000 * MS)
     wait_until((tmp_path / "w").exists)
+    child.asleep()
     child.send(signal.SIGTERM)
     assert child.wait() == "exit code 0"
     assert ending(child.stamps) == Ending("stopped")
