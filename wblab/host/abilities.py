@@ -6,7 +6,7 @@ from pathlib import Path
 
 from wblab.core.errors import WblabError
 from wblab.host.finding import Finding
-from wblab.host.machine import tool_versions
+from wblab.host.machine import processor_flags, tool_versions
 from wblab.kernels import catalog, packaged
 from wblab.kernels.wanted import find_kernel
 from wblab.lab import extras
@@ -18,7 +18,6 @@ KERNEL = "kernel"
 
 _FILESYSTEMS = Path("/proc/filesystems")
 _CONTROLLERS = ("io", "memory")
-_CPUINFO = Path("/proc/cpuinfo")
 _X86_64_V2 = ("cx16", "lahf_lm", "popcnt", "sse4_1", "sse4_2", "ssse3")  # as the x86-64 psABI has it
 _FOR = {
     "explore": "explore, advise, compare, matrix tables",
@@ -49,8 +48,7 @@ def built() -> Finding:
 
 def _processor() -> Finding:
     """Look for what NumPy's packages are built for; without it Python ends with an illegal instruction."""
-    lines = _CPUINFO.read_text().splitlines()
-    has = next((line.split() for line in lines if line.startswith("flags")), [])
+    has = processor_flags()
     missing = [flag for flag in _X86_64_V2 if flag not in has]
     found = f"without {', '.join(missing)}" if missing else "x86-64-v2 or better"
     advice = "in a virtual machine, show it a newer processor (QEMU: -cpu max): runs do without, NumPy does not"

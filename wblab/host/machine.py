@@ -10,6 +10,7 @@ from wblab.host.sandbox import landlock_version
 from wblab.kernels import facts
 from wblab.lab.tools import tool_path
 
+_CPUINFO = Path("/proc/cpuinfo")
 # Programs that decide a run, how they are asked for their versions, and a word of the line that says it.
 _TOOLS = (
     *(("trace-cmd", "--version", "version"), ("mke2fs", "-V", "mke2fs"), ("mkfs.xfs", "-V", "version")),
@@ -50,9 +51,15 @@ def distribution() -> str:
         return "Linux"
 
 
+def processor_flags() -> set[str]:
+    """Return what the processor can do, in the words of /proc/cpuinfo."""
+    found = re.search(r"^flags\s*:(.*)", _CPUINFO.read_text(), re.MULTILINE)
+    return set(found[1].split()) if found else set()
+
+
 def hides_processor() -> bool:
     """Return whether the processor can fault the instruction that tells what it is; see arch_prctl(2)."""
-    return re.search(r"^flags\s*:.*\bcpuid_fault\b", Path("/proc/cpuinfo").read_text(), re.MULTILINE) is not None
+    return "cpuid_fault" in processor_flags()
 
 
 def describe_host() -> dict[str, object]:
@@ -85,7 +92,7 @@ def _version(command: list[str], word: str) -> str:
 
 
 def _cpu() -> str:
-    for line in Path("/proc/cpuinfo").read_text().splitlines():
+    for line in _CPUINFO.read_text().splitlines():
         if line.startswith("model name"):
             return line.split(":", 1)[1].strip()
     return platform.machine()

@@ -5,7 +5,7 @@ import pytest
 
 from wblab.cli import main
 from wblab.core.errors import InputError
-from wblab.host import abilities, doctor
+from wblab.host import abilities, doctor, machine
 from wblab.host.doctor import bad, examine, next_command, table
 from wblab.host.finding import Finding
 
@@ -43,7 +43,7 @@ def test_missing_packages_of_some_verbs_are_listed_with_the_command(monkeypatch,
     monkeypatch.setattr(abilities, "find_kernel", lambda: None)
     monkeypatch.setattr(abilities, "mounted", lambda filesystem: [])
     monkeypatch.setattr(abilities, "_FILESYSTEMS", Path("/dev/null"))
-    monkeypatch.setattr(abilities, "_CPUINFO", Path("/dev/null"))
+    monkeypatch.setattr(machine, "_CPUINFO", Path("/dev/null"))
     monkeypatch.setattr(abilities, "cgroup_root", lambda: tmp_path)
     monkeypatch.setattr(abilities.extras, "is_there", lambda extra: False)
     findings = {finding.check: finding for finding in abilities.abilities()}
@@ -149,7 +149,7 @@ def test_too_little_memory_is_found(monkeypatch):
 def test_a_processor_for_which_numpy_is_not_built_is_found(monkeypatch, tmp_path):
     """The first is a virtual one: QEMU's qemu64."""
     cpuinfo = tmp_path / "cpuinfo"
-    monkeypatch.setattr(abilities, "_CPUINFO", cpuinfo)
+    monkeypatch.setattr(machine, "_CPUINFO", cpuinfo)
     cpuinfo.write_text("processor\t: 0\nflags\t\t: fpu mmx fxsr sse sse2 syscall nx lm pni cx16 lahf_lm svm 3dnow\n")
     assert found("processor").found == "without popcnt, sse4_1, sse4_2, ssse3"
     assert (found("processor").good, found("processor").needed) == (False, False)

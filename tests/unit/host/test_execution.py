@@ -6,9 +6,9 @@ import sys
 from pathlib import Path
 
 import pytest
+from support.conditions import CONDITIONS
 
 ASK = "from wblab.host.execution import is_allowed; print(is_allowed())"
-OLDER = (sys.executable, str(Path(__file__).parents[2] / "support" / "older_host.py"), "451")
 
 
 def asked(*before: str) -> str:
@@ -16,7 +16,7 @@ def asked(*before: str) -> str:
     return done.stdout.strip()
 
 
-@pytest.mark.parametrize("before", [(), OLDER])
+@pytest.mark.parametrize("before", [(), CONDITIONS["linux-6.1"].before])
 def test_programs_in_memory_are_allowed(before):
     assert asked(*before) == "True"
 

@@ -69,7 +69,7 @@ def test_the_identity_of_a_git_tree_follows_contents(git_tree: Path) -> None:
 def test_a_tree_is_the_same_when_git_itself_calls_the_lab(
     git_tree: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """`git bisect run` and hooks set variables that name the caller's repository."""
+    """As in a hook, for which git sets variables that name the caller's repository."""
     seen = trees.identity(git_tree), trees.describe(git_tree), trees.files(git_tree)
     monkeypatch.setenv("GIT_DIR", str(tmp_path / "another"))
     monkeypatch.setenv("GIT_INDEX_FILE", str(tmp_path / "index"))
