@@ -66,8 +66,8 @@ class Catalog:
         for option, equals, value in (part.partition("=") for part in name.split(VARIANT)[1:]):
             if equals:
                 check_option(option, value, f"kernel {name!r}")
-        offered = self.variants(plain)
         for variant in variants:
+            offered = self.variants(plain)
             if variant not in offered:
                 words = f"give {', '.join(offered)}" if offered else "it has none"
                 raise InputError(f"no variant {variant!r} of the kernel {plain}{nearest(variant, offered)}: {words}")

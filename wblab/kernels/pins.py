@@ -4,6 +4,7 @@ import os
 import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 
 from wblab.core.errors import InputError
@@ -35,12 +36,16 @@ ORIGINS = ("debian", "kernel_org")
 def load(path: Path) -> dict[str, Pin]:
     """Return the pins by series; empty if the file is missing. Raises InputError if it cannot be read."""
     try:
-        table = tomllib.loads(path.read_text())
-        return {series: _pin(entry) for series, entry in table.items()}
+        return dict(_pins(path.read_text()))
     except FileNotFoundError:
         return {}
     except (OSError, ValueError, KeyError, TypeError) as error:  # also TOMLDecodeError
         raise InputError(f"{path} cannot be used ({error}): restore it from the lab's repository") from None
+
+
+@cache  # each run loads the pins several times
+def _pins(text: str) -> Mapping[str, Pin]:
+    return {series: _pin(entry) for series, entry in tomllib.loads(text).items()}
 
 
 def _pin(entry: Mapping[str, str]) -> Pin:
