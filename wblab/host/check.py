@@ -8,7 +8,7 @@ from wblab.core.errors import InputError
 from wblab.core.spec import Spec
 from wblab.core.stacks import images
 from wblab.core.units import format_bytes
-from wblab.host import addresses, execution
+from wblab.host import addresses, execution, shelllimits
 from wblab.host.command import interpreter
 from wblab.host.disk import mkfs_tool
 from wblab.host.guestmemory import boot_bytes
@@ -50,6 +50,7 @@ def check_run(spec: Spec) -> None:
     wanted = [*tools] + (["trace-cmd"] if spec.trace.events else [])
     _check_programs(wanted)
     _check_room(spec)
+    shelllimits.check(max(boot_bytes(spec), *(disk.size for disk in images(spec).values())))
 
 
 def check_kernel(spec: Spec, kernel: Kernel) -> None:
