@@ -50,7 +50,7 @@ def check_run(spec: Spec) -> None:
     wanted = [*tools] + (["trace-cmd"] if spec.trace.events else [])
     _check_programs(wanted)
     _check_room(spec)
-    shelllimits.check(max(boot_bytes(spec), *(disk.size for disk in images(spec).values())))
+    shelllimits.check(max([boot_bytes(spec), *(disk.size for disk in images(spec).values())]))
 
 
 def check_kernel(spec: Spec, kernel: Kernel) -> None:
