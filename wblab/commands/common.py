@@ -2,6 +2,7 @@
 
 import argparse
 import os
+import re
 import shlex
 import shutil
 import sys
@@ -24,6 +25,8 @@ Parser: TypeAlias = argparse.ArgumentParser | argparse._ArgumentGroup
 _RUN = "a run: its directory, the directory's name, or 'latest'"
 _MOST_JOBS = 1024
 _OF_COMMANDS = 4  # columns: a line indented this far is a command to copy
+_BEFORE_UNIT = re.compile(r"(?<=\d) (?=%|[mµn]?s\b|(?:[KMG]iB|bytes)\b)")
+_NO_BREAK = "\u00a0"
 
 
 def add_run(parser: Parser, *, optional: bool = False, about: str = _RUN) -> None:
@@ -260,11 +263,16 @@ def shown_run(run: "Run") -> str:
 
 
 def print_wrapped(lines: "Iterable[str]") -> None:
-    """Print lines; on a terminal, wrap long ones at words. Indented lines, which are commands, stay whole."""
+    """Print lines; on a terminal, wrap long ones at words, but keep numbers with their units.
+
+    Indented lines, which are commands, stay whole.
+    """
     width = shutil.get_terminal_size().columns if sys.stdout.isatty() else 0
     for line in map(printable, lines):
         indent = " " * (len(line) - len(line.lstrip()))
         if width and len(indent) < _OF_COMMANDS:
-            print("\n".join(textwrap.wrap(line, width, subsequent_indent=indent, break_long_words=False) or [""]))
+            kept = _BEFORE_UNIT.sub(_NO_BREAK, line)
+            wrapped = textwrap.wrap(kept, width, subsequent_indent=indent, break_long_words=False)
+            print("\n".join(wrapped).replace(_NO_BREAK, " "))
         else:
             print(line)

@@ -2,6 +2,7 @@
 
 import argparse
 import json
+import shlex
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -14,6 +15,7 @@ from wblab.commands.common import (
     add_seeds,
     add_shard,
     add_workers,
+    print_wrapped,
     results,
     whole,
 )
@@ -49,6 +51,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_keep(parser)
     add_shard(parser)
     add_resampling_seed(parser)
+    parser.add_argument(
+        "--evidence", action="store_true", help="print every share with its interval, and all levels of the worst tenth"
+    )
     add_json(parser, "print the directory, the numbers of runs and the analysis as JSON")
     parser.set_defaults(run=_explore)
 
@@ -152,6 +157,7 @@ def _report(store: "Store", tally: "Tally | None", arguments: argparse.Namespace
     from wblab.core.files import replace_file
     from wblab.lab.formats import ANALYSED, EXPLORED, write_json
     from wblab.plot.explorationpage import exploration_page
+    from wblab.report.explorationanswer import answers
     from wblab.report.explorationtext import summary
     from wblab.study.designs.sample.record import observed
 
@@ -169,13 +175,16 @@ def _report(store: "Store", tally: "Tally | None", arguments: argparse.Namespace
         made = tally.done if tally else 0
         about = {"directory": str(store.path), "page": str(page), "runs": runs, "made_now": made, "failures": failures}
         print(json.dumps(about | {"analysis": analysis.to_json()}, indent=2))
-    else:
+    elif arguments.evidence:
         for item in summary(analysis, found):
             if isinstance(item, Table):
                 item.show()
             else:
-                print(printable(item))
+                print_wrapped([item])
         print(printable(str(page)))
+    else:
+        again = f"    wblab explore {shlex.quote(str(store.path))} --evidence    # every share with its interval"
+        print_wrapped((*answers(analysis, found), again, str(page)))
     if failures:
         print_failures(store, failures)
         raise WblabError(f"{len(failures)} of {runs} runs failed: try again with wblab explore --resume {store.path}")

@@ -8,9 +8,9 @@ from wblab.analysis.sensitivity.analysis import Analysis, Finding, Front
 from wblab.analysis.sensitivity.observed import Observed
 from wblab.plot.comparison import svg
 from wblab.plot.exploration import exploration_figures
+from wblab.report.explorationanswer import answer
 from wblab.report.explorationtext import (
     SCALES,
-    beyond_sentences,
     effect_lines,
     ends,
     headline,
@@ -55,13 +55,13 @@ def exploration_page(analysis: Analysis, observed: Observed, title: str) -> str:
 
 def _section(analysis: Analysis, observed: Observed, finding: Finding) -> dict[str, Any]:
     units = {name: of.unit for name, of in observed.responses.items()}
-    said = [*beyond_sentences(finding), *tail_sentences(finding)]
-    said += region_sentences(finding.region, units) if finding.views else []
+    regions = region_sentences(finding.region, units) if finding.views else []
     figures = exploration_figures(analysis, observed, finding)
     return {
         "head": headline(finding, observed),
         "name": finding.response,
-        "sentences": [*said, *filter(None, [salib_sentence(finding)])],
+        "answer": answer(finding),
+        "details": [*tail_sentences(finding), *regions, *filter(None, [salib_sentence(finding)])],
         "notes": finding.notes,
         "looks": looks(finding) if finding.views else "",
         "figures": [(name, _CAPTIONS[name], svg(figure)) for name, figure in figures.items()],

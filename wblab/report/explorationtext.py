@@ -136,15 +136,19 @@ def _by_factor(levels: Sequence[LevelTail], way: int) -> list[str]:
     ]
 
 
+def conditions(region: Region) -> str:
+    """Return the conditions of a region, all of which hold."""
+    return printable(" and ".join(f"{one.factor} is {_either(one.levels)}" for one in region.conditions))
+
+
 def region_sentences(region: Region | None, units: dict[str, str]) -> list[str]:
     """Describe the best region: its levels, the response in it, and the cost in other responses. units: by response."""
     if region is None:
         return ["No region is better by a tenth or more, or there are too few rows to choose and test one."]
-    held = " and ".join(f"{one.factor} is {_either(one.levels)}" for one in region.conditions)
     first, everywhere = region.inside[0], region.everywhere[0]
     unit = units[first.response]
     lines = [
-        f"Best where {printable(held)}. One half of the rows chose this region. {region.rows} of the {region.total} "
+        f"Best where {conditions(region)}. One half of the rows chose this region. {region.rows} of the {region.total} "
         f"rows in the other half lie in it: median {quantity(first.median, unit)} (all: "
         f"{quantity(everywhere.median, unit)}), worst tenth from {quantity(first.p90, unit)} (all: "
         f"{quantity(everywhere.p90, unit)}), worst {quantity(first.worst, unit)} (all: "
@@ -177,7 +181,7 @@ def salib_sentence(finding: Finding) -> str:
 
 
 def summary(analysis: Analysis, observed: Observed) -> Iterator[str | Table]:
-    """Yield an analysis for a terminal: sentences, and tables of shares."""
+    """Yield all of an analysis for a terminal: sentences, and tables of shares."""
     units = {name: of.unit for name, of in observed.responses.items()}
     for finding in analysis.findings:
         yield headline(finding, observed)

@@ -16,6 +16,7 @@ from wblab.plot.comparison import svg
 from wblab.plot.exploration import distribution_figure, exploration_figures, plot_effects
 from wblab.plot.explorationmaps import plot_levels, plot_medians, plot_tail_map
 from wblab.plot.explorationpage import exploration_page
+from wblab.report.explorationanswer import answer, answers
 from wblab.report.explorationtext import (
     beyond_sentences,
     effect_lines,
@@ -124,6 +125,54 @@ def test_words(analysis, data):
     assert salib_sentence(same) == ""
 
 
+def test_the_answer_is_three_sentences(analysis):
+    pause, rate, same = analysis.findings
+    depends, worst, best = answer(pause)
+    assert re.match(
+        r"It depends most on limit< \(\S+ %\), scheduler \(\S+ %\) and "
+        r"(scheduler together with )?memory \(\S+ %\), shares of the variance of its logarithm; "
+        r"1 more effect is smaller",
+        depends,
+    )
+    assert re.match(r"In the worst tenth are \S+ % of the rows with limit< = limit<11", worst)
+    assert worst.endswith("; of all rows 10.1 %.")
+    assert re.search(r"Best where .*limit< is limit<0 or limit<1.*: worst tenth from \S+ ms there, from \S+ s in", best)
+    assert answer(rate)[0].startswith("More than 0 in 100 %")
+    assert answer(same) == []
+
+
+def test_an_answer_names_each_factor_once(analysis):
+    _, worst, _ = answer(analysis.findings[0])
+    assert worst.count("limit< = ") == 1
+
+
+def test_a_region_that_fails_its_test_is_no_answer(analysis):
+    pause, rate, _ = analysis.findings
+    for finding in (pause, rate):
+        first = finding.region.inside[0]
+        all_rows = (replace(finding.region.everywhere[0], p90=first.p90), *finding.region.everywhere[1:])
+        failed = replace(finding, region=replace(finding.region, everywhere=all_rows))
+        assert not any("Best where" in sentence for sentence in answer(failed))
+        assert any("Best where" in sentence for sentence in answer(finding))
+
+
+def test_without_effects_the_answer_says_so():
+    made = design(256, FACTORS)
+    noise = observed(made, {"pause": np.random.default_rng(2).lognormal(0, 0.1, 256)})
+    analysis = analyse(noise, sampling=Sampling(permutations=99, resamples=50))
+    depends, *others = answer(analysis.findings[0])
+    assert depends == "It is not shown to depend on any factor. More rows may show one."
+    assert others == []
+
+
+def test_answers_begin_with_the_values_of_each_response(analysis, data):
+    lines = list(answers(analysis, data))
+    heads = [line for line in lines if line and not line.startswith("  ")]
+    assert heads == [headline(finding, data) for finding in analysis.findings]
+    assert "  3 of 1024 rows have no pause and are left out" in lines
+    assert lines[-2] == "  all rows have the same value: it depends on no factor of this design"
+
+
 def test_too_few_rows_for_pairs():
     made = design(64, FACTORS)
     few = observed(made, {"pause": 2.0 ** made[2][:, 0] * np.random.default_rng(1).lognormal(0, 0.1, 64)})
@@ -160,6 +209,7 @@ def test_a_page_stands_alone_and_escapes_names(analysis, data):
     assert "script" not in page.tags
     assert page.tags.count("svg") == 6
     assert "limit&lt;" in text
+    assert "<li>It depends most on limit&lt; (" in text
     assert "limit<" not in text
     assert "A &lt;title&gt;" in text
     assert "Pareto front: no row is better in both pause and rate" in text
