@@ -156,13 +156,15 @@ def _report(store: "Store", tally: "Tally | None", arguments: argparse.Namespace
     from wblab.commands.many import failed, print_failures
     from wblab.core.files import replace_file
     from wblab.lab.formats import ANALYSED, EXPLORED, write_json
+    from wblab.lab.progress import bar
     from wblab.plot.explorationpage import exploration_page
     from wblab.report.explorationanswer import answers
     from wblab.report.explorationtext import summary
     from wblab.study.designs.sample.record import observed
 
     found = observed(store.path, store.plan.cells[0].spec)
-    analysis = analyse(found, seed=arguments.resampling_seed)
+    with bar(f"analysing {store.plan.name}") as report:
+        analysis = analyse(found, seed=arguments.resampling_seed, report=report)
     page = store.path / EXPLORED
     try:
         write_json(store.path / ANALYSED, analysis.to_json())

@@ -34,10 +34,16 @@ def _depends(finding: Finding) -> str:
     found = sorted((effect for effect in effects if effect.found), key=lambda effect: effect.share, reverse=True)
     if not found:
         return "It is not shown to depend on any factor. More rows may show one."
-    named = _joined([f"{_name(effect)} ({percent(effect.share)})" for effect in found[:_MOST]])
+    strongest, *others = found[:_MOST]
+    named = _joined(
+        [
+            f"{_name(strongest)} ({percent(strongest.share)} of the variance of {SCALES[first.scale]})",
+            *(f"{_name(effect)} ({percent(effect.share)})" for effect in others),
+        ]
+    )
     rest = len(found) - _MOST
     more = f"; {rest} more {'effect is' if rest == 1 else 'effects are'} smaller" if rest > 0 else ""
-    return f"It depends most on {named}, shares of the variance of {SCALES[first.scale]}{more}."
+    return f"It depends most on {named}{more}."
 
 
 def _name(effect: Effect) -> str:

@@ -129,9 +129,8 @@ def test_the_answer_is_three_sentences(analysis):
     pause, rate, same = analysis.findings
     depends, worst, best = answer(pause)
     assert re.match(
-        r"It depends most on limit< \(\S+ %\), scheduler \(\S+ %\) and "
-        r"(scheduler together with )?memory \(\S+ %\), shares of the variance of its logarithm; "
-        r"1 more effect is smaller",
+        r"It depends most on limit< \(\S+ % of the variance of its logarithm\), scheduler \(\S+ %\) and "
+        r"(scheduler together with )?memory \(\S+ %\); 1 more effect is smaller",
         depends,
     )
     assert re.match(r"In the worst tenth are \S+ % of the rows with limit< = limit<11", worst)

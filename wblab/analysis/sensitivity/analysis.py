@@ -3,6 +3,7 @@
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
+from functools import partial
 from typing import Any, Literal
 
 import numpy as np
@@ -14,6 +15,7 @@ from wblab.analysis.sensitivity.salib import Estimate, estimates
 from wblab.analysis.sensitivity.tail import Beyond, PairMap, TailMap, beyond, in_tail, pair_map, tail_map
 from wblab.analysis.statistics.intervals import generator
 from wblab.lab.formats import ANALYSIS
+from wblab.lab.progress import Report, silent
 
 Scale = Literal["log2", "raw", "tail"]
 
@@ -106,26 +108,41 @@ def spans_decades(values: Values) -> bool:
     return bool(len(positive)) and bool(positive.max() > _DECADES * positive.min())
 
 
-def analyse(observed: Observed, names: Sequence[str] = (), seed: int = 0, sampling: Sampling = DEFAULT) -> Analysis:
+def analyse(
+    observed: Observed,
+    names: Sequence[str] = (),
+    seed: int = 0,
+    sampling: Sampling = DEFAULT,
+    report: Report = silent,
+) -> Analysis:
     """Analyse the named responses, or all. The result for one does not depend on the others.
 
     The cost of improving a response is measured in those of opposite direction: of a pause, in throughput. Raises
     KeyError for an unknown name.
     """
     chosen = [observed.responses[name] for name in names or observed.responses]
-    findings = [_finding(observed, response, seed, sampling) for response in chosen]
+    findings = [
+        _finding(observed, response, seed, sampling, partial(_within, report, place, len(chosen)))
+        for place, response in enumerate(chosen)
+    ]
     return Analysis(observed.factors, len(observed.codes), tuple(findings), seed)
 
 
-def _finding(observed: Observed, response: Response, seed: int, sampling: Sampling) -> Finding:
+def _within(report: Report, place: int, count: int, share: float | None, text: str) -> None:
+    """Report the share of one response's analysis as a share of all `count` responses."""
+    report((place + (share or 0)) / count, text)
+
+
+def _finding(observed: Observed, response: Response, seed: int, sampling: Sampling, report: Report) -> Finding:
     known = np.isfinite(response.values)
     values, codes, u = response.values[known], observed.codes[known], observed.u[known]
     more = response.more_is_better
     scales = _scales(response, values)
-    views = tuple(
-        View(scale, variance(observed.factors, codes, scaled, generator(seed, response.name, scale), sampling))
-        for scale, scaled in scales.items()
-    )
+    views: list[View] = []
+    for scale, scaled in scales.items():
+        report(len(views) / len(scales), response.name)
+        random = generator(seed, response.name, scale)
+        views.append(View(scale, variance(observed.factors, codes, scaled, random, sampling)))
     costs = [other for other in observed.responses.values() if other.more_is_better != more]
     first = next(iter(scales.values()), values)
     last = views[-1].variance if views else None
@@ -135,7 +152,7 @@ def _finding(observed: Observed, response: Response, seed: int, sampling: Sampli
         more_is_better=more,
         rows=len(values),
         failed=len(known) - len(values),
-        views=views,
+        views=tuple(views),
         estimates=estimates(
             observed.factors, u, first, int(generator(seed, response.name, "SALib").integers(2**31)), more
         ),

@@ -92,6 +92,12 @@ def test_a_finding_does_not_depend_on_the_others(whole):
     assert alone.findings != analyse(invented(), ["rate"], seed=4, sampling=QUICK).findings
 
 
+def test_progress_is_reported_by_response():
+    said = []
+    analyse(invented(), ["pause", "rate"], sampling=QUICK, report=lambda *what: said.append(what))
+    assert said == [(0, "pause"), (1 / 6, "pause"), (1 / 3, "pause"), (0.5, "rate"), (0.75, "rate")]
+
+
 def test_as_json(whole):
     content = json.loads(json.dumps(whole.to_json(), allow_nan=False))
     assert (content["format"], content["kind"], content["rows"]) == (1, "analysis", 1024)
