@@ -38,6 +38,20 @@ def test_lessons_are_installed(installed):
     assert [line.split()[0] for line in installed.run("wblab", "lesson", "list").stdout.splitlines()[1:]]
 
 
+def test_an_installed_lab_makes_the_same_site(installed, tmp_path):
+    command = ["wblab", "site", "site", "--runs", "none"]
+    there = installed.run(*command, cwd=tmp_path)
+    assert there.returncode == 0, there.stderr
+    (tmp_path / "here").mkdir()
+    subprocess.run([sys.executable, "-m", *command], cwd=tmp_path / "here", check=True, capture_output=True)
+    assert folder(tmp_path / "site") == folder(tmp_path / "here" / "site")
+
+
+def test_a_wheel_brings_no_other_packages(installed):
+    (wheel,) = (installed.environment.parent / "wheels").glob("*.whl")
+    assert {name.split("/")[0] for name in content(wheel)} == {"wblab", "tracecmd", "wblab-0.1.0.dist-info"}
+
+
 def test_kernel_sources_and_patches_are_installed(installed):
     code = """
 from wblab.kernels.catalog import load
@@ -112,6 +126,10 @@ def test_a_wheel_of_the_source_distribution_is_the_same(installed, tmp_path):
     (from_source,) = tmp_path.glob("*.whl")
     (from_checkout,) = (installed.environment.parent / "wheels").glob("*.whl")
     assert content(from_source) == content(from_checkout)
+
+
+def folder(place):
+    return {path.relative_to(place): path.read_bytes() for path in place.rglob("*") if path.is_file()}
 
 
 def content(wheel):

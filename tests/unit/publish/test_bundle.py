@@ -215,6 +215,7 @@ def test_a_run_that_is_not_of_its_cell_is_refused(study, tmp_path, wblab):
 
 def test_runs_of_a_study_are_chosen_by_cell_and_seed(study, tmp_path, wblab):
     pack(study, tmp_path / "m.wblab")
+    assert "study   matrix: 2 cells, 2 seeds, 3 runs\n" in wblab("open", tmp_path / "m.wblab")[1]
     code, output, _ = wblab("open", tmp_path / "m.wblab", "--run", "0-none/2")
     assert code == 0
     assert "seed 2" in output

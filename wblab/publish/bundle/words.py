@@ -24,12 +24,10 @@ def head(found: Opened) -> Iterator[str]:
         yield f"digest  {found.about['digest']}  (of all runs)"
     elif found.kind == "study":
         study: dict[str, Any] = found.about["study"]
-        what = f"{len(found.runs)} run{'s' if len(found.runs) != 1 else ''}"
+        counts = {"cell": len(study["cells"]), "seed": len(study["seeds"]), "run": len(found.runs)}
+        what = ", ".join(f"{count} {name}{'s' if count != 1 else ''}" for name, count in counts.items())
         failed = sum(item.values["outcome"] != "succeeded" for item in found.runs.values())
-        yield (
-            f"study   {study['design']}: {len(study['cells'])} cells, {len(study['seeds'])} seeds, {what}"
-            + (f", {failed} of them failed" if failed else "")
-        )
+        yield f"study   {study['design']}: {what}" + (f", {failed} of them failed" if failed else "")
         yield f"digest  {found.about['digest']}  (of all runs)"
 
 
