@@ -14,8 +14,8 @@ from wblab.publish.site.page import File
 _BODY = re.compile(r"<body>\n(.*)</body>", re.DOTALL)
 _STYLE = re.compile(r"<style>\n(.*?)</style>", re.DOTALL)
 _PICTURE = re.compile(r'src="data:image/png;base64,([A-Za-z0-9+/=]+)"')
+_DRAWN = re.compile(r"<svg .*?</svg>", re.DOTALL)
 _LINK = re.compile(r'<a href="([^"#:]+)([^":]*)">(.*?)</a>', re.DOTALL)
-_DRAWN = re.compile(r"<svg (.*?</svg>)", re.DOTALL)
 _SCROLLED = '<div class="scroll">'
 
 
@@ -40,17 +40,22 @@ def adopted(report: str, folder: str, target: Callable[[str], str | None], stem:
     """
     pictures: list[File] = []
 
-    def placed(found: re.Match[str]) -> str:
-        name = f"{stem}-{len(pictures) + 1}.png"
-        pictures.append(File(f"{folder}/{name}", b64decode(found[1])))
+    def placed(content: bytes, suffix: str) -> str:
+        name = f"{stem}-{len(pictures) + 1}.{suffix}"
+        pictures.append(File(f"{folder}/{name}", content))
         return f'src="{name}"'
+
+    def drawn(found: re.Match[str]) -> str:
+        # A file, because twelve figures in a page make it larger than 1 MB.
+        name = placed(found[0].encode(), "svg")
+        return f'{_SCROLLED}<img loading="lazy" alt="Figure {len(pictures)} of the report" {name}></div>'
 
     def linked(found: re.Match[str]) -> str:
         link = target(unescape(found[1]))
         return found[3] if link is None else f'<a href="{link}{found[2]}">{found[3]}</a>'
 
-    body = _PICTURE.sub(placed, _only(_BODY, report))
-    body = _DRAWN.sub(rf'{_SCROLLED}<svg role="img" aria-label="Figures of the report" \1</div>', body)
+    body = _PICTURE.sub(lambda found: placed(b64decode(found[1]), "png"), _only(_BODY, report))
+    body = _DRAWN.sub(drawn, body)
     body = (
         _LINK.sub(linked, body)
         .replace(_SCROLLED, f'{_SCROLLED[:-1]} tabindex="0">')
