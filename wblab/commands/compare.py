@@ -2,6 +2,7 @@
 
 import argparse
 import json
+import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -15,7 +16,7 @@ from wblab.commands.common import (
     print_wrapped,
     results,
 )
-from wblab.lab.formats import PAGE
+from wblab.lab.formats import DESIGN, PAGE
 from wblab.lab.printable import printable
 
 if TYPE_CHECKING:
@@ -75,6 +76,10 @@ def _compare(arguments: argparse.Namespace) -> None:
     from wblab.analysis.statistics.looks import for_looks
 
     output = _output(arguments)
+    for name in arguments.runs:
+        if any((place / name / DESIGN).is_file() for place in (Path(), results(arguments))):
+            hint = "the rows of an exploration differ in many settings at once: wblab explore says which matter"
+            print(printable(f"wblab: {name}: {hint}"), file=sys.stderr)
     count = looks_at(arguments.runs, results(arguments))
     resampling = for_looks(count, Resampling(seed=arguments.resampling_seed))
     comparison = compare(_observations(arguments), resampling)

@@ -117,8 +117,11 @@ def percent(share: float) -> str:
 
 
 def confidence(level: float) -> str:
-    """Return a confidence in per cent, with up to two decimals: 95 %, 99.86 %."""
-    return f"{100 * level:.2f}".rstrip("0").rstrip(".") + " %"
+    """Return a confidence in per cent, with two decimals or as many as show that it is below 100 %: 95 %, 99.997 %."""
+    decimals = 2
+    while level < 1 and round(100 * level, decimals) == 100 and decimals < _MOST_DECIMALS:
+        decimals += 1
+    return f"{100 * level:.{decimals}f}".rstrip("0").rstrip(".") + " %"
 
 
 def about(time_s: float) -> str:

@@ -4,10 +4,11 @@ import json
 from pathlib import Path
 
 import pytest
+from support.originals import matrix
 from support.runs import write_run
 
 from wblab.cli import main
-from wblab.lab.formats import EXPERIMENT
+from wblab.lab.formats import DESIGN, EXPERIMENT
 
 MS = 10**6
 
@@ -51,6 +52,19 @@ def test_a_table_lists_the_differences(compare, runs):
     assert "less: better" in longest
     assert "\x1b" not in output
     assert "c1" not in output
+
+
+def test_for_an_exploration_the_other_verb_is_named(compare, tmp_path):
+    matrix(tmp_path / "m")
+    assert compare(tmp_path / "m")[2] == ""
+    (tmp_path / "m" / DESIGN).write_text("{}")
+    for words in ([tmp_path / "m"], ["m", "--exp", tmp_path]):
+        code, _, errors = compare(*words)
+        assert code == 0
+        assert errors == (
+            f"wblab: {words[0]}: the rows of an exploration differ in many settings at once: "
+            "wblab explore says which matter\n"
+        )
 
 
 def test_failed_runs_are_skipped_with_a_note(compare, runs, tmp_path):

@@ -93,6 +93,7 @@ def test_short_ways_to_write_common_ones():
     assert (duration(600_000_000), moment(10_370_000_000), size(4096)) == ("600 ms", "10.370 s", "4 KiB")
     assert (percent(0.1234), percent(math.nan)) == ("12.3 %", "–")
     assert [confidence(level) for level in (0.95, 0.05, 0.9986, 1.0)] == ["95 %", "5 %", "99.86 %", "100 %"]
+    assert [confidence(1 - 0.05 / tests) for tests in (2, 1618)] == ["97.5 %", "99.997 %"]
     assert [about(time_s) for time_s in (0.2, 42.4, 150, 7200)] == [
         "about 1 s",
         "about 42 s",

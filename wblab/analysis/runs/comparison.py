@@ -4,7 +4,7 @@ With several axes the experiment is factorial. The effect of a level is its diff
 averaged over all combinations of the other axes in which both occur, so that the other axes do not confound it.
 """
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass, replace
 from functools import cached_property
 from itertools import combinations, product
@@ -24,6 +24,7 @@ from wblab.lab.formats import COMPARISON
 RESOLUTION_S = 1e-6  # the virtual clock advances by 256 ns at each reading
 
 Sort = Literal["group", "effect", "interaction"]
+_MOST_NAMED = 8  # in a note
 _RANKS: dict[Role, int] = {"innocent": 0, "offender": 1, "control": 2}  # most interesting first
 
 
@@ -329,17 +330,24 @@ def _by_metric(data: Observations, axes: Sequence[str]) -> list[tuple[About, Cel
     return sorted(found.items(), key=order)
 
 
+def _first(names: Iterable[str]) -> str:
+    """Return the first names of a list, and the number of the others."""
+    shown = list(names)
+    more = f"; and {len(shown) - _MOST_NAMED} more" if len(shown) > _MOST_NAMED else ""
+    return "; ".join(shown[:_MOST_NAMED]) + more
+
+
 def _notes(distributions: Sequence[Distribution], differences: Sequence[Difference]) -> Iterator[str]:
     few = dict.fromkeys(item.group for item in distributions if not item.mean.known)
     if few:
-        yield f"groups without an interval, because they have fewer than {LEAST_RUNS} runs: {'; '.join(few)}"
+        yield f"groups without an interval, because they have fewer than {LEAST_RUNS} runs: {_first(few)}"
     unknown = dict.fromkeys(item.name for item in differences if not item.interval.known)
     if unknown:
-        yield f"differences without an interval, because there are too few runs: {'; '.join(unknown)}"
+        yield f"differences without an interval, because there are too few runs: {_first(unknown)}"
     if any(item.interval.without_spread for item in differences):
         yield (
             "where an interval is a single number, every seed gave the same value: with the virtual clock runs are "
             "repeatable, and no random choice mattered"
         )
     if mixed := dict.fromkeys(item.name for item in differences if not item.found.strata):
-        yield f"differences that may be due to other axes, because no runs differ in this alone: {'; '.join(mixed)}"
+        yield f"differences that may be due to other axes, because no runs differ in this alone: {_first(mixed)}"

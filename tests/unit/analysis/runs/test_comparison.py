@@ -180,6 +180,13 @@ def test_groups_that_differ_in_other_axes_too_get_a_note():
     assert any(re.fullmatch("differences that may be due to other axes, .*: b", note) for note in result.notes)
 
 
+def test_a_note_names_some_of_many_groups():
+    table = pd.DataFrame([row for level in range(12) for row in rows(lambda s: s, group=f"g{level}")[:1]])
+    notes = compare(observations(table, by=["group"])).notes
+    (few,) = [note for note in notes if note.startswith("groups without an interval")]
+    assert few.endswith(": g0; g1; g2; g3; g4; g5; g6; g7; and 4 more")
+
+
 def test_other_axes_are_averaged_over():
     table = factorial(lambda bfq, idle, memcg: 10 - 1.0 * bfq - 5.0 * idle, spread=0.1)
     result = compare(observations(table, by=["disk.scheduler"]))
