@@ -44,6 +44,7 @@ PERMITTED = (
     r"no glibc",
     r"no Chromium is installed",
     r"no trace_processor on this machine",
+    r"no Python \S+ on this machine",
     r"(strace|prlimit) is not installed",
     r"what makes a filesystem is not installed: .*",
     r"QEMU is not installed: .*",

@@ -35,10 +35,15 @@ dataclasses.exec = execute
 for name in names[1:]:
     importlib.import_module(name.removesuffix(".py").removesuffix("/__init__").replace("/", "."))
 standard = {}  # what was imported from files of the standard library
-for module in list(sys.modules.values()):
+for name, module in list(sys.modules.items()):
     spec = getattr(module, "__spec__", None)
-    if module.__name__.split(".")[0] == "wblab":
+    if name.split(".")[0] == "wblab":
         continue  # an installed lab may lie below the standard library
+    if spec and spec.name != name:  # perhaps a file has put another module in its place: collections.abc of Python 3.13
+        above = sys.modules.get(name.rpartition(".")[0])
+        own = importlib.machinery.PathFinder.find_spec(name, getattr(above, "__path__", []))
+        if own and own.has_location and b"sys.modules[__name__] =" in open(own.origin, "rb").read():
+            spec = own
     if spec and spec.has_location and spec.origin.startswith(sys._stdlib_dir) and spec.origin.endswith(".py"):
         # Other modules of a package are where they were.
         more = f"__path__.append({os.path.dirname(spec.origin)!r})" if spec.submodule_search_locations else ""

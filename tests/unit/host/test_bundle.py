@@ -142,7 +142,25 @@ def test_a_source_with_a_syntax_error_is_named(lab):
         bundle(interpreter())
 
 
-def test_the_standard_library_comes_from_the_archive_too(tmp_path):
+@pytest.fixture(params=["", "3.12", "3.13", "3.14"], ids=lambda version: version or "guest's")
+def python(request) -> str:
+    """The guest's interpreter, and others of this machine."""
+    if not request.param:
+        return interpreter()
+    command = [f"python{request.param}", "-c", "import os, sys; print(os.path.realpath(sys.executable))"]
+    try:
+        return subprocess.run(command, check=True, capture_output=True, text=True).stdout.strip()
+    except (OSError, subprocess.CalledProcessError):
+        pytest.skip(f"no Python {request.param} on this machine")
+
+
+def test_a_module_that_another_replaces_is_in_the_archive_too(python):
+    """Since Python 3.13, collections/abc.py puts _collections_abc in its own place."""
+    with zipfile.ZipFile(bundle(python)) as archive:
+        assert "collections/abc.pyc" in archive.namelist()
+
+
+def test_the_standard_library_comes_from_the_archive_too(tmp_path, python):
     """Byte code on the host, stale or not, must not affect the guest."""
     code = """
 import sys, runpy, wblab.guest.init
@@ -151,9 +169,9 @@ files = {getattr(module, "__spec__", None) and module.__spec__.origin for module
 print([file for file in files if file and file.endswith((".py", ".pyc")) and not file.startswith(archive)])
 import encodings.idna, json.tool  # what the guest's program does not need is where it was
 """
-    archive = bundle(interpreter())
+    archive = bundle(python)
     done = subprocess.run(
-        [interpreter(), "-S", "-s", "-P", "-B", "-c", code, archive],
+        [python, "-S", "-s", "-P", "-B", "-c", code, archive],
         check=False,
         capture_output=True,
         text=True,
