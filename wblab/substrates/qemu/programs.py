@@ -17,8 +17,8 @@ sys.path.insert(0, sys.argv[1])
 import json, os, importlib
 for name in sys.argv[2:]:
     importlib.import_module(name)
-import random
-random.Random("a text")  # since Python 3.13 it imports what hashes texts only then
+from wblab.core.streams import phase_stream
+phase_stream(1, "load")  # since Python 3.13 what hashes the text is imported only then
 files = [getattr(module, "__file__", None) or "" for module in list(sys.modules.values())]
 print(json.dumps([sorted(file for file in files if file.endswith(".so")), sys._stdlib_dir]))
 """
