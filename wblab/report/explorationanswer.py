@@ -35,9 +35,10 @@ def _depends(finding: Finding) -> str:
     if not found:
         return "It is not shown to depend on any factor. More rows may show one."
     strongest, *others = found[:_MOST]
+    whole = "its variance" if first.scale == "raw" else f"the variance of {SCALES[first.scale]}"
     named = _joined(
         [
-            f"{_name(strongest)} ({percent(strongest.share)} of the variance of {SCALES[first.scale]})",
+            f"{_name(strongest)} ({percent(strongest.share)} of {whole})",
             *(f"{_name(effect)} ({percent(effect.share)})" for effect in others),
         ]
     )

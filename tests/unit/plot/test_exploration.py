@@ -137,6 +137,7 @@ def test_the_answer_is_three_sentences(analysis):
     assert worst.endswith("; of all rows 10.1 %.")
     assert re.search(r"Best where .*limit< is limit<0 or limit<1.*: worst tenth from \S+ ms there, from \S+ s in", best)
     assert answer(rate)[0].startswith("More than 0 in 100 %")
+    assert re.match(r"It depends most on limit< \(\S+ % of its variance\)", answer(rate)[1])
     assert answer(same) == []
 
 
