@@ -12,7 +12,7 @@ from wblab.host.command import interpreter
 from wblab.kernels.cache import room
 from wblab.kernels.stock.modules import Modules
 from wblab.lab.tools import tool_path
-from wblab.substrates.qemu import cpio
+from wblab.substrates.qemu import cpio, programs
 from wblab.substrates.qemu.programs import files_of, python_files
 
 _ALWAYS = ("configfs", "null_blk")
@@ -78,4 +78,5 @@ def _made(names: Iterable[str], modules: Modules, program: Path, tracer: str | N
 
 
 def _own_sha256() -> str:
-    return sha256(Path(__file__).read_bytes() + Path(cpio.__file__).read_bytes()).hexdigest()
+    ours = (__file__, cpio.__file__, programs.__file__)
+    return sha256(b"".join(Path(file).read_bytes() for file in ours)).hexdigest()
