@@ -1,11 +1,12 @@
 """The answer of an exploration: what a response depends on, where its worst tenth is, and where it is best."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 
 from wblab.analysis.sensitivity.analysis import Analysis, Finding
 from wblab.analysis.sensitivity.anova import Effect
 from wblab.analysis.sensitivity.observed import Observed
 from wblab.lab.printable import printable
+from wblab.report.enumeration import enumerated
 from wblab.report.explorationtext import SCALES, beyond_sentences, conditions, headline
 from wblab.report.quantities import percent, quantity
 
@@ -36,7 +37,7 @@ def _depends(finding: Finding) -> str:
         return "It is not shown to depend on any factor. More rows may show one."
     strongest, *others = found[:_MOST]
     whole = "its variance" if first.scale == "raw" else f"the variance of {SCALES[first.scale]}"
-    named = _joined(
+    named = enumerated(
         [
             f"{_name(strongest)} ({percent(strongest.share)} of {whole})",
             *(f"{_name(effect)} ({percent(effect.share)})" for effect in others),
@@ -62,7 +63,7 @@ def _worst(finding: Finding) -> list[str]:
         f"{percent(level.share)} of the rows with {printable(f'{level.factor} = {level.level}')}"
         for level in sorted(strongest.values(), key=lambda level: level.share, reverse=True)[:_MOST]
     ]
-    return [f"In the worst tenth are {_joined(named)}; of all rows {percent(tail.share)}."] if named else []
+    return [f"In the worst tenth are {enumerated(named)}; of all rows {percent(tail.share)}."] if named else []
 
 
 def _best(finding: Finding) -> list[str]:
@@ -78,7 +79,3 @@ def _best(finding: Finding) -> list[str]:
         f"Best where {conditions(region)}: worst tenth from {there} there, from {anywhere} in all rows "
         f"(tested on {region.rows} rows)."
     ]
-
-
-def _joined(names: Sequence[str]) -> str:
-    return " and ".join(filter(None, (", ".join(names[:-1]), *names[-1:])))

@@ -10,6 +10,7 @@ from wblab.analysis.why.kinds import UNKNOWN, what_of
 from wblab.analysis.why.request import JOURNAL, JOURNALS, READ, Request
 from wblab.analysis.why.tasks import is_kernel_thread
 from wblab.core.units import Bytes
+from wblab.report.enumeration import enumerated
 from wblab.report.quantities import duration, percent, size
 
 _THROTTLED = "throttled"
@@ -246,4 +247,4 @@ def by_itself(group: Group) -> str:
 
 def _listed(words: Sequence[str]) -> str:
     shown = list(words[:_MOST_LOADS]) + ([f"{len(words) - _MOST_LOADS} more"] if len(words) > _MOST_LOADS else [])
-    return " and ".join(filter(None, [", ".join(shown[:-1]), shown[-1]])) if shown else ""
+    return enumerated(shown)
