@@ -82,3 +82,20 @@ def test_control_group_limits_apply_to_the_named_disk(lab):
 def test_xfs_and_ext4_can_be_used_together(lab):
     both = lab.run("two-disks", *SHORT, "disk.fast.filesystem=xfs", "disk.fast.size=320MiB")
     assert both.load("l1").end == "finished"
+
+
+OWN = "{strict_limit=1, max_ratio=1}"
+LIMITS = {
+    "none": ((), False),
+    "from the start": ((f"disk.bdi={OWN}",), True),
+    "by a phase": ((f"phase.low={{at='1s', disk={{disk={{bdi={OWN}}}}}}}",), True),
+}
+
+
+@pytest.mark.parametrize("when", LIMITS)
+def test_a_limit_for_btrfs_is_set_where_btrfs_counts_its_dirty_pages(lab, when):
+    settings, is_slowed = LIMITS[when]
+    loads = "load={l1={kind='load', file='l1', wait='3s', size='8MiB', block='64KiB'}}"
+    made = lab.run("base-device", "disk.filesystem=btrfs", "disk.size=160MiB", loads, *settings)
+    boundaries_ns = made.load("l1").boundaries_ns
+    assert bool(boundaries_ns[-1] - boundaries_ns[1] > 4 * S) is is_slowed  # 8 MiB take 8 s on this disk

@@ -82,7 +82,7 @@ class Disk:
 
     scheduler: the default is the kernel's for a disk with one queue; only `throttle` and `device` have one.
     queue: attributes of /sys/block/ubda/queue, set before the mount (e.g. wbt_lat_usec, nr_requests).
-    bdi: attributes of /sys/block/ubda/bdi: the disk's share of the dirty limit (e.g. strict_limit, max_ratio).
+    bdi: attributes of /sys/block/ubda/bdi, or of btrfs's own: the share of the dirty limit (e.g. max_ratio).
     """
 
     size: Bytes = Bytes(0)

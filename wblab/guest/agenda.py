@@ -47,7 +47,8 @@ class Phases:
         phase, key = from_table(Phase, entry["phase"], exact=True), f"phase.{entry['name']}."
         set_sysctls(phase.sysctl)
         for disk, attributes in phase.disk.items():
-            set_attributes(device(self.spec, disk), attributes, f"{key}disk.{disk}")
+            filesystem = self.spec.disk[disk].filesystem
+            set_attributes(device(self.spec, disk), attributes, f"{key}disk.{disk}", filesystem)
             if attributes.mount_options:
                 remount(disk, attributes.mount_options, f"{key}disk.{disk}")
         for load, priority in phase.load.items():

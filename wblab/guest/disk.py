@@ -17,7 +17,7 @@ from wblab.core.stacks import LOOP, part_of
 from wblab.core.syscalls import MOUNT_FLAGS, MS_REMOUNT, mount, syncfs, umount
 from wblab.guest.cgroups import BLKIO
 from wblab.guest.devices import device, device_number, place
-from wblab.guest.settings import put, set_attributes
+from wblab.guest.settings import GROUPS, OWN_BDI, put, set_attributes
 from wblab.guest.stacks import detach, make_disk
 
 # Otherwise the ext4 driver initialises inode tables and reads block bitmaps in the background. This is not part of the
@@ -31,7 +31,8 @@ def set_up_disk(spec: Spec, name: str, progress: Callable[[], None]) -> None:
     disk, key, node = spec.disk[name], spec.disk_key(name), device(spec, name)
     if disk.is_hardware:
         put(Path("/sys/block", node.name, "queue", "scheduler"), disk.scheduler, f"{key}.scheduler")
-    set_attributes(node, disk, key)
+    has_own = disk.filesystem in OWN_BDI  # which exists once it is mounted
+    set_attributes(node, disk, key, disk.filesystem, ("queue", "md") if has_own else GROUPS)
     if disk.model == "throttle":
         _throttle(node, disk.write_bps, key)
     if disk.filesystem == "none":
@@ -44,6 +45,8 @@ def set_up_disk(spec: Spec, name: str, progress: Callable[[], None]) -> None:
         mount(str(node), mount_point, _driver(disk.filesystem), flags, options)
     except OSError as error:
         raise WblabError(f"cannot mount {key}, {disk.filesystem}, in the guest: {error.strerror}") from None
+    if has_own:
+        set_attributes(node, disk, key, disk.filesystem, ("bdi",))
 
 
 def remount(name: str, mount_options: Sequence[str], key: str) -> None:

@@ -6,6 +6,9 @@ from pathlib import Path
 from wblab.core.errors import WblabError
 from wblab.core.spec import Attributes, Disk
 
+OWN_BDI = ("btrfs",)  # filesystems that count their dirty pages at a bdi of their own, not at their disk's
+GROUPS = ("queue", "bdi", "md")
+
 
 def set_sysctls(sysctls: Mapping[str, int | str]) -> None:
     """Write each key (vm.dirty_bytes) to its file below /proc/sys. Raises WblabError."""
@@ -13,11 +16,24 @@ def set_sysctls(sysctls: Mapping[str, int | str]) -> None:
         put(Path("/proc/sys", *key.split(".")), value, f"sysctl {key}")
 
 
-def set_attributes(device: Path, attributes: Attributes | Disk, key: str) -> None:
-    """Write a disk's attributes to files below /sys/block; `key` is their place in the spec. Raises WblabError."""
-    for group in ("queue", "bdi", "md"):
+def set_attributes(
+    device: Path, attributes: Attributes | Disk, key: str, filesystem: str, groups: tuple[str, ...] = GROUPS
+) -> None:
+    """Write a disk's attributes to files below /sys; `key` is their place in the spec. Raises WblabError.
+
+    The bdi is the one at which the disk's filesystem counts its dirty pages.
+    """
+    for group in groups:
         for name, value in getattr(attributes, group).items():
-            put(Path("/sys/block", device.name, group, name), value, f"{key}.{group}.{name}")
+            is_own = group == "bdi" and filesystem in OWN_BDI
+            directory = own_bdi(device, filesystem) if is_own else Path("/sys/block", device.name, group)
+            put(directory / name, value, f"{key}.{group}.{name}")
+
+
+def own_bdi(device: Path, filesystem: str, sys: Path = Path("/sys")) -> Path:
+    """Return the bdi of the mounted filesystem on a device."""
+    mounted = (sys / "fs" / filesystem).glob(f"*/devices/{device.name}")
+    return next((link.parents[1] / "bdi" for link in mounted), sys / "fs" / filesystem / "bdi")
 
 
 def put(path: Path, value: int | str, what: str) -> None:

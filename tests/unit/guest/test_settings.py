@@ -3,7 +3,7 @@ from pathlib import Path
 import pytest
 
 from wblab.core.errors import WblabError
-from wblab.guest.settings import put, set_sysctls
+from wblab.guest.settings import own_bdi, put, set_sysctls
 
 
 @pytest.mark.parametrize(("value", "text"), [(5, "5"), ("bfq", "bfq"), (0, "0")])
@@ -29,3 +29,10 @@ def test_a_sysctl_can_be_set_to_its_present_value():
         set_sysctls({"kernel.pid_max": path.read_text().strip()})
     except WblabError as error:  # an ordinary user
         assert "Permission denied" in str(error) or "Read-only" in str(error)  # noqa: PT017
+
+
+def test_btrfs_has_a_bdi_of_its_own_which_its_device_leads_to(tmp_path):
+    for number in (1, 2):
+        (devices := tmp_path / f"fs/btrfs/uuid-{number}/devices").mkdir(parents=True)
+        (devices / f"loop{number}").touch()
+    assert own_bdi(Path("/dev/loop2"), "btrfs", tmp_path) == tmp_path / "fs/btrfs/uuid-2/bdi"
