@@ -81,7 +81,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def _why(arguments: argparse.Namespace) -> None:
-    from wblab.analysis.runs.run import read_run
+    from wblab.analysis.runs.run import guest_spec, read_run
     from wblab.analysis.why.explanations import explanations
     from wblab.core.errors import InputError
     from wblab.core.units import parse_time
@@ -93,6 +93,8 @@ def _why(arguments: argparse.Namespace) -> None:
         if getattr(arguments, option) and not arguments.prove:
             raise InputError(f"--{option} {getattr(arguments, option)[0]} needs --prove: add that option")
     run = read_run(named_run(arguments))
+    if arguments.prove:
+        guest_spec(run)  # a live run is refused at once, before its pauses are explained
     bound_ns = parse_time(arguments.bound)
     bound = duration(bound_ns)
     found = explanations(run, arguments.load, bound_ns)
@@ -173,6 +175,7 @@ def _answer(run: "Run", found: "list[Explained]", bound: str) -> list[str]:
 
 def _ends(group: "Group", run: "Run") -> list[str]:
     """Return what shortens pauses of one cause, and the command that tries it on their run."""
+    from wblab.lab.livespec import LiveSpec
     from wblab.report.whyanswer import by_itself, remedy
 
     name = shown_run(run)
@@ -188,11 +191,29 @@ def _ends(group: "Group", run: "Run") -> list[str]:
         return [way]
     if group.longest.blame == "not writeback":
         return []
+    if isinstance(run.spec, LiveSpec):
+        return _to_set(run)
     if _is_emulated(run):
         return ["The lab knows no setting that shortens such pauses."]
     return [
         "The lab knows no setting that shortens such pauses. Find out which load causes them:",
         f"    wblab why {name} --prove",
+    ]
+
+
+def _to_set(run: "Run") -> list[str]:
+    """Return the command that finds what to set on the machine of a live run, or why there is none."""
+    from wblab.core.errors import InputError
+    from wblab.study.designs.twin.machine import machine_of
+
+    try:
+        machine_of(run)
+    except InputError as error:
+        return [f"What to set on this machine is not known. {error}."]
+    directory = shlex.quote(str((run.record.get("live") or {}).get("directory") or "DIR"))
+    return [
+        "This run cannot be repeated. To find out what to set, try remedies on a small model of its machine, there:",
+        f"    wblab advise --dir {directory} --like {shown_run(run)}",
     ]
 
 

@@ -24,6 +24,11 @@ def number(disk: Path) -> str:
     return (disk / "dev").read_text().strip()
 
 
+def names_by_number() -> dict[str, str]:
+    """Return the kernel's name of each block device by its number, major:minor."""
+    return {link.name: link.resolve().name for link in sorted(NUMBERS.glob("*"))}
+
+
 def built_on(disk: Path) -> list[Path]:
     """Return a disk and the devices made only of it and its partitions (LUKS, LVM), in /sys."""
     found = [disk]

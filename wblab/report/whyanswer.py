@@ -17,7 +17,9 @@ _THROTTLED = "throttled"
 _ASKED = "flusher"  # the kind of wait of a task that asked the flusher to write, as sync and syncfs do
 _HALF = 0.5
 _NEARLY_ALL = 0.9  # of a pause: a cause of less than this is printed with its time
+_LEAST = 0.1  # of a pause: a known cause of more than this is the answer, though more is unknown
 _MOST_LOADS = 3
+_NOT_KNOWN = (UNEXPLAINED, UNKNOWN.name)
 # How a queue of 4 requests changed the longest pause, by the kind of wait that the disk's queue caused.
 _MEASURED = {"journal writes block": "15.6 s became 1.3 s", "commit": "7.5 s became 0.35 s"}
 
@@ -41,19 +43,32 @@ class Group:
 
 
 def groups(found: Iterable[Explanation]) -> list[Group]:
-    """Group pauses by the end of their longest chain, the party that caused it and the disk; the most time first."""
+    """Group pauses by the end of their main chain, the party that caused it and the disk.
+
+    Known causes come first, then the most time.
+    """
     by: dict[tuple[str, ...], list[Explanation]] = {}
     for item in found:
         chain, request = _main(item)
         cause = _throttled(item) if chain.links[-1][1] == _THROTTLED else None
         disk = request.disk if request else cause.disk if cause else ""
         by.setdefault((chain.end, _kind(chain), party(item), disk), []).append(item)
-    return sorted((Group(tuple(items), key[2]) for key, items in by.items()), key=lambda group: -group.pause_ns)
+    made = [Group(tuple(items), key[2]) for key, items in by.items()]
+    least_ns = _LEAST * sum(group.pause_ns for group in made)
+
+    def order(group: Group) -> tuple[bool, int]:
+        """What is not known comes after what is, unless that is little."""
+        is_known = _main(group.longest)[0].end != UNEXPLAINED
+        return not (is_known and group.pause_ns > least_ns), -group.pause_ns
+
+    return sorted(made, key=order)
 
 
 def _main(item: Explanation) -> tuple[Chain, Request | None]:
-    """Return the longest chain of a pause and the request that ended it, if one did."""
-    place = max(range(len(item.chains)), key=lambda at: item.chains[at].time_ns)
+    """Return the longest chain of a pause, one with a known end if there is any, and the request that ended it."""
+    chains = item.chains
+    known = [at for at, each in enumerate(chains) if each.end != UNEXPLAINED and each.time_ns > _LEAST * item.pause_ns]
+    place = max(known or range(len(chains)), key=lambda at: chains[at].time_ns)
     return item.chains[place], item.requests[place] if item.requests else None
 
 
@@ -103,7 +118,9 @@ def _of_it(item: Explanation) -> str:
     )
     this = "this explains" if main.longest_ns > _NEARLY_ALL * alike_ns else "this and similar waits explain"
     part, whole = duration(alike_ns), duration(item.pause_ns)
-    return f"; {this} {part} of the {whole}" if part != whole else ""
+    left_ns = item.pause_ns - alike_ns
+    rest = ", and the trace does not show the rest" if item.unexplained_ns > _NEARLY_ALL * left_ns else ""
+    return f"; {this} {part} of the {whole}{rest}" if part != whole else ""
 
 
 def _first(request: Request | None) -> str:
@@ -149,8 +166,20 @@ def _because(group: Group) -> str:  # noqa: PLR0911 - one for each end of a chai
             return "a signal interrupted the wait, so the trace does not show what it was for"
         return f"{holder} waited {what_of(did)}, until a signal interrupted that"
     if chain.end == UNEXPLAINED:
-        return "the cause is not known"
+        return _unexplained(item, alone)
     return f"{holder} waited for a timer ({did})"
+
+
+def _unexplained(item: Explanation, alone: str) -> str:
+    """Return what is known of a pause whose chain ends in the unknown: what it waited for, or what the trace lacks."""
+    main, _ = _main(item)
+    first = next((cause for cause in item.causes if cause.kind not in _NOT_KNOWN), None)
+    if first and first.time_ns > _HALF * item.pause_ns:
+        return f"{alone} waited {first.what}; the trace does not show what delayed that"
+    is_missing = len(main.links) == 1 and main.links[0][1] == UNEXPLAINED
+    if is_missing and any(each.end != UNEXPLAINED for each in item.chains):
+        return "the trace does not have most of that time, so the cause is not known"
+    return "the cause is not known"
 
 
 def _behind(chain: Chain, request: Request | None, one: bool) -> str:

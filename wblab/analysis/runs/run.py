@@ -107,6 +107,13 @@ class Run:
         outcome = str(self.record.get("outcome") or "unknown")
         return "" if outcome == SUCCEEDED else str(self.record.get("reason") or outcome)
 
+    @cached_property
+    def device_names(self) -> dict[str, str]:
+        """The kernel's names of a live run's block devices by number, major:minor; empty if it did not record them."""
+        found = (self.record.get("live") or {}).get("device_names")
+        names = found if isinstance(found, dict) else {}
+        return {key: name for key, name in names.items() if _DEVICE.fullmatch(key) and isinstance(name, str) and name}
+
     def load(self, name: str) -> LoadCycles:
         """Return the load with this name. Raises InputError."""
         for load in self.loads:

@@ -6,7 +6,7 @@ import numpy as np
 
 from wblab.analysis.runs.run import Run
 from wblab.analysis.why.recorded import Recorded
-from wblab.analysis.why.requests import device_number
+from wblab.analysis.why.requests import device_number, device_text
 from wblab.core.spec import Spec
 from wblab.core.units import format_time
 
@@ -16,6 +16,7 @@ _MAY_HOLD = "by io.max, dm-delay or a lack of free requests"
 _LIMIT = "io.max"
 _NEARLY = 0.9
 _AT_ONCE_NS = 1_000_000
+_BUILT = ("loop", "dm-", "md")  # the kernel's names of devices that are made of others
 
 
 @dataclass(frozen=True)
@@ -57,6 +58,8 @@ def hold_of(run: Run, recorded: Recorded, row: int, held_ns: int) -> Hold:
 
 def is_hardware(run: Run, device: int) -> bool:
     """Whether a device is hardware as far as is known, not one that the kernel builds from others."""
+    if run.device_names.get(device_text(device), "").startswith(_BUILT):
+        return False
     name = device_name(run, device)
     return not isinstance(run.spec, Spec) or not name or run.spec.disk[name].is_hardware
 

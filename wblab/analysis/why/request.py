@@ -10,7 +10,7 @@ from wblab.analysis.why.flushed import NOBODY, UNKNOWN_OWNER
 from wblab.analysis.why.limits import below, device_name, hold_of, is_hardware
 from wblab.analysis.why.places import NEVER
 from wblab.analysis.why.recorded import Recorded
-from wblab.analysis.why.requests import MINOR_BITS, SUBMITTER, Party, device_number
+from wblab.analysis.why.requests import SUBMITTER, Party, device_number, device_text
 from wblab.analysis.why.tasks import is_kernel_thread
 from wblab.core.spec import Spec
 from wblab.core.units import NS_PER_S, Bytes, format_bytes
@@ -119,9 +119,11 @@ def _journalled(run: Run, recorded: Recorded, device: int, rank: int, sizes: dic
 def disk_of(run: Run, device: int) -> str:
     """Return a device's name for sentences."""
     names = [name for name, disk in run.disks.items() if device_number(disk.device) == device]
-    return (
-        disk_words(run, names[0]) if names else f"the device {device >> MINOR_BITS}:{device & ((1 << MINOR_BITS) - 1)}"
-    )
+    if names:
+        return disk_words(run, names[0])
+    number = device_text(device)
+    known = run.device_names.get(number)
+    return f"the disk {known}" if known else f"the device {number}"
 
 
 def disk_words(run: Run, name: str) -> str:

@@ -224,6 +224,11 @@ def device_number(name: str) -> int:
     return int(major) << MINOR_BITS | int(minor)
 
 
+def device_text(device: int) -> str:
+    """Return a device's number as text, major:minor."""
+    return f"{device >> MINOR_BITS}:{device & ((1 << MINOR_BITS) - 1)}"
+
+
 def device_numbers(events: tracecmd.Events) -> Numbers:
     """Return the devices that events name as text, as numbers; -1 if a text names none."""
     texts = events["name"].tolist()

@@ -1,13 +1,17 @@
 """Live runs, explained by their captures."""
 
+import shutil
 from collections import Counter
+from dataclasses import replace
 
 import pytest
 from support.blametraces import DEVICE, Story
+from support.originals import live_run as live_original
 from support.runs import MS, write_run_of
 
 from wblab.analysis.runs.run import Run, read_run
 from wblab.analysis.why.explanations import explanations
+from wblab.cli import main
 from wblab.core.errors import InputError
 from wblab.lab.captures import Capture, write_capture
 from wblab.lab.livespec import HostDisk, LiveSpec
@@ -56,6 +60,38 @@ def test_a_pause_is_explained_by_the_capture_that_covers_it(tmp_path):
     for explained in (first, second):
         assert explained.explanation.parts["buffer"] == 1000 * MS
         assert explained.explanation.unknown_ns == 0
+
+
+def test_a_live_run_s_devices_have_the_kernel_s_names(tmp_path):
+    run = live_run(tmp_path, {(0, 1500): behind(100, 1100)}, [0, 1200])
+    for names, said in (
+        ({}, "the device 98:0"),
+        ({"98:0": "loop5"}, "the disk loop5"),
+        ({"98:0": ["x"]}, "the device 98:0"),
+    ):
+        run = replace(run, record=run.record | {"live": {"device_names": names}})
+        (explained,) = explanations(run)
+        (cause,) = explained.explanation.causes
+        assert (cause.request.disk, cause.request.below) == (said, said)
+
+
+def test_a_live_run_names_what_tries_remedies_for_its_machine(tmp_path, capsys):
+    run = live_run(tmp_path, {(0, 1500): behind(100, 1100)}, [0, 1200])
+    assert main(["why", str(run.path)]) == 0
+    assert "records no writes to a disk: repeat it with a command that writes to one" in capsys.readouterr().out
+    live_original(tmp_path / "whole")
+    for file in run.path.glob("trace.pause-*"):
+        shutil.copy(file, tmp_path / "whole")
+    assert main(["why", str(tmp_path / "whole"), "--bound", "100ms"]) == 0
+    said = capsys.readouterr().out
+    assert f"wblab advise --dir DIR --like {tmp_path}/whole" in said
+    assert "--prove" not in said
+
+
+def test_a_live_run_is_not_proved(tmp_path, capsys):
+    run = live_run(tmp_path, {}, [0, 1200])  # refused before its captures are read: it has none
+    assert main(["why", str(run.path), "--prove"]) == 2
+    assert "is a live run, which cannot be repeated" in capsys.readouterr().err
 
 
 def test_a_kernel_that_does_not_name_the_file_of_a_bio(tmp_path):

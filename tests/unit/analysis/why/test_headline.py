@@ -118,6 +118,37 @@ def test_the_share_of_the_main_cause_is_given(story_run):
     assert "not caused by writeback; this explains 600 ms of the " in answer(story_run, story)[0]
 
 
+def test_a_known_cause_is_the_answer_though_more_is_unknown(story_run):
+    story = Story(dict(NAMES))
+    story.switch(0, MW1, L1, stack=MUTEX)
+    story.wake(300 * MS, L1, MW1, MUTEX_ENDS)
+    story.switch(300 * MS, L1, MW1)
+    blocked(story, 300, 1000, ("schedule", "some_function"), ("other_function", *IRQ))
+    said, _ = answer(story_run, story)
+    assert "not caused by writeback; this explains 300 ms of the 1 s, and the trace does not show the rest." in said
+
+
+def test_a_wait_of_known_kind_is_told_where_its_cause_is_unknown(story_run):
+    story = Story(dict(NAMES))
+    blocked(story, 0, 1000, SHADOW, ("journal_end_buffer_io_sync", *IRQ))
+    said, _ = answer(story_run, story)
+    assert said.endswith(
+        ": it waited to change a block that the journal was writing; the trace does not show what delayed that."
+    )
+
+
+def test_what_is_not_known_comes_after_what_is(story_run):
+    story = Story(dict(NAMES))
+    blocked(story, 0, 1000, ("schedule", "some_function"), ("other_function", *IRQ))
+    unknown = one(story_run, story)
+    story = Story(dict(NAMES))
+    blocked(story, 0, 500, ("schedule", "do_signal_stop", "get_signal"), ("prepare_signal", "sys_kill"), by=DD)
+    known = one(story_run, story)
+    assert [group.longest for group in groups([unknown, known])] == [known, unknown]
+    little = replace(known, pause_ns=50 * MS)
+    assert [group.longest for group in groups([unknown, little])] == [unknown, little]
+
+
 def test_the_target_of_polling_is_not_explained(story_run):
     story = Story(dict(NAMES))
     for at in range(0, 1000, 50):
