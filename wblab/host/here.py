@@ -8,8 +8,8 @@ from wblab.core.check import DIRTY_SYSCTLS, check_spec
 from wblab.core.errors import InputError
 from wblab.core.spec import Spec
 from wblab.kernels.here import WITH_LIMITS, HereKernel
+from wblab.lab.held import open_directory
 from wblab.machine.block import whole_disk
-from wblab.machine.directory import open_directory
 from wblab.machine.place import Place, place_of
 
 # Filesystems whose files no disk ever gets.

@@ -2,19 +2,24 @@
 
 import json
 import os
+import shlex
 import textwrap
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from itertools import count
 from pathlib import Path
 from typing import Any
 
 from wblab.core.errors import InputError
-from wblab.core.files import parse_toml, read_bytes, replace_file
+from wblab.core.files import parse_toml, replace_file
 from wblab.core.tables import from_table, to_table
 from wblab.lab import formats
+from wblab.lab.held import held, open_below, read_below, through
 from wblab.lessons.lesson import EXTRA, SPEC, TEXT, Lesson
 from wblab.lessons.student import Student
+from wblab.machine.directory import made_whole
+from wblab.machine.trust import distrust_found
 
 PROGRESS, ANSWER, READ = "progress.json", "answer.toml", "lesson.md"
 RUNS = "exp"
@@ -66,19 +71,24 @@ class State:
 
 @dataclass(frozen=True)
 class Folder:
-    """A student's folder."""
+    """A student's folder. found: by looking around, not named: then it is used only if it is our own.
+
+    It is held by descriptor, so that nobody leads us elsewhere, and a link in it is never followed.
+    """
 
     path: Path
+    found: bool = False
 
     def begun(self) -> bool:
         """Whether someone learns here."""
-        return (self.path / PROGRESS).is_file()
+        return os.path.lexists(self.path / PROGRESS)
 
     def state(self) -> State:
         """Return the state. Raises InputError."""
         if not self.begun():
             raise InputError(f"no lesson was started in {self.path}: wblab lesson start 1")
-        content = formats.PROGRESS.read(self.path / PROGRESS)
+        with self._held() as directory:
+            content = formats.PROGRESS.read(through(directory) / PROGRESS)
         try:
             return from_table(State, {key: value for key, value in content.items() if key not in _HEAD}, exact=True)
         except InputError as error:
@@ -86,51 +96,62 @@ class Folder:
 
     def keep(self, state: State) -> None:
         """Write the state. Raises InputError."""
-        self._write(self.path / PROGRESS, json.dumps(formats.PROGRESS.head() | to_table(state), indent=2) + "\n")
+        text = json.dumps(formats.PROGRESS.head() | to_table(state), indent=2) + "\n"
+        with self._held(make=True) as directory:
+            _write(through(directory) / PROGRESS, text)
 
     def of(self, lesson: Lesson) -> Path:
         """Return the directory of a lesson."""
         return self.path / lesson.name
 
     def start(self, lesson: Lesson, student: Student) -> None:
-        """Write a lesson's files as they are at the start, unless it was started before. Raises InputError."""
+        """Write a lesson's files as they are at the start, unless it was started before: all or none.
+
+        Raises InputError.
+        """
         if self.of(lesson).exists():
             return
         texts = {READ: student.text(lesson, TEXT), SPEC: student.text(lesson, SPEC), ANSWER: blank(lesson, student)}
         texts |= {f"{name}.toml": texts[SPEC] for name, one in lesson.question.items() if one.kind == "change"}
         texts |= {name: lesson.read(f"{EXTRA}/{name}") for name in lesson.extra()}
-        for name, text in texts.items():
-            self._write(self.of(lesson) / name, text)
+        with self._held(make=True) as directory:
+            _write_all(directory, lesson.name, texts)
 
     def reset(self, lesson: Lesson, student: Student) -> Path:
         """Start a lesson anew, and return where its files went. Raises InputError."""
         kept = next(path for number in count(1) if not (path := self.path / f"{lesson.name}.{number}").exists())
-        try:
-            self.of(lesson).rename(kept)
-        except OSError as error:
-            raise InputError(f"cannot rename {self.of(lesson)}: {error.strerror}") from None
+        with self._held() as directory:
+            os.rename(lesson.name, kept.name, src_dir_fd=directory, dst_dir_fd=directory)
         self.start(lesson, student)
         return kept
 
     def answers(self, lesson: Lesson) -> dict[str, Any]:
         """Return the answers so far. Raises InputError for a file that is no TOML, or has an unknown name."""
         path = self.of(lesson) / ANSWER
-        if not path.is_file():
+        if not os.path.lexists(path):
             raise InputError(f"{path} is missing: wblab lesson reset {lesson.name} writes it anew")
-        given = _toml(path)
+        given = self._toml(lesson, ANSWER)
         if unknown := given.keys() - lesson.question.keys():
             raise InputError(f"{path}: no question {min(unknown)!r} in this lesson")
         return given
 
     def table(self, lesson: Lesson, question: str) -> dict[str, Any]:
         """Return the spec that a student changed for a question. Raises InputError."""
-        return _toml(self.of(lesson) / f"{question}.toml")
+        return self._toml(lesson, f"{question}.toml")
+
+    def put(self, lesson: Lesson, name: str, text: str) -> None:
+        """Write or replace one more file of a lesson. Raises InputError."""
+        with self._held() as directory:
+            within = open_below(directory, Path(lesson.name))
+            try:
+                _write(through(within) / name, text)
+            finally:
+                os.close(within)
 
     def add(self, lesson: Lesson, name: str, text: str) -> bool:
         """Write one more file of a lesson, unless there is one of its name; return whether. Raises InputError."""
-        path = self.of(lesson) / name
-        if is_new := not os.path.lexists(path):
-            self._write(path, text)
+        if is_new := not os.path.lexists(self.of(lesson) / name):
+            self.put(lesson, name, text)
         return is_new
 
     def edit(self, lesson: Lesson, name: str, change: Callable[[str], str]) -> None:
@@ -140,9 +161,7 @@ class Folder:
         """
         path = self.of(lesson) / name
         try:
-            text = read_bytes(path, _MOST_BYTES).decode()
-        except OSError as error:
-            raise InputError(f"cannot read {path}: {error.strerror}") from None
+            text = self._read(lesson, name).decode()
         except ValueError:
             raise InputError(f"{path} is not UTF-8 text") from None
         try:
@@ -152,27 +171,62 @@ class Folder:
         if len(changed.encode()) > _MOST_BYTES:
             raise InputError(f"not saved: {path.name} would be longer than {_MOST_BYTES >> 10} KiB")
         if changed != text:
-            self._write(path, changed)
+            self.put(lesson, name, changed)
 
-    def _write(self, path: Path, text: str) -> None:
+    def _read(self, lesson: Lesson, name: str) -> bytes:
+        """Return one of a lesson's files. Raises InputError."""
         try:
-            path.parent.mkdir(parents=True, exist_ok=True)
-            with replace_file(path) as file:
-                file.write(text.encode())
+            with held(self.path) as directory:
+                self._check(directory)
+                return read_below(directory, Path(lesson.name, name), _MOST_BYTES)
         except OSError as error:
-            raise InputError(f"cannot write {path}: {error.strerror}") from None
+            raise InputError(f"cannot read {self.of(lesson) / name}: {error.strerror}") from None
+
+    def _toml(self, lesson: Lesson, name: str) -> dict[str, Any]:
+        """Return the table in one of a lesson's files. Raises InputError."""
+        path = self.of(lesson) / name
+        try:
+            return parse_toml(self._read(lesson, name))
+        except UnicodeDecodeError:
+            raise InputError(f"{path} is not UTF-8 text") from None
+        except ValueError as error:
+            raise InputError(f"{path} is not TOML: {error}") from None
+
+    @contextmanager
+    def _held(self, *, make: bool = False) -> Iterator[int]:
+        """Hold the folder. Raises InputError, also for one that was found and is another user's."""
+        try:
+            with held(self.path, make=make) as directory:
+                self._check(directory)
+                yield directory
+        except OSError as error:
+            raise InputError(f"cannot use the folder {self.path}: {error.strerror}") from None
+
+    def _check(self, directory: int) -> None:
+        """Raise InputError if the folder was found by looking around, and is another user's."""
+        if not self.found:
+            return
+        reason = distrust_found(directory)
+        if not reason and os.path.lexists(through(directory) / PROGRESS):
+            reason = distrust_found(directory, PROGRESS)
+        if reason:
+            raise InputError(
+                f"{reason}: the lab goes on with no lessons that it found and that are not yours: go to a directory of "
+                f"your own, or, if you trust who can write to these, name them: --dir {shlex.quote(str(self.path))}"
+            )
 
 
-def _toml(path: Path) -> dict[str, Any]:
-    """Return the table in a file, which may be a stranger's: no link is followed. Raises InputError."""
-    try:
-        return parse_toml(read_bytes(path, _MOST_BYTES))
-    except OSError as error:
-        raise InputError(f"cannot read {path}: {error.strerror}") from None
-    except UnicodeDecodeError:
-        raise InputError(f"{path} is not UTF-8 text") from None
-    except ValueError as error:
-        raise InputError(f"{path} is not TOML: {error}") from None
+def _write_all(directory: int, name: str, texts: Mapping[str, str]) -> None:
+    """Write a directory of files into a held one: all of them or none. Raises OSError."""
+    with made_whole(directory, name) as within:
+        for file, text in texts.items():
+            with held(through(within) / Path(file).parent, make=True) as at:
+                _write(through(at) / Path(file).name, text)
+
+
+def _write(path: Path, text: str) -> None:
+    with replace_file(path) as file:
+        file.write(text.encode())
 
 
 def blank(lesson: Lesson, student: Student) -> str:

@@ -1,6 +1,7 @@
 """A lesson: a folder with lesson.toml, its prose, a spec, a reference answer and wrong ones."""
 
 import math
+import os
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -8,9 +9,10 @@ from pathlib import Path
 from typing import Literal
 
 from wblab.core.errors import InputError, nearest
+from wblab.core.files import parse_toml, read_bytes
 from wblab.core.tables import from_table
+from wblab.lab.held import held, read_below
 from wblab.lab.places import LESSONS
-from wblab.lab.tomlfile import read_toml
 from wblab.lessons.quantity import UNITS, read, unit_of
 
 Kind = Literal["predict", "number", "choice", "sentence", "change"]
@@ -22,6 +24,7 @@ TEMPLATE = LESSONS / "template"
 _NAME = re.compile(r"[0-9]{2}-[a-z0-9-]+")
 MOST_SEEDS = 10
 _MOST_BYTES = 1 << 20
+_MOST_EXTRA = 100
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -121,14 +124,18 @@ class Lesson:
     def extra(self) -> list[str]:
         """Return the names of further files that a student gets as they are, below EXTRA."""
         within = self.file(EXTRA)
-        return sorted(str(path.relative_to(within)) for path in within.rglob("*") if path.is_file())
+        found: list[str] = []
+        for directory, folders, names in os.walk(within):
+            links = [name for name in folders if os.path.islink(os.path.join(directory, name))]
+            found += [os.path.relpath(os.path.join(directory, name), within) for name in (*names, *links)]
+            if len(found) > _MOST_EXTRA:
+                raise InputError(f"{within} has more than {_MOST_EXTRA} files: leave some out")
+        return sorted(found)
 
     def read(self, name: str) -> str:
         """Return the text of one of its files. Raises InputError."""
         try:
-            return self.file(name).read_bytes()[:_MOST_BYTES].decode()
-        except OSError as error:
-            raise InputError(f"cannot read {self.file(name)}: {error.strerror}") from None
+            return _read(self.folder, name).decode()
         except ValueError:
             raise InputError(f"{self.file(name)} is not UTF-8 text") from None
 
@@ -160,7 +167,10 @@ def find(text: str, among: Sequence[Lesson]) -> Lesson:
 
 def read_lesson(folder: Path) -> Lesson:
     """Read a lesson's folder. Raises InputError for what is missing or does not fit."""
-    table = read_toml(folder / LESSON, "lesson", _MOST_BYTES)
+    try:
+        table = parse_toml(_read(folder, LESSON))
+    except ValueError as error:
+        raise InputError(f"{folder / LESSON} is not a TOML file: {error}") from None
     if given := {"folder", "name"} & table.keys():
         raise InputError(f"{folder / LESSON}: {given.pop()} is the folder's: leave it out")
     try:
@@ -176,9 +186,20 @@ def read_lesson(folder: Path) -> Lesson:
     except InputError as error:
         raise InputError(f"{folder / LESSON}: {error}") from None
     for name in FILES:
-        if not lesson.file(name).is_file():
+        if not os.path.lexists(lesson.file(name)):
             raise InputError(f"{folder} has no {name}: wblab lesson new writes all that a lesson needs")
     return lesson
+
+
+def _read(folder: Path, name: str) -> bytes:
+    """Return one of a lesson's files: no link in a set is followed but in the lab's own. Raises InputError."""
+    try:
+        if folder.parent == LESSONS:
+            return read_bytes(folder / name, _MOST_BYTES, follow=True)
+        with held(folder.parent) as directory:
+            return read_below(directory, Path(folder.name, name), _MOST_BYTES)
+    except OSError as error:
+        raise InputError(f"cannot read {folder / name}: {error.strerror}") from None
 
 
 def _check(where: str, question: Question) -> None:

@@ -35,9 +35,9 @@ class Place:
 
 
 def folder_here() -> Folder:
-    """Return the student's folder around this directory, or the default one."""
-    around = (Folder(Path(os.path.relpath(path))) for path in (Path.cwd(), *Path.cwd().parents))
-    return next((one for one in around if one.begun()), Folder(FOLDER))
+    """Return the student's folder around this directory, or the default one: found, so used only if it is our own."""
+    around = (Folder(Path(os.path.relpath(path)), found=True) for path in (Path.cwd(), *Path.cwd().parents))
+    return next((one for one in around if one.begun()), Folder(FOLDER, found=True))
 
 
 def lessons_of(given: Path | str | None) -> list[Lesson]:

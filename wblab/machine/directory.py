@@ -1,54 +1,15 @@
-"""Directories held by descriptor, where other users may swap the names that lead to them.
-
-For root, another user's directory is hostile ground: its owner may replace any name in it by a link, at any moment. So
-what we write there goes to a private directory of our own, reached only by descriptor.
-"""
+"""Private directories of our own in those of other users: what we write there is reached only by descriptor."""
 
 import os
-import stat
-from errno import ELOOP, ENOTDIR, EPERM
-from pathlib import Path
+import secrets
+import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager
+from errno import EPERM
 
 from wblab.machine.changes import Contents, Directory, WayBack
 
-_HOLD = os.O_PATH | os.O_CLOEXEC
-_MOST_LINKS = 40  # the kernel's limit
-
-
-def open_directory(path: Path) -> int:
-    """Return a descriptor of a directory to make things in (O_PATH). Raises OSError.
-
-    It is opened name by name. Root follows no other user's link, which could lead anywhere.
-    """
-    at = os.open("/" if path.is_absolute() else ".", _HOLD | os.O_DIRECTORY)
-    left, links = list(path.parts[path.is_absolute() :]), 0
-    try:
-        while left:
-            held = os.open(name := left.pop(0), _HOLD | os.O_NOFOLLOW, dir_fd=at)
-            try:
-                status = os.fstat(held)
-                if stat.S_ISLNK(status.st_mode):
-                    if (links := links + 1) > _MOST_LINKS:
-                        raise OSError(ELOOP, os.strerror(ELOOP))
-                    target = _followed(held, name, status.st_uid)
-                    left = [*target.parts[target.is_absolute() :], *left]
-                    if not target.is_absolute():
-                        continue
-                    held = _exchange(held, os.open("/", _HOLD | os.O_DIRECTORY))
-                elif not stat.S_ISDIR(status.st_mode):
-                    raise OSError(ENOTDIR, os.strerror(ENOTDIR))
-                at, held = held, at
-            finally:
-                os.close(held)
-    except OSError:
-        os.close(at)
-        raise
-    return at
-
-
-def path_of(directory: int) -> Path:
-    """Return the present path of a held directory, for messages."""
-    return Path(os.readlink(f"/proc/self/fd/{directory}"))
+_NAME_LETTERS = 50  # of a name in that of what is not whole yet: a name has at most 255 bytes
 
 
 def make_directory(parent: int, name: str) -> int:
@@ -71,19 +32,31 @@ def open_own(parent: int, name: str) -> int:
     return directory
 
 
+@contextmanager
+def made_whole(parent: int, name: str) -> Iterator[int]:
+    """Yield a new directory below a held one, which gets its name when the block ends: it is there whole or not at all.
+
+    Nobody else can get into it before. Raises OSError.
+    """
+    partial = f".{name}"[:_NAME_LETTERS] + f".{secrets.token_hex(8)}.partial"
+    directory = make_directory(parent, partial)
+    try:
+        yield directory
+        os.fchmod(directory, 0o777 & ~_umask())
+        os.rename(partial, name, src_dir_fd=parent, dst_dir_fd=parent)
+    except BaseException:
+        shutil.rmtree(partial, ignore_errors=True, dir_fd=parent)
+        raise
+    finally:
+        os.close(directory)
+
+
 def own_directory(parent: int, name: str, way_back: WayBack) -> int:
     """Make a private directory; the undo removes it with its content. Raises OSError."""
     way_back.note(Directory(path=name, held=parent))
     directory = make_directory(parent, name)
     way_back.note(Contents(held=directory))
     return directory
-
-
-def _followed(link: int, name: str, owner: int) -> Path:
-    """Return the target of a held link. Raises OSError if we are root and the link is another user's."""
-    if os.geteuid() == 0 != owner:
-        raise OSError(ELOOP, f"{name} is a link of user {owner}: give the directory that it leads to")
-    return Path(os.readlink("", dir_fd=link))
 
 
 def _without_links(directory: int) -> bool:
@@ -96,6 +69,6 @@ def _without_links(directory: int) -> bool:
     return False
 
 
-def _exchange(old: int, new: int) -> int:
-    os.close(old)
-    return new
+def _umask() -> int:
+    os.umask(mask := os.umask(0o077))
+    return mask

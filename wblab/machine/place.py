@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from wblab.core.errors import InputError
+from wblab.lab.held import path_of
 from wblab.machine.block import NUMBERS, scheduler, whole_disk
-from wblab.machine.directory import path_of
 
 _SECTOR_BYTES = 512  # of block/stat, whatever the device's sector size: Documentation/block/stat.rst
 _READ_SECTORS, _WRITTEN_SECTORS, _BUSY_MS = 2, 6, 9

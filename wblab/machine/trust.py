@@ -1,10 +1,14 @@
 """Whether another user could change what a path leads to."""
 
+import grp
 import os
+import pwd
 import stat
 from collections.abc import Iterable
 from errno import ELOOP
 from pathlib import Path
+
+from wblab.lab.held import path_of
 
 # Documentation/admin-guide/sysctl/fs.rst
 _PROTECTIONS = [Path("/proc/sys/fs/protected_symlinks"), Path("/proc/sys/fs/protected_hardlinks")]
@@ -92,3 +96,35 @@ def _is_read_only(device: int) -> bool:
         if mount.split(" ")[2] == f"{os.major(device)}:{os.minor(device)}":
             found.append("ro" in options.split(",") and not filesystem.startswith("fuse"))
     return bool(found) and all(found)
+
+
+def distrust_found(directory: int, name: str = "") -> str:
+    """Return why a held directory, or an entry of it, that was found and not named is another user's; '' if it is ours.
+
+    It must be no link and belong to us, to root, or for root to the user who called sudo; and nobody else may write to
+    it, except to a sticky directory. Raises OSError.
+    """
+    status = os.stat(name, dir_fd=directory, follow_symlinks=False) if name else os.fstat(directory)
+    said = path_of(directory) / name
+    if stat.S_ISLNK(status.st_mode):
+        return f"{said} is a link"
+    if status.st_uid not in _ourselves():
+        return f"{said} belongs to user {status.st_uid}"
+    by_others = status.st_mode & stat.S_IWOTH and not (stat.S_ISDIR(status.st_mode) and status.st_mode & stat.S_ISVTX)
+    by_group = status.st_mode & stat.S_IWGRP and status.st_gid and not _is_alone(status.st_uid, status.st_gid)
+    return f"other users may write to {said}" if by_others or by_group else ""
+
+
+def _ourselves() -> set[int]:
+    caller = os.environ.get("SUDO_UID", "")
+    return {0, os.geteuid()} | ({int(caller)} if os.geteuid() == 0 and caller.isdecimal() else set())
+
+
+def _is_alone(user: int, group: int) -> bool:
+    """Whether a group is a user's own, as distributions give one to each user (then new files are group-writable)."""
+    try:
+        name, members = pwd.getpwuid(user).pw_name, grp.getgrgid(group).gr_mem
+    except KeyError:
+        return False
+    having = {entry.pw_uid for entry in pwd.getpwall() if entry.pw_gid == group}
+    return having == {user} and set(members) <= {name}

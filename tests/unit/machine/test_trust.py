@@ -1,9 +1,11 @@
 """Anything on the path to a file that others may change is found."""
 
 import os
+from types import SimpleNamespace
 
 import pytest
 
+from wblab.lab.held import held
 from wblab.machine import trust
 from wblab.machine.trust import distrust, distrust_any, distrust_new
 
@@ -102,3 +104,47 @@ def test_for_a_new_path_the_existing_parents_count(place, monkeypatch):
     (place / "nowhere").symlink_to("nothing")
     with pytest.raises(FileNotFoundError):
         distrust_new(place / "nowhere/new")
+
+
+@pytest.mark.parametrize(
+    ("owner", "caller", "trusted"), [("ours", "", True), ("root", "", True), ("other", "", False), ("other", "7", True)]
+)
+def test_what_was_found_is_ours_roots_or_of_who_called_sudo(place, monkeypatch, owner, caller, trusted):
+    uid = {"ours": 1000, "root": 0, "other": 7}[owner]
+    fstat = os.fstat
+    monkeypatch.setattr(trust.os, "geteuid", lambda: 0 if caller else 1000)
+    monkeypatch.setenv("SUDO_UID", caller)
+    monkeypatch.setattr(trust.os, "fstat", lambda at: os.stat_result([*fstat(at)[:4], uid, *fstat(at)[5:]]))
+    with held(place / "a") as directory:
+        assert (trust.distrust_found(directory) == "") is trusted
+
+
+@pytest.mark.parametrize(
+    ("mode", "group", "trusted"),
+    [
+        (0o755, 5000, True),
+        (0o1777, 0, True),
+        (0o777, 0, False),
+        (0o775, 0, True),
+        (0o775, 1000, True),
+        (0o775, 100, False),
+        (0o775, 5000, False),
+    ],
+    ids=["closed", "sticky", "open", "root's group", "a group of one's own", "the users' group", "a shared group"],
+)
+def test_a_group_of_one_s_own_may_write_to_what_was_found(place, monkeypatch, mode, group, trusted):
+    fstat = os.fstat
+    monkeypatch.setattr(
+        trust.os,
+        "fstat",
+        lambda at: os.stat_result([(fstat(at)[0] & ~0o7777) | mode, *fstat(at)[1:4], 1000, group, *fstat(at)[6:]]),
+    )
+    monkeypatch.setattr(trust.os, "geteuid", lambda: 1000)
+    users = [("ada", 1000, 1000), ("bob", 1001, 1001), ("cleo", 1002, 100), ("dan", 1003, 100)]
+    entries = {uid: SimpleNamespace(pw_name=name, pw_uid=uid, pw_gid=gid) for name, uid, gid in users}
+    groups = {1000: [], 100: [], 5000: ["ada", "bob"]}
+    monkeypatch.setattr(trust.pwd, "getpwuid", entries.__getitem__)
+    monkeypatch.setattr(trust.pwd, "getpwall", lambda: list(entries.values()))
+    monkeypatch.setattr(trust.grp, "getgrgid", lambda gid: SimpleNamespace(gr_mem=groups[gid]))
+    with held(place / "a") as directory:
+        assert (trust.distrust_found(directory) == "") is trusted

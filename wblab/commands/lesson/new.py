@@ -1,6 +1,7 @@
 """wblab lesson new."""
 
 import argparse
+import os
 import shlex
 import shutil
 from pathlib import Path
@@ -20,15 +21,18 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def _new(arguments: argparse.Namespace) -> None:
+    from wblab.lab.held import held, through
     from wblab.lessons.lesson import TEMPLATE, is_name
+    from wblab.machine.directory import made_whole
 
     if not is_name(arguments.name):
         raise InputError(f"{arguments.name!r} is no name of a lesson: write two digits and words, such as 01-my-lesson")
     path = arguments.set / arguments.name
-    if path.exists():
+    if os.path.lexists(path):
         raise InputError(f"{path} exists already: choose another name")
     try:
-        shutil.copytree(TEMPLATE, path)
+        with held(arguments.set, make=True) as directory, made_whole(directory, arguments.name) as whole:
+            shutil.copytree(TEMPLATE, through(whole), dirs_exist_ok=True)
     except OSError as error:
         raise InputError(f"cannot write {path}: {error.strerror}") from None
     print_wrapped(

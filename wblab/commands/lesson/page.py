@@ -27,6 +27,9 @@ def _page(arguments: argparse.Namespace) -> None:
 
     format_of(arguments, _FORMATS)
     at = place(arguments, arguments.lesson)
-    path = arguments.output or at.directory / PAGE
-    write_page(path, page_of(at))
-    print(printable(str(path)))
+    page = page_of(at)
+    if arguments.output:
+        write_page(arguments.output, page)
+    else:
+        at.folder.put(at.lesson, PAGE, page)
+    print(printable(str(arguments.output or at.directory / PAGE)))

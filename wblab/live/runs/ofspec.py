@@ -28,11 +28,12 @@ from wblab.host.request import Request
 from wblab.host.run import begun
 from wblab.kernels.here import HereKernel
 from wblab.lab.formats import EXPERIMENT, write_json
+from wblab.lab.held import open_directory
 from wblab.lab.progress import Report, silent
 from wblab.live.runs.limits import set_limits
 from wblab.live.runs.loads import Running, reap, start_load, stop_loads
 from wblab.live.runs.throughput import Throughput
-from wblab.machine.directory import open_directory, own_directory
+from wblab.machine.directory import own_directory
 from wblab.machine.place import Place, place_of
 from wblab.machine.undo import Undo
 from wblab.machine.writeback import dirty_settings, memory_bytes, thresholds

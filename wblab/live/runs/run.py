@@ -17,6 +17,7 @@ from wblab.core.tables import to_table
 from wblab.core.units import NS_PER_MS, NS_PER_S
 from wblab.host.recorded import Finished, RunFailedError
 from wblab.lab.formats import COMMAND_LOG, EXPERIMENT, now, write_json
+from wblab.lab.held import open_directory, path_of
 from wblab.lab.livespec import LiveSpec
 from wblab.lab.progress import Report, silent
 from wblab.live.runs import record as records
@@ -27,7 +28,7 @@ from wblab.live.runs.staging import Staged, staged
 from wblab.live.runs.throughput import Throughput
 from wblab.live.runs.traces import Traces
 from wblab.live.runs.watch import Pending, Watch
-from wblab.machine.directory import open_directory, own_directory, path_of
+from wblab.machine.directory import own_directory
 from wblab.machine.place import Place, place_of
 from wblab.machine.undo import Undo
 from wblab.report.quantities import duration

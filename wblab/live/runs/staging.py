@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from wblab.lab import results as names
-from wblab.machine.directory import open_directory, open_own
+from wblab.lab.held import open_directory
+from wblab.machine.directory import open_own
 
 
 @dataclass(frozen=True)

@@ -1,89 +1,41 @@
 """Root in another user's directory: nothing outside it is changed, whatever the user replaces names with."""
 
 import os
-import signal
 import stat
 import subprocess
 import sys
-import tempfile
 import time
-from contextlib import suppress
-from pathlib import Path
 
 import pytest
+from support import swapped
 from support.livelab import PROGRAM, QUICK
+from support.swapped import NOBODY, state
 from support.waiting import wait_until
 
 from wblab.cli import main
-from wblab.core.child import fork_child
+from wblab.lab.held import open_directory
 from wblab.lab.places import ROOT
 from wblab.live.monitor.sampler import SamplerRequest
 from wblab.live.monitor.streams import command
 from wblab.machine import directory as directories
-from wblab.machine.directory import make_directory, open_directory, open_own, own_directory
-from wblab.machine.lifetime import end_with
+from wblab.machine.directory import make_directory, open_own, own_directory
 from wblab.machine.undo import Undo
 
-NOBODY = 65534
 BAIT = ["w1", "mw1.0", "mw1.1", "0", "1", "experiment.json", ".experiment.json.partial", "command.log", "load.w1.npy"]
 
 
 @pytest.fixture
 def areas():
     """A directory of another user, beside one of root."""
-    if os.geteuid():
-        pytest.skip("only root can be led by another user to what is not theirs: run the tests as root")
-    with tempfile.TemporaryDirectory(dir="/var/tmp") as place:
-        for name in (".", "theirs", "theirs/disk", "theirs/exp", "roots"):
-            (path := Path(place, name)).mkdir(exist_ok=True)
-            path.chmod(0o755)
-            os.chown(path, *([NOBODY] * 2 if "theirs" in name else [0, 0]))
-        for name in BAIT:
-            Path(place, "roots", name).write_text("root's own\n")
-        yield Path(place)
+    with swapped.areas(("disk", "exp"), BAIT) as place:
+        yield place
 
 
 @pytest.fixture(params=[("disk", "exp"), ("disk", "exp", ".")], ids=["within", "above too"])
 def attacker(areas, request):
     """Another user, who keeps replacing names by links to root's directory and restoring them."""
-    parent = os.getpid()
-
-    def swap(path):
-        aside = path.with_name(f"aside-{path.name}")
-        with suppress(OSError):
-            if path.is_symlink():
-                path.unlink()
-                aside.rename(path)
-            elif not path.name.startswith("aside-"):
-                path.rename(aside)
-                path.symlink_to(areas / "roots")
-
-    def attack():
-        end_with(parent)
-        signal.signal(signal.SIGTERM, signal.SIG_DFL)
-        os.setgroups([])
-        os.setgid(NOBODY)
-        os.setuid(NOBODY)
-        while True:
-            for place in request.param:
-                for path in Path(areas, "theirs", place).iterdir():
-                    if place != "." or path.name in ("disk", "exp"):
-                        swap(path)
-            time.sleep(0.0005)
-
-    pid = fork_child(attack)
-    yield
-    os.kill(pid, signal.SIGKILL)
-    os.waitpid(pid, 0)
-
-
-def state(directory):
-    """Return everything that could be changed in a directory."""
-    return {
-        str(path): (status.st_ino, status.st_mode, status.st_uid, status.st_mtime_ns, status.st_size)
-        for path in [directory, *directory.rglob("*")]
-        if (status := path.lstat())
-    }
+    with swapped.swapping(areas, request.param, ("disk", "exp")):
+        yield
 
 
 @pytest.mark.parametrize("round_", range(3))
