@@ -21,7 +21,7 @@ c1 = "c1, which sleeps"
 kind = "sentence"
 ask = "Why?"
 cites = ["l1.longest_pause_s"]
-words = [["disk"]]
+names = { "the disk" = ["disk"] }
 hints = ["First hint.", "Second hint."]
 
 [question.smaller]

@@ -3,6 +3,7 @@
 import json
 import os
 import pty
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -100,12 +101,13 @@ def test_a_student_solves_the_first_lesson(lab, tmp_path, monkeypatch, capsys):
 def test_a_class_is_graded(lab, tmp_path, make, capsys):
     ada, bob = (hand_in(tmp_path / name, Student(name, "os"), LESSONS[:1], make).path for name in ("ada", "bob"))
     (bob / LESSONS[0].name / ANSWER).write_text((ada / LESSONS[0].name / ANSWER).read_text())
-    marks = tmp_path / "marks.csv"
+    marks, own = tmp_path / "marks.csv", set(lab.results.glob("*_*"))
     place = ["--exp", str(lab.results), "--csv", str(marks)]
     assert main(["lesson", "grade", str(ada), str(bob), *place]) == 0
     shown = capsys.readouterr().out.splitlines()
-    assert shown[1].endswith("6 of 6")
-    assert int(shown[2].split()[-3]) < 6
+    assert re.search(r" 5 of 5 +1 +all \d numbers: the same as |sentence", shown[1])
+    assert int(re.search(r" (\d) of 5 ", shown[2])[1]) < 5
+    assert set(lab.results.glob("*_*")) == own  # students' runs are nobody's latest
     assert marks.read_text().count("\n") == 1 + 2 * len(LESSONS[0].question)
 
 
@@ -121,6 +123,8 @@ def test_hidden_tests_have_the_lab_check_what_was_handed_in(grader, lab, tmp_pat
         tests = hidden_tests(grader)
         with pytest.raises(AssertionError, match="cause: not own: look again"):
             tests.pop("cause")()
+        with pytest.raises(AssertionError, match="why: a person gives this point: it cites your run"):
+            tests.pop("why")()
         for test in tests.values():
             test()
 

@@ -34,7 +34,7 @@ class Checked:
     @property
     def solved(self) -> bool:
         """Whether all is answered, and right where that can be said."""
-        return self.run is not None and all(one.outcome in ("right", "kept") for one in self.judged)
+        return self.run is not None and all(one.outcome in ("right", "kept", "read") for one in self.judged)
 
 
 def to_predict(lesson: Lesson, answers: Mapping[str, Any]) -> list[Judged]:

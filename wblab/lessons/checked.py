@@ -17,7 +17,7 @@ from wblab.lessons.place import Place
 from wblab.lessons.runs import made
 
 WORDS: Mapping[Outcome, str] = MappingProxyType(
-    {"right": "right", "wrong": "not yet", "missing": "open", "kept": "kept"}
+    {"right": "right", "wrong": "not yet", "missing": "open", "kept": "kept", "read": "to be read"}
 )
 
 

@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import shlex
 import textwrap
 from collections.abc import Callable, Iterator, Mapping
@@ -25,6 +26,9 @@ PROGRESS, ANSWER, READ = "progress.json", "answer.toml", "lesson.md"
 RUNS = "exp"
 _HEAD = formats.PROGRESS.head().keys()
 _MOST_BYTES = 1 << 16
+_AT_LINE = re.compile(r"at line ([0-9]+)")
+_QUOTES = "\"'\u201c\u201d\u2018\u2019"
+_BARE = re.compile(r"([\w.-]+) *= *([^\[{#]*?) *(?:#.*)?")
 _WIDTH = 77  # of a comment, in a terminal of 80 columns
 
 
@@ -185,12 +189,13 @@ class Folder:
     def _toml(self, lesson: Lesson, name: str) -> dict[str, Any]:
         """Return the table in one of a lesson's files. Raises InputError."""
         path = self.of(lesson) / name
+        content = self._read(lesson, name)
         try:
-            return parse_toml(self._read(lesson, name))
+            return parse_toml(content)
         except UnicodeDecodeError:
             raise InputError(f"{path} is not UTF-8 text") from None
         except ValueError as error:
-            raise InputError(f"{path} is not TOML: {error}") from None
+            raise InputError(f"{path} is not TOML: {_mistake(content.decode(), str(error))}") from None
 
     @contextmanager
     def _held(self, *, make: bool = False) -> Iterator[int]:
@@ -227,6 +232,15 @@ def _write_all(directory: int, name: str, texts: Mapping[str, str]) -> None:
 def _write(path: Path, text: str) -> None:
     with replace_file(path) as file:
         file.write(text.encode())
+
+
+def _mistake(text: str, error: str) -> str:
+    """Return what is wrong with a text, by its line; a value without quotes is the usual mistake."""
+    place, lines = _AT_LINE.search(error), text.splitlines()
+    line = lines[int(place[1]) - 1].strip()[:_WIDTH] if place and int(place[1]) <= len(lines) else ""
+    if place and (bare := _BARE.fullmatch(line)):
+        return f'line {place[1]}: write the value between quotes: {bare[1]} = "{bare[2].strip(_QUOTES)}"'
+    return f"{error}: {line}" if line else error
 
 
 def blank(lesson: Lesson, student: Student) -> str:

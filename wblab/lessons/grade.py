@@ -4,9 +4,11 @@ A folder is a stranger's: it is read as data of limited size, no link in it is f
 Specs are the lesson's own; of a student's, only the keys that a question allows are taken.
 """
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+import re
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
 
@@ -18,14 +20,21 @@ from wblab.lessons.folder import Folder, State
 from wblab.lessons.judge import Judged
 from wblab.lessons.lesson import Lesson
 from wblab.lessons.student import Student
+from wblab.report.enumeration import enumerated
 
 _UNKNOWN = "not the one made here: another student's, or made with another Python, trace-cmd or kernel"
-_LONGEST = 500  # letters of an answer that a report shows
+LONGEST = 500  # letters of an answer that a report shows
+_WRITTEN = ("number", "sentence")  # kinds of question whose answers are a student's own; choices are often equal
+_MOST_NAMED = 3
+_FEWEST_EQUAL = 3  # numbers that two folders may have in common by chance, less one
 
 
 @dataclass(frozen=True)
 class Graded:
-    """One lesson in one folder. note: what a person should look at: a copied run, an unknown one; or why it failed."""
+    """One lesson in one folder. given: what the student wrote, by question, predictions left out.
+
+    note: what a person should look at: a copied run, an unknown one, answers of another; or why it failed.
+    """
 
     folder: str
     student: Student
@@ -35,11 +44,17 @@ class Graded:
     recorded: str = ""
     note: str = ""
     failed: bool = False
+    given: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def counted(self) -> list[Judged]:
-        """The answers that count: all but predictions."""
-        return [one for one in self.judged if one.outcome != "kept"]
+        """The answers that count here: all but predictions, and sentences that a person has to read."""
+        return [one for one in self.judged if one.outcome not in ("kept", "read")]
+
+    @property
+    def to_read(self) -> int:
+        """How many sentences a person has to read before they count."""
+        return sum(one.outcome == "read" for one in self.judged)
 
     @property
     def points(self) -> int:
@@ -84,7 +99,7 @@ def grade(
     with ThreadPoolExecutor(jobs) as pool:
         for place, _ in enumerate(pool.map(made, wanted)):
             report((place + 1) / len(wanted), f"{place + 1} of {len(wanted)} runs")
-    return _with_notes([graded for one in given for graded in _graded(one, lessons, make)])
+    return with_notes([graded for one in given for graded in _graded(one, lessons, make)])
 
 
 def _wanted(given: Submission, lessons: Sequence[Lesson]) -> Iterator[Spec]:
@@ -105,7 +120,7 @@ def _graded(given: Submission, lessons: Sequence[Lesson], make: Make) -> Iterato
     except InputError as error:
         yield Graded(name, Student(""), "", note=printable(str(error)), failed=True)
         return
-    who = Student(state.student[:_LONGEST], state.course[:_LONGEST])
+    who = Student(state.student[:LONGEST], state.course[:LONGEST])
     if not (begun := given.begun(lessons)):
         yield Graded(name, who, "", note="no lesson was begun", failed=True)
     for lesson in begun:
@@ -116,15 +131,22 @@ def _graded(given: Submission, lessons: Sequence[Lesson], make: Make) -> Iterato
         except WblabError as error:
             yield Graded(name, who, lesson.name, note=printable(str(error)), failed=True)
         else:
-            yield Graded(name, who, lesson.name, found.judged, found.digest, progress.digest)
+            given_here = {
+                key: str(answers[key])[:LONGEST]
+                for key, question in lesson.question.items()
+                if question.kind in _WRITTEN and str(answers.get(key, "")).strip()
+            }
+            yield Graded(name, who, lesson.name, found.judged, found.digest, progress.digest, given=given_here)
 
 
-def _with_notes(found: Sequence[Graded]) -> list[Graded]:
+def with_notes(found: Sequence[Graded]) -> list[Graded]:
     """Return the results with notes: whose run a folder has recorded, and which name stands in several folders."""
     owners = {(one.lesson, one.digest): one for one in found if one.digest}
     folders: dict[Student, set[str]] = {}
     for one in found:
         folders.setdefault(one.student, set()).add(one.folder)
+
+    alike = _alike(found)
 
     def note(one: Graded) -> str:
         said = [one.note] if one.note else []
@@ -135,6 +157,36 @@ def _with_notes(found: Sequence[Graded]) -> list[Graded]:
             owner = owners.get((one.lesson, one.recorded))
             whose = f"that of {owner.folder}" if owner else _UNKNOWN
             said.append(f"the recorded run is {whose}")
-        return "; ".join(said)
+        return "; ".join([*said, *alike.get((one.folder, one.lesson), ())])
 
     return [replace(one, note=note(one)) for one in found]
+
+
+def _alike(found: Sequence[Graded]) -> dict[tuple[str, str], list[str]]:
+    """Return what folders have in common with others, by folder and lesson: a sentence, or all numbers.
+
+    Sentences are compared by their words: who copies one puts in the own figures.
+    """
+    groups: dict[tuple[str, ...], list[Graded]] = defaultdict(list)
+    for one in found:
+        numbers = {key: text for key, text in one.given.items() if not _words(text)}
+        for key in one.given.keys() - numbers.keys():
+            groups[one.lesson, f"the sentence {key}", *_words(one.given[key])].append(one)
+        if len(numbers) >= _FEWEST_EQUAL:
+            groups[
+                one.lesson, f"all {len(numbers)} numbers", *(f"{key} {numbers[key]}" for key in sorted(numbers))
+            ].append(one)
+    notes: dict[tuple[str, str], list[str]] = defaultdict(list)
+    for (lesson, what, *_), several in groups.items():
+        for one in several:
+            others = [each.folder for each in several if each.folder != one.folder]
+            if others:
+                more = [f"{len(others) - _MOST_NAMED} more"] if len(others) > _MOST_NAMED else []
+                notes[one.folder, lesson].append(f"{what}: the same as {enumerated([*others[:_MOST_NAMED], *more])}")
+    return notes
+
+
+def _words(text: str) -> list[str]:
+    """Return the words of a sentence in small letters; none of a number with its unit."""
+    words = re.findall(r"[^\W\d_]+", text.casefold())
+    return words if len(words) > _FEWEST_EQUAL else []

@@ -1,7 +1,7 @@
 """Judge a student's answers by the figures of the student's own run."""
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Literal
 
@@ -9,8 +9,9 @@ from wblab.core.errors import InputError
 from wblab.lessons.figures import Figures
 from wblab.lessons.lesson import Held, Question
 from wblab.lessons.quantity import cited, read, unit_of, written
+from wblab.report.enumeration import enumerated
 
-Outcome = Literal["right", "wrong", "missing", "kept"]
+Outcome = Literal["right", "wrong", "missing", "kept", "read"]
 
 _CITED_PERCENT = 5
 _MISTAKEN_PERCENT = 10  # figures are printed with few digits
@@ -23,7 +24,8 @@ _WHOLE = 10  # times that are written without a fraction
 class Judged:
     """What is said of an answer.
 
-    kept: a prediction, which is compared and not graded. by_person: a sentence, which only a person can judge fully.
+    kept: a prediction, which is compared and not graded. read: a sentence that cites the run; whether it is true, only
+    a person can judge, who reads by_person.
     """
 
     question: str
@@ -106,13 +108,19 @@ def _sentence(name: str, question: Question, answer: object, run: Figures) -> Ju
     if more := max(0, question.enough - len(found)):
         figure = "1 figure" if more == 1 else f"{more} figures"
         return Judged(name, "wrong", f"cite {figure} more of your run, with a unit: 0.25 s")
-    lacking = [words for words in question.words if not any(word.lower() in text.lower() for word in words)]
+    # Words do not make a sentence true, and a true one may have others: neither is refused for its words.
+    lacking = [what for what, words in question.names.items() if not _names(text, words)]
+    says = "it cites your run; a person reads whether it is true"
     if lacking:
-        named = len(question.words) - len(lacking)
-        return Judged(
-            name, "wrong", f"it names {named} of {len(question.words)} things that matter: what else had a part?"
+        says = (
+            f"it cites your run, but seems to leave out {enumerated(lacking)}. "
+            "If it says that in other words, leave it: a person reads it"
         )
-    return Judged(name, "right", "it cites your run and names what matters", by_person=text)
+    return Judged(name, "read", says, by_person=text)
+
+
+def _names(text: str, words: Iterable[str]) -> bool:
+    return any(word.lower() in text.lower() for word in words)
 
 
 def _change(name: str, question: Question, changed: Figures | str) -> Judged:

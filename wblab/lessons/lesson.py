@@ -4,7 +4,7 @@ import math
 import os
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Literal
 
@@ -22,6 +22,7 @@ REFERENCE, WRONG, EXTRA = "reference.toml", "wrong", "files"
 FILES = (LESSON, SPEC, TEXT, EXPLANATION, LECTURER, REFERENCE)
 TEMPLATE = LESSONS / "template"
 _NAME = re.compile(r"[0-9]{2}-[a-z0-9-]+")
+_RANGE = re.compile(r"([0-9]{1,5}) to ([0-9]{1,5}) by ([1-9][0-9]{0,4})")
 MOST_SEEDS = 10
 _MOST_BYTES = 1 << 20
 _MOST_EXTRA = 100
@@ -74,7 +75,8 @@ class Question:
 
     predict: a number that is kept before the run, and not graded. number: the value of `figure`, to `percent` of it.
     choice: one of `options`; right: the name of it, or the option of `by` with the largest figure. sentence: it cites
-    `enough` of the figures in `cites` and uses a word of each list in `words`; whether it is true, a person reads.
+    `enough` of the figures in `cites`. `names`: things that it should name, as the check says of one that is left out,
+    each with words that stand for it. A person reads whether it is true.
     change: the student changes keys of `allowed` in the spec, and then all of `holds` must hold.
     of: the change whose run the question is about; by default it is about the student's own run.
     unit: of numbers; see wblab/lessons/quantity.py.
@@ -92,7 +94,7 @@ class Question:
     mistakes: tuple[Mistake, ...] = ()
     cites: tuple[str, ...] = ()
     enough: int = 1
-    words: tuple[tuple[str, ...], ...] = ()
+    names: dict[str, tuple[str, ...]] = field(default_factory=dict)
     allowed: tuple[str, ...] = ()
     holds: tuple[Held, ...] = ()
     hints: tuple[str, ...] = ()
@@ -102,8 +104,9 @@ class Question:
 class Lesson:
     """A lesson. vary: what differs between students, each a list to choose from. point: what is so in each one's run.
 
-    teaches: sentences that a student can say afterwards. needs: names of kernels, beside the default one. seeds: the
-    number of runs of each spec, with as many seeds; for their figures see `over` in wblab/lessons/figures.py.
+    In `vary`, "900 to 1100 by 4" stands for these numbers. teaches: sentences that a student can say afterwards. needs:
+    names of kernels, beside the default one. seeds: the number of runs of each spec, with as many seeds; for their
+    figures see `over` in wblab/lessons/figures.py.
     """
 
     folder: Path
@@ -175,6 +178,7 @@ def read_lesson(folder: Path) -> Lesson:
         raise InputError(f"{folder / LESSON}: {given.pop()} is the folder's: leave it out")
     try:
         lesson = from_table(Lesson, table | {"folder": folder, "name": folder.name})
+        lesson = replace(lesson, vary={name: _choices(of) for name, of in lesson.vary.items()})
         for name, question in lesson.question.items():
             _check(f"question.{name}", question)
             if question.of and (question.of not in lesson.question or lesson.question[question.of].kind != "change"):
@@ -202,6 +206,18 @@ def _read(folder: Path, name: str) -> bytes:
         raise InputError(f"cannot read {folder / name}: {error.strerror}") from None
 
 
+def _choices(of: Sequence[str]) -> tuple[str, ...]:
+    """Return what a student's value is chosen from, with the numbers of each range."""
+    found: list[str] = []
+    for entry in of:
+        if match := _RANGE.fullmatch(entry):
+            first, last, step = map(int, match.groups())
+            found += map(str, range(first, last + 1, step))
+        else:
+            found.append(entry)
+    return tuple(found)
+
+
 def _check(where: str, question: Question) -> None:
     """Raise InputError for a question that cannot be judged."""
     if not re.fullmatch(r"question\.[a-z][a-z0-9_]*", where):
@@ -212,7 +228,7 @@ def _check(where: str, question: Question) -> None:
         "predict": question.figure,
         "number": question.figure,
         "choice": question.options and _has_right_option(question),
-        "sentence": question.cites and question.words,
+        "sentence": question.cites and question.names,
         "change": question.allowed and question.holds,
     }
     if not needed[question.kind]:

@@ -18,6 +18,7 @@ from wblab.lessons.student import Student
 
 COURSE = "wblab lesson dev"
 LEFT_OUT = "leave out"  # in the place of a key's value
+_LEFT_OUT = "seems to leave out"  # in what is said of a sentence that lacks something
 _FIGURE = re.compile(r"figure:([\w-]+\.\w+(?:\.(?:least|most|mean)\b)?)")
 _GIVEN_AWAY_PERCENT = 2
 _UNIT_OF_END = {"s": "s", "bytes": "MiB", "bps": "KiB/s", "hz": "", "dropped": ""}
@@ -56,7 +57,7 @@ class _Proof:
         yield from (
             f"the reference answer to {name} is {one.outcome}: {one.says}"
             for name, one in self._judged(reference).items()
-            if one.outcome not in ("right", "kept")
+            if one.outcome not in ("right", "kept", "read") or _LEFT_OUT in one.says
         )
         for path in sorted(self.lesson.file(WRONG).glob("*.toml")):
             yield from self._wrong(f"{WRONG}/{path.name}", reference)
@@ -67,7 +68,7 @@ class _Proof:
         table = self.student.table(self.lesson, file)
         judged = self._judged({**reference, **table["answer"]})
         for name, says in table["says"].items():
-            if judged[name].outcome != "wrong":
+            if judged[name].outcome not in ("wrong", "read"):
                 yield f"{file}: the answer to {name} is {judged[name].outcome}"
             elif says not in judged[name].says:
                 yield f"{file}: of {name} it says {judged[name].says!r}, not {says!r}"

@@ -3,16 +3,19 @@
 import csv
 import json
 import os
+from dataclasses import replace
 from io import StringIO
 from xml.etree import ElementTree
 
 import pytest
 import tomli_w
 
+from wblab.core.errors import InputError
 from wblab.lab.progress import silent
 from wblab.lessons import marks
 from wblab.lessons.folder import ANSWER, PROGRESS, Folder, State
-from wblab.lessons.grade import Submission, grade
+from wblab.lessons.grade import Graded, Submission, grade, with_notes
+from wblab.lessons.judge import Judged
 from wblab.lessons.lesson import TEMPLATE, read_lesson
 from wblab.lessons.student import Student
 
@@ -131,3 +134,65 @@ def test_marks_have_a_case_for_each_question(handed_in, graded):
     assert scope["score"] == 1
     assert scope["tests"][0]["name"] == f"{LESSON.name}: longest"
     assert json.loads(marks.as_gradescope(found[2:]))["tests"][0]["status"] == "failed"
+
+
+@pytest.mark.parametrize(
+    ("line", "says"),
+    [
+        ("longest = 30 s", 'line 2: write the value between quotes: longest = "30 s"'),
+        ("longest = 1.3s  # about", 'line 2: write the value between quotes: longest = "1.3s"'),
+        ('longest = "1.3', 'line 2: write the value between quotes: longest = "1.3"'),
+        ("longest = \u201c1.3 s\u201d", 'line 2: write the value between quotes: longest = "1.3 s"'),
+        ("longest: 1.3", "Expected '=' after a key in a key/value pair (at line 2, column 8): longest: 1.3"),
+    ],
+)
+def test_a_line_that_is_no_toml_is_named_with_what_to_write(handed_in, line, says):
+    path = handed_in("ada")
+    (path / LESSON.name / ANSWER).write_text(f"# mine\n{line}\n")
+    with pytest.raises(InputError) as error:
+        Folder(path).answers(LESSON)
+    assert str(error.value).endswith(f"is not TOML: {says}")
+
+
+def handed(folder, **given):
+    """Return what came out of a lesson in a folder, with a sentence that a person has to read."""
+    judged = [Judged("why", "read", "it cites your run", by_person=given["why"]), Judged("longest", "right", "right")]
+    return Graded(folder, Student(folder, "course"), "01", judged, given=given)
+
+
+def test_equal_sentences_and_equal_numbers_are_named_whoever_changed_a_figure():
+    numbers = {"longest": "1.3 s", "total": "9", "waiting": "20 MiB"}
+    ada = handed("ada", why="It slept 1.3 s as l1 filled the memory.", **numbers)
+    bob = handed("bob", why="it slept 1.1 s, as L1 filled the memory", **numbers | {"total": "8"})
+    eve = handed("eve", why="Too much of what l1 wrote was dirty.", **numbers)
+    notes = [one.note for one in with_notes([ada, bob, eve])]
+    assert notes == [
+        "the sentence why: the same as bob; all 3 numbers: the same as eve",
+        "the sentence why: the same as ada",
+        "all 3 numbers: the same as ada",
+    ]
+    assert (
+        with_notes([replace(ada, given={"longest": "1.3 s"}), replace(eve, given={"longest": "1.3 s"})])[0].note == ""
+    )
+
+
+def test_a_sentence_counts_only_once_a_person_has_read_it():
+    found = [handed("ada", why="It slept 1.3 s as l1 filled the memory.")]
+    assert (found[0].points, len(found[0].counted), found[0].to_read) == (1, 1, 1)
+    (row,) = csv.DictReader(StringIO(marks.as_table(found)))
+    assert row == {
+        "folder": "ada",
+        "student": "ada",
+        "course": "course",
+        "01 right": "1",
+        "01 of": "1",
+        "01 to read": "1",
+        "note": "",
+    }
+    tests = json.loads(marks.as_gradescope(found))["tests"]
+    assert [("score" in test, test["output"]) for test in tests] == [
+        (False, "it cites your run: It slept 1.3 s as l1 filled the memory."),
+        (True, "right"),
+    ]
+    (suite,) = ElementTree.fromstring(marks.as_junit(found))
+    assert (suite.get("failures"), suite.get("skipped")) == ("0", "1")

@@ -86,21 +86,34 @@ def test_a_choice_is_right_by_name_or_by_the_largest_figure():
 @pytest.mark.parametrize(
     ("answer", "outcome", "says"),
     [
-        ("mw1 slept for 1.32 s because l1 filled the memory up to the limit", "right", "it cites your run"),
-        ("mw1 slept for 1320 ms because L1 filled the memory up to the limit", "right", "it cites your run"),
+        (
+            "mw1 slept for 1.32 s because l1 filled the memory up to the limit",
+            "read",
+            "it cites your run; a person reads whether it is true",
+        ),
+        (
+            "mw1 slept for 1320 ms because L1 filled the memory up to the limit",
+            "read",
+            "it cites your run; a person reads whether it is true",
+        ),
         ("mw1 slept for a second because l1 filled the memory up to the limit", "wrong", "cite 1 figure more"),
         ("mw1 slept for 9 s because l1 filled the memory up to the limit", "wrong", "cite 1 figure more"),
-        ("mw1 slept for 1.32 s because the disk is far too slow", "wrong", "it names 0 of 2 things"),
+        (
+            "mw1 slept for 1.32 s because the disk is far too slow",
+            "read",
+            "it cites your run, but seems to leave out who",
+        ),
+        ("mw1 slept for 1.32 s because l1 was in its way", "read", "it cites your run, but seems to leave out how."),
         ("1.32 s l1 limit", "wrong", "write a sentence"),
     ],
 )
-def test_a_sentence_cites_figures_and_names_what_matters(answer, outcome, says):
-    words = (("l1",), ("limit", "threshold"))
-    question = Question(kind="sentence", ask="Why?", cites=("mw1.longest_pause_s",), words=words)
+def test_a_sentence_must_cite_figures_and_is_never_refused_for_its_words(answer, outcome, says):
+    names = {"who": ("l1",), "how": ("limit", "threshold")}
+    question = Question(kind="sentence", ask="Why?", cites=("mw1.longest_pause_s",), names=names)
     (found,) = judge({"q": question}, {"q": answer}, RUN, {})
     assert found.outcome == outcome
     assert found.says.startswith(says)
-    assert found.by_person == (answer if outcome == "right" else "")
+    assert found.by_person == (answer if outcome == "read" else "")
 
 
 def test_a_change_is_judged_by_the_changed_run():

@@ -49,10 +49,16 @@ def test_students_differ_in_seed_and_in_numbers(lesson):
     specs = [original(lesson, Student(f"student {number}", "course")) for number in range(200)]
     assert len({table["seed"] for table in specs}) > 190
     for name, of in lesson.vary.items():
-        drawn = [Student(f"student {number}", "course").values(lesson)[name] for number in range(200)]
+        drawn = [Student(f"student {number}", "course").values(lesson)[name] for number in range(1000)]
         assert set(drawn) == set(of)
     assert original(lesson, Student("ada", "one")) == original(lesson, Student("ada", "one"))
     assert original(lesson, Student("ada", "one"))["seed"] != original(lesson, Student("ada", "two"))["seed"]
+
+
+def test_what_varies_is_listed_or_a_range_of_numbers(folder):
+    file = folder / LESSON
+    file.write_text(file.read_text().replace("[vary]", '[vary]\nrate = ["90 to 101 by 5", "7", "9 to x"]'))
+    assert read_lesson(folder).vary["rate"] == ("90", "95", "100", "7", "9 to x")
 
 
 @pytest.mark.parametrize("text", ["1", "01", "01-page-cache"])

@@ -88,7 +88,7 @@ def test_figures_of_several_seeds_are_their_least_most_and_mean(folder, monkeypa
 
 
 def test_figures_in_a_sentence_have_their_unit(folder, make, monkeypatch):
-    sentence = 'kind = "sentence"\nask = "Say it."\ncites = ["l1.dropped"]\nwords = [["lost"]]\n'
+    sentence = 'kind = "sentence"\nask = "Say it."\ncites = ["l1.dropped"]\nnames = { "what" = ["lost"] }\n'
     (folder / LESSON).write_text((folder / LESSON).read_text() + f"\n[question.say]\n{sentence}")
     lesson, (student,) = read_lesson(folder), students(1)
     run = Figures({"l1.dropped": 1300.0, "l1.paused_s.most": 1.5, "dirty.most": 3e6, "l1.throughput_bps": 2048.0})

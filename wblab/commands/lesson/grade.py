@@ -15,6 +15,9 @@ if TYPE_CHECKING:
     from wblab.lessons.grade import Graded
 
 
+_RUNS = "grading"  # a directory of its own: students' runs are nobody's latest
+
+
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Describe the verb and its options."""
     parser.description = (
@@ -25,11 +28,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--course", metavar="NAME", help="the course (default: what each folder says)")
     parser.add_argument("--only", action="append", default=[], metavar="LESSON", help="grade only this one; repeatable")
     parser.add_argument("--csv", type=Path, metavar="FILE", help="a row for each question")
+    parser.add_argument("--table", type=Path, metavar="FILE", help="CSV as well: a row for each student")
     parser.add_argument("--junit", type=Path, metavar="FILE", help="JUnit XML")
     parser.add_argument("--gradescope", type=Path, metavar="FILE", help="results.json of Gradescope, of one folder")
     add_set(parser)
     add_jobs(parser)
-    add_exp(parser, "runs go, and are found again")
+    add_exp(parser, f"the directory {_RUNS} of students' runs is")
     parser.set_defaults(run=_grade)
 
 
@@ -48,7 +52,8 @@ def _grade(arguments: argparse.Namespace) -> None:
     for path in arguments.folders:
         if not path.is_dir():
             raise InputError(f"no directory {path}: give students' folders, each with its progress.json")
-    known, directory, resolve = lessons_of(arguments.set), results(arguments), built_kernels()
+    known, resolve = lessons_of(arguments.set), built_kernels()
+    directory = results(arguments) / _RUNS
     chosen = [find(name, known) for name in arguments.only] or known
     given = [Submission(path, arguments.course) for path in arguments.folders]
     begun = {lesson.name: lesson for one in given for lesson in one.begun(chosen)}
@@ -62,7 +67,12 @@ def _grade(arguments: argparse.Namespace) -> None:
             arguments.jobs or processors(),
             report,
         )
-    for name, write in (("csv", marks.as_csv), ("junit", marks.as_junit), ("gradescope", marks.as_gradescope)):
+    for name, write in (
+        ("csv", marks.as_csv),
+        ("table", marks.as_table),
+        ("junit", marks.as_junit),
+        ("gradescope", marks.as_gradescope),
+    ):
         if path := getattr(arguments, name):
             _write(path, write(found))
     _show(found)
@@ -77,13 +87,15 @@ def _show(found: "Sequence[Graded]") -> None:
             one.student.name,
             one.lesson,
             f"{one.points} of {len(one.counted)}" if one.judged else "",
+            str(one.to_read or ""),
             one.note,
         )
         for one in found
     ]
-    Table(rows, ("folder", "student", "lesson", "right", "note")).show()
-    sentences = sum(bool(answer.by_person) for one in found for answer in one.judged)
-    print_wrapped(["", f"{sentences} sentences cite their runs; whether they are true, a person reads (--csv FILE)."])
+    Table(rows, ("folder", "student", "lesson", "right", "to read", "note")).show()
+    if sentences := sum(one.to_read for one in found):
+        what = "1 sentence cites its run" if sentences == 1 else f"{sentences} sentences cite their runs"
+        print_wrapped(["", f"{what}. They count once a person has read them: --csv FILE has them all."])
 
 
 def _write(path: Path, text: str) -> None:
