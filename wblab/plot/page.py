@@ -29,11 +29,14 @@ _TITLE_LETTERS = 120  # in one line
 _LETTER, _SWATCH = 6.5, 40  # approximate widths in a legend
 _FONT = "DejaVu Sans, Verdana, sans-serif"
 _HELP = "drag to zoom, also along an axis; double-click to show everything; click a legend entry to hide its lines"
+# All buttons, so that none comes with another Plotly: one of version 7's uploads the chart to a company.
+BUTTONS = [["toImage"], ["zoom2d", "pan2d"], ["zoomIn2d", "zoomOut2d", "resetScale2d"]]
 CONFIG = {
     "displaylogo": False,
     "responsive": True,
     "plotlyServerURL": "",
-    "modeBarButtonsToRemove": ["select2d", "lasso2d", "autoScale2d"],
+    "showSendToCloud": False,
+    "modeBarButtons": BUTTONS,
     "toImageButtonOptions": {"format": "svg", "filename": _ID},
 }
 

@@ -6,7 +6,9 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
+from plotly.offline import get_plotlyjs
 from support import pictured
+from support.bars import BAR, buttons_of
 from support.pictured import MW1
 
 from wblab import cli
@@ -15,8 +17,8 @@ from wblab.analysis.runs.pauses import DEFAULT_BOUND_NS
 from wblab.analysis.runs.window import Window
 from wblab.core.errors import InputError, WblabError
 from wblab.plot.colours import INNOCENT, OFFENDERS, PAUSE
+from wblab.plot.page import CONFIG, save_page
 from wblab.plot.page import page as page_of
-from wblab.plot.page import save_page
 from wblab.plot.picture import picture as picture_of
 from wblab.plot.style import LOST
 from wblab.plot.timeline import timeline, title
@@ -25,6 +27,7 @@ MS = 1_000_000
 S = 1000 * MS
 MIB = 1 << 20
 MOST_BYTES = 15_000_000
+BUTTON_NAMES = ["toImage", "zoom2d", "pan2d", "zoomIn2d", "zoomOut2d", "resetScale2d"]
 
 
 def page(*of, **how):
@@ -279,6 +282,19 @@ def test_file_loads_nothing_and_is_named_after_the_run(run, cache, tmp_path):
     # Plotly fetches maps, fonts and formulas on request.
     assert {trace.type for trace in page(run, cache).data} <= {"scatter", "scattergl"}
     assert "MathJax.js" not in content
+
+
+def test_a_browser_has_the_bar_s_buttons_and_none_that_uploads(run, cache, tmp_path):
+    save_page(page(run, cache), run, tmp_path / "a.html")
+    assert buttons_of(tmp_path / "a.html", "document.querySelector('.modebar-btn')") == BAR
+
+
+def test_the_bar_has_only_listed_buttons():
+    assert [name for group in CONFIG["modeBarButtons"] for name in group] == BUTTON_NAMES
+    assert not CONFIG["showSendToCloud"]
+    assert CONFIG["plotlyServerURL"] == ""
+    known = get_plotlyjs()
+    assert [name for name in BUTTON_NAMES if f'name:"{name}"' not in known] == []
 
 
 def test_saved_twice_it_is_the_same_file(run, cache, tmp_path):
