@@ -125,10 +125,12 @@ class Story:
         body = struct.pack("<IIQQQ10s", device, sectors, sector, inode, index, rwbs.encode())
         self._add(ns, _SUBMIT, by, body)
 
-    def queue(self, ns: int, by: int, sector: int, sectors: int, *, rwbs: str = "W") -> None:
+    def queue(self, ns: int, by: int, sector: int, sectors: int, *, rwbs: str = "W", stack: Sequence[str] = ()) -> None:
         """Submit a bio on a kernel that does not report its file."""
         body = struct.pack("<I4xQI8s16s", DEVICE, sector, sectors, rwbs.encode(), self._comm(by))
         self._add(ns, _QUEUE, by, body)
+        if stack:
+            self._stack(ns, by, stack)
 
     def issue(self, ns: int, sector: int, sectors: int, by: int = 0) -> None:
         """Issue a request to the disk."""

@@ -4,6 +4,7 @@ from collections import defaultdict
 from dataclasses import dataclass, field
 
 from wblab.analysis.why.kinds import FOR_CHILDREN, FOR_SIGNALS, SIGNALS, UNKNOWN, Kind
+from wblab.analysis.why.limits import is_released
 from wblab.analysis.why.places import NEVER
 from wblab.analysis.why.recorded import Recorded
 from wblab.analysis.why.verdict import in_context
@@ -182,11 +183,13 @@ def _trace(recorded: Recorded, wait: Wait, links: tuple[Link, ...], found: _Foun
 def _handed(recorded: Recorded, wait: Wait) -> tuple[int, int]:
     """Return when the request of a wait was submitted, and by which task, to which the time before is charged.
 
-    0 if it was submitted by the waiter itself, or before the wait or within its first ms.
+    0 if it was submitted by the waiter itself, before the wait or within its first ms, or if a rate limit had held it.
     """
     done, row = recorded.done, recorded.request(wait.row)
     row = done.data(row) if row >= 0 else -1
     if row < 0 or done.first_rank[row] == NEVER or done.submitter[row] == recorded.offcpu.pid[wait.row]:
+        return 0, -1
+    if is_released(recorded, row):  # it had been submitted before, to the limit
         return 0, -1
     handed_ns = int(done.first_ns[row])
     return (handed_ns if handed_ns - wait.start_ns > _AT_ONCE_NS else 0), int(done.submitter[row])

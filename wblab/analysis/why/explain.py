@@ -135,9 +135,7 @@ def _explained(  # noqa: PLR0913, PLR0917
         pause_ns=pause_ns,
         parts=parts,
         chains=tuple(left),
-        requests=tuple(
-            request_of(run, recorded, recorded.request(chain.row)) if chain.end == REQUEST else None for chain in left
-        ),
+        requests=tuple(request_of(run, recorded, chain.row) if chain.end == REQUEST else None for chain in left),
         causes=tuple(_causes(run, recorded, inodes, item, spent)),
         ran=_ran(recorded, item.pid, start_ns, end_ns) if 2 * parts.get(RUNNABLE, 0) > pause_ns else {},
     )
@@ -212,9 +210,8 @@ def _cause(  # noqa: PLR0913, PLR0917
     dirty: dict[str, Bytes] = {}
     places: dict[str, Bytes] = {}
     if verdict.context == "request":
-        done = recorded.request(longest.row)
-        request = request_of(run, recorded, done)
-        events.append(int(recorded.done.rank[done]) if request else NOBODY)
+        request = request_of(run, recorded, longest.row)
+        events.append(int(recorded.done.rank[recorded.request(longest.row)]) if request else NOBODY)
     if kind == _THROTTLED:
         first, end = int(spans.rank[waits[0].row]), int(spans.wake_rank[recorded.ends(waits[-1].row)])
         written = _of_disk(run, recorded, item, first, end)

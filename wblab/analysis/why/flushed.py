@@ -68,6 +68,16 @@ def _writers(trace: tracecmd.TraceFile) -> dict[File, int]:
     return {file: _writer(trace, pages) for file, pages in by_file.items()}
 
 
+def writer_to(trace: tracecmd.TraceFile, bdi: str) -> int:
+    """Return the program that dirtied nearly all pages of a device's files, as its busiest task; or UNKNOWN_OWNER."""
+    if (name := event_name(trace, _DIRTIED)) not in trace.names or name is None:
+        return UNKNOWN_OWNER
+    events = trace.events(name)
+    rows = zip(events["name"].tolist(), events["ino"].tolist(), events.pid.tolist(), strict=True)
+    pages = Counter(pid for of, inode, pid in rows if of == bdi and not _is_device((of, inode)))
+    return _writer(trace, pages) if pages else UNKNOWN_OWNER
+
+
 def _is_device(file: File) -> bool:
     """Whether it is not a file but a device's own pages, where its filesystem keeps metadata."""
     bdi, inode = file

@@ -13,7 +13,10 @@ from wblab.core.units import format_time
 _FULL = "because the queue was full"
 _FLUSHED = "by the cache flush that had to precede it"
 _MAY_HOLD = "by io.max, dm-delay or a lack of free requests"
+_RATE = "by a limit on the rate of I/O (io.max or its like, blk-throttle)"
 _LIMIT = "io.max"
+# block/blk-throttle.c: what submits I/O that a limit had held, and what wakes that
+_DISPATCH, _RELEASE = "blk_throtl_dispatch_work_fn", "throtl_pending_timer_fn"
 _NEARLY = 0.9
 _AT_ONCE_NS = 1_000_000
 _BUILT = ("loop", "dm-", "md")  # the kernel's names of devices that are made of others
@@ -35,13 +38,13 @@ class Hold:
     @property
     def is_limit(self) -> bool:
         """Whether it waited for a limit or a delay, as far as is known, rather than for the queue."""
-        return self.delays or bool(self.loads) or self.words == _MAY_HOLD
+        return self.delays or bool(self.loads) or self.words in (_MAY_HOLD, _RATE)
 
 
 def hold_of(run: Run, recorded: Recorded, row: int, held_ns: int) -> Hold:
     """Return what delayed a row of `Recorded.done` by held_ns, according to the spec's limits."""
     if not isinstance(run.spec, Spec):
-        return Hold(_MAY_HOLD)
+        return Hold(_RATE if is_released(recorded, row) else _MAY_HOLD)
     spec, name = run.spec, device_name(run, int(recorded.done.device[row]))
     for above, disk in spec.disk.items():
         if disk.model == "delay" and disk.on == (name,) and held_ns > _NEARLY * disk.delay:
@@ -54,6 +57,20 @@ def hold_of(run: Run, recorded: Recorded, row: int, held_ns: int) -> Hold:
     if name and spec.disk[name].model == "throttle":
         return Hold("by the limit that makes the disk slow (blk-throttle)", queues=True)
     return Hold(_FLUSHED if _follows_flush(recorded, row) else _FULL)
+
+
+def is_released(recorded: Recorded, row: int) -> bool:
+    """Whether a rate limit had held the request of a row of `Recorded.done`: the limit's own worker submitted it.
+
+    On stock kernels the submission that is traced is that one. Its stack tells, if the trace has it, or else what had
+    woken the worker.
+    """
+    done, spans = recorded.done, recorded.offcpu
+    if stack := recorded.stack_at(int(done.first_rank[row])):
+        return _DISPATCH in stack
+    pid, at_ns = int(done.submitter[row]), int(done.first_ns[row])
+    before = spans.rows(pid, 0, at_ns)
+    return bool(before) and pid > 0 and _RELEASE in recorded.wake_stack(before[-1])
 
 
 def is_hardware(run: Run, device: int) -> bool:

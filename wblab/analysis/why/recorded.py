@@ -3,6 +3,7 @@
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 
+import numpy as np
 import tracecmd
 from tracecmd import TraceError
 from tracecmd.sequence import Sequence
@@ -98,6 +99,10 @@ class Recorded:
     def wake_stack(self, row: int) -> Stack:
         """Return the waker's stack of a span of `offcpu`."""
         return self.stacks.known[int(self.offcpu.wake_stack[row])]
+
+    def stack_at(self, rank: int) -> Stack:
+        """Return the stack that was recorded with an event; empty if none was."""
+        return self.stacks.known[int(self.stacks.of(np.array([rank]))[0])]
 
     def verdict(self, row: int) -> Verdict:
         """Return the verdict of both stacks of a span of `offcpu`.

@@ -6,8 +6,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from wblab.analysis.runs.run import Run
-from wblab.analysis.why.flushed import NOBODY, UNKNOWN_OWNER
+from wblab.analysis.why.flushed import NOBODY, UNKNOWN_OWNER, writer_to
 from wblab.analysis.why.limits import below, device_name, hold_of, is_hardware
+from wblab.analysis.why.limits import is_released as released
 from wblab.analysis.why.places import NEVER
 from wblab.analysis.why.recorded import Recorded
 from wblab.analysis.why.requests import SUBMITTER, Party, device_number, device_text
@@ -60,15 +61,23 @@ class Request:
         return f"a request of {format_bytes(self.size)}" if self.size else "a cache flush"
 
 
-def request_of(run: Run, recorded: Recorded, row: int) -> Request | None:
-    """Return the request of a row of `done`; None for no row, or if its submission is unknown."""
-    done = recorded.done
+def request_of(run: Run, recorded: Recorded, span: int) -> Request | None:
+    """Return the request that ended the wait that began with a span of `offcpu`; None if its submission is unknown."""
+    done, row = recorded.done, recorded.request(span)
     data = done.data(row) if row >= 0 else -1
     if data < 0 or done.first_rank[data] == NEVER:
         return None
     device, first, end = int(done.device[row]), int(done.first_rank[data]), int(done.rank[row])
     handed_ns, done_ns = int(done.first_ns[data]), int(done.ts_ns[row])
+    is_released = released(recorded, data)
+    if is_released:  # the trace has only its release: it had been submitted when the wait began, or before
+        first, handed_ns = (
+            min(of, int(column[span]))
+            for of, column in ((first, recorded.offcpu.rank), (handed_ns, recorded.offcpu.ts_ns))
+        )
     queued_ns = min(int(column[data]) for column in (done.inserted_ns, done.issued_ns)) if done.size[data] else NEVER
+    if is_released:
+        queued_ns = int(done.first_ns[data])
     held_ns = max(0, queued_ns - handed_ns) if queued_ns != NEVER else 0
     hold = hold_of(run, recorded, data, held_ns)
     was_held = 2 * held_ns > done_ns - handed_ns
@@ -93,7 +102,7 @@ def request_of(run: Run, recorded: Recorded, row: int) -> Request | None:
         in_throttle=hold.queues and was_held,
         below=disk_of(run, bottom),
         still_ns=_still_ns(run, recorded, device, handed_ns, done_ns),
-        ahead=_journalled(run, recorded, bottom, first, named(recorded, ahead)),
+        ahead=_journalled(run, recorded, bottom, first, _whole(recorded, device, named(recorded, ahead), is_released)),
     )
 
 
@@ -155,6 +164,16 @@ def named(recorded: Recorded, sizes: dict[Party, Bytes]) -> dict[str, Bytes]:
     found: Counter[str] = Counter()
     for party, size in sizes.items():
         found[_whose(recorded, party)] += size
+    return {name: Bytes(size) for name, size in found.most_common()}
+
+
+def _whole(recorded: Recorded, device: int, sizes: dict[str, Bytes], is_released: bool) -> dict[str, Bytes]:
+    """Return sizes; what a rate limit released belongs to the only program that wrote to the device, if one did."""
+    writer = writer_to(recorded.trace, device_text(device)) if is_released and FLUSHER in sizes else UNKNOWN_OWNER
+    if writer == UNKNOWN_OWNER:
+        return sizes
+    found = Counter({name: size for name, size in sizes.items() if name != FLUSHER})
+    found[recorded.tasks.owner(writer)] += sizes[FLUSHER]
     return {name: Bytes(size) for name, size in found.most_common()}
 
 

@@ -32,6 +32,8 @@ TOO_MANY = (
 )
 # Stacks of the sleeper and of the waker, for `wblab why`.
 STACKS = {"sched:sched_switch": "stacktrace if prev_state & 255", "sched:sched_waking": "stacktrace"}
+# Whether a rate limit had held what a kernel worker submits: only its stack tells. Not all kernels have the trigger.
+SUBMITTED = {"block:block_bio_queue": 'stacktrace if comm ~ "kworker*"'}
 _NO_MORE = b"\n"
 _JOURNALS = {"ext3": ("ext4", "jbd2"), "ext4": ("ext4", "jbd2")}
 

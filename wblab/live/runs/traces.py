@@ -12,7 +12,7 @@ from wblab.core.spec import Trace
 from wblab.core.units import format_bytes
 from wblab.lab.captures import Capture, capture_files, read_captures
 from wblab.lab.tools import tool_path
-from wblab.live.runs.captures import STACKS, TOO_MANY, CaptureBuffer, capture_events
+from wblab.live.runs.captures import STACKS, SUBMITTED, TOO_MANY, CaptureBuffer, capture_events
 from wblab.live.runs.request import Captures, LiveRequest
 from wblab.live.runs.symbols import kernel_functions
 from wblab.live.runs.tracefile import TraceFile, make_instance
@@ -73,6 +73,8 @@ class Traces:
         elif not all(instance.trigger(event, text) for event, text in STACKS.items()):
             self.notes.append(f"{unexplained}: this kernel records no stacks (CONFIG_STACKTRACE)")
         else:
+            for event, text in SUBMITTED.items():
+                instance.trigger(event, text)
             return functions
         return ""
 

@@ -17,6 +17,7 @@ from wblab.lab.captures import Capture, write_capture
 from wblab.lab.livespec import HostDisk, LiveSpec
 from wblab.lab.named import SPECS
 from wblab.lab.specfile import read_spec
+from wblab.report.whyanswer import groups, sentence
 
 from .conftest import MW1
 from .test_verdict import BUFFER, BUFFER_ENDS, DONE
@@ -98,6 +99,50 @@ def test_a_kernel_that_does_not_name_the_file_of_a_bio(tmp_path):
     (explained,) = explanations(live_run(tmp_path, {(0, 1500): behind(100, 1100)}, [0, 1200]))
     (cause,) = explained.explanation.causes
     assert cause.request.ahead == {"the flusher (program unknown)": 72 * 512, "dd": 16 * 512, "mw1": 8 * 512}
+
+
+LIMITED = ("submit_bio_noacct_nocheck", "blk_throtl_dispatch_work_fn", "process_one_work", "kthread")
+OTHERS = ("submit_bio_noacct", "dm_submit_bio", "process_one_work", "kthread")
+WORKER, IDLE = 22, ("__schedule", "schedule", "worker_thread", "kthread")
+RELEASE = ("try_to_wake_up", "__queue_work", "throtl_pending_timer_fn", "run_timer_softirq", "do_IRQ")
+
+
+def limited(stack=(), wake=()):
+    """mw1 waits from 100 ms to 1100 ms for a block that another program's 72 sectors precede.
+
+    A worker hands both to the disk at the end: with this stack, woken with that one.
+    """
+    story = Story(COMMS | {WORKER: "kworker/0:1"})
+    for page in range(40):
+        story.dirty(0, 8, 13, page)
+    story.switch(0, WORKER, 0, stack=IDLE)
+    story.switch(100 * MS, MW1, 0, stack=BUFFER)
+    if wake:
+        story.wake(1080 * MS, 0, WORKER, wake)
+        story.switch(1080 * MS, 0, WORKER)
+    for at, (sector, sectors) in enumerate(((1000, 72), (200, 8))):
+        story.queue((1090 + 4 * at) * MS, WORKER, sector, sectors, stack=stack)
+        story.complete((1092 + 8 * at) * MS, sector, sectors)
+    story.wake(1100 * MS, 0, MW1, (*BUFFER_ENDS, *DONE))
+    story.switch(1100 * MS, 0, MW1)
+    return story
+
+
+@pytest.mark.parametrize(("stack", "wake"), [(LIMITED, ()), ((), RELEASE)])
+def test_a_rate_limit_is_known_by_the_stack_of_what_it_releases(tmp_path, stack, wake):
+    (explained,) = explanations(live_run(tmp_path, {(0, 1500): limited(stack, wake)}, [0, 1200]))
+    (group,) = groups([explained.explanation])
+    assert sentence(group).endswith(
+        ": a request of 4 KiB that it waited for was delayed for 994 ms by a limit on the rate of I/O "
+        "(io.max or its like, blk-throttle), behind 40 KiB from dd."
+    )
+    assert explained.explanation.unexplained_ns == 0
+
+
+@pytest.mark.parametrize(("stack", "wake"), [(OTHERS, ()), ((), ()), (OTHERS, RELEASE)])
+def test_what_another_worker_submits_was_held_by_no_limit(tmp_path, stack, wake):
+    (explained,) = explanations(live_run(tmp_path, {(0, 1500): limited(stack, wake)}, [0, 1200]))
+    assert "limit" not in sentence(*groups([explained.explanation]))
 
 
 def flushing(*dirtied):
