@@ -3,6 +3,7 @@
 import argparse
 import json
 import shlex
+import sys
 from dataclasses import asdict
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -25,11 +26,14 @@ from wblab.lab.printable import printable
 from wblab.report.quantities import duration
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from pathlib import Path
 
     from wblab.analysis.runs.run import Run
+    from wblab.analysis.why.explain import Explanation
     from wblab.analysis.why.explanations import Explained
     from wblab.report.whyanswer import Group
+    from wblab.study.designs.counterfactual.tried import Tried
 
 _MOST_CAUSES = 5  # causes that are printed after the first
 
@@ -63,7 +67,19 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "KEY is one that a phase can set: sysctl.vm.dirty_bytes=4194304, disk.disk.queue.nr_requests=4, "
         "load.l1.ioclass=idle. Give it again to set several at once",
     )
-    add_kernel(parser, "the run's; only with --prove")
+    parser.add_argument(
+        "--no-try",
+        action="store_true",
+        help="repeat nothing. Without this option, a guest's run is repeated without the load that is named, and with "
+        "settings that may help; what does not help is not advised",
+    )
+    parser.add_argument(
+        "--try-for",
+        default="10s",
+        metavar="TIME",
+        help="how long that may take (default: 10s). What was tried is kept: a second call continues",
+    )
+    add_kernel(parser, "the run's; for what is repeated")
     add_bound(parser)
     add_json(parser)
     parser.add_argument(
@@ -85,7 +101,7 @@ def _why(arguments: argparse.Namespace) -> None:
     from wblab.analysis.why.explanations import explanations
     from wblab.core.errors import InputError
     from wblab.core.units import parse_time
-    from wblab.report.whyevidence import event_text, evidence
+    from wblab.report.whyevidence import evidence
 
     if arguments.html and (arguments.json or arguments.prove):
         raise InputError("--html cannot be combined with --json or --prove: call 'wblab why' once for each")
@@ -104,28 +120,36 @@ def _why(arguments: argparse.Namespace) -> None:
             raise InputError(f"--pause {arguments.pause}: the run has {has} over {bound}")
         found = [found[arguments.pause - 1]]
     if arguments.prove:
-        if _is_emulated(run):
-            raise InputError(
-                "--prove: on a stock kernel a change is felt before it is made, as time is that of instructions: "
-                "repeat the spec with --kernel 7.2, and prove that run"
-            )
-        from wblab.commands.prove import maker, prove
-        from wblab.study.designs.counterfactual.trial import Trial
-
-        if not found:
-            raise InputError(f"--prove: the run has no pause over {bound}: try a shorter --bound")
-        longest = max(found, key=lambda item: item.explanation.pause_ns)
-        event = partial(event_text, run, longest.recorded)
-        with maker(run, results(arguments), arguments.kernel) as make:
-            trial = Trial(run, longest.explanation, make, bound_ns)
-            prove(trial, longest.recorded, event, arguments.suspect, arguments.remedy, as_json=arguments.json)
+        _prove(arguments, run, found, bound_ns)
     elif arguments.html:
         print(printable(str(_write_pages(run, found, bound))))
     elif arguments.json:
-        print(json.dumps([_table(run, item) for item in found], indent=2))
+        _print_json(run, found, partial(_tried, arguments, run, bound_ns))
+    elif arguments.evidence:
+        print_wrapped(evidence(run, found, bound))
     else:
-        lines = evidence if arguments.evidence else _answer
-        print_wrapped(lines(run, found, bound))
+        _print_answer(run, found, bound, partial(_tried, arguments, run, bound_ns))
+
+
+def _prove(arguments: argparse.Namespace, run: "Run", found: "list[Explained]", bound_ns: int) -> None:
+    """Prove the causes of the longest pause, or a remedy. Raises InputError."""
+    from wblab.commands.prove import maker, prove
+    from wblab.core.errors import InputError
+    from wblab.report.whyevidence import event_text
+    from wblab.study.designs.counterfactual.trial import Trial
+
+    if _is_emulated(run):
+        raise InputError(
+            "--prove: on a stock kernel a change is felt before it is made, as time is that of instructions: "
+            "repeat the spec with --kernel 7.2, and prove that run"
+        )
+    if not found:
+        raise InputError(f"--prove: the run has no pause over {duration(bound_ns)}: try a shorter --bound")
+    longest = max(found, key=lambda item: item.explanation.pause_ns)
+    event = partial(event_text, run, longest.recorded)
+    with maker(run, results(arguments), arguments.kernel) as make:
+        trial = Trial(run, longest.explanation, make, bound_ns)
+        prove(trial, longest.recorded, event, arguments.suspect, arguments.remedy, as_json=arguments.json)
 
 
 def _write_pages(run: "Run", found: "list[Explained]", bound: str) -> "Path":
@@ -144,20 +168,46 @@ def _write_pages(run: "Run", found: "list[Explained]", bound: str) -> "Path":
     return path
 
 
-def _answer(run: "Run", found: "list[Explained]", bound: str) -> list[str]:
-    """Return a sentence for each cause, the remedy of the first, and its longest pause in detail."""
+def _tried(arguments: argparse.Namespace, run: "Run", bound_ns: int, group: "Group") -> "Tried | None":
+    """Try the cause of a group of pauses, and what shortens them, on their run; None if that is not wanted."""
+    from wblab.commands.prove import proofs
+    from wblab.core.units import NS_PER_S, parse_time
+    from wblab.kernels import built_kernels
+    from wblab.study.designs.counterfactual.tried import try_on_run
+
+    time_s = parse_time(arguments.try_for) / NS_PER_S
+    if arguments.no_try:
+        return None
+    place = proofs(run.path, results(arguments)) / "tried"
+    return try_on_run(run, group, place, built_kernels(arguments.kernel), time_s, bound_ns)
+
+
+def _print_answer(run: "Run", found: "list[Explained]", bound: str, attempt: "Callable[[Group], Tried | None]") -> None:
+    """Print the answer: a sentence at once, what trials say of it, the other causes, and a pause in detail."""
     from wblab.report.whyanswer import groups, sentence
-    from wblab.report.whytext import sentences, total
 
     if not found:
-        return [run_line(run), f"No pause over {bound}."]
+        print_wrapped([run_line(run), f"No pause over {bound}."])
+        return
     explained = [item.explanation for item in found]
     causes = groups(explained)
-    first, name = causes[0], shown_run(run)
     failed = [f"The run failed: {run.failure}. This explains what it recorded until then."] if run.failure else []
-    lines = [run_line(run), *failed, "", sentence(first), *_ends(first, run), ""]
+    print_wrapped([run_line(run), *failed, "", sentence(causes[0])])
+    sys.stdout.flush()
+    tried = attempt(causes[0])
+    print_wrapped([*_ends(causes[0], run, tried), "", *_further(run, causes, explained)])
+    if tried and tried.is_interrupted:
+        raise KeyboardInterrupt
+
+
+def _further(run: "Run", causes: "list[Group]", explained: "list[Explanation]") -> list[str]:
+    """Return a sentence for each cause after the first, and the longest pause of the first in detail."""
+    from wblab.report.whyanswer import sentence
+    from wblab.report.whytext import sentences, total
+
+    first, name = causes[0], shown_run(run)
     also = [f"Also: {sentence(group)}" for group in causes[1:]]
-    lines += also[:_MOST_CAUSES]
+    lines = also[:_MOST_CAUSES]
     if len(also) > _MOST_CAUSES:
         left = len(also) - _MOST_CAUSES
         lines.append(f"And {left} more {'cause' if left == 1 else 'causes'}, for less time.")
@@ -173,32 +223,25 @@ def _answer(run: "Run", found: "list[Explained]", bound: str) -> list[str]:
     ]
 
 
-def _ends(group: "Group", run: "Run") -> list[str]:
-    """Return what shortens pauses of one cause, and the command that tries it on their run."""
+def _ends(group: "Group", run: "Run", tried: "Tried | None") -> list[str]:
+    """Return what trials say of a cause; without any, what shortened such pauses elsewhere."""
     from wblab.lab.livespec import LiveSpec
     from wblab.report.whyanswer import by_itself, remedy
+    from wblab.study.designs.counterfactual.words import lines
 
-    name = shown_run(run)
-    if known := remedy(group):
-        tried = f"In the lab, {known.what} shortened such pauses ({known.measured}). Try it on this run:"
-        return [
-            tried if known.measured else f"The lab has not measured such pauses. Try {known.what} on this run:",
-            f"    wblab run {shlex.quote(str(run.path))} --set {known.setting}"
-            if _is_emulated(run)
-            else f"    wblab why {name} --prove --remedy {known.setting}",
-        ]
-    if way := by_itself(group):
-        return [way]
-    if group.longest.blame == "not writeback":
-        return []
+    known, way = remedy(group), by_itself(group)
+    found = [way] if way else []
+    if tried and tried.search:
+        return [*found, *lines(tried, shown_run(run), shlex.quote(str(run.path)))]
     if isinstance(run.spec, LiveSpec):
-        return _to_set(run)
-    if _is_emulated(run):
-        return ["The lab knows no setting that shortens such pauses."]
-    return [
-        "The lab knows no setting that shortens such pauses. Find out which load causes them:",
-        f"    wblab why {name} --prove",
-    ]
+        return found or ([] if group.longest.blame == "not writeback" else _to_set(run))
+    if known:
+        measured = f" ({known.measured})" if known.measured else ""
+        found.append(f"In the lab, {known.what} {'shortened' if measured else 'may shorten'} such pauses{measured}.")
+    found += lines(tried, "", "") if tried else []
+    if known and _is_emulated(run):
+        found.append(f"    wblab run {shlex.quote(str(run.path))} --set {known.setting}")
+    return found
 
 
 def _to_set(run: "Run") -> list[str]:
@@ -220,6 +263,22 @@ def _to_set(run: "Run") -> list[str]:
 def _is_emulated(run: "Run") -> bool:
     """Whether a run was made in an emulator, whose time is that of instructions: nothing can be proved there."""
     return "machine" in run.record
+
+
+def _print_json(run: "Run", found: "list[Explained]", attempt: "Callable[[Group], Tried | None]") -> None:
+    """Print all explanations; the longest pause of the first cause has what was tried for it."""
+    from wblab.report.whyanswer import groups, sentence
+    from wblab.study.designs.counterfactual.words import table
+
+    tables = [_table(run, item) for item in found]
+    if causes := groups([item.explanation for item in found]):
+        tried = attempt(causes[0])
+        chosen = next(each for each, item in zip(tables, found, strict=True) if item.explanation is causes[0].longest)
+        chosen["sentence"] = sentence(causes[0])
+        chosen["tried"] = table(tried) if tried else None
+    print(json.dumps(tables, indent=2))
+    if causes and tried and tried.is_interrupted:
+        raise KeyboardInterrupt
 
 
 def _table(run: "Run", found: "Explained") -> dict[str, Any]:

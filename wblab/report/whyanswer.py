@@ -72,6 +72,9 @@ def _main(item: Explanation) -> tuple[Chain, Request | None]:
     return item.chains[place], item.requests[place] if item.requests else None
 
 
+main_chain = _main
+
+
 def _kind(chain: Chain) -> str:
     return "" if chain.end == REQUEST else chain.links[-1][1]
 

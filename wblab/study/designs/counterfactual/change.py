@@ -1,16 +1,20 @@
 """Changes to a repeated run: stop a load, or apply a remedy."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any, Protocol
 
 from wblab.core.errors import InputError, nearest
-from wblab.core.spec import Phase, Spec
-from wblab.core.tables import from_table
+from wblab.core.spec import Agent, Phase, Spec
+from wblab.core.tables import from_table, to_table
 from wblab.core.units import Nanoseconds
-from wblab.lab.specfile import phase_of, read_setting, set_key
+from wblab.lab.specfile import phase_of, read_setting, set_key, spec_of
+from wblab.report.enumeration import enumerated
 
 _PHASE = "remedy"
+# A program in an agent's place: it must not end by itself, and ends well on SIGTERM. Without any agent the guest would
+# lack what agents need, such as groups with writeback of their own.
+_IDLE = ("python3", "-c", "import signal; signal.pthread_sigmask(signal.SIG_BLOCK, {15}); signal.sigwait({15})")
 
 
 class Change(Protocol):
@@ -78,11 +82,67 @@ class Stops:
 
 
 @dataclass(frozen=True)
+class LeftOut:
+    """Leave out loads and agents: each load is stopped at a moment of its own, before it first does anything.
+
+    loads: with these moments, in ns after the loads' start. agents: a program that only sleeps takes their place.
+    """
+
+    loads: tuple[tuple[str, int], ...]
+    agents: tuple[str, ...] = ()
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The names of what is left out."""
+        return (*(load for load, _ in self.loads), *self.agents)
+
+    @property
+    def name(self) -> str:
+        """The names, as a sentence lists them."""
+        return enumerated(self.names)
+
+    @property
+    def called(self) -> str:
+        """The suffix of the names of runs without these."""
+        return f"without_{'_'.join(self.names)}"[:40]
+
+    def applied(self, spec: Spec, at_ns: int) -> Spec:
+        """Return the spec without these; `at_ns` does not count. Raises InputError for an unknown load."""
+        for load, time_ns in self.loads:
+            spec = Stop(load).applied(spec, time_ns)
+        return replace(spec, agent={**spec.agent, **dict.fromkeys(self.agents, Agent(argv=_IDLE))})
+
+
+@dataclass(frozen=True)
+class Edit:
+    """Change the spec from the very beginning: keys and values as `wblab run --set` takes them."""
+
+    settings: tuple[str, ...]
+
+    @property
+    def name(self) -> str:
+        """The settings."""
+        return ", ".join(self.settings)
+
+    @property
+    def called(self) -> str:
+        """The suffix of the names of runs with these settings."""
+        return "with_settings"
+
+    def applied(self, spec: Spec, at_ns: int) -> Spec:
+        """Return the spec with these settings; `at_ns` does not count. Raises InputError."""
+        table = to_table(spec)
+        for setting in self.settings:
+            set_key(table, *read_setting(setting, "disk.write_bps=2097152"))
+        return spec_of(table, exact=True)
+
+
+@dataclass(frozen=True)
 class Remedy:
     """Change settings: keys of a phase and their values, as KEY=VALUE."""
 
     settings: tuple[str, ...]
-    phase: Phase
+    phase: Phase = field(hash=False)
 
     @property
     def name(self) -> str:

@@ -74,5 +74,4 @@ class _Proof:
             store = Store.begin(self.path, plan, {self.chosen.build: self.kernel.describe()})
         self.stack.enter_context(store.held())
         clear_failed(store)
-        self.stack.callback(store.write_tables)
         return store, self.stack.enter_context(forked(1, store.room(), [self.chosen.build]))

@@ -1,0 +1,95 @@
+"""What is tried next on a run, and what follows: culprits, remedies, and how they stand to the sentence."""
+
+from dataclasses import replace
+
+import pytest
+
+from wblab.lab.places import PRESETS
+from wblab.lab.specfile import read_spec
+from wblab.study.designs.counterfactual.effect import Effect
+from wblab.study.designs.counterfactual.search import Question, Search, Without
+
+S = 10**9
+SPEC = read_spec(PRESETS / "base-device.toml")
+QUESTION = Question(
+    SPEC, "w1", stalled=("w1",), named=("l1",), likely=("l1", "l2"), others=("mw1",), wait="queue", disk="disk"
+)
+
+
+def effect(left_s, was_s=15):
+    return Effect(was_s * S, 3 * S // 10, int(left_s * S), int(left_s * S), was_s * S)
+
+
+def searched(question, left_s, helps=lambda item: 14):
+    """Return a search that tried all it wanted, two at a time. left_s: what is left of 15 s without some loads."""
+    search = Search(question)
+    for _ in range(100):
+        if not (wanted := search.wanted()[:2]):
+            return search
+        for item in wanted:
+            search.effects[item] = effect(left_s(set(item.names)) if isinstance(item, Without) else helps(item))
+    raise AssertionError("the search does not end")
+
+
+def left_out(search):
+    return [item.names for item in search.effects if isinstance(item, Without)]
+
+
+def test_the_named_load_is_left_out_first_and_settings_follow_at_once():
+    search = Search(QUESTION)
+    first, second, *_ = search.wanted()
+    assert first == Without(("l1",))
+    assert second.settings == ("disk.disk.queue.nr_requests=4",)
+    search = searched(QUESTION, lambda out: 0 if "l1" in out else 15)
+    assert (search.finding, search.culprits, left_out(search)) == ("agrees", ("l1",), [("l1",)])
+
+
+def test_if_the_named_load_does_not_count_others_are_left_out_until_one_does():
+    search = searched(QUESTION, lambda out: 0 if "l2" in out else 15)
+    assert (search.finding, search.culprits) == ("contradicts", ("l2",))
+    assert left_out(search) == [("l1",), ("l2",)]
+
+
+def test_loads_that_stall_only_together_are_found_as_a_set():
+    search = searched(QUESTION, lambda out: 0 if {"l1", "l2"} <= out else 15)
+    assert (search.finding, search.culprits, search.is_minimal) == ("contradicts", ("l1", "l2"), True)
+    assert ("mw1",) in left_out(search)  # alone, it does not count either
+
+
+def test_a_load_that_writes_little_is_found_too():
+    search = searched(QUESTION, lambda out: 0 if "mw1" in out else 15)
+    assert search.culprits == ("mw1",)
+
+
+@pytest.mark.parametrize(
+    ("is_own", "left_s", "finding", "culprits"),
+    [
+        (False, lambda out: 15, "alone", ()),
+        (True, lambda out: 15, "agrees", ()),
+        (False, lambda out: 0 if "l2" in out else 15, "found", ("l2",)),
+        (True, lambda out: 0 if "l2" in out else 15, "contradicts", ("l2",)),
+    ],
+)
+def test_where_nobody_else_is_named_all_others_are_left_out_at_once(is_own, left_s, finding, culprits):
+    search = searched(replace(QUESTION, named=(), is_own=is_own), left_s)
+    assert left_out(search)[0] == ("l1", "l2", "mw1")
+    assert (search.finding, search.culprits) == (finding, culprits)
+
+
+def test_a_trial_that_failed_decides_nothing_and_is_not_repeated():
+    search = Search(QUESTION)
+    search.effects[Without(("l1",))] = replace(effect(0), failure="no memory")
+    assert (search.finding, search.culprits) == ("undecided", ())
+    assert not any(isinstance(item, Without) for item in search.wanted())
+
+
+def test_only_settings_that_clearly_shorten_the_pauses_are_remedies_the_best_first():
+    left = {"4 requests": 2, "own dirty limit": 0.5, "WBT": 9, "io.max": 7.4}
+    search = searched(QUESTION, lambda out: 0, lambda item: left.get(item.short, 15))
+    assert [item.short for item, _ in search.remedies] == ["own dirty limit", "4 requests", "io.max"]
+
+
+def test_settings_are_chosen_for_the_load_that_counts():
+    search = searched(QUESTION, lambda out: 0 if "l2" in out else 15)
+    assert any("load.l2.ioclass=idle" in item.settings for item, _ in search.tried)
+    assert not any("load.mw1.ioclass=idle" in item.settings for item, _ in search.tried)

@@ -1,0 +1,88 @@
+"""What a change did to a pause: the pause at hand, and the longest one of the stalled loads meanwhile."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+from wblab.analysis.why.explain import Explanation
+from wblab.study.designs.counterfactual.row import Pause, Row
+
+# ends: at most a tenth of the pause is left, or less than the bound; shortens: at most half; lessens: less than 95 %.
+Verdict = Literal["ends", "shortens", "lessens", "moves", "unchanged", "lengthens", "failed"]
+
+_END, _CLEAR, _UNCHANGED = 0.1, 0.5, 0.05
+_CUT_NS = 1_000_000  # a pause that ends this close to the trial's end may have been cut short
+
+
+@dataclass(frozen=True)
+class Effect:
+    """The effect of a change. pause_ns: what is left of the pause at hand; was_ns: its length in the known run.
+
+    What is left is the load's pause that overlaps the known one for more than half of its own time, or the longest
+    overlap of another pause with it.
+
+    longest_ns, longest_was_ns: the longest pause of the stalled loads from their start to the trial's end, now and in
+    the known run. is_cut: that pause still went on at the trial's end. failure: why there is no effect.
+    """
+
+    was_ns: int
+    bound_ns: int
+    pause_ns: int = 0
+    longest_ns: int = 0
+    longest_was_ns: int = 0
+    is_cut: bool = False
+    failure: str = ""
+
+    @property
+    def of_pause(self) -> Verdict:
+        """The verdict on the pause at hand alone, by which a culprit is judged."""
+        return "failed" if self.failure else _verdict(self.was_ns, self.pause_ns, self.bound_ns)
+
+    @property
+    def of_all(self) -> Verdict:
+        """The verdict on the pause and on all other pauses of the stalled loads, by which a remedy is judged."""
+        if self.failure:
+            return "failed"
+        left_ns = max(self.pause_ns, self.longest_ns)
+        found = _verdict(max(self.was_ns, self.longest_was_ns), left_ns, self.bound_ns)
+        return "moves" if found not in CLEAR and self.of_pause in CLEAR else found
+
+    @property
+    def left_ns(self) -> int:
+        """The longest pause that is left."""
+        return max(self.pause_ns, self.longest_ns)
+
+
+CLEAR: tuple[Verdict, ...] = ("ends", "shortens")
+
+
+def effect(known: Row, trial: Row, pause: Explanation, stalled: Sequence[str], bound_ns: int) -> Effect:
+    """Return the effect of a trial's change. stalled: the loads whose pauses have the same cause as `pause`."""
+    _, longest_end_ns, longest_ns = trial.longest(stalled, trial.end_ns)
+    return Effect(
+        was_ns=pause.pause_ns,
+        bound_ns=bound_ns,
+        pause_ns=max((_left(item, pause) for item in trial.pauses.get(pause.load, ())), default=0),
+        longest_ns=longest_ns,
+        longest_was_ns=known.longest(stalled, trial.end_ns)[2],
+        is_cut=longest_end_ns >= trial.end_ns - _CUT_NS,
+    )
+
+
+def _left(item: Pause, known: Explanation) -> int:
+    """Return how much of a known pause is left as this one: all of it if it is the same, else the overlap."""
+    start, end, pause = item
+    shared_ns = min(end, known.end_ns) - max(start, known.start_ns)
+    if shared_ns <= 0:
+        return 0
+    return pause if 2 * shared_ns > end - start else min(pause, shared_ns)
+
+
+def _verdict(was_ns: int, left_ns: int, bound_ns: int) -> Verdict:
+    if left_ns <= max(_END * was_ns, min(bound_ns, _CLEAR * was_ns)):
+        return "ends"
+    if left_ns <= _CLEAR * was_ns:
+        return "shortens"
+    if abs(left_ns - was_ns) <= _UNCHANGED * was_ns:
+        return "unchanged"
+    return "lessens" if left_ns < was_ns else "lengthens"

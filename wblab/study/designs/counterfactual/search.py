@@ -1,0 +1,152 @@
+"""Which changes to try next on a run, after those tried so far: without whom the pause ends, what shortens it.
+
+Pure: a question and effects give the next changes, and at the end the culprits and the remedies.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Literal
+
+from wblab.core.spec import Spec
+from wblab.study.designs.counterfactual.candidates import Candidate, Wait, candidates
+from wblab.study.designs.counterfactual.effect import CLEAR, Effect
+
+Finding = Literal["agrees", "contradicts", "found", "alone", "undecided"]
+
+
+@dataclass(frozen=True)
+class Without:
+    """Leave loads or agents out."""
+
+    names: tuple[str, ...]
+
+
+Try = Without | Candidate
+
+
+@dataclass(frozen=True)
+class Question:
+    """A pause: why, and what shortens it? Names are those of loads and agents.
+
+    stalled: the loads whose pauses have the same cause. named: whom the sentence names as the cause, beside them;
+    is_own: it names the load itself, or a child of it.
+    likely, others: who else may be left out; the likely ones are tried one by one. disk: whose queue the load waited
+    for, or its own.
+    """
+
+    spec: Spec
+    load: str
+    stalled: tuple[str, ...]
+    named: tuple[str, ...]
+    likely: tuple[str, ...]
+    others: tuple[str, ...]
+    wait: Wait
+    disk: str
+    is_own: bool = False
+
+    @property
+    def all(self) -> tuple[str, ...]:
+        """All who may be left out, in the order of their trials."""
+        return tuple(dict.fromkeys((*self.named, *self.likely, *self.others)))
+
+
+@dataclass
+class Search:
+    """What was tried for a question, with the effects. failed trials count as tried, and decide nothing."""
+
+    question: Question
+    effects: dict[Try, Effect] = field(default_factory=dict)
+
+    def wanted(self) -> list[Try]:
+        """Return what to try next, the most telling first; empty if nothing is left."""
+        blame = [item for item in map(_without, self._blame()) if item not in self.effects]
+        return [*blame, *self._remedies()]
+
+    @property
+    def culprits(self) -> tuple[str, ...]:
+        """The smallest set without which the pause ends or is clearly shorter; empty if none was found."""
+        found = [names for names, effect in self._left_out().items() if effect.of_pause in CLEAR]
+        return min(found, key=lambda names: (len(names), self._left_out()[names].pause_ns), default=())
+
+    @property
+    def finding(self) -> Finding:
+        """How the trials stand to the sentence.
+
+        agrees: without those named it ends, or without all others it does not, if it names the stalled load itself.
+        contradicts: the opposite. found: it names nobody, and without somebody it ends. alone: without all others it
+        does not end. undecided: too little was tried.
+        """
+        q = self.question
+        counts = self._counts(q.named or q.all)
+        if counts is None:
+            return "undecided"
+        if q.named or q.is_own:
+            return "agrees" if counts == bool(q.named) else "contradicts"
+        return "found" if counts else "alone"
+
+    @property
+    def is_minimal(self) -> bool:
+        """Whether nobody of the culprits can be spared."""
+        return all(self._counts(names) is not None for names in _one_less(self.culprits))
+
+    @property
+    def remedies(self) -> list[tuple[Candidate, Effect]]:
+        """The settings tried that end or clearly shorten the pauses, the best first."""
+        found = [(item, effect) for item, effect in self.tried if effect.of_all in CLEAR]
+        return sorted(found, key=lambda each: each[1].left_ns)
+
+    @property
+    def tried(self) -> list[tuple[Candidate, Effect]]:
+        """All settings tried, in that order."""
+        return [(item, effect) for item, effect in self.effects.items() if isinstance(item, Candidate)]
+
+    def without(self, names: Sequence[str]) -> Effect | None:
+        """Return what leaving these out did; None if it was not tried."""
+        return self._left_out().get(tuple(sorted(names)))
+
+    def _blame(self) -> list[tuple[str, ...]]:
+        """Return whom to leave out next: those named; if they do not count, or nobody is named, all others in steps."""
+        first = self.question.named or self.question.all
+        counts = self._counts(first)
+        if counts is None:
+            return [first] if first else []
+        return [] if counts == bool(self.question.named) else next(filter(None, self._steps()), [])
+
+    def _steps(self) -> Iterator[list[tuple[str, ...]]]:
+        """Yield what is left of each step: likely ones, all together, each of all, and at last all but one."""
+        q = self.question
+        yield self._untried([(name,) for name in q.likely])
+        if len(self.culprits) == 1:
+            return
+        yield self._untried([q.all])
+        if self.culprits:
+            yield self._untried([(name,) for name in q.all])
+            yield self._untried(_one_less(self.culprits))
+
+    def _remedies(self) -> list[Try]:
+        """Return the settings to try next; none for a pause that nobody causes and that no setting is known for."""
+        q = self.question
+        guess = self.culprits or q.named or (q.likely if q.wait != "other" else ())
+        offered = candidates(q.spec, q.wait, q.disk, guess, q.stalled)
+        known = {item.settings for item, _ in self.tried}
+        return [item for item in offered if item.settings not in known]
+
+    def _untried(self, sets: Sequence[tuple[str, ...]]) -> list[tuple[str, ...]]:
+        return [names for names in sets if names and _without(names) not in self.effects]
+
+    def _counts(self, names: Sequence[str]) -> bool | None:
+        """Whether leaving these out ends or clearly shortens the pause; None if that is not known."""
+        found = self.without(names)
+        return None if found is None or found.failure else found.of_pause in CLEAR
+
+    def _left_out(self) -> Mapping[tuple[str, ...], Effect]:
+        return {item.names: effect for item, effect in self.effects.items() if isinstance(item, Without)}
+
+
+def _without(names: Sequence[str]) -> Without:
+    return Without(tuple(sorted(names)))
+
+
+def _one_less(names: tuple[str, ...]) -> list[tuple[str, ...]]:
+    """Return the sets that lack one of these names; none for a single name."""
+    return [tuple(each for each in names if each != name) for name in names] if len(names) > 1 else []

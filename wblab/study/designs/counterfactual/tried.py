@@ -1,0 +1,190 @@
+"""Try a sentence of `wblab why` on its own run: without those it names, and with settings that may help."""
+
+import time
+from collections.abc import Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass, replace
+from itertools import count
+from pathlib import Path
+
+from wblab.analysis.runs.run import Run, guest_spec
+from wblab.analysis.why.account import REQUEST, RUNNABLE
+from wblab.analysis.why.explain import Explanation
+from wblab.analysis.why.request import READ
+from wblab.core.errors import InputError
+from wblab.core.spec import Spec
+from wblab.core.units import NS_PER_S
+from wblab.kernels import Kernel, KernelResolver
+from wblab.lab.progress import bar
+from wblab.report.whyanswer import Group, main_chain
+from wblab.study.designs.counterfactual.bench import LATE, Bench, Made, bench
+from wblab.study.designs.counterfactual.candidates import Wait
+from wblab.study.designs.counterfactual.change import LeftOut, Remedy
+from wblab.study.designs.counterfactual.effect import Effect, effect
+from wblab.study.designs.counterfactual.row import row_of
+from wblab.study.designs.counterfactual.search import Question, Search, Try, Without
+from wblab.study.designs.counterfactual.trial import changed_spec, loads_start_ns, suspects
+from wblab.study.work import own_program
+
+_BEFORE_NS = 1_000_000  # a load is stopped this long before it first does anything
+_MARGIN_NS = NS_PER_S  # guest time after the pause
+_EXACT_NS = 1000
+_LOOK_S = 0.2
+_COMM = 15  # the kernel cuts the names of tasks
+_THROTTLED = "throttled"
+_NAME = "trial"
+_WAITS: dict[str, Wait] = {REQUEST: "queue", RUNNABLE: "processor"}
+
+
+@dataclass(frozen=True)
+class Tried:
+    """What was tried for a pause. why_not: why nothing was, or not all: in words; empty if all was."""
+
+    pause: Explanation
+    search: Search | None
+    why_not: str = ""
+    is_interrupted: bool = False
+
+
+def try_on_run(run: Run, group: Group, place: Path, resolve: KernelResolver, time_s: float, bound_ns: int) -> Tried:  # noqa: PLR0913, PLR0917
+    """Try the longest pause of a group on its run, for at most `time_s`. An interrupt ends the trials, too.
+
+    place: where the rows of trials are kept. bound_ns: a pause of at most this length counts as gone.
+    """
+    until_s = time.monotonic() + time_s
+    pause = group.longest
+    try:
+        kernel = _kernel(run, resolve)
+        search = Search(question_of(run, group))
+    except InputError as error:
+        return Tried(pause, None, str(error))
+    try:
+        with bench(run, kernel, place, until_s) as at:
+            return _tried(_Judge(run, pause, search.question, bound_ns), search, at, until_s)
+    except InputError as error:
+        return Tried(pause, search, str(error))
+    except KeyboardInterrupt:
+        return Tried(pause, search, "interrupted", is_interrupted=True)
+
+
+def _tried(judge: "_Judge", search: Search, at: Bench, until_s: float) -> Tried:
+    """Try what the search wants, several at a time, until nothing is left or the time is over."""
+    out: dict[str, Try] = {}
+    numbers = count()
+    with ExitStack() as stack:
+        report = None
+        while True:
+            wanted = [item for item in search.wanted() if item not in out.values()]
+            if known := next(((item, row) for item in wanted if (row := at.kept(judge.spec(item)))), None):
+                search.effects[known[0]] = judge.effect(*known)
+                continue  # what is wanted next may be something else
+            for item in wanted[: at.slots - len(out)] if time.monotonic() < until_s else ():
+                out[key := str(next(numbers))] = item
+                at.give(key, judge.spec(item))
+            if not out:
+                return Tried(judge.about, search, LATE if wanted else "")
+            report = report or stack.enter_context(bar("trying it on this run"))  # a thread: it follows the forks
+            report(None, f"{len(search.effects)} tried")
+            for key, made in at.ended(_LOOK_S):
+                item = out.pop(key)
+                if made != LATE:
+                    search.effects[item] = judge.effect(item, made)
+
+
+class _Judge:
+    """Turns what is to be tried into specs, and what was made of those into effects."""
+
+    def __init__(self, run: Run, pause: Explanation, question: Question, bound_ns: int) -> None:
+        self._run = run
+        self.about = pause
+        self._stalled = question.stalled
+        self._bound_ns = bound_ns
+        self._known = row_of(run, run)
+        self._start_ns = loads_start_ns(run) - run.zero_ns
+
+    def spec(self, item: Try) -> Spec:
+        """Return the spec of a trial. It ends after the pause; with a setting, which may move the pause, later."""
+        change = left_out(self._run, item.names) if isinstance(item, Without) else item.change
+        more_ns = _MARGIN_NS if isinstance(item, Without) else max(_MARGIN_NS, self.about.pause_ns)
+        spec = changed_spec(self._run, change, 0, self.about.end_ns - self._start_ns + more_ns)
+        return replace(spec, name=_NAME)
+
+    def effect(self, item: Try, made: Made) -> Effect:
+        """Return the effect of a trial."""
+        pause = self.about
+        nothing = Effect(pause.pause_ns, self._bound_ns)
+        if isinstance(made, str):
+            return replace(nothing, failure=made)
+        if 0 <= made.differs_ns < self._changed_ns(item) - _EXACT_NS:
+            return replace(nothing, failure="it differs before the change, so it says nothing")
+        return effect(self._known, made, pause, self._stalled, self._bound_ns)
+
+    def _changed_ns(self, item: Try) -> int:
+        """Return until when a trial must equal the known run: not at all if its guest is another one from the start."""
+        if isinstance(item, Without):
+            change = left_out(self._run, item.names)
+            return 0 if change.agents else self._start_ns + min(time_ns for _, time_ns in change.loads)
+        return self._start_ns if isinstance(item.change, Remedy) else 0
+
+
+def left_out(run: Run, names: Sequence[str]) -> LeftOut:
+    """Return the change that leaves out loads, just before they first do anything, and agents."""
+    start_ns, spec = loads_start_ns(run), guest_spec(run)
+    times = []
+    for item in run.loads:
+        if item.name in names:
+            sleeps_ns = item.load.idle_ns(0) if item.load.sleeps_first else 0
+            at_ns = int(item.boundaries_ns[0]) + sleeps_ns - start_ns - _BEFORE_NS
+            times.append((item.name, max(_BEFORE_NS, at_ns)))
+    return LeftOut(tuple(times), tuple(name for name in spec.agent if name in names))
+
+
+def question_of(run: Run, group: Group) -> Question:
+    """Return what to try for the longest pause of a group."""
+    spec, pause = guest_spec(run), group.longest
+    stalled = tuple(dict.fromkeys(item.load for item in group.items))
+    chain, request = main_chain(pause)
+    others = suspects(run, pause)
+    likely = [name for name in others if spec.load[name].role == "offender"]
+    whose = _who(spec, group.party)
+    named = (whose,) if whose in {*others, *spec.agent} else ()
+    disk = request.name if request and request.name in spec.disk else ""
+    return Question(
+        spec=spec,
+        load=pause.load,
+        stalled=stalled,
+        named=named,
+        likely=(*likely, *spec.agent),
+        others=tuple(name for name in others if name not in likely),
+        wait=_WAITS.get(chain.end, "limit" if chain.links[-1][1] == _THROTTLED else "other"),
+        disk=disk or _disk(spec, named[0] if named else pause.load),
+        is_own=whose == pause.load,
+    )
+
+
+def _who(spec: Spec, party: str) -> str:
+    """Return the load or agent of a party of a sentence, or whose child it is; empty if it is neither."""
+    name = party.removeprefix(READ).partition("'s ")[0]
+    known = {each[:_COMM]: each for each in (*spec.agent, *spec.load)}
+    return known.get(name[:_COMM], "")
+
+
+def _disk(spec: Spec, name: str) -> str:
+    return spec.disk_of(name) if name in spec.load else spec.first_disk
+
+
+def _kernel(run: Run, resolve: KernelResolver) -> Kernel:
+    """Return the kernel of a run. Raises InputError for a run that cannot be repeated to the bit here."""
+    spec = guest_spec(run)
+    if "machine" in run.record:
+        raise InputError("in an emulator, time is that of instructions, so a change is felt before it is made")
+    if spec.clock.mode != "virtual":
+        raise InputError("it was made in real time, where no two runs are identical")
+    kernel = resolve(spec.kernel.build)
+    used = (run.record.get("kernel") or {}).get("build_id"), (run.record.get("guest") or {}).get("program_sha256")
+    for there, here, what in zip(
+        used, (kernel.build_id, own_program()), ("kernel build", "lab or Python"), strict=True
+    ):
+        if there != here:
+            raise InputError(f"it was made with another {what}: 'wblab rerun' it, and ask of the new run")
+    return kernel
