@@ -4,13 +4,14 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from wblab.analysis.why.account import ASLEEP, CUT_OFF, REQUEST, RUNNABLE, RUNNING, STOPPED, UNEXPLAINED, Chain
-from wblab.analysis.why.blame import is_polling
+from wblab.analysis.why.blame import is_own_sleep
 from wblab.analysis.why.explain import NO_ONE, Cause, Explanation
 from wblab.analysis.why.kinds import UNKNOWN, what_of
 from wblab.analysis.why.request import JOURNAL, JOURNALS, READ, Request
 from wblab.analysis.why.tasks import is_kernel_thread
 from wblab.core.units import Bytes
 from wblab.report.enumeration import enumerated
+from wblab.report.pollingtext import looked
 from wblab.report.quantities import duration, percent, size
 
 _THROTTLED = "throttled"
@@ -20,6 +21,8 @@ _NEARLY_ALL = 0.9  # of a pause: a cause of less than this is printed with its t
 _LEAST = 0.1  # of a pause: a known cause of more than this is the answer, though more is unknown
 _MOST_LOADS = 3
 _NOT_KNOWN = (UNEXPLAINED, UNKNOWN.name)
+_SHARE = 4  # a call is named if at least a fourth of a pause passed in it
+_FOR_CHILDREN = ("wait4", "waitid", "clone", "clone3", "vfork")  # they say nothing of what the child waited for
 # How a queue of 4 requests changed the longest pause, by the kind of wait that the disk's queue caused.
 _MEASURED = {"journal writes block": "15.6 s became 1.3 s", "commit": "7.5 s became 0.35 s"}
 
@@ -87,9 +90,16 @@ def party(item: Explanation) -> str:
     if chain.links[-1][1] == _THROTTLED:
         cause = _throttled(item)
         return next(iter(cause.dirty), "") if cause else ""
+    if item.polling and _is_polled(item, chain):
+        kept = item.polling.kept
+        return next(iter(kept[0].request.ahead), "") if len(kept) == 1 and kept[0].request else ""
     if len(chain.links) == 1:
         return next(iter(item.ran), "") if chain.end == RUNNABLE else ""
     return chain.links[-1][0] if chain.end in (RUNNING, RUNNABLE, ASLEEP) else ""
+
+
+def _is_polled(item: Explanation, chain: Chain) -> bool:
+    return item.polling is not None and item.polling.may_wait and item.polling.holds(chain)
 
 
 def _throttled(item: Explanation) -> Cause | None:
@@ -99,19 +109,28 @@ def _throttled(item: Explanation) -> Cause | None:
 def sentence(group: Group) -> str:
     """Return one sentence for pauses of one cause: who stalled whom, for how long and how."""
     loads = list(dict.fromkeys(item.load for item in group.items))
-    calls = list(dict.fromkeys(item.causes[0].call for item in group.items if item.causes and item.causes[0].call))
+    calls = list(dict.fromkeys(filter(None, map(_called, group.items))))
     times = {1: "once", 2: "twice"}.get(len(group.items), f"{len(group.items)} times")
     upto = "for" if len(group.items) == 1 else "for up to"
-    where = f" in {_listed([f'{call}()' for call in calls])}" if calls else ""
+    where = f" in {_listed(calls)}" if calls else ""
     were = "was" if len(loads) == 1 else "were"
     because = f"{_because(group)}{_of_it(group.longest)}"
     return f"{_listed(loads)} {were} stalled {times}{where}, {upto} {duration(group.longest.pause_ns)}: {because}."
 
 
+def _called(item: Explanation) -> str:
+    """Return the system call in which most of a pause passed, and which child of the load made it; empty if unknown."""
+    cause = item.causes[0] if item.causes else None
+    if cause is None or not cause.call or cause.call in _FOR_CHILDREN or _SHARE * cause.time_ns < item.pause_ns:
+        return ""
+    child = cause.task.removeprefix(f"{item.load}'s ")
+    return f"{cause.call}() of its {child}" if child else f"{cause.call}()"
+
+
 def _of_it(item: Explanation) -> str:
     """Return how much of a pause its main cause explains; empty where that is nearly all of it, in one wait."""
     main, request = _main(item)
-    if main.time_ns > _NEARLY_ALL * item.pause_ns or main.end == UNEXPLAINED:
+    if main.time_ns > _NEARLY_ALL * item.pause_ns or main.end == UNEXPLAINED or _is_polled(item, main):
         return ""
     requests = item.requests or (None,) * len(item.chains)
     alike_ns = sum(
@@ -130,7 +149,7 @@ def _first(request: Request | None) -> str:
     return next(iter(request.ahead), "") if request else ""
 
 
-def _because(group: Group) -> str:  # noqa: PLR0911 - one for each end of a chain
+def _because(group: Group) -> str:  # noqa: PLR0911, PLR0912 - one for each end of a chain
     item = group.longest
     chain, request = _main(item)
     name, did = chain.links[-1]
@@ -138,6 +157,8 @@ def _because(group: Group) -> str:  # noqa: PLR0911 - one for each end of a chai
         ("it", "was", "it") if len({each.load for each in group.items}) == 1 else ("they", "were", "them")
     )
     holder = f"{name}, which {alone} waited for," if len(chain.links) > 1 else alone
+    if item.polling and _is_polled(item, chain):
+        return looked(item.polling)
     if chain.end == REQUEST:
         return _behind(chain, request, alone == "it")
     if did == _THROTTLED:
@@ -160,8 +181,6 @@ def _because(group: Group) -> str:  # noqa: PLR0911 - one for each end of a chai
             if did == "frozen"
             else f"{name} was stopped by a signal or a freezer"
         )
-    if is_polling(item.chains, item.pause_ns):
-        return f"{name} slept again and again, as a program that polls does; the trace does not show what for"
     if chain.end == ASLEEP:
         return f"{holder} slept on a timer of its own: not caused by writeback"
     if chain.end == CUT_OFF:
@@ -170,6 +189,8 @@ def _because(group: Group) -> str:  # noqa: PLR0911 - one for each end of a chai
         return f"{holder} waited {what_of(did)}, until a signal interrupted that"
     if chain.end == UNEXPLAINED:
         return _unexplained(item, alone)
+    if is_own_sleep(chain):
+        return f"{holder} waited with a timeout, and the trace does not show what for"
     return f"{holder} waited for a timer ({did})"
 
 

@@ -4,11 +4,11 @@ from collections.abc import Callable, Mapping
 from itertools import zip_longest
 
 from wblab.analysis.why.account import RUNNABLE, RUNNING, UNEXPLAINED
-from wblab.analysis.why.blame import is_polling
 from wblab.analysis.why.ends import end_of
 from wblab.analysis.why.explain import Cause, Explanation
 from wblab.analysis.why.request import READ, Request
 from wblab.analysis.why.shares import of_all
+from wblab.report.pollingtext import polled
 from wblab.report.quantities import duration, moment, percent
 from wblab.report.quantities import size as size_text
 
@@ -40,10 +40,11 @@ def main_causes(item: Explanation) -> list[Cause]:
 def of_cause(item: Explanation, cause: Cause) -> list[str]:
     """Describe one cause of a pause: what the load waited for, what ended the wait, and the I/O ahead in the queue."""
     call = f"{cause.call}()" if cause.call else "the kernel"
-    waited = f"It waited {duration(cause.time_ns)} in {call}"
+    who = cause.task or "It"
+    waited = f"{who} waited {duration(cause.time_ns)} in {call}"
     if cause.waits > 1:
         times = f"{duration(cause.time_ns)} in all, {duration(cause.longest_ns)} at most"
-        waited = f"It waited {cause.waits} times in {call} ({times})"
+        waited = f"{who} waited {cause.waits} times in {call} ({times})"
     where = f" (block {cause.block}{', ' + cause.is_of if cause.is_of else ''})" if cause.block >= 0 else ""
     where = where or (f" ({cause.file})" if cause.file else "")
     by = f", until {cause.waker} woke it" if cause.waker else ""
@@ -102,8 +103,8 @@ def of_rest(item: Explanation) -> list[str]:
             lines.append(f"It was {did} for {duration(item.parts[what])}{rest}.")
     if item.blame == "not writeback":
         lines.append("Most of it was not caused by writeback or the disk.")
-    if is_polling(item.chains, item.pause_ns):
-        lines.append("It slept again and again, as a program that polls does. The trace does not show what for.")
+    if item.polling and item.polling.may_wait:
+        lines += polled(item.polling)
     if item.unknown_ns:
         lines.append(
             f"{duration(item.unknown_ns)} is unknown: the stacks of sleeper and waker are missing or disagree."

@@ -13,6 +13,7 @@ RUNNING, RUNNABLE, ASLEEP, UNEXPLAINED = "running", "runnable", "asleep", "unkno
 REQUEST, STOPPED, CUT_OFF = "request", "stopped", "signal"
 _AT_ONCE_NS = 1_000_000
 _DEEPEST = 8
+_PARENTS = FOR_CHILDREN | {"kernel_clone"}  # the latter: until a child begins its program (vfork)
 IDLE = "idle"  # the kind of wait of kernel threads without work
 
 Link = tuple[str, str]  # a task's name and its state: a kind of wait, running or runnable
@@ -26,7 +27,7 @@ class Chain:
     for the processor. asleep: it slept on its own timer. stopped: it was stopped from outside. signal: a signal
     interrupted its wait; what would have ended it is not known. unknown: the trace does not show it. waits: the number
     of the last link's waits; longest_ns, row: the longest of them, and the span of `Recorded.offcpu` with which it
-    began.
+    began; last_row: that of the last of them.
     """
 
     links: tuple[Link, ...]
@@ -35,6 +36,7 @@ class Chain:
     waits: int = field(default=1, compare=False)
     longest_ns: int = field(default=0, compare=False)
     row: int = field(default=-1, compare=False)
+    last_row: int = field(default=-1, compare=False)
 
 
 @dataclass(frozen=True)
@@ -91,6 +93,19 @@ def account(recorded: Recorded, pid: int, start_ns: int, end_ns: int) -> Account
     return Account({what: time_ns for what, time_ns in parts.items() if time_ns}, tuple(waits), lost_ns)
 
 
+def followed(recorded: Recorded, wait: Wait, deepest: int = _DEEPEST) -> list[Wait]:
+    """Return the waits of the child that a task waited for, if they are most of the time; otherwise the wait itself."""
+    child = -1
+    if deepest and not _PARENTS.isdisjoint(recorded.sleep_stack(wait.row)):
+        end, holder = _end(recorded, wait)
+        child = -1 if end else holder
+    if child <= 0:
+        return [wait]
+    waits = account(recorded, child, wait.start_ns, wait.end_ns).waits
+    found = [each for one in waits for each in followed(recorded, one, deepest - 1)]
+    return found if 2 * sum(each.time_ns for each in found) > wait.time_ns else [wait]
+
+
 def _kind(recorded: Recorded, row: int) -> Kind:
     """Return the kind of a wait: that of both stacks, or of the sleeper's alone if a signal interrupted the wait."""
     found = recorded.verdict(row)
@@ -111,7 +126,7 @@ class _Found:
         """Add time to a chain."""
         old = self._by.get((links, end), Chain(links, end, 0, 0))
         longest = (time_ns, row) if time_ns > old.longest_ns else (old.longest_ns, old.row)
-        self._by[links, end] = Chain(links, end, old.time_ns + time_ns, old.waits + 1, *longest)
+        self._by[links, end] = Chain(links, end, old.time_ns + time_ns, old.waits + 1, *longest, row)
 
     def longest_first(self) -> list[Chain]:
         """Return all chains."""

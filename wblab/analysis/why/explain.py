@@ -19,12 +19,14 @@ from wblab.analysis.why.account import (
     Wait,
     account,
     chains,
+    followed,
 )
 from wblab.analysis.why.blame import Blame, blamed, unexplained_ns
 from wblab.analysis.why.flushed import NOBODY
 from wblab.analysis.why.inodes import Inodes, read_inodes
 from wblab.analysis.why.kinds import what_of
 from wblab.analysis.why.objects import identified
+from wblab.analysis.why.polling import Polling, polling_of
 from wblab.analysis.why.recorded import Recorded
 from wblab.analysis.why.request import Request, disk_of, disk_words, named, request_of
 from wblab.analysis.why.requests import Party, device_number
@@ -46,7 +48,7 @@ class Cause:
     if none or unknown; is_of: what the block is a part of, see `objects.identified`. file: the file that it waited for,
     or for a page of it: inode and name, as far as known. written, dirty: while throttled, the bytes that the disk
     completed, and those dirty when that began, by who dirtied them; places: the dirty bytes by disk. events: the
-    evidence, as places in the trace.
+    evidence, as places in the trace. task: the load's child that waited; empty for the load itself.
     """
 
     kind: str
@@ -67,6 +69,7 @@ class Cause:
     events: tuple[int, ...]
     disk: str = "the disk"
     places: dict[str, Bytes] = field(default_factory=dict)
+    task: str = ""
 
 
 @dataclass(frozen=True)
@@ -75,6 +78,7 @@ class Explanation:
 
     parts and chains add up to the pause. requests: for each chain, the request that ended its longest wait, if one did.
     ran: if the load was mostly ready without a processor, how long each task ran meanwhile, the longest first.
+    polling: the task whose own sleeps are much of the pause, None if that is no task.
     """
 
     load: str
@@ -87,6 +91,7 @@ class Explanation:
     causes: tuple[Cause, ...]
     requests: tuple[Request | None, ...] = ()
     ran: dict[str, int] = field(default_factory=dict)
+    polling: Polling | None = None
 
     @property
     def unknown_ns(self) -> int:
@@ -96,12 +101,16 @@ class Explanation:
     @property
     def blame(self) -> Blame:
         """Whether writeback caused most of it."""
-        return blamed(self.chains, self.pause_ns)
+        return blamed(self.chains, self.pause_ns, self._may_wait)
 
     @property
     def unexplained_ns(self) -> int:
         """The time whose chain ends without a known cause."""
-        return unexplained_ns(self.chains, self.pause_ns)
+        return unexplained_ns(self.chains, self._may_wait)
+
+    @property
+    def _may_wait(self) -> bool:
+        return self.polling is not None and self.polling.may_wait
 
 
 def explain(run: Run, recorded: Recorded, load: str = "", bound_ns: int = DEFAULT_BOUND_NS) -> list[Explanation]:
@@ -138,6 +147,7 @@ def _explained(  # noqa: PLR0913, PLR0917
         requests=tuple(request_of(run, recorded, chain.row) if chain.end == REQUEST else None for chain in left),
         causes=tuple(_causes(run, recorded, inodes, item, spent)),
         ran=_ran(recorded, item.pid, start_ns, end_ns) if 2 * parts.get(RUNNABLE, 0) > pause_ns else {},
+        polling=polling_of(run, recorded, left, pause_ns, (start_ns, end_ns)),
     )
 
 
@@ -180,16 +190,24 @@ def _chains_without(found: list[Chain], meant_ns: int) -> list[Chain]:
         taken = min(meant_ns, chain.time_ns)
         meant_ns -= taken
         if chain.time_ns > taken:
-            left.append(replace(chain, time_ns=chain.time_ns - taken))
+            left.append(_left_of(chain, taken))
     return sorted(left, key=lambda each: -each.time_ns)
 
 
+def _left_of(chain: Chain, taken_ns: int) -> Chain:
+    """Return a chain without the load's intended sleep, which was the last of its waits."""
+    left_ns, meant = chain.time_ns - taken_ns, chain.end == ASLEEP and taken_ns > 0
+    longest_ns = min(chain.longest_ns, left_ns)
+    waits, last_row = max(1, chain.waits - meant), chain.last_row - meant  # rows are in order of task and time
+    return replace(chain, time_ns=left_ns, waits=waits, longest_ns=longest_ns, last_row=last_row)
+
+
 def _causes(run: Run, recorded: Recorded, inodes: Inodes, item: LoadCycles, spent: Account) -> list[Cause]:
-    by_kind: dict[str, list[Wait]] = {}
-    for wait in spent.waits:
+    by_kind: dict[tuple[str, str], list[Wait]] = {}
+    for wait in (each for own in spent.waits for each in followed(recorded, own)):
         if wait.kind != ASLEEP:
-            by_kind.setdefault(wait.kind, []).append(wait)
-    found = [_cause(run, recorded, inodes, item, kind, waits) for kind, waits in by_kind.items()]
+            by_kind.setdefault((recorded.name(int(recorded.offcpu.pid[wait.row])), wait.kind), []).append(wait)
+    found = [_cause(run, recorded, inodes, item, kind, waits) for (_, kind), waits in by_kind.items()]
     return sorted(found, key=lambda each: -each.time_ns)
 
 
@@ -199,11 +217,11 @@ def _cause(  # noqa: PLR0913, PLR0917
     longest = max(waits, key=lambda wait: wait.time_ns)
     last = recorded.ends(longest.row)
     stack, spans = recorded.sleep_stack(longest.row), recorded.offcpu
-    verdict = recorded.verdict(longest.row)
+    verdict, pid = recorded.verdict(longest.row), int(spans.pid[longest.row])
     wake_rank = int(spans.wake_rank[last])
-    at = recorded.awaited.before(item.pid, int(spans.rank[longest.row]), _last_sleep(recorded, longest.row))
+    at = recorded.awaited.before(pid, int(spans.rank[longest.row]), _last_sleep(recorded, longest.row))
     block, is_of = _object(run, recorded, inodes, at, stack) if at >= 0 else (NOBODY, "")
-    file, file_event = _file(recorded, inodes, item.pid, longest.row)
+    file, file_event = _file(recorded, inodes, pid, longest.row)
     events = [int(recorded.awaited.rank[at]) if at >= 0 else NOBODY, file_event, int(spans.rank[longest.row])]
     request: Request | None = None
     written: dict[str, Bytes] = {}
@@ -218,6 +236,7 @@ def _cause(  # noqa: PLR0913, PLR0917
         dirty, places = _dirty(run, recorded, first)
     return Cause(
         kind=kind,
+        task=recorded.name(pid) if pid != item.pid else "",
         what=what_of(kind),
         time_ns=sum(wait.time_ns for wait in waits),
         waits=len(waits),

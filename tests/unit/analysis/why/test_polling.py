@@ -1,0 +1,83 @@
+"""A task that looks again and again for something is not acquitted, and who may have kept it is named."""
+
+from itertools import pairwise
+
+import pytest
+from support.blametraces import Story
+from support.runs import MS
+
+from wblab.report.pollingtext import looked
+from wblab.report.whyanswer import groups, sentence
+
+from .conftest import MW1
+from .test_explain import FLUSHER, JOURNAL, L1, NAP, NAP_ENDS, SHADOW, SHADOW_ENDS, one
+from .test_parties import CHILD, CHILD_ENDED, DD, NAMES, WAIT4
+
+KEPT = "it may have waited for dd, which had waited for writeback for 850 ms behind data of l1, and went on before"
+TIMEOUT = ("__schedule", "schedule", "do_select", "sys_select")
+BACKOFF = (0, 100, 300, 700, 1000)
+
+
+def polls(story_run, times_ms, kept_until_ms, stack=NAP):
+    """A load that looks for something at these times, while dd waits for the journal behind l1's data."""
+    story = Story(dict(NAMES))
+    for page in range(100):
+        story.dirty(0, L1, 13, page)
+    story.submit(0, FLUSHER, 1000, 800, inode=13)
+    story.submit(0, JOURNAL, 200, 8, rwbs="WSM")
+    story.switch(0, DD, 0, stack=SHADOW)
+    last_ms = 0
+    for at_ms, until_ms in pairwise(times_ms):
+        story.switch(at_ms * MS, MW1, 0, stack=stack)
+        if last_ms < kept_until_ms <= until_ms:
+            story.complete(kept_until_ms * MS, 1000, 800)
+            story.complete(kept_until_ms * MS, 200, 8)
+            story.wake(kept_until_ms * MS, 0, DD, SHADOW_ENDS)
+            story.switch(kept_until_ms * MS, 0, DD)
+            story.switch(kept_until_ms * MS, DD, 0, stack=NAP)
+        story.wake(until_ms * MS, 0, MW1, NAP_ENDS)
+        story.switch(until_ms * MS, 0, MW1)
+        last_ms = until_ms
+    return one(story_run, story)
+
+
+@pytest.mark.parametrize("stack", [NAP, TIMEOUT])
+def test_growing_intervals_are_polling_too_and_who_went_on_before_the_last_look_is_named(story_run, stack):
+    found = polls(story_run, BACKOFF, 850, stack)
+    assert found.blame == "not known"
+    (kept,) = found.polling.kept
+    assert (kept.name, kept.kept_ns, found.polling.may_wait) == ("dd", 850 * MS, True)
+    assert KEPT in looked(found.polling)
+    (group,) = groups([found])
+    assert "slept" in sentence(group)
+    assert "not caused by writeback" not in sentence(group)
+    assert found.unexplained_ns > found.pause_ns // 2 or stack is TIMEOUT
+
+
+def test_who_went_on_earlier_is_not_what_was_polled_for(story_run):
+    found = polls(story_run, BACKOFF, 650)
+    assert (found.polling.kept, found.blame) == ((), "not known")
+    assert "no task that had waited for writeback went on before its last look" in looked(found.polling)
+
+
+def test_one_sleep_acquits_only_if_nobody_was_kept_until_its_end(story_run):
+    assert polls(story_run, (0, 1000), 400).blame == "not writeback"
+    assert polls(story_run, (0, 1000), 850).blame == "not known"
+
+
+def test_a_load_that_waits_for_its_child_names_the_call_of_the_child(story_run):
+    story = Story(dict(NAMES))
+    story.fork(0, MW1, CHILD)
+    story.submit(0, JOURNAL, 200, 8, rwbs="WSM")
+    story.switch(0, MW1, CHILD, stack=WAIT4)
+    story.switch(0, CHILD, 0, stack=SHADOW)
+    story.complete(900 * MS, 200, 8)
+    story.wake(900 * MS, 0, CHILD, SHADOW_ENDS)
+    story.switch(900 * MS, 0, CHILD)
+    story.wake(1000 * MS, CHILD, MW1, CHILD_ENDED)
+    story.switch(1000 * MS, CHILD, MW1)
+    found = one(story_run, story)
+    (cause,) = found.causes
+    assert (cause.kind, cause.task, cause.call) == ("journal writes block", "mw1's sync", "openat")
+    (group,) = groups([found])
+    assert sentence(group).startswith("mw1 was stalled once in openat() of its sync, for 1 s: ")

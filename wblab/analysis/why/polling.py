@@ -1,0 +1,123 @@
+"""Tasks that look again and again for something: the trace shows their sleeps, not what they look for.
+
+Such a task may wait for another one that waits for the disk, so its sleeps acquit nobody. What the trace does show is
+who went on before its last look, after writeback had kept it for most of that time: the task may have waited for that.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from wblab.analysis.runs.run import Run
+from wblab.analysis.why.account import ASLEEP, REQUEST, RUNNABLE, RUNNING, Chain, chains
+from wblab.analysis.why.blame import blame_of, is_own_sleep
+from wblab.analysis.why.recorded import Recorded
+from wblab.analysis.why.request import Request, request_of
+from wblab.analysis.why.tasks import is_kernel_thread
+
+_SHARE = 4  # of a pause, at least a fourth is spent asleep
+_MOST = 2
+_LITTLE = 0.01  # of a pause: what is left of the load's own sleep after the one that it meant
+_JUST = 0.01  # of a pause: a task that runs, rather than sleeps, may look all the time
+
+
+@dataclass(frozen=True)
+class Kept:
+    """A task that writeback kept for most of the time, and that then went on before another one's last look.
+
+    kept_ns: how long; chain, request: the longest of its waits, and the request that ended it, if one did.
+    """
+
+    name: str
+    load: str
+    kept_ns: int
+    chain: Chain
+    request: Request | None
+
+
+@dataclass(frozen=True)
+class Polling:
+    """A task that looked for something, as far as its sleeps show.
+
+    times: how often it slept or waited with a timeout; 0 if it ran all the time. kept: what it may have waited for.
+    """
+
+    task: str
+    times: int
+    longest_ns: int
+    is_asleep: bool
+    kept: tuple[Kept, ...]
+
+    @property
+    def may_wait(self) -> bool:
+        """Whether it may have waited for something else: it looked more than once, or somebody went on meanwhile."""
+        return self.times > 1 or bool(self.kept)
+
+    def holds(self, chain: Chain) -> bool:
+        """Whether a chain of the pause is part of it."""
+        if self.times:
+            return is_own_sleep(chain)
+        return chain.end in (RUNNING, RUNNABLE) and chain.links[-1][0] == self.task
+
+
+def polling_of(
+    run: Run, recorded: Recorded, found: Sequence[Chain], pause_ns: int, span_ns: tuple[int, int]
+) -> Polling | None:
+    """Return what the chains of a pause show of polling; None if its time was spent otherwise. span_ns: its cycle's."""
+    start_ns, end_ns = span_ns
+    slept = [each for each in found if is_own_sleep(each) and each.time_ns > _LITTLE * pause_ns]
+    if _SHARE * sum(each.time_ns for each in slept) > pause_ns:
+        spans, longest = recorded.offcpu, max(slept, key=lambda each: each.time_ns)
+        last = max((each.last_row for each in slept), key=lambda row: int(spans.ts_ns[row]))
+        window_ns = int(spans.ts_ns[last]), int(spans.woken_ns[recorded.ends(last)])
+        own = {int(spans.pid[row]) for each in slept for row in (each.row, each.last_row)}
+        return Polling(
+            task=_sleeper(recorded, longest),
+            times=sum(each.waits for each in slept),
+            longest_ns=max(each.longest_ns for each in slept),
+            is_asleep=all(each.end == ASLEEP for each in slept),
+            kept=_kept(run, recorded, start_ns, window_ns, own),
+        )
+    ran = [each for each in found if each.end in (RUNNING, RUNNABLE) and len(each.links) > 1]
+    ran = [each for each in ran if not is_kernel_thread(each.links[-1][0])]
+    if 2 * sum(each.time_ns for each in ran) <= pause_ns:
+        return None
+    name = ran[0].links[-1][0]
+    kept = _kept(run, recorded, start_ns, (end_ns - round(_JUST * pause_ns), end_ns), set())
+    others = tuple(each for each in kept if each.name != name)
+    return Polling(name, 0, ran[0].longest_ns, False, others) if others else None
+
+
+def _sleeper(recorded: Recorded, chain: Chain) -> str:
+    """Return who slept; if its children did so in turn, the parent, which looks in between."""
+    pids = recorded.offcpu.pid
+    are_children = len(chain.links) > 1 and pids[chain.row] != pids[chain.last_row]
+    return chain.links[-2 if are_children else -1][0]
+
+
+def _kept(
+    run: Run, recorded: Recorded, start_ns: int, window_ns: tuple[int, int], without: set[int]
+) -> tuple[Kept, ...]:
+    """Return the tasks that went on in a window, after writeback had kept them for most of the time; longest first."""
+    spans, (from_ns, until_ns) = recorded.offcpu, window_ns
+    blocked_ns = np.minimum(spans.woken_ns, until_ns) - np.maximum(spans.ts_ns, start_ns)
+    tasks, places = np.unique(spans.pid, return_inverse=True)
+    sums_ns = np.bincount(places, np.maximum(blocked_ns, 0), len(tasks))
+    went = np.unique(spans.pid[(spans.woken_ns > max(from_ns, start_ns)) & (spans.woken_ns <= until_ns)])
+    found = []
+    for pid in np.intersect1d(tasks[2 * sums_ns > until_ns - start_ns], went).tolist():
+        if pid in without or is_kernel_thread(recorded.name(pid)):
+            continue
+        its = [each for each in chains(recorded, pid, start_ns, until_ns) if blame_of(each) == "writeback"]
+        kept_ns = sum(each.time_ns for each in its)
+        if 2 * kept_ns > until_ns - start_ns:
+            request = request_of(run, recorded, recorded.request(its[0].row)) if its[0].end == REQUEST else None
+            found.append(Kept(recorded.name(pid), recorded.tasks.load_of(pid), kept_ns, its[0], request))
+    by_itself = [each for each in found if not any(_waited_for(each, other) for other in found)]
+    return tuple(sorted(by_itself, key=lambda each: -each.kept_ns)[:_MOST])
+
+
+def _waited_for(one: Kept, other: Kept) -> bool:
+    """Whether a task only waited for another of its own load, such as its child."""
+    return one.load == other.load != "" and other.name in {name for name, _ in one.chain.links[1:]}
