@@ -1,5 +1,6 @@
 """In virtual time the same spec, seed and kernel build give the same bytes; the seed alone changes them."""
 
+import sys
 import tempfile
 from dataclasses import replace
 from pathlib import Path
@@ -18,6 +19,7 @@ from wblab.analysis.runs.run import Run
 from wblab.core.rundir import TRACE
 from wblab.kernels import find_kernel
 from wblab.lab.tools import tool_path
+from wblab.study.inputs import excuses
 
 EVENTS = '["block:block_rq_*", "jbd2", "sched:sched_switch", "writeback:balance_dirty_pages"]'
 FILES = '"filemap", "writeback:writeback_dirty_folio"'
@@ -111,6 +113,37 @@ def test_only_the_seed_changes_a_run(shared_lab):
 
 def test_the_name_and_directory_of_a_run_do_not_change_it(shared_lab, lab):
     assert digest(shared_lab.run("base")) == digest(lab.run("base", "name=a-longer-name.than-before"))
+
+
+def test_packages_of_the_host_reach_only_programs_that_ask_for_them(lab, monkeypatch):
+    """How many entries a directory has decides how often it is read, and each system call moves all later events."""
+    with tempfile.TemporaryDirectory(dir="/var/tmp", prefix="wblab-tests-") as environment:
+        packages = Path(environment, "lib", "python3", "site-packages")
+        packages.mkdir(parents=True)
+        Path(environment, "bin").mkdir()
+        Path(environment, "bin", "python3").symlink_to(sys.executable)
+        monkeypatch.setattr(sys, "prefix", environment)
+        plain, asking = (run_of_python(lab, code) for code in PROGRAMS)
+        for number in range(300):
+            (packages / f"a-directory-without-anything-in-it-{number}").mkdir()
+        later, asking_later = (run_of_python(lab, code) for code in PROGRAMS)
+    assert first_differences(plain, later) == []
+    assert excuses(plain, later) == []
+    assert first_differences(asking, asking_later) != []
+    (excuse,) = excuses(asking, asking_later)
+    assert excuse.startswith("the runs used different programs in the guest: the lab's packages ")
+
+
+# A module that does not exist is looked for in all directories of the path.
+PROGRAMS = (
+    "import json, wblab.core.units, importlib.util as of; of.find_spec('none')",
+    "import json, importlib.util as of; of.find_spec('none') # wblab",
+)
+
+
+def run_of_python(lab, code):
+    load = f"load={{go={{kind='command', wait='1s', argv=['python3', '-c', \"{code}\"]}}}}"
+    return lab.run("base", 'trace.events=["raw_syscalls", "sched:sched_switch"]', load)
 
 
 def test_the_path_and_inodes_of_shared_memory_do_not_change_a_run(lab, monkeypatch):

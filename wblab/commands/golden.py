@@ -65,7 +65,9 @@ def _of_series(arguments: argparse.Namespace) -> None:
     if arguments.json:
         print(json.dumps({name: list(map(_json, some)) for name, some in found.items()}, indent=2))
     if strange := [f"{one.preset} on {name}" for name, some in found.items() for one in some if not one.fits]:
-        raise WblabError(f"not as expected: {', '.join(strange)}")
+        stale = sorted({name for some in found.values() for one in some for name in one.verdict.stale})
+        why = f"; recorded with another version of {', '.join(stale)}: make expected" if stale else ""
+        raise WblabError(f"not as expected: {', '.join(strange)}{why}")
 
 
 def _compared(series: str, arguments: argparse.Namespace) -> "list[Compared]":

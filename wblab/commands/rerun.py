@@ -146,9 +146,9 @@ def _say(first: "Run", second: "Run", *, as_json: bool) -> None:
     from wblab.analysis.runs.difference import first_differences
     from wblab.study.inputs import excuses
 
-    for excuse in excuses(first, second):
-        print(printable(f"wblab: {excuse}"), file=sys.stderr)
     differences = first_differences(first, second)
+    for excuse in excuses(first, second) if differences else ():
+        print(printable(f"wblab: {excuse}"), file=sys.stderr)
     if as_json:
         both = {"first": str(first.path), "second": str(second.path)}
         print(json.dumps(both | {"differences": [asdict(item) for item in differences]}, indent=2))

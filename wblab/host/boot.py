@@ -17,7 +17,7 @@ from wblab.core.status import FAILED, PHASES, Message
 from wblab.core.units import NS_PER_S
 from wblab.host.channel import Channel
 from wblab.host.collect import take_over
-from wblab.host.lab import Lab
+from wblab.host.guestlab import GuestLab
 from wblab.host.limits import Limits, check_disks, check_files, check_own, check_said, check_wall
 from wblab.host.mkfs import Mkfs
 from wblab.host.parameters import check_taken
@@ -29,7 +29,6 @@ from wblab.host.scratch import KERNEL, reclaim
 from wblab.host.silence import Silence
 from wblab.host.usage import descendants, waited_ns
 from wblab.lab.formats import CONSOLE
-from wblab.lab.places import SHARE
 from wblab.lab.printable import printable
 
 _END = b"x"
@@ -74,7 +73,7 @@ class Boot:
     texts: Mapping[str, str] = field(default_factory=dict)
     one_processor: bool = False
     shared_processor: bool = False
-    lab: Lab | None = None
+    lab: GuestLab | None = None
     samples_fd: int | None = None
     console_fd: int = 0
     parameters: Sequence[str] = ()
@@ -198,8 +197,12 @@ def _start(request: Boot, control_far: socket.socket, status_write: int) -> Reap
             descriptors[layout.SAMPLES_FD] = request.samples_fd
         if request.console_fd:
             descriptors[request.console_fd] = console.fileno()
-        directories = {layout.LAB_FD: SHARE, layout.PACKAGES_FD: request.lab.packages} if request.lab else {}
+        directories = (
+            {layout.LAB_FD: request.lab.modules, layout.PACKAGES_FD: request.lab.packages} if request.lab else {}
+        )
         for number, directory in directories.items():
+            if directory is None:
+                continue
             descriptors[number] = os.open(directory, os.O_RDONLY | os.O_DIRECTORY)
             stack.callback(os.close, descriptors[number])
         order = ConfinedCommand(

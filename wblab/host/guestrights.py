@@ -3,18 +3,16 @@
 from collections.abc import Sequence
 from itertools import chain
 
+from wblab.host.guestlab import GuestLab
 from wblab.host.installation import check_no_home, needed
-from wblab.host.lab import Lab
 from wblab.host.sandbox import DISTRIBUTION, Sandbox
-from wblab.lab.places import SHARE
 
 # What programs besides the lab's own look at: who they are, and what time zone this is.
 _FOR_PROGRAMS = ("/etc/passwd", "/etc/group", "/etc/nsswitch.conf", "/etc/localtime", "/etc/ld.so.preload")
-_LAB_PARTS = ("wblab", "misc", "experiments", "experiment.py", "live_experiment.py", "load.py")
 
 
 def guest_sandbox(
-    programs: Sequence[str], more: Sequence[str], lab: Lab | None, *, by_ptrace: bool, largest_file_bytes: int
+    programs: Sequence[str], more: Sequence[str], lab: GuestLab | None, *, by_ptrace: bool, largest_file_bytes: int
 ) -> Sandbox:
     """Return the sandbox of a guest's kernel. What it is not granted the guest cannot read, whoever it is in there.
 
@@ -23,15 +21,13 @@ def guest_sandbox(
     Raises WblabError for a Python that cannot be run, InputError where the lab or Python lie around somebody's home.
     """
     reads = {*DISTRIBUTION, *chain.from_iterable(map(needed, programs)), *more}
-    lists: tuple[str, ...] = ()
     if lab:
-        check_no_home(str(lab.packages))
-        reads |= {*_FOR_PROGRAMS, *needed(str(lab.python)), str(lab.packages)}
-        reads |= {str(SHARE / part) for part in _LAB_PARTS}
-        lists = (str(SHARE),)
+        reads |= {*_FOR_PROGRAMS, *needed(str(lab.python)), str(lab.modules)}
+        if lab.has_packages:
+            check_no_home(str(lab.packages))
+            reads.add(str(lab.packages))
     return Sandbox(
         reads=sorted(reads),
-        lists=lists,
         largest_file_bytes=largest_file_bytes,
         calls="kernel with ptrace" if by_ptrace else "kernel",
     )

@@ -1,15 +1,20 @@
-"""The lab itself, for guests in which its programs run: its directory, its packages and the Python that has them."""
+"""The lab itself, for guests in which its programs run: what it is there, its packages and the Python that has them."""
 
 import os
+import re
 import sys
 from dataclasses import dataclass
 from pathlib import Path
 
 from wblab.core.errors import InputError
+from wblab.core.layout import PACKAGES
+from wblab.core.spec import Spec
 from wblab.lab.places import INSTALLED, ROOT
 
 # What a guest mounts its own filesystems over: the host's files below are not to be seen there.
 HIDDEN = ("/tmp", "/run", "/mnt", "/dev", "/proc", "/sys")
+# The lab's command as a word of a command, no part of a path or of a module's name; or where the packages are.
+_ASKS = re.compile(rf"(?<![\w/.])wblab(?![\w.])|{re.escape(str(PACKAGES))}\b")
 
 
 @dataclass(frozen=True)
@@ -30,3 +35,17 @@ def lab() -> Lab:
     if any(python.is_relative_to(hidden) for hidden in HIDDEN):
         raise InputError(f"a guest cannot see {python}: use a Python that is not below {', '.join(HIDDEN)}")
     return Lab(python, packages)
+
+
+def asks_for_packages(spec: Spec) -> bool:
+    """Whether a command or an agent of a spec names `wblab`, or the packages' directory in the guest.
+
+    Others do not get them: how many packages a host has would reach their runs.
+    """
+    return any(_ASKS.search(word) for argv in commands(spec).values() for word in argv)
+
+
+def commands(spec: Spec) -> dict[str, tuple[str, ...]]:
+    """Return the commands of a spec's loads and agents, by the keys of those."""
+    of_loads = {f"load.{name}": tuple(getattr(load, "argv", ())) for name, load in spec.load.items() if load.needs_lab}
+    return of_loads | {f"agent.{name}": tuple(agent.argv) for name, agent in spec.agent.items()}

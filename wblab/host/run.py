@@ -24,10 +24,11 @@ from wblab.host.boot import Boot, Ended, boot
 from wblab.host.bundle import bundle
 from wblab.host.command import interpreter, kernel_arguments
 from wblab.host.disk import made_disks, mkfs_of
+from wblab.host.guestlab import GUESTS_PYTHON, GuestLab, guest_lab
 from wblab.host.guestmemory import boot_bytes
+from wblab.host.guestprograms import describe_programs
 from wblab.host.guestpython import describe_python
 from wblab.host.guestrights import guest_sandbox
-from wblab.host.lab import lab
 from wblab.host.limits import Limits
 from wblab.host.machine import describe_host, shared_memory
 from wblab.host.recorded import Finished, recorded
@@ -62,6 +63,8 @@ def run_experiment(  # noqa: PLR0913 - four of them by name
     def make(staged: Path, record: dict[str, Any]) -> Ended:
         program = bundle(interpreter())
         record["guest"] = _describe_program(program)
+        if guests_lab := guest_lab(request.traced):
+            record["guest"]["programs"] = describe_programs(request.traced, guests_lab)
         write_json(staged / EXPERIMENT, record)
         if kernel.config:
             shutil.copyfile(kernel.config, staged / CONFIG)
@@ -72,6 +75,7 @@ def run_experiment(  # noqa: PLR0913 - four of them by name
             staged,
             report,
             program=program,
+            guests_lab=guests_lab,
             limits=limits,
             readable=readable,
             samples_fd=samples_fd,
@@ -87,6 +91,7 @@ def _boot(  # noqa: PLR0913
     report: Report,
     *,
     program: Path,
+    guests_lab: GuestLab | None,
     limits: Limits,
     readable: Sequence[str],
     samples_fd: int | None,
@@ -94,7 +99,6 @@ def _boot(  # noqa: PLR0913
     made, memory_bytes = images(spec), boot_bytes(spec, kernel.processors)
     report(None, f"making the disk{'s' if len(made) > 1 else ''}")
     programs = [interpreter(), *filter(None, [tool_path("trace-cmd")])]
-    guests_lab = lab() if spec.needs_lab else None
     sandbox = guest_sandbox(
         programs,
         readable,
@@ -153,7 +157,7 @@ def guest_texts(spec: Spec, batch: int = 0) -> dict[str, str]:
     parameters = {
         "spec": to_table(anonymous),
         "tracecmd": str(tool_path("trace-cmd")),
-        "python": str(lab().python) if spec.needs_lab else "",
+        "python": str(GUESTS_PYTHON) if spec.needs_lab else "",
         "first_phase_ns": begins_ns[0],
         "batch": batch if spec.clock.mode == "virtual" else 0,
     }

@@ -1,8 +1,10 @@
 """Check a lesson: keep the predictions, make the student's runs, and judge the answers."""
 
+import json
 import re
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
+from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
@@ -10,12 +12,14 @@ from wblab.analysis.runs.digest import digest
 from wblab.analysis.runs.run import Run
 from wblab.core.errors import InputError, WblabError
 from wblab.core.spec import Spec
+from wblab.core.tables import to_table
 from wblab.lessons.figures import Figures, figures, over
 from wblab.lessons.judge import Judged, judge
 from wblab.lessons.lesson import SPEC, Lesson
 from wblab.lessons.quantity import read
 from wblab.lessons.runs import changed, original, spec
 from wblab.lessons.student import Student
+from wblab.study.inputs import inputs_of
 
 _DOTTED = (re.compile(r"(sysctl)\.(.+)"), re.compile(r"(cgroup)\.([^.]+)\.(files)\.(.+)"))
 
@@ -25,11 +29,15 @@ Changed = Callable[[str], dict[str, Any]]  # the table that a student changed fo
 
 @dataclass(frozen=True)
 class Checked:
-    """What a check found. run: the student's run, or nothing before the predictions are made; digest: of it."""
+    """What a check found.
+
+    run: the student's run, or nothing before the predictions are made; digest: of it. made_with: what decides that.
+    """
 
     judged: list[Judged]
     run: Path | None = None
     digest: str = ""
+    made_with: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def solved(self) -> bool:
@@ -61,7 +69,13 @@ def check(lesson: Lesson, student: Student, answers: Mapping[str, Any], table: C
         if question.kind == "change"
     }
     judged = judge(student.questions(lesson), answers, measured(lesson, wanted, make), after)
-    return Checked(judged, run.path, digest(run))
+    return Checked(judged, run.path, digest(run), made_with(run))
+
+
+def made_with(run: Run) -> dict[str, str]:
+    """Return what decides a run's digest, by name: its spec, and the other inputs, each as a digest or a short text."""
+    table = json.dumps(to_table(run.spec), sort_keys=True, default=str)
+    return {"numbers in the spec": sha256(table.encode()).hexdigest(), **inputs_of(run.record)}
 
 
 def measured(lesson: Lesson, wanted: Spec, make: Make) -> Figures:

@@ -35,7 +35,7 @@ def checked(at: Place, make: Make) -> tuple[Place, Checked]:
     answers |= at.state.of(at.lesson).expected
     found = check(at.lesson, at.state.who, answers, partial(at.folder.table, at.lesson), make)
     solved = {"solved": time.strftime("%Y-%m-%d")} if found.solved and not progress.solved else {}
-    return at.keep(digest=found.digest, **solved), found
+    return at.keep(digest=found.digest, made_with=dict(found.made_with), **solved), found
 
 
 def maker(at: Place, progress: Callable[[str], AbstractContextManager[Report]] = bar) -> Make:

@@ -36,12 +36,13 @@ _WIDTH = 77  # of a comment, in a terminal of 80 columns
 class Progress:
     """How far a lesson is.
 
-    expected: the predictions, as they were before the first run. digest: of the run. hints: how many were shown, by
-    question. solved: the day.
+    expected: the predictions, as they were before the first run. digest: of the run. made_with: what decides that, by
+    name. hints: how many were shown, by question. solved: the day.
     """
 
     expected: dict[str, str] = field(default_factory=dict)
     digest: str = ""
+    made_with: dict[str, str] = field(default_factory=dict)
     hints: dict[str, int] = field(default_factory=dict)
     solved: str = ""
 

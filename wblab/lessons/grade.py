@@ -21,8 +21,8 @@ from wblab.lessons.judge import Judged
 from wblab.lessons.lesson import Lesson
 from wblab.lessons.student import Student
 from wblab.report.enumeration import enumerated
+from wblab.study.inputs import different, reason
 
-_UNKNOWN = "not the one made here: another student's, or made with another Python, trace-cmd or kernel"
 LONGEST = 500  # letters of an answer that a report shows
 _WRITTEN = ("number", "sentence")  # kinds of question whose answers are a student's own; choices are often equal
 _MOST_NAMED = 3
@@ -34,6 +34,7 @@ class Graded:
     """One lesson in one folder. given: what the student wrote, by question, predictions left out.
 
     note: what a person should look at: a copied run, an unknown one, answers of another; or why it failed.
+    digest, made_with: of the run made here, and what decides it; recorded, recorded_with: those that the folder names.
     """
 
     folder: str
@@ -41,7 +42,9 @@ class Graded:
     lesson: str
     judged: Sequence[Judged] = ()
     digest: str = ""
+    made_with: Mapping[str, str] = field(default_factory=dict)
     recorded: str = ""
+    recorded_with: Mapping[str, str] = field(default_factory=dict)
     note: str = ""
     failed: bool = False
     given: Mapping[str, str] = field(default_factory=dict)
@@ -136,7 +139,17 @@ def _graded(given: Submission, lessons: Sequence[Lesson], make: Make) -> Iterato
                 for key, question in lesson.question.items()
                 if question.kind in _WRITTEN and str(answers.get(key, "")).strip()
             }
-            yield Graded(name, who, lesson.name, found.judged, found.digest, progress.digest, given=given_here)
+            here, theirs = (found.digest, found.made_with), (progress.digest, progress.made_with)
+            yield Graded(name, who, lesson.name, found.judged, *here, *theirs, given=given_here)
+
+
+def _otherwise(one: Graded) -> str:
+    """Return how a recorded run that nobody's folder leads to differs from the one made here, as far as is known."""
+    if not one.recorded_with:
+        return "not the one made here; its folder does not say what it was made with"
+    if differing := different(one.recorded_with, one.made_with):
+        return f"not the one made here: it was made with {printable(reason(differing))}"
+    return "not the one made here, though it was made with the same inputs: was progress.json changed?"
 
 
 def with_notes(found: Sequence[Graded]) -> list[Graded]:
@@ -155,8 +168,7 @@ def with_notes(found: Sequence[Graded]) -> list[Graded]:
             said.append(f"{', '.join(others)} has the same student, {printable(one.student.name)}")
         if one.recorded and one.recorded != one.digest and not one.failed:
             owner = owners.get((one.lesson, one.recorded))
-            whose = f"that of {owner.folder}" if owner else _UNKNOWN
-            said.append(f"the recorded run is {whose}")
+            said.append(f"the recorded run is {f'that of {owner.folder}' if owner else _otherwise(one)}")
         return "; ".join([*said, *alike.get((one.folder, one.lesson), ())])
 
     return [replace(one, note=note(one)) for one in found]

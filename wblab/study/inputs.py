@@ -17,11 +17,16 @@ _INPUTS = (
     ("host", "tools", "trace-cmd or mkfs"),
     ("host", "cpu", "processors"),
 )
+# In the record of runs in which programs of the host ran, with a digest for each.
+_PROGRAMS = ("guest", "programs", "programs in the guest")
 
 
 def inputs_of(record: Mapping[str, Any]) -> dict[str, str]:
     """Return the inputs in a run's record, by name: a short text each, or a digest of what is longer."""
-    return {what: _short((record.get(part) or {}).get(key)) for part, key, what in _INPUTS}
+    found = {what: _short((record.get(part) or {}).get(key)) for part, key, what in _INPUTS}
+    part, key, what = _PROGRAMS
+    programs = (record.get(part) or {}).get(key)
+    return found | ({what: _short(programs)} if programs else {})
 
 
 def different(first: Mapping[str, str], second: Mapping[str, str]) -> list[str]:
@@ -39,7 +44,7 @@ def excuses(first: "Run", second: "Run") -> list[str]:
     found = []
     if "real" in (first.spec.clock.mode, second.spec.clock.mode):
         found.append("no two runs in real time are identical")
-    for part, key, what in _INPUTS:
+    for part, key, what in (*_INPUTS, _PROGRAMS):
         values = [(run.record.get(part) or {}).get(key) for run in (first, second)]
         if values[0] != values[1]:
             found.append(f"the runs used different {what}: {' and '.join(_differing(*values))}")

@@ -14,8 +14,8 @@ import pytest
 from wblab.core.child import fork_child
 from wblab.core.syscalls import libc
 from wblab.host.command import interpreter
+from wblab.host.guestlab import GuestLab
 from wblab.host.guestrights import guest_sandbox
-from wblab.host.lab import Lab
 from wblab.host.sandbox import DISTRIBUTION, landlock_version
 
 pytestmark = pytest.mark.skipif(landlock_version() == 0, reason="the host's kernel has no Landlock")
@@ -151,8 +151,9 @@ def test_files_of_the_lab_s_programs_are_granted_individually(tmp_path):
     python.parent.mkdir(parents=True)
     python.write_text(f"#!/bin/sh\necho '[\"{modules}\"]'\n")
     python.chmod(0o755)
-    granted = guest_sandbox(["/usr/bin/env"], (), Lab(python, packages), by_ptrace=True, largest_file_bytes=1)
-    assert {str(python), str(modules), str(packages), *DISTRIBUTION} <= set(granted.reads)
+    lab = GuestLab(python, tmp_path / "lab", "", packages)
+    granted = guest_sandbox(["/usr/bin/env"], (), lab, by_ptrace=True, largest_file_bytes=1)
+    assert {str(python), str(modules), str(lab.modules), str(packages), *DISTRIBUTION} <= set(granted.reads)
     around = (tmp_path, tmp_path / "opt", tmp_path / "opt" / "python", python.parent, modules.parent, Path.home())
     assert not {"/", *map(str, around)} & set(granted.reads)
     assert granted.calls == "kernel with ptrace"

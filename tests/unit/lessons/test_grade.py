@@ -68,7 +68,24 @@ def test_a_lecturer_decides_the_course(handed_in, make):
     path = handed_in("ada")
     (found,) = grade([Submission(path, "other")], [LESSON], make, 1, silent)
     assert found.student == Student("ada", "other")
-    assert found.note.startswith("the recorded run is not the one made here: another student's, or")
+    assert found.note == "the recorded run is not the one made here; its folder does not say what it was made with"
+
+
+@pytest.mark.parametrize(
+    ("recorded_with", "says"),
+    [
+        ({"kernel builds": "b"}, "not the one made here: it was made with other kernel builds"),
+        ({"numbers": "1"}, "not the one made here: it was made with other numbers"),
+        ({}, "not the one made here, though it was made with the same inputs: was progress.json changed?"),
+    ],
+)
+def test_only_what_was_examined_is_a_reason_for_another_run(handed_in, graded, recorded_with, says):
+    path = handed_in("ada")
+    folder, state = Folder(path), Folder(path).state()
+    here = {"numbers": str(Student("ada", "course").seed_of(LESSON)), "kernel builds": "a"}
+    folder.keep(state.with_progress(LESSON, digest="other", made_with=here | recorded_with))
+    (found,) = graded(path)
+    assert found.note == f"the recorded run is {says}"
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,7 @@ import pytest
 
 from wblab.lab.places import PRESETS
 from wblab.lab.specfile import read_spec
-from wblab.study.inputs import excuses
+from wblab.study.inputs import different, excuses, inputs_of
 
 RECORD = {
     "kernel": {"build_id": "a" * 64},
@@ -23,6 +23,13 @@ def run(mode="virtual", **changed):
 
 def test_runs_with_equal_inputs_have_no_excuse():
     assert excuses(run(), run()) == []
+
+
+def test_programs_in_the_guest_are_inputs_only_of_runs_that_have_some():
+    first, second = (run(guest={"programs": {"python3": digest, "dd": "same"}}) for digest in "ab")
+    assert excuses(first, second) == ["the runs used different programs in the guest: python3 a and python3 b"]
+    assert different(inputs_of(first.record), inputs_of(second.record)) == ["programs in the guest"]
+    assert "programs in the guest" not in inputs_of(run().record)
 
 
 def test_real_time_is_an_excuse():

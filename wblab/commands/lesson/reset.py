@@ -19,7 +19,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def _reset(arguments: argparse.Namespace) -> None:
     at = place(arguments, arguments.lesson)
     kept = at.folder.reset(at.lesson, at.state.who)
-    at.keep(expected={}, digest="", hints={}, solved="")
+    at.keep(expected={}, digest="", made_with={}, hints={}, solved="")
     elsewhere = at.directory != Path()  # a shell in the lesson's directory is now in the one that is kept
     there = ["Go on in the new directory:", f"    cd {shlex.quote(str(at.directory))}"] if elsewhere else []
     print_wrapped([f"{at.lesson.name} is as it was at the start. Your files are in {kept}.", *there])

@@ -17,15 +17,13 @@ _MACHINE = ("/proc/cpuinfo", "/proc/mounts")
 class Sandbox:
     """What a process may still do. All paths are the host's; those that do not exist are left out.
 
-    runs: files and directories of which programs may be executed. reads: what may be read besides.
-    lists: directories of which the names may be read, but nothing below. keeps: directories in which regular files
-    may be made, changed and removed. owns: the same, and directories. largest_file_bytes: no file may grow larger.
-    calls: the list of system calls, `kernel`, `kernel with ptrace` or `tool`; "" for all.
+    runs: files and directories of which programs may be executed. reads: what may be read besides. keeps: directories
+    in which regular files may be made, changed and removed. owns: the same, and directories. largest_file_bytes: no
+    file may grow larger. calls: the list of system calls, `kernel`, `kernel with ptrace` or `tool`; "" for all.
     """
 
     runs: Sequence[str] = ()
     reads: Sequence[str] = ()
-    lists: Sequence[str] = ()
     keeps: Sequence[str] = ()
     owns: Sequence[str] = ()
     largest_file_bytes: int = 1 << 32
@@ -49,7 +47,6 @@ class Sandbox:
         wanted = (
             (self.runs, landlock.RUN | landlock.LIST),
             ((*self.reads, *_MACHINE), landlock.READ),
-            (self.lists, landlock.LIST),
             (self.keeps, landlock.KEEP),
             (self.owns, landlock.OWN),
             ((os.devnull,), landlock.USE),

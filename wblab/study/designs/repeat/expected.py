@@ -65,12 +65,18 @@ class Compared:
 
     @property
     def fits(self) -> bool:
-        """Whether the run is identical, or has other inputs and figures that were expected."""
-        return self.verdict.same or bool(self.verdict.differing and not self.strange)
+        """Whether the run is identical, or was made on a machine with other inputs and has figures that were expected.
+
+        What was recorded with another lab fits no run: it is stale, whatever the figures are.
+        """
+        return self.verdict.same or (self.verdict.excused and not self.strange)
 
     def __str__(self) -> str:
         if self.verdict.same:
             return "identical"
+        if stale := self.verdict.stale:
+            said = "; ".join(self.strange) or f"{self.figures} figures within the intervals"
+            return f"stale: recorded with another version of {', '.join(stale)} (make expected): {said}"
         if self.strange:
             return f"differs: {'; '.join(self.strange)}"
         if not self.verdict.differing:

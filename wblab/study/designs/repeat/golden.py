@@ -13,9 +13,11 @@ from typing import Any
 from wblab.analysis.runs.digest import digest
 from wblab.analysis.runs.run import Run
 from wblab.core.errors import InputError
+from wblab.core.spec import Spec
 from wblab.core.tables import to_table
 from wblab.host.bundle import sources_sha256
 from wblab.host.machine import distribution, hides_processor
+from wblab.lab.livespec import LiveSpec
 from wblab.lab.places import LINUX_UML, PRESETS
 
 FILE = PRESETS / "golden.json"
@@ -58,9 +60,14 @@ class Verdict:
     differing: tuple[str, ...]
 
     @property
+    def stale(self) -> tuple[str, ...]:
+        """The inputs of the checkout that differ: the golden run is of another lab, and says nothing about this one."""
+        return () if self.same else tuple(name for name in self.differing if name in _OF_CHECKOUT)
+
+    @property
     def excused(self) -> bool:
         """Whether the digests differ and only inputs of the machines explain it, none of the checkout."""
-        return not self.same and bool(self.differing) and not set(self.differing) & set(_OF_CHECKOUT)
+        return not self.same and bool(self.differing) and not self.stale
 
     def __str__(self) -> str:
         inputs = f"other inputs: {', '.join(self.differing)}" if self.differing else "the same inputs"
@@ -99,12 +106,16 @@ def seen(run: Run) -> Golden:
 
 def inputs(run: Run) -> dict[str, str]:
     """Return the inputs that a run's digest depends on, by name, each as a digest or a short text."""
-    checkout = (to_table(run.spec), sources_sha256(), [path.read_text() for path in _kernel_files()])
-    machine = (run.record[part][key] for part, key in _OF_MACHINE.values())
-    names = (*_OF_CHECKOUT, *_OF_MACHINE)
-    found = {name: _short(value) for name, value in zip(names, (*checkout, *machine), strict=True)}
+    found = of_checkout(run.spec)
+    found |= {name: _short(run.record[part][key]) for name, (part, key) in _OF_MACHINE.items()}
     hidden = _HIDES_PROCESSOR in run.record["kernel"]["features"] and hides_processor()
     return found | {_PROCESSOR: "hidden" if hidden else run.record["host"]["cpu"]}
+
+
+def of_checkout(spec: Spec | LiveSpec) -> dict[str, str]:
+    """Return the inputs of a spec's run that this checkout decides, by name. No run is needed to know them."""
+    values = (to_table(spec), sources_sha256(), [path.read_text() for path in _kernel_files()])
+    return {name: _short(value) for name, value in zip(_OF_CHECKOUT, values, strict=True)}
 
 
 def _kernel_files() -> list[Path]:

@@ -5,6 +5,7 @@ import json
 import pytest
 
 from wblab.core.errors import InputError
+from wblab.kernels import catalog
 from wblab.lab.formats import EXPECTED
 from wblab.lab.named import SPECS
 from wblab.study.designs.repeat import golden
@@ -15,6 +16,7 @@ from wblab.study.designs.repeat.expected import (
     Expected,
     Span,
     compare,
+    path_of,
     read_expected,
     spans,
     write_expected,
@@ -22,7 +24,10 @@ from wblab.study.designs.repeat.expected import (
 from wblab.study.designs.repeat.golden import Golden
 from wblab.study.designs.repeat.standard import plan_of
 
-INPUTS = {"the guest's program": "p", "the compiler": "gcc 12"}
+DEFAULT = catalog.load().default
+
+PROGRAM = "the guest's program"
+INPUTS = {PROGRAM: "p", "the compiler": "gcc 12"}
 GOLDEN = Golden("Debian 12, 7.2.11", "d1", INPUTS)
 EXPECTS = Expected(GOLDEN, {"w1.longest_pause_s": Span(1.0, 2.0), "l1.throughput_bps": Span(1e6, 2e6)})
 USUAL = {"w1.longest_pause_s": 1.5, "l1.throughput_bps": 1.5e6}
@@ -50,6 +55,28 @@ def test_other_inputs_are_compared_by_figures():
         "differs: w1.longest_pause_s is 19.5 s, expected 1 to 2 s; "
         "l1.throughput_bps is 488 KiB/s, expected 0.95 to 1.91 MiB/s"
     )
+
+
+@pytest.mark.parametrize("changed", [{PROGRAM: "q"}, {PROGRAM: "q", "the compiler": "gcc 14"}])
+def test_what_an_older_lab_recorded_is_stale_whatever_the_figures(changed):
+    found = compared("d2", INPUTS | changed)
+    assert not found.fits
+    assert str(found) == (
+        "stale: recorded with another version of the guest's program (make expected): 2 figures within the intervals"
+    )
+    assert compared("d1", INPUTS | changed).fits
+
+
+def test_what_is_expected_of_the_default_series_was_recorded_with_this_lab():
+    """It needs no kernel. The other series are compared where they are built, in tests/uml/test_expected.py."""
+    expected = read_expected(DEFAULT, path_of(DEFAULT))
+    for cell, seed in plan_of(DEFAULT, update=False).runs():
+        recorded = expected[cell.name].golden.inputs
+        here = golden.of_checkout(cell.with_seed(seed))
+        stale = [name for name, value in here.items() if recorded[name] != value]
+        assert not stale, (
+            f"{cell.name}: {', '.join(stale)} changed since {path_of(DEFAULT)} was recorded: make expected"
+        )
 
 
 def test_the_same_inputs_must_give_the_same_bytes():

@@ -1,0 +1,148 @@
+"""The lab as programs of a guest see it: a directory of fixed content, whatever lies about in the host's.
+
+Programs that imported the lab from where it is installed would depend on what else is there: byte code that is there,
+stale or missing, and how many other packages there are, which decides how often a directory is read. Each system call
+moves all later events. So guests get a copy: the lab's modules with byte code that is never checked against a source,
+and the files that its scripts read. A checkout and an installation give the same one.
+
+The interpreter's own packages reach a program in the same way, by their number and by .pth files. So it runs as that
+of an environment without packages (site in Python's library reference), which is in the copy too.
+"""
+
+import os
+import shutil
+import subprocess
+from collections.abc import Mapping
+from dataclasses import dataclass
+from hashlib import sha256
+from pathlib import Path
+from tempfile import mkdtemp
+
+from wblab.core import layout
+from wblab.core.errors import WblabError
+from wblab.core.spec import Spec
+from wblab.host.lab import asks_for_packages, lab
+from wblab.kernels.cache import room
+from wblab.lab.places import INSTALLED, PRESETS, ROOT, SHARE
+
+_SCRIPTS = ("experiment.py", "live_experiment.py", "load.py")
+# Python imports it, if there is one: this one stands before that of a host.
+_SITE = "sitecustomize.py"
+_NOTHING = "nothing"  # an empty directory, in the place of packages
+GUESTS_PYTHON = layout.LAB / "bin" / "python3"
+_ENVIRONMENT = "environment"
+_SETTINGS = "home = {}\ninclude-system-site-packages = false\n"
+_START = f'#!/bin/sh\nexec {layout.LAB}/{_ENVIRONMENT}/bin/python3 "$@"\n'
+
+_COMPILE = """
+import py_compile, sys
+place, shown = sys.argv[1:]
+unchecked = py_compile.PycInvalidationMode.UNCHECKED_HASH
+for name in sys.stdin.read().split("\\0"):
+    py_compile.compile(f"{place}/{name}", dfile=f"{shown}/{name}", doraise=True, invalidation_mode=unchecked)
+"""
+
+
+@dataclass(frozen=True)
+class GuestLab:
+    """The lab of one guest.
+
+    python: its interpreter. modules: the copy; sha256: of what is in it, whatever the interpreter. packages: the lab's,
+    or an empty directory for a spec that does not ask for them.
+    """
+
+    python: Path
+    modules: Path
+    sha256: str
+    packages: Path
+
+    @property
+    def has_packages(self) -> bool:
+        """Whether programs of the guest get the lab's packages."""
+        return not self.packages.is_relative_to(self.modules)
+
+
+def guest_lab(spec: Spec) -> GuestLab | None:
+    """Return the lab for a guest of a spec, if programs run there. Raises WblabError, InputError."""
+    if not spec.needs_lab:
+        return None
+    installed = lab()
+    modules, identity = copied(installed.python)
+    packages = installed.packages if asks_for_packages(spec) else modules / _NOTHING
+    return GuestLab(installed.python, modules, identity, packages)
+
+
+def copied(python: Path) -> tuple[Path, str]:
+    """Return the copy, made if it is not in the cache, and the digest of its files. Raises WblabError.
+
+    python: what compiles it, and runs it.
+    """
+    files = _files()
+    identity = _sha256(files)
+    about = f"{python} {python.stat().st_mtime_ns} {_COMPILE} {_SETTINGS} {_START} {layout.LAB} {identity}"
+    place = room("bundles") / sha256(about.encode()).hexdigest()[:32]
+    if not place.is_dir():
+        _make(files, place, python)
+    return place, identity
+
+
+def _files() -> dict[str, Path | None]:
+    """Return its files, by their names in it, in a fixed order; None stands for an empty one."""
+    trees = {
+        "wblab": ROOT / "wblab",
+        "misc/tracecmd": ROOT / "tracecmd" if INSTALLED else ROOT / "misc" / "tracecmd",
+        "experiments": PRESETS,
+    }
+    found: dict[str, Path | None] = {_SITE: None}
+    for name, tree in trees.items():
+        for path in sorted(tree.rglob("*")):
+            inside = path.relative_to(tree)
+            if path.is_file() and "__pycache__" not in inside.parts and inside.parts[0] != "share":
+                found[f"{name}/{inside}"] = path
+    return found | {name: SHARE / name for name in _SCRIPTS}
+
+
+def _sha256(files: Mapping[str, Path | None]) -> str:
+    total = sha256()
+    for name, path in files.items():
+        content = path.read_bytes() if path else b""
+        total.update(f"{name}\0{len(content)}\0".encode() + content)
+    return total.hexdigest()
+
+
+def _make(files: Mapping[str, Path | None], place: Path, python: Path) -> None:
+    partial = Path(mkdtemp(prefix=f"{place.name}.", dir=place.parent))  # runs side by side
+    try:
+        for name, source in files.items():
+            copy = partial / name
+            copy.parent.mkdir(parents=True, exist_ok=True)
+            copy.write_bytes(source.read_bytes() if source else b"")
+            copy.chmod(0o755 if name in _SCRIPTS else 0o644)
+        _add_python(partial, python)
+        modules = "\0".join(name for name in files if name.endswith(".py") and name not in _SCRIPTS)
+        command = [str(python), "-I", "-S", "-B", "-c", _COMPILE, str(partial), str(layout.LAB)]
+        done = subprocess.run(command, input=modules, capture_output=True, text=True, check=False, env={})
+        if done.returncode:
+            said = (done.stderr.strip().splitlines() or ["no reason given"])[-1]
+            raise WblabError(f"{python} cannot compile the lab for guests: {said}")
+        partial.chmod(0o755)
+        if not place.is_dir():
+            os.rename(partial, place)
+    except OSError as error:
+        if not place.is_dir():  # somebody else has made it meanwhile
+            raise WblabError(f"cannot make {place}: {error.strerror}") from None
+    finally:
+        shutil.rmtree(partial, ignore_errors=True)
+
+
+def _add_python(place: Path, python: Path) -> None:
+    """Write what starts the interpreter, as that of an environment without packages. Raises OSError."""
+    (place / _NOTHING).mkdir()
+    start = place / GUESTS_PYTHON.relative_to(layout.LAB)
+    start.parent.mkdir()
+    start.write_text(_START)
+    start.chmod(0o755)
+    programs = place / _ENVIRONMENT / "bin"
+    programs.mkdir(parents=True)
+    (programs / "python3").symlink_to(python)
+    (place / _ENVIRONMENT / "pyvenv.cfg").write_text(_SETTINGS.format(python.parent))
