@@ -112,7 +112,7 @@ def _kept(
         its = [each for each in chains(recorded, pid, start_ns, until_ns) if blame_of(each) == "writeback"]
         kept_ns = sum(each.time_ns for each in its)
         if 2 * kept_ns > until_ns - start_ns:
-            request = request_of(run, recorded, recorded.request(its[0].row)) if its[0].end == REQUEST else None
+            request = request_of(run, recorded, its[0].row) if its[0].end == REQUEST else None
             found.append(Kept(recorded.name(pid), recorded.tasks.load_of(pid), kept_ns, its[0], request))
     by_itself = [each for each in found if not any(_waited_for(each, other) for other in found)]
     return tuple(sorted(by_itself, key=lambda each: -each.kept_ns)[:_MOST])
