@@ -1,11 +1,12 @@
 """Lessons on real runs: sound for some students, done by a student at the command line, and graded."""
 
+import csv
 import json
 import os
 import pty
-import re
 import subprocess
 import sys
+from io import StringIO
 from pathlib import Path
 
 import pytest
@@ -101,12 +102,16 @@ def test_a_student_solves_the_first_lesson(lab, tmp_path, monkeypatch, capsys):
 def test_a_class_is_graded(lab, tmp_path, make, capsys):
     ada, bob = (hand_in(tmp_path / name, Student(name, "os"), LESSONS[:1], make).path for name in ("ada", "bob"))
     (bob / LESSONS[0].name / ANSWER).write_text((ada / LESSONS[0].name / ANSWER).read_text())
-    marks, own = tmp_path / "marks.csv", set(lab.results.glob("*_*"))
-    place = ["--exp", str(lab.results), "--csv", str(marks)]
+    marks, table, own = tmp_path / "marks.csv", tmp_path / "table.csv", set(lab.results.glob("*_*"))
+    place = ["--exp", str(lab.results), "--csv", str(marks), "--table", str(table)]
     assert main(["lesson", "grade", str(ada), str(bob), *place]) == 0
-    shown = capsys.readouterr().out.splitlines()
-    assert re.search(r" 5 of 5 +1 +all \d numbers: the same as |sentence", shown[1])
-    assert int(re.search(r" (\d) of 5 ", shown[2])[1]) < 5
+    assert "1 sentence cites its run. It counts once a person has read it" in capsys.readouterr().out
+    first, second = csv.DictReader(StringIO(table.read_text()))
+    counts = [[row[f"{LESSONS[0].name} {what}"] for what in ("right", "of", "to read")] for row in (first, second)]
+    assert counts[0] == ["5", "5", "1"]
+    assert int(counts[1][0]) < 5
+    assert f"numbers: the same as {ada}" in second["note"]
+    assert f"the sentence why: the same as {bob}" in first["note"]
     assert set(lab.results.glob("*_*")) == own  # students' runs are nobody's latest
     assert marks.read_text().count("\n") == 1 + 2 * len(LESSONS[0].question)
 

@@ -94,8 +94,12 @@ def _show(found: "Sequence[Graded]") -> None:
     ]
     Table(rows, ("folder", "student", "lesson", "right", "to read", "note")).show()
     if sentences := sum(one.to_read for one in found):
-        what = "1 sentence cites its run" if sentences == 1 else f"{sentences} sentences cite their runs"
-        print_wrapped(["", f"{what}. They count once a person has read them: --csv FILE has them all."])
+        what = (
+            "1 sentence cites its run. It counts once a person has read it"
+            if sentences == 1
+            else f"{sentences} sentences cite their runs. They count once a person has read them"
+        )
+        print_wrapped(["", f"{what}: --csv FILE has them all."])
 
 
 def _write(path: Path, text: str) -> None:
