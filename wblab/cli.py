@@ -11,7 +11,7 @@ from io import TextIOWrapper
 
 from wblab import __version__
 from wblab.commands.parser import Parser, Verb, add_verbs
-from wblab.core.errors import WblabError
+from wblab.core.errors import InputError, WblabError
 from wblab.lab.extras import missing_extra, require
 from wblab.lab.interruption import interruptible
 from wblab.lab.printable import printable
@@ -88,9 +88,12 @@ def main(argv: Sequence[str] | None = None) -> int:
     except BrokenPipeError:  # the reader of our output has seen enough
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
     except OSError as error:
+        where = printable(str(error.filename or "where it writes"))
+        if error.errno == errno.EACCES:  # of a file that somebody has closed to us
+            print(f"wblab: {where}: {error.strerror}: ask its owner, or name something else", file=sys.stderr)
+            return InputError.exit_code
         if error.errno not in _NO_ROOM:
             raise
-        where = printable(str(error.filename or "where it writes"))
         print(f"wblab: {where}: {error.strerror}: make room, or give --exp another directory", file=sys.stderr)
         return 1
     except KeyboardInterrupt:

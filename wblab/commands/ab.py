@@ -32,7 +32,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "Compare two kernels: build both, run the same specs with the same seeds on each until the differences are "
         "decided, and write a page and a text. They say what differs in source, options and patches, which figures "
         "differ, with intervals, and why the pauses that changed were as long. A and B are each a series, a tree, a "
-        "tarball, a built linux, a build id, a commit, or a file or directory of patches on the other one."
+        "tarball, a built linux, a build id, a commit, or a file or directory of patches on the other one. The build "
+        "of a tree, commit or patch runs its Makefiles and programs, and what its git configuration names, as you."
     )
     parser.add_argument("a", nargs="?", metavar="A", help="one kernel; or both, as a range of commits: FROM..TO")
     parser.add_argument("b", nargs="?", metavar="B", help="the other kernel")

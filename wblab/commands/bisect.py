@@ -24,7 +24,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.description = (
         "Find the commit between GOOD and BAD that changed a metric. GOOD and BAD are revisions of a kernel's git "
         "repository. Each step of git bisect builds a kernel and makes as many runs as the difference needs. Your "
-        "work tree is not touched. Commits that do not build or run are skipped."
+        "work tree is not touched. Commits that do not build or run are skipped. A build runs the Makefiles and "
+        "programs of each commit, and what the repository's git configuration names, as you."
     )
     parser.add_argument("good", nargs="?", metavar="GOOD", help="a revision before the change")
     parser.add_argument("bad", nargs="?", metavar="BAD", help="a revision after it")

@@ -32,7 +32,8 @@ def git_bytes(
     """Run git in a tree, without the user's hooks, and return what came out. Raises InputError if there is no git."""
     # The caller may be git itself: then GIT_DIR and others name another repository, or another part of this one.
     kept = {name: value for name, value in os.environ.items() if name[:4] != "GIT_" or name.startswith("GIT_CONFIG")}
-    command = ["git", "-C", str(tree), "-c", f"core.hooksPath={os.devnull}", *arguments]
+    settings = ["-c", f"core.hooksPath={os.devnull}", "-c", "core.fsmonitor=false"]
+    command = ["git", "-C", str(tree), *settings, *arguments]
     try:
         return subprocess.run(
             command,

@@ -8,11 +8,13 @@ import hashlib
 import os
 import re
 import shutil
+import stat
 from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 from wblab.core.errors import InputError
-from wblab.kernels.git import git_bytes
+from wblab.kernels.sealed import Sealed, sealed
 
 _FICLONE = 0x40049409
 
@@ -38,24 +40,25 @@ def version_of(makefile: bytes) -> str | None:
 
 def describe(tree: Path) -> str:
     """Return a description of the tree's state for readers: its path, with git's description if there is one."""
-    described = _git(tree, "describe", "--always", "--dirty", "--tags")
-    return f"{tree} ({described.decode().strip()})" if described else str(tree)
+    with _sealed(tree) as repository:
+        described = repository.described() if repository else ""
+    return f"{tree} ({described})" if described else str(tree)
 
 
 def identity(tree: Path) -> str:
     """Return a digest of the tree: of git's HEAD and all changes, or without git of names, sizes and times."""
     digest = hashlib.sha256()
-    head = _git(tree, "rev-parse", "HEAD")
-    changes = _git(tree, "diff", "HEAD", "--binary", "--no-ext-diff")
-    others = _git(tree, "ls-files", "-z", "--others", "--exclude-standard")
-    if head is None or changes is None or others is None:
+    with _sealed(tree) as repository:
+        changes = repository.changes() if repository else None
+        others = repository.names("--others") if repository else None
+    if repository is None or changes is None or others is None:
         for file in files(tree):
             status = os.lstat(tree / file)
             digest.update(f"{file}\0{status.st_size}\0{status.st_mtime_ns}\0".encode())
         return f"files:{digest.hexdigest()}"
-    digest.update(head + changes)
-    for name in filter(None, others.decode().split("\0")):
-        digest.update(name.encode() + b"\0" + (tree / name).read_bytes())
+    digest.update(repository.head + changes)
+    for name in others:
+        digest.update(os.fsencode(name) + b"\0" + _content(tree / name))
     return f"git:{digest.hexdigest()}"
 
 
@@ -64,10 +67,10 @@ def files(tree: Path) -> list[str]:
 
     Raises InputError for a tree without git in which a kernel was built.
     """
-    listed = _git(tree, "ls-files", "-z", "--cached", "--others", "--exclude-standard")
+    with _sealed(tree) as repository:
+        listed = repository.names("--cached", "--others") if repository else None
     if listed is not None:
-        names = set(filter(None, listed.decode().split("\0")))
-        return sorted(name for name in names if os.path.lexists(tree / name))
+        return sorted(name for name in set(listed) if os.path.lexists(tree / name))
     for sign in (".config", "include/config"):
         if (tree / sign).exists():
             raise InputError(f"{tree} has {sign}: a kernel was built in it; run 'make ARCH=um mrproper' there first")
@@ -116,9 +119,19 @@ def _clone(source: str, target: str) -> bool:
         return True
 
 
-def _git(tree: Path, *arguments: str) -> bytes | None:
-    """Return git's output for a tree, or None if git does not manage it."""
+@contextmanager
+def _sealed(tree: Path) -> Iterator[Sealed | None]:
+    """Yield what reads the tree's git repository without its configuration; None if git does not manage it."""
     if not (tree / ".git").exists() or not shutil.which("git"):
-        return None
-    done = git_bytes(tree, *arguments, environment={"GIT_OPTIONAL_LOCKS": "0"})
-    return done.stdout if done.returncode == 0 else None
+        yield None
+        return
+    with sealed(tree) as repository:
+        yield repository
+
+
+def _content(path: Path) -> bytes:
+    """Return what a file of a tree has; of a link, where it leads, of anything else nothing."""
+    status = os.lstat(path)
+    if stat.S_ISLNK(status.st_mode):
+        return os.fsencode(os.readlink(path))
+    return path.read_bytes() if stat.S_ISREG(status.st_mode) else b""

@@ -90,8 +90,12 @@ class Folder:
 
     def state(self) -> State:
         """Return the state. Raises InputError."""
-        if not self.begun():
-            raise InputError(f"no lesson was started in {self.path}: wblab lesson start 1")
+        try:
+            os.lstat(self.path / PROGRESS)
+        except (FileNotFoundError, NotADirectoryError):
+            raise InputError(f"no lesson was started in {self.path}: wblab lesson start 1") from None
+        except OSError as error:
+            raise InputError(f"cannot read {self.path / PROGRESS}: {error.strerror}") from None
         with self._held() as directory:
             content = formats.PROGRESS.read(through(directory) / PROGRESS)
         try:
@@ -114,7 +118,7 @@ class Folder:
 
         Raises InputError.
         """
-        if self.of(lesson).exists():
+        if os.path.lexists(self.of(lesson)):
             return
         texts = {READ: student.text(lesson, TEXT), SPEC: student.text(lesson, SPEC), ANSWER: blank(lesson, student)}
         texts |= {f"{name}.toml": texts[SPEC] for name, one in lesson.question.items() if one.kind == "change"}
@@ -124,7 +128,7 @@ class Folder:
 
     def reset(self, lesson: Lesson, student: Student) -> Path:
         """Start a lesson anew, and return where its files went. Raises InputError."""
-        kept = next(path for number in count(1) if not (path := self.path / f"{lesson.name}.{number}").exists())
+        kept = next(path for number in count(1) if not os.path.lexists(path := self.path / f"{lesson.name}.{number}"))
         with self._held() as directory:
             os.rename(lesson.name, kept.name, src_dir_fd=directory, dst_dir_fd=directory)
         self.start(lesson, student)
@@ -133,7 +137,7 @@ class Folder:
     def answers(self, lesson: Lesson) -> dict[str, Any]:
         """Return the answers so far. Raises InputError for a file that is no TOML, or has an unknown name."""
         path = self.of(lesson) / ANSWER
-        if not os.path.lexists(path):
+        if not os.path.lexists(path) and os.access(self.of(lesson), os.X_OK, effective_ids=True):
             raise InputError(f"{path} is missing: wblab lesson reset {lesson.name} writes it anew")
         given = self._toml(lesson, ANSWER)
         if unknown := given.keys() - lesson.question.keys():

@@ -4,6 +4,7 @@ A folder is a stranger's: it is read as data of limited size, no link in it is f
 Specs are the lesson's own; of a student's, only the keys that a question allows are taken.
 """
 
+import os
 import re
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -84,7 +85,7 @@ class Submission:
 
     def begun(self, lessons: Iterable[Lesson]) -> list[Lesson]:
         """Return the lessons that have files in it."""
-        return [one for one in lessons if (path := self.folder.of(one)).is_dir() and not path.is_symlink()]
+        return [one for one in lessons if os.path.isdir(path := self.folder.of(one)) and not os.path.islink(path)]
 
 
 def grade(
@@ -131,7 +132,7 @@ def _graded(given: Submission, lessons: Sequence[Lesson], make: Make) -> Iterato
         try:
             answers = given.folder.answers(lesson) | progress.expected
             found = check(lesson, state.who, answers, partial(given.folder.table, lesson), make)
-        except WblabError as error:
+        except (WblabError, OSError) as error:
             yield Graded(name, who, lesson.name, note=printable(str(error)), failed=True)
         else:
             given_here = {

@@ -53,7 +53,7 @@ def place_in(folder: Folder, wanted: str = "") -> Place:
     state = folder.state()
     known = lessons_of(state.set)
     lesson = find(wanted or _around(folder, known) or state.current, known)
-    if not folder.of(lesson).is_dir():
+    if not os.path.isdir(folder.of(lesson)):
         raise InputError(f"the lesson {lesson.name} was not started: wblab lesson start {lesson.name}")
     return Place(folder, state, known, lesson)
 

@@ -9,6 +9,7 @@ from xml.etree import ElementTree
 
 import pytest
 import tomli_w
+from support.closed import as_ordinary_user, room
 
 from wblab.core.errors import InputError
 from wblab.lab.progress import silent
@@ -107,6 +108,20 @@ def test_a_damaged_folder_is_a_note_and_leaves_the_others(handed_in, graded, fil
     assert first.failed
     assert says in first.note
     assert (second.points, second.failed) == (1, False)
+
+
+def test_a_closed_folder_is_a_note_and_leaves_the_others(handed_in, graded):
+    with room() as place:
+        ada, bob, cleo, dora = (handed_in(name, place / name) for name in ("ada", "bob", "cleo", "dora"))
+        for path in place.rglob("*"):
+            path.chmod(0o755 if path.is_dir() else 0o644)
+        for path in (ada, bob / LESSON.name, cleo / PROGRESS):
+            path.chmod(0)
+        with as_ordinary_user():
+            found = graded(ada, bob, cleo, dora)
+    assert [one.failed for one in found] == [True, True, True, False]
+    assert ["Permission denied" in one.note for one in found] == [True, True, True, False]
+    assert found[3].points == 1
 
 
 def test_no_link_of_a_folder_is_followed(handed_in, graded, tmp_path):

@@ -3,6 +3,7 @@
 import io
 import os
 import re
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
@@ -159,14 +160,14 @@ def find_run(text: str, results: Path) -> Path:
     Raises InputError if none or several match.
     """
     if text == "latest":
-        finished = [path for path in results.glob("[!_.]*") if (path / EXPERIMENT).is_file()]
+        finished = _there(results, "[!_.]*")
         if not finished:
             raise InputError(f"no finished run in {results}: make one with 'wblab run'")
-        return max(finished, key=lambda path: ((path / EXPERIMENT).stat().st_mtime_ns, path.name))
+        return max(finished, key=lambda path: (finished[path], path.name))
     for path in (Path(text), results / text):
         if os.path.isfile(path / EXPERIMENT):  # unlike Path.is_file, False for a name that is too long
             return path
-    known = sorted(path.name for path in results.glob("*") if (path / EXPERIMENT).is_file())
+    known = sorted(path.name for path in _there(results, "*"))
     matches = [name for name in known if name.startswith(text) or name.endswith(text)]
     if len(matches) > 1:
         raise InputError(
@@ -180,9 +181,21 @@ def find_run(text: str, results: Path) -> Path:
 def failed_since(path: Path) -> Path | None:
     """Return the latest run in the same directory that failed after this one; None if none did."""
     since = (path / EXPERIMENT).stat().st_mtime_ns
-    found = {item: item.stat().st_mtime_ns for item in path.parent.glob(f"{STAGED}*/{EXPERIMENT}")}
+    found = _there(path.parent, f"{STAGED}*")
     latest = max(found, key=lambda item: found[item], default=None)
-    return latest.parent if latest and found[latest] > since else None
+    return latest if latest and found[latest] > since else None
+
+
+def _there(results: Path, pattern: str) -> dict[Path, int]:
+    """Return the runs in a directory that we may read, with the time of each one's last change."""
+    found = {}
+    for path in results.glob(pattern):
+        file = path / EXPERIMENT
+        # Unlike Path.is_file, False for what others have closed.
+        if os.path.isfile(file) and os.access(file, os.R_OK, effective_ids=True):
+            with suppress(OSError):  # removed in the meantime
+                found[path] = file.stat().st_mtime_ns
+    return found
 
 
 def read_run(path: Path) -> Run:

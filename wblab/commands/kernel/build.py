@@ -13,7 +13,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Describe the verb and its options."""
     parser.description = (
         "Fetch, patch, configure and build a kernel, unless it is built already, and print its path. Steps and their "
-        "times go to standard error."
+        "times go to standard error. The Makefiles and programs of a tree of yours run as you: build only from "
+        "somebody whom you trust."
     )
     add_kernel_argument(parser)
     parser.add_argument(

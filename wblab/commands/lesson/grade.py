@@ -1,6 +1,7 @@
 """wblab lesson grade."""
 
 import argparse
+import os
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -50,7 +51,7 @@ def _grade(arguments: argparse.Namespace) -> None:
     if arguments.gradescope and len(arguments.folders) > 1:
         raise InputError("--gradescope: give one folder: Gradescope grades one at a time")
     for path in arguments.folders:
-        if not path.is_dir():
+        if not os.path.isdir(path):
             raise InputError(f"no directory {path}: give students' folders, each with its progress.json")
     known, resolve = lessons_of(arguments.set), built_kernels()
     directory = results(arguments) / _RUNS
