@@ -148,9 +148,9 @@ class Story:
         """Let the kernel finish handling a completed request."""
         self._add(ns, _ENDED, by, struct.pack("<I4xQ", DEVICE, sector))
 
-    def dirty(self, ns: int, by: int, inode: int, index: int) -> None:
+    def dirty(self, ns: int, by: int, inode: int, index: int, *, bdi: str = "98:0") -> None:
         """Dirty a page of a file."""
-        self._add(ns, _DIRTY, by, struct.pack("<32sQQ", b"98:0", inode, index))
+        self._add(ns, _DIRTY, by, struct.pack("<32sQQ", bdi.encode(), inode, index))
 
     def dirty_state(self, ns: int, by: int, dirty: int, written: int, *, thresholds: tuple[int, int]) -> None:
         """Record dirty pages, pages under writeback and both thresholds, in pages; the limit is the second one."""

@@ -25,10 +25,11 @@ from wblab.analysis.why.blame import Blame, blamed, unexplained_ns
 from wblab.analysis.why.flushed import NOBODY
 from wblab.analysis.why.inodes import Inodes, read_inodes
 from wblab.analysis.why.kinds import what_of
+from wblab.analysis.why.limits import below
 from wblab.analysis.why.objects import identified
 from wblab.analysis.why.polling import Polling, polling_of
 from wblab.analysis.why.recorded import Recorded
-from wblab.analysis.why.request import Request, disk_of, disk_words, named, request_of
+from wblab.analysis.why.request import Request, disk_of, named, request_of
 from wblab.analysis.why.requests import Party, device_number
 from wblab.analysis.why.stacks import Stack
 from wblab.core.spec import Spec
@@ -249,7 +250,7 @@ def _cause(  # noqa: PLR0913, PLR0917
         is_of=is_of,
         file=file,
         request=request,
-        disk=disk_words(run, run.spec.disk_of(item.name)) if isinstance(run.spec, Spec) else "the disk",
+        disk=disk_of(run, device) if (device := _device_of(run, item)) >= 0 else "the disk",
         places=places,
         written=written,
         dirty=dirty,
@@ -290,18 +291,28 @@ def _last_sleep(recorded: Recorded, row: int) -> int:
 
 
 def _dirty(run: Run, recorded: Recorded, rank: int) -> tuple[dict[str, Bytes], dict[str, Bytes]]:
-    """Return the bytes dirty or under writeback at a place in the trace: by who dirtied them, and by disk."""
+    """Return the bytes dirty or under writeback at a place in the trace: by who dirtied them, and by disk.
+
+    Those of a loop device are its file's disk's, where they are written next.
+    """
     owners, devices = recorded.dirtied.at(rank)
-    by_disk = {disk_of(run, device): size for device, size in devices.items()}
-    return named(recorded, {Party(pid, NOBODY): size for pid, size in owners.items()}), by_disk
+    by_disk: Counter[str] = Counter()
+    for device, size in devices.items():
+        by_disk[disk_of(run, below(run, device))] += size
+    places = {disk: Bytes(size) for disk, size in by_disk.most_common()}
+    return named(recorded, {Party(pid, NOBODY): size for pid, size in owners.items()}), places
 
 
 def _of_disk(run: Run, recorded: Recorded, item: LoadCycles, first: int, last: int) -> dict[str, Bytes]:
     """Return the bytes that the load's disk completed between two places in the trace, by who dirtied them."""
+    device = _device_of(run, item)
+    return named(recorded, recorded.moved.ahead(device, first, last)) if device >= 0 else {}
+
+
+def _device_of(run: Run, item: LoadCycles) -> int:
+    """Return the device that completes what a load writes; -1 if unknown. For a loop device, the one of its file."""
     disk = run.disks.get(run.spec.disk_of(item.name)) if isinstance(run.spec, Spec) else None
-    if disk is None:
-        return {}
-    return named(recorded, recorded.moved.ahead(device_number(disk.device), first, last))
+    return below(run, device_number(disk.device)) if disk else NOBODY
 
 
 def call_of(stack: Stack) -> str:

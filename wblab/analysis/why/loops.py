@@ -9,7 +9,7 @@ from wblab.analysis.why.places import SECTORS_OF_PAGE, previous, same
 
 Numbers = NDArray[np.int64]
 
-_LOOP = 7  # include/uapi/linux/major.h
+LOOP = 7  # include/uapi/linux/major.h
 _WORKERS = ("kworker/", "loop")  # drivers/block/loop.c; a thread of its own before Linux 5.12
 
 
@@ -25,16 +25,45 @@ def through_loops(
     pieces: device, sector, page of the file, and place in the trace. A page of the file corresponds to a page of the
     loop device; with several loop devices, to the one where that page was written last.
     """
-    device, sector, page, rank = pieces
-    looped = np.flatnonzero(device >> minor_bits == _LOOP)
-    if not len(looped):
-        return owner, submitter
-    names = {**switched_names(trace), **trace.comms}
-    workers = [pid for pid, name in names.items() if name.startswith(_WORKERS)]
-    carried = np.flatnonzero((device >> minor_bits != _LOOP) & np.isin(owner, workers))
-    key, known = same((page[carried],), (sector[looped] // SECTORS_OF_PAGE,))
-    last = previous(key, rank[carried], known, rank[looped])
-    found = last >= 0
+    device, _, page, rank = pieces
+    carried = np.flatnonzero((device >> minor_bits != LOOP) & np.isin(owner, _workers(trace)))
+    last = _above(pieces, page[carried], rank[carried], minor_bits)
+    carried, last = carried[last >= 0], last[last >= 0]
     owner, submitter = owner.copy(), submitter.copy()
-    owner[carried[found]], submitter[carried[found]] = owner[looped[last[found]]], submitter[looped[last[found]]]
+    owner[carried], submitter[carried] = owner[last], submitter[last]
     return owner, submitter
+
+
+def dirtied_through_loops(
+    trace: tracecmd.TraceFile,
+    pieces: tuple[Numbers, Numbers, Numbers, Numbers],
+    whose: Numbers,
+    dirtied: tuple[Numbers, Numbers, Numbers],
+    minor_bits: int,
+) -> Numbers:
+    """Return who dirtied pages of files; for a page that a worker dirtied, who had written the loop device's page.
+
+    whose: of each piece, which are as in `through_loops`; dirtied: the task, page of the file and place in the trace.
+    """
+    pid, page, rank = dirtied
+    carried = np.flatnonzero(np.isin(pid, _workers(trace)))
+    last = _above(pieces, page[carried], rank[carried], minor_bits)
+    pid = pid.copy()
+    pid[carried[last >= 0]] = whose[last[last >= 0]]
+    return pid
+
+
+def _workers(trace: tracecmd.TraceFile) -> list[int]:
+    names = {**switched_names(trace), **trace.comms}
+    return [pid for pid, name in names.items() if name.startswith(_WORKERS)]
+
+
+def _above(pieces: tuple[Numbers, Numbers, Numbers, Numbers], page: Numbers, rank: Numbers, minor_bits: int) -> Numbers:
+    """Return for each page of a file the last piece before it of that page of a loop device; -1 if there is none."""
+    device, sector, _, ranks = pieces
+    looped = np.flatnonzero(device >> minor_bits == LOOP)
+    if not len(looped):
+        return np.full(len(page), -1)
+    key, known = same((page,), (sector[looped] // SECTORS_OF_PAGE,))
+    last = previous(key, rank, known, ranks[looped])
+    return np.where(last >= 0, looped[last], -1)

@@ -1,7 +1,7 @@
 """Attribution of a disk's I/O: from the task that dirtied a page or read, over the bio, to the request's completion."""
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 import numpy as np
@@ -10,8 +10,9 @@ from numpy.typing import NDArray
 from tracecmd.sequence import Sequence
 
 from wblab.analysis.runs.names import event_name
+from wblab.analysis.why.bdis import with_btrfs
 from wblab.analysis.why.flushed import NOBODY, flushed
-from wblab.analysis.why.loops import through_loops
+from wblab.analysis.why.loops import LOOP, dirtied_through_loops, through_loops
 from wblab.analysis.why.places import (
     NEVER,
     PAGE,
@@ -196,7 +197,10 @@ def read_requests(trace: tracecmd.TraceFile, sequence: Sequence) -> tuple[Moved,
         )
         of_filesystem = np.array(["M" in text for text in texts], bool)  # REQ_META
         owner = np.where((inode == 0) & ~of_filesystem[bio], SUBMITTER, owner)
-        owner, submitter = through_loops(trace, (device, sector, page, bio_rank[bio]), owner, submitter, MINOR_BITS)
+        places = device, sector, page, bio_rank[bio]
+        owner, submitter = through_loops(trace, places, owner, submitter, MINOR_BITS)
+        whose = np.where(owner == SUBMITTER, submitter, owner)
+        dirtied = _through_loops(trace, sequence, places, whose, dirtied)
     else:
         of, dirtier = flushed(trace, sequence, bios.pid.astype(np.int64), bio_rank)
         inode, owner = of[bio], dirtier[bio]
@@ -295,16 +299,33 @@ def _dirtied(
     if name not in trace.names:
         return Dirtied(*[np.zeros(0, np.int64)] * 4), np.full(len(rank), NOBODY)
     events = trace.events(name)
-    device = device_numbers(events)
+    device, is_file = with_btrfs(events, device_numbers(events), pages)
     inode, pid, at = events["ino"].astype(np.int64), events.pid.astype(np.int64), sequence.ranks(events)
     key, known = same(pages, (device, inode, events["index"].astype(np.int64)))
     last = previous(key, rank, known, at)
     of_file = (pages[1] != 0) & (pages[1] != pages[0])
-    owner = np.where(of_file, np.append(pid, NOBODY)[last], NOBODY)
-    rows = (inode != device) & (device != NOBODY)
+    owner = np.where(of_file & np.append(is_file, False)[last], np.append(pid, NOBODY)[last], NOBODY)
+    rows = is_file & (device != NOBODY)
     came = next_row(known, at, key, rank)
     clean = np.append(done, NEVER)[came]
     return Dirtied(at[rows], pid[rows], clean[rows], device[rows]), owner
+
+
+def _through_loops(
+    trace: tracecmd.TraceFile,
+    sequence: Sequence,
+    places: tuple[Numbers, Numbers, Numbers, Numbers],
+    whose: Numbers,
+    dirtied: Dirtied,
+) -> Dirtied:
+    if not len(dirtied.rank) or not np.any(places[0] >> MINOR_BITS == LOOP):
+        return dirtied
+    events = trace.events(str(event_name(trace, DIRTIED)))
+    rank = sequence.ranks(events)
+    order = np.argsort(rank)
+    page = events["index"].astype(np.int64)[order[np.searchsorted(rank[order], dirtied.rank)]]
+    pages = dirtied.pid, page, dirtied.rank
+    return replace(dirtied, pid=dirtied_through_loops(trace, places, whose, pages, MINOR_BITS))
 
 
 def _summed(owner: Numbers, submitter: Numbers, is_read: Numbers, size: Numbers) -> dict[Party, Bytes]:

@@ -5,7 +5,21 @@ from support.blametraces import DEVICE, Story
 from support.runs import MS
 
 from .conftest import MW1
-from .test_explain import COMMS, FLUSHER, IRQ, JOURNAL, L1, NAP, NAP_ENDS, SHADOW, SHADOW_ENDS, TIMER, blocked, one
+from .test_explain import (
+    COMMS,
+    FLUSHER,
+    IRQ,
+    JOURNAL,
+    L1,
+    NAP,
+    NAP_ENDS,
+    SHADOW,
+    SHADOW_ENDS,
+    THROTTLED,
+    TIMER,
+    blocked,
+    one,
+)
 
 DD, CHILD = 30, 31
 NAMES = {**COMMS, DD: "dd", CHILD: "sync", 40: "iou-wrk-7"}
@@ -327,6 +341,34 @@ def test_a_page_that_a_loop_worker_dirtied_belongs_to_the_writer_of_the_loop_dev
     story.switch(1000 * MS, 0, MW1)
     (cause,) = one(story_run, story).causes
     assert cause.request.ahead == {"l1": 9 * 4096, "kworker/u4:0": 4096, "the journal": 4096}
+
+
+def test_what_a_loop_worker_dirtied_counts_for_the_writer_of_the_loop_device_while_it_waits_too(story_run):
+    story, loop = Story(dict(NAMES)), 7 << 20
+    story.submit(0, L1, 5 * 8, 72, rwbs="WS", device=loop)
+    for page in (*range(5, 14), 77):  # the last one was not written to the device
+        story.dirty(0, FLUSHER, 99, page)
+    story.complete(0, 5 * 8, 72, device=loop)
+    story.submit(0, FLUSHER, 1000, 72, inode=99, index=5)
+    blocked(story, 0, 900, THROTTLED, TIMER)
+    (cause,) = one(story_run, story).causes
+    assert cause.dirty == {"l1": 9 * 4096, "kworker/u4:0": 4096}
+
+
+def test_pages_of_btrfs_belong_to_who_dirtied_them_whatever_its_bdi_is_called(story_run):
+    """btrfs-2 names no device; its pages 5 to 13 are written to 98:0, and its trees, inode 1, belong to nobody."""
+    story = Story(dict(NAMES))
+    for page in range(5, 14):
+        story.dirty(0, L1, 257, page, bdi="btrfs-2")
+    story.dirty(0, MW1, 1, 40, bdi="btrfs-2")
+    story.submit(0, FLUSHER, 1000, 72, inode=257, index=5)
+    story.submit(0, FLUSHER, 1072, 8, inode=1, index=40, rwbs="WM")
+    blocked(story, 0, 800, THROTTLED, TIMER)
+    story.complete(800 * MS, 1000, 72)
+    story.complete(850 * MS, 1072, 8)
+    blocked(story, 850, 900, THROTTLED, TIMER)
+    (cause,) = one(story_run, story).causes
+    assert (cause.dirty, cause.places) == ({"l1": 9 * 4096}, {"the device 98:0": 9 * 4096})
 
 
 def test_a_flush_has_a_submission_and_io_ahead(story_run):
