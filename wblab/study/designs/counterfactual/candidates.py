@@ -34,11 +34,15 @@ _HAS_JOURNAL = ("ext3", "ext4")
 
 @dataclass(frozen=True)
 class Candidate:
-    """A setting to try. what: in words; short: in a list. change: a Remedy can also be set while a guest runs."""
+    """A setting to try. what: in words; short: in a list. change: a Remedy can also be set while a guest runs.
+
+    is_lift: it lifts a limit that the run has, so if it helps, that limit is a cause.
+    """
 
     what: str
     short: str
     change: Remedy | Edit
+    is_lift: bool = False
 
     @property
     def settings(self) -> tuple[str, ...]:
@@ -71,12 +75,14 @@ def _lifted(spec: Spec, stalled: Sequence[str]) -> Iterator[Candidate]:
                 if file in group.files and (lifted := _without_limit(file, str(group.files[file])))
             )
             if settings:
-                yield Candidate(f"without {file} of the group {name}", f"no {file}", Edit(settings))
+                yield Candidate(f"without {file} of the group {name}", f"no {file}", Edit(settings), is_lift=True)
     for disk in dict.fromkeys(spec.disk_of(load) for load in stalled):
         if spec.disk[disk].bdi.keys() & {"strict_limit", "max_ratio", "max_bytes"}:
             key = f"disk.{disk}.bdi"
             without = read_remedy([f"{key}.strict_limit=0", f"{key}.max_ratio=100"])
-            yield Candidate(f"without the own dirty limit of {_said(spec, disk)}", "no own dirty limit", without)
+            yield Candidate(
+                f"without the own dirty limit of {_said(spec, disk)}", "no own dirty limit", without, is_lift=True
+            )
 
 
 def _without_limit(file: str, value: str) -> str:

@@ -29,7 +29,7 @@ class Question:
     """A pause: why, and what shortens it? Names are those of loads and agents.
 
     stalled: the loads whose pauses have the same cause. named: whom the sentence names as the cause, beside them;
-    is_own: it names the load itself, or a child of it.
+    is_own: it names the load itself, or a child of it; names_limit: it names a limit.
     likely, others: who else may be left out; the likely ones are tried one by one. disk: whose queue the load waited
     for, or its own.
     """
@@ -43,6 +43,7 @@ class Question:
     wait: Wait
     disk: str
     is_own: bool = False
+    names_limit: bool = False
 
     @property
     def all(self) -> tuple[str, ...]:
@@ -56,6 +57,7 @@ class Search:
 
     question: Question
     effects: dict[Try, Effect] = field(default_factory=dict)
+    _offered: dict[tuple[str, ...], list[Candidate]] = field(default_factory=dict)
 
     def wanted(self) -> list[Try]:
         """Return what to try next, the most telling first; empty if nothing is left."""
@@ -72,17 +74,27 @@ class Search:
     def finding(self) -> Finding:
         """How the trials stand to the sentence.
 
-        agrees: without those named it ends, or without all others it does not, if it names the stalled load itself.
-        contradicts: the opposite. found: it names nobody, and without somebody it ends. alone: without all others it
-        does not end. undecided: too little was tried.
+        agrees: without those named it ends; or without all others it does not, if it names the stalled load itself;
+        or without a limit it does, if it names one. contradicts: the opposite. found: it names nobody, and without
+        somebody, or without a limit, it ends. alone: without all others it does not end. undecided: too little was
+        tried.
         """
         q = self.question
-        counts = self._counts(q.named or q.all)
+        counts = self._counts(q.named or q.all) if q.all else False
+        if q.named:
+            return "undecided" if counts is None else "agrees" if counts else "contradicts"
+        if self.limits and q.names_limit:
+            return "agrees"
+        if self.limits or counts:
+            return "contradicts" if q.is_own or q.names_limit else "found"
         if counts is None:
             return "undecided"
-        if q.named or q.is_own:
-            return "agrees" if counts == bool(q.named) else "contradicts"
-        return "found" if counts else "alone"
+        return "agrees" if q.is_own else "alone"
+
+    @property
+    def limits(self) -> list[tuple[Candidate, Effect]]:
+        """The limits of the run without which the pause ends or is clearly shorter, the best first."""
+        return [(item, effect) for item, effect in self._best() if item.is_lift]
 
     @property
     def is_minimal(self) -> bool:
@@ -91,9 +103,8 @@ class Search:
 
     @property
     def remedies(self) -> list[tuple[Candidate, Effect]]:
-        """The settings tried that end or clearly shorten the pauses, the best first."""
-        found = [(item, effect) for item, effect in self.tried if effect.of_all in CLEAR]
-        return sorted(found, key=lambda each: each[1].left_ns)
+        """The settings tried that end or clearly shorten the pauses, the best first; without lifted limits."""
+        return [(item, effect) for item, effect in self._best() if not item.is_lift]
 
     @property
     def tried(self) -> list[tuple[Candidate, Effect]]:
@@ -103,6 +114,10 @@ class Search:
     def without(self, names: Sequence[str]) -> Effect | None:
         """Return what leaving these out did; None if it was not tried."""
         return self._left_out().get(tuple(sorted(names)))
+
+    def _best(self) -> list[tuple[Candidate, Effect]]:
+        found = [(item, effect) for item, effect in self.tried if effect.of_all in CLEAR]
+        return sorted(found, key=lambda each: each[1].left_ns)
 
     def _blame(self) -> list[tuple[str, ...]]:
         """Return whom to leave out next: those named; if they do not count, or nobody is named, all others in steps."""
@@ -127,9 +142,10 @@ class Search:
         """Return the settings to try next; none for a pause that nobody causes and that no setting is known for."""
         q = self.question
         guess = self.culprits or q.named or (q.likely if q.wait != "other" else ())
-        offered = candidates(q.spec, q.wait, q.disk, guess, q.stalled)
+        if guess not in self._offered:
+            self._offered[guess] = candidates(q.spec, q.wait, q.disk, guess, q.stalled)
         known = {item.settings for item, _ in self.tried}
-        return [item for item in offered if item.settings not in known]
+        return [item for item in self._offered[guess] if item.settings not in known]
 
     def _untried(self, sets: Sequence[tuple[str, ...]]) -> list[tuple[str, ...]]:
         return [names for names in sets if names and _without(names) not in self.effects]

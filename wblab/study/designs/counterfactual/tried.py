@@ -101,13 +101,16 @@ class _Judge:
         self._bound_ns = bound_ns
         self._known = row_of(run, run)
         self._start_ns = loads_start_ns(run) - run.zero_ns
+        self._specs: dict[Try, Spec] = {}
 
     def spec(self, item: Try) -> Spec:
         """Return the spec of a trial. It ends after the pause; with a setting, which may move the pause, later."""
-        change = left_out(self._run, item.names) if isinstance(item, Without) else item.change
-        more_ns = _MARGIN_NS if isinstance(item, Without) else max(_MARGIN_NS, self.about.pause_ns)
-        spec = changed_spec(self._run, change, 0, self.about.end_ns - self._start_ns + more_ns)
-        return replace(spec, name=_NAME)
+        if item not in self._specs:
+            change = left_out(self._run, item.names) if isinstance(item, Without) else item.change
+            more_ns = _MARGIN_NS if isinstance(item, Without) else max(_MARGIN_NS, self.about.pause_ns)
+            spec = changed_spec(self._run, change, 0, self.about.end_ns - self._start_ns + more_ns)
+            self._specs[item] = replace(spec, name=_NAME)
+        return self._specs[item]
 
     def effect(self, item: Try, made: Made) -> Effect:
         """Return the effect of a trial."""
@@ -159,6 +162,7 @@ def question_of(run: Run, group: Group) -> Question:
         wait=_WAITS.get(chain.end, "limit" if chain.links[-1][1] == _THROTTLED else "other"),
         disk=disk or _disk(spec, named[0] if named else pause.load),
         is_own=whose == pause.load,
+        names_limit=bool(request and request.is_limited),
     )
 
 

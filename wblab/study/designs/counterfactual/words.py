@@ -14,16 +14,18 @@ from wblab.study.designs.counterfactual.search import Question, Search, Without
 from wblab.study.designs.counterfactual.tried import Tried
 
 _MOST_REMEDIES = 3
-_LONGER = "--try-for 1m"
+_LONGER = "--try-for 60s"
 
 
 def lines(tried: Tried, run: str, path: str) -> list[str]:
     """Return what trials say of a sentence, and the commands that ask for more. run, path: as commands take them."""
     if tried.search is None:
         return [f"Not tried: {tried.why_not}. So no cause is certain here."]
-    found = [*_blame(tried.search), *_remedies(tried.search, run, path)]
+    found = [*_blame(tried.search), *_limits(tried.search, path), *_remedies(tried.search, run, path)]
+    if found:
+        found[0] = f"Tried on this run: {found[0][0].lower()}{found[0][1:]}"
     if tried.why_not:
-        what = "Nothing was tried" if not tried.search.effects else "Not all was tried"
+        what = "Not all was tried" if tried.search.effects else "Nothing was tried"
         found.append(f"{what}: {tried.why_not}.")
         if not tried.is_interrupted:
             found.append(f"    wblab why {run} {_LONGER}    # the trials so far are kept")
@@ -35,7 +37,8 @@ def table(tried: Tried) -> dict[str, Any]:
     search = tried.search
     head = {"pause": tried.pause.number, "load": tried.pause.load, "why_not": tried.why_not}
     if search is None:
-        return head | {"finding": "undecided", "named": [], "culprits": [], "trials": [], "remedies": []}
+        lists: dict[str, Any] = {key: [] for key in ("named", "culprits", "trials", "limits", "remedies")}
+        return head | {"finding": "undecided", "is_own": False} | lists
     trials = [
         {
             "left_out": list(item.names) if isinstance(item, Without) else [],
@@ -58,6 +61,7 @@ def table(tried: Tried) -> dict[str, Any]:
         "is_own": search.question.is_own,
         "culprits": list(search.culprits),
         "trials": trials,
+        "limits": [list(item.settings) for item, _ in search.limits],
         "remedies": [list(item.settings) for item, _ in search.remedies],
     }
 
@@ -66,21 +70,21 @@ def _blame(search: Search) -> Iterator[str]:
     """Yield what leaving out loads says: of those named first, then of those that count."""
     q, found = search.question, search.culprits
     named = search.without(q.named) if q.named else None
-    if search.finding == "agrees" and named:
-        yield f"Tried on this run: without {enumerated(q.named)}, {_became(named)}."
+    if named and search.finding == "agrees":
+        yield f"Without {enumerated(q.named)}, {_became(named)}."
         return
     if named and search.finding == "contradicts":
-        yield f"Tried on this run: {_in_vain(q, named, alone=not _is_exonerated(search))}"
-    if effect := search.without(found) if found else None:
-        begins = "Tried on this run: w" if not named else "W"
-        both = " together" if len(found) > 1 else ""
-        said = f"{begins}ithout {enumerated(found)}{both}, {_became(effect)}"
-        yield f"{said}{_so(search)}"
-    elif (alone := search.without(q.all) if q.all else None) and not alone.failure:
-        begins = "Tried on this run: without" if not named else "Without"
-        yield f"{begins} all other loads, {_became(alone)}: none of them causes it."
-    elif not q.all:
-        yield "No other load wrote before this pause ended: there is nobody to leave out."
+        yield _in_vain(q, named, alone=not _is_exonerated(search))
+    if found and (effect := search.without(found)):
+        yield f"Without {_together(found)}, {_became(effect)}{_so(search)}"
+    elif len(q.all) > 1 and (effect := search.without(q.all)) and not effect.failure:
+        yield f"Without all other loads, {_became(effect)}: none of them causes it."
+    elif not q.all and not search.limits:
+        yield "No other load wrote before this pause ended: no other load causes it."
+
+
+def _together(names: tuple[str, ...]) -> str:
+    return f"{enumerated(names)} together" if len(names) > 1 else names[0]
 
 
 def _is_exonerated(search: Search) -> bool:
@@ -95,33 +99,35 @@ def _is_exonerated(search: Search) -> bool:
 def _in_vain(q: Question, named: Effect, *, alone: bool) -> str:
     """Return that leaving out those named does not end a pause, against the sentence."""
     who = enumerated(q.named)
-    did = "did not cause it" if not alone else "alone did not cause it"
+    did = f"{who} alone did not cause it" if alone else f"{who} did not cause it"
     if named.of_pause == "lessens":
-        return f"without {who}, {_became(named)}: {who} is only a part of the cause."
-    if named.of_pause == "lengthens":
-        return f"leaving {who} out makes this pause longer ({duration(named.pause_ns)}): {who} {did}."
-    return f"leaving {who} out does not change this pause ({duration(named.pause_ns)}): {who} {did}."
+        return f"Without {who}, {_became(named)}: {who} is only a part of the cause."
+    change = "makes this pause longer" if named.of_pause == "lengthens" else "does not change this pause"
+    return f"Leaving {who} out {change} ({duration(named.pause_ns)}): {did}."
 
 
 def _so(search: Search) -> str:
-    """Return the conclusion from the trial of those that count, where the sentence does not have it."""
-    found, q = search.culprits, search.question
-    if search.finding == "found" or not search.is_minimal or len(found) == len(q.all) > 1:
-        if len(found) > 1:
-            return ": one of them, or some together, cause it." if not search.is_minimal else ": it takes both."
-        return f": {found[0]} causes it."
+    """Return the conclusion from leaving out those that count, where the sentence does not have it."""
+    found = search.culprits
     if len(found) > 1:
-        return ": each alone is enough to cause it."
-    return f": {found[0]} causes it, against the sentence above."
+        return ": each of them is enough to cause it." if search.is_minimal else ": some of them cause it."
+    against = ", against the sentence above" if search.finding == "contradicts" else ""
+    return f": {found[0]} causes it{against}."
+
+
+def _limits(search: Search, path: str) -> Iterator[str]:
+    """Yield the limit without which the pause ends, and the command that repeats that."""
+    for item, effect in search.limits[:1]:
+        against = ", against the sentence above" if search.finding == "contradicts" and not search.culprits else ""
+        yield f"{_capital(item.what)}, {_became_all(effect)}: this limit is a cause{against}."
+        yield f"    wblab run {path} {_options(item)}"
 
 
 def _remedies(search: Search, run: str, path: str) -> Iterator[str]:
     """Yield the best settings, each with the command that repeats its trial, and those tried in vain."""
     best = search.remedies[:_MOST_REMEDIES]
     for number, (item, effect) in enumerate(best):
-        begins = "Tried on this run: " if number == 0 and not search.culprits else ""
-        said = f"{begins}{item.what}: {_became_all(effect)}."
-        yield said[0].upper() + said[1:]
+        yield f"{_capital(item.what)}: {_became_all(effect)}."
         yield f"    {_command(item, run, path) if number == 0 else _options(item)}"
     vain = [(item, effect) for item, effect in search.tried if effect.of_all not in (*CLEAR, "failed")]
     if vain:
@@ -129,8 +135,12 @@ def _remedies(search: Search, run: str, path: str) -> Iterator[str]:
         is_one = duration(low_ns) == duration(high_ns)
         left = duration(low_ns) if is_one else span(low_ns / NS_PER_S, high_ns / NS_PER_S, "s")
         names = enumerated([item.short for item, _ in vain])
-        others = "Others help little" if best else "No setting that was tried helps much"
+        others = "Others help little" if best or search.limits else "No setting that was tried helps much"
         yield f"{others} ({left} left): {names}."
+
+
+def _capital(text: str) -> str:
+    return text[0].upper() + text[1:]
 
 
 def _command(item: Candidate, run: str, path: str) -> str:
