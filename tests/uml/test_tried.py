@@ -5,6 +5,7 @@ import os
 import signal
 import subprocess
 import sys
+import time
 from dataclasses import replace
 
 import pytest
@@ -13,7 +14,7 @@ from wblab.analysis.why.explanations import explanations
 from wblab.lab.places import ROOT
 from wblab.report.whyanswer import groups
 from wblab.study.designs.counterfactual.search import Without
-from wblab.study.designs.counterfactual.tried import try_on_run
+from wblab.study.designs.counterfactual.tried import Terms, try_on_run
 from wblab.study.designs.counterfactual.words import lines, table
 
 BOUND_NS = 300_000_000
@@ -32,7 +33,7 @@ signal.sigwait({15})
 
 def tried(lab, run, place, time_s=LONG_S):
     first = groups([item.explanation for item in explanations(run, "", BOUND_NS)])[0]
-    return try_on_run(run, first, place, lambda name: lab.kernel, time_s, BOUND_NS)
+    return try_on_run(run, first, Terms(place, lambda name: lab.kernel, time.monotonic() + time_s, BOUND_NS))
 
 
 @pytest.fixture(scope="module")

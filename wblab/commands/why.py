@@ -1,13 +1,10 @@
 """wblab why: the cause of each pause of a run."""
 
 import argparse
-import json
-import shlex
-import sys
-from dataclasses import asdict
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
+from wblab.commands.answer import attempts, is_emulated, print_answer, print_json
 from wblab.commands.common import (
     add_bound,
     add_exp,
@@ -17,8 +14,6 @@ from wblab.commands.common import (
     named_run,
     print_wrapped,
     results,
-    run_line,
-    shown_run,
     traced,
     whole,
 )
@@ -26,16 +21,10 @@ from wblab.lab.printable import printable
 from wblab.report.quantities import duration
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
     from pathlib import Path
 
     from wblab.analysis.runs.run import Run
-    from wblab.analysis.why.explain import Explanation
     from wblab.analysis.why.explanations import Explained
-    from wblab.report.whyanswer import Group
-    from wblab.study.designs.counterfactual.tried import Tried
-
-_MOST_CAUSES = 5  # causes that are printed after the first
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -124,11 +113,11 @@ def _why(arguments: argparse.Namespace) -> None:
     elif arguments.html:
         print(printable(str(_write_pages(run, found, bound))))
     elif arguments.json:
-        _print_json(run, found, partial(_tried, arguments, run, bound_ns))
+        print_json(run, found, attempts(arguments, run, bound_ns))
     elif arguments.evidence:
         print_wrapped(evidence(run, found, bound))
     else:
-        _print_answer(run, found, bound, partial(_tried, arguments, run, bound_ns))
+        print_answer(run, found, bound, attempts(arguments, run, bound_ns))
 
 
 def _prove(arguments: argparse.Namespace, run: "Run", found: "list[Explained]", bound_ns: int) -> None:
@@ -138,7 +127,7 @@ def _prove(arguments: argparse.Namespace, run: "Run", found: "list[Explained]", 
     from wblab.report.whyevidence import event_text
     from wblab.study.designs.counterfactual.trial import Trial
 
-    if _is_emulated(run):
+    if is_emulated(run):
         raise InputError(
             "--prove: on a stock kernel a change is felt before it is made, as time is that of instructions: "
             "repeat the spec with --kernel 7.2, and prove that run"
@@ -166,127 +155,3 @@ def _write_pages(run: "Run", found: "list[Explained]", bound: str) -> "Path":
     whole = timeline(run, cache, explained=explain_all(run, cache) if cache else [])
     save_page(page(whole), run, run.path / TIMELINE)
     return path
-
-
-def _tried(arguments: argparse.Namespace, run: "Run", bound_ns: int, group: "Group") -> "Tried | None":
-    """Try the cause of a group of pauses, and what shortens them, on their run; None if that is not wanted."""
-    from wblab.commands.prove import proofs
-    from wblab.core.units import NS_PER_S, parse_time
-    from wblab.kernels import built_kernels
-    from wblab.study.designs.counterfactual.tried import try_on_run
-
-    time_s = parse_time(arguments.try_for) / NS_PER_S
-    if arguments.no_try:
-        return None
-    place = proofs(run.path, results(arguments)) / "tried"
-    return try_on_run(run, group, place, built_kernels(arguments.kernel), time_s, bound_ns)
-
-
-def _print_answer(run: "Run", found: "list[Explained]", bound: str, attempt: "Callable[[Group], Tried | None]") -> None:
-    """Print the answer: a sentence at once, what trials say of it, the other causes, and a pause in detail."""
-    from wblab.report.whyanswer import groups, sentence
-
-    if not found:
-        print_wrapped([run_line(run), f"No pause over {bound}."])
-        return
-    explained = [item.explanation for item in found]
-    causes = groups(explained)
-    failed = [f"The run failed: {run.failure}. This explains what it recorded until then."] if run.failure else []
-    print_wrapped([run_line(run), *failed, "", sentence(causes[0])])
-    sys.stdout.flush()
-    tried = attempt(causes[0])
-    print_wrapped([*_ends(causes[0], run, tried), "", *_further(run, causes, explained)])
-    if tried and tried.is_interrupted:
-        raise KeyboardInterrupt
-
-
-def _further(run: "Run", causes: "list[Group]", explained: "list[Explanation]") -> list[str]:
-    """Return a sentence for each cause after the first, and the longest pause of the first in detail."""
-    from wblab.report.whyanswer import sentence
-    from wblab.report.whytext import sentences, total
-
-    first, name = causes[0], shown_run(run)
-    also = [f"Also: {sentence(group)}" for group in causes[1:]]
-    lines = also[:_MOST_CAUSES]
-    if len(also) > _MOST_CAUSES:
-        left = len(also) - _MOST_CAUSES
-        lines.append(f"And {left} more {'cause' if left == 1 else 'causes'}, for less time.")
-    lines += [""] if also else []
-    longest = first.longest
-    more = f", the longest of the {len(first.items)} pauses of the first cause" if len(first.items) > 1 else ""
-    lines += [f"In detail{more}:", *sentences(longest), "", *total(explained)]
-    close_up = f"--from {longest.start_ns / 1e9:.3f}s --to {longest.end_ns / 1e9:.3f}s"
-    return [
-        *lines,
-        f"    wblab timeline {name} {close_up}    # draw it",
-        f"    wblab why {name} --evidence    # every pause with its evidence; --html: as a page",
-    ]
-
-
-def _ends(group: "Group", run: "Run", tried: "Tried | None") -> list[str]:
-    """Return what trials say of a cause; without any, what shortened such pauses elsewhere."""
-    from wblab.lab.livespec import LiveSpec
-    from wblab.report.whyanswer import by_itself, remedy
-    from wblab.study.designs.counterfactual.words import lines
-
-    known, way = remedy(group), by_itself(group)
-    found = [way] if way else []
-    if tried and tried.search:
-        return [*found, *lines(tried, shown_run(run), shlex.quote(str(run.path)))]
-    if isinstance(run.spec, LiveSpec):
-        return found or ([] if group.longest.blame == "not writeback" else _to_set(run))
-    if known:
-        measured = f" ({known.measured})" if known.measured else ""
-        found.append(f"In the lab, {known.what} {'shortened' if measured else 'may shorten'} such pauses{measured}.")
-    found += lines(tried, "", "") if tried else []
-    if known and _is_emulated(run):
-        found.append(f"    wblab run {shlex.quote(str(run.path))} --set {known.setting}")
-    return found
-
-
-def _to_set(run: "Run") -> list[str]:
-    """Return the command that finds what to set on the machine of a live run, or why there is none."""
-    from wblab.core.errors import InputError
-    from wblab.study.designs.twin.machine import machine_of
-
-    try:
-        machine_of(run)
-    except InputError as error:
-        return [f"What to set on this machine is not known. {error}."]
-    directory = shlex.quote(str((run.record.get("live") or {}).get("directory") or "DIR"))
-    return [
-        "This run cannot be repeated. To find out what to set, try remedies on a small model of its machine, there:",
-        f"    wblab advise --dir {directory} --like {shown_run(run)}",
-    ]
-
-
-def _is_emulated(run: "Run") -> bool:
-    """Whether a run was made in an emulator, whose time is that of instructions: nothing can be proved there."""
-    return "machine" in run.record
-
-
-def _print_json(run: "Run", found: "list[Explained]", attempt: "Callable[[Group], Tried | None]") -> None:
-    """Print all explanations; the longest pause of the first cause has what was tried for it."""
-    from wblab.report.whyanswer import groups, sentence
-    from wblab.study.designs.counterfactual.words import table
-
-    tables = [_table(run, item) for item in found]
-    if causes := groups([item.explanation for item in found]):
-        tried = attempt(causes[0])
-        chosen = next(each for each, item in zip(tables, found, strict=True) if item.explanation is causes[0].longest)
-        chosen["sentence"] = sentence(causes[0])
-        chosen["tried"] = table(tried) if tried else None
-    print(json.dumps(tables, indent=2))
-    if causes and tried and tried.is_interrupted:
-        raise KeyboardInterrupt
-
-
-def _table(run: "Run", found: "Explained") -> dict[str, Any]:
-    """Return an explanation as a JSON object, with its events as text."""
-    from wblab.report.whyevidence import event_text
-
-    item = found.explanation
-    table = asdict(item) | {"unknown_ns": item.unknown_ns, "unexplained_ns": item.unexplained_ns, "blame": item.blame}
-    for cause in table["causes"]:
-        cause["events"] = [event_text(run, found.recorded, rank) for rank in cause["events"]]
-    return table

@@ -73,6 +73,22 @@ def test_the_verb_pauses_shows_causes(path, capsys):
     assert "causes_ns" not in json.loads(capsys.readouterr().out)
 
 
+def test_a_run_of_another_kernel_is_not_tried_and_says_so(path, capsys):
+    assert main(["why", path]) == 0
+    assert "\nNot tried: " in (said := capsys.readouterr().out)
+    assert "So no cause is certain here.\n" in said
+    assert main(["why", path, "--json"]) == 0
+    first, _ = json.loads(capsys.readouterr().out)
+    assert (first["tried"]["finding"], first["tried"]["trials"]) == ("undecided", [])
+
+
+def test_trials_can_be_left_out(path, capsys):
+    assert main(["why", path, "--no-try"]) == 0
+    assert "ried" not in capsys.readouterr().out
+    assert main(["why", path, "--no-try", "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)[0]["tried"] is None
+
+
 def test_an_unknown_pause_is_refused(path, capsys):
     assert main(["why", path, "--pause", "3"]) == 2
     assert "--pause 3: the run has 2 pauses over 300 ms" in capsys.readouterr().err

@@ -53,16 +53,20 @@ class Question:
 
 @dataclass
 class Search:
-    """What was tried for a question, with the effects. failed trials count as tried, and decide nothing."""
+    """What was tried for a question, with the effects. Failed trials count as tried, and decide nothing.
+
+    is_brief: settings are not tried, only who counts.
+    """
 
     question: Question
+    is_brief: bool = False
     effects: dict[Try, Effect] = field(default_factory=dict)
     _offered: dict[tuple[str, ...], list[Candidate]] = field(default_factory=dict)
 
     def wanted(self) -> list[Try]:
         """Return what to try next, the most telling first; empty if nothing is left."""
         blame = [item for item in map(_without, self._blame()) if item not in self.effects]
-        return [*blame, *self._remedies()]
+        return [*blame, *([] if self.is_brief else self._remedies())]
 
     @property
     def culprits(self) -> tuple[str, ...]:

@@ -38,37 +38,55 @@ _WAITS: dict[str, Wait] = {REQUEST: "queue", RUNNABLE: "processor"}
 
 @dataclass(frozen=True)
 class Tried:
-    """What was tried for a pause. why_not: why nothing was, or not all: in words; empty if all was."""
+    """What was tried for a pause; None if it cannot be. why_not: why nothing was tried, or not all; empty if all was.
+
+    cost_s: about how long a trial takes.
+    """
 
     pause: Explanation
     search: Search | None
     why_not: str = ""
     is_interrupted: bool = False
+    cost_s: float = 0
 
 
-def try_on_run(run: Run, group: Group, place: Path, resolve: KernelResolver, time_s: float, bound_ns: int) -> Tried:  # noqa: PLR0913, PLR0917
-    """Try the longest pause of a group on its run, for at most `time_s`. An interrupt ends the trials, too.
+@dataclass(frozen=True)
+class Terms:
+    """How trials are made. place: where their rows are kept. until_s: when time is over, as time.monotonic has it.
 
-    place: where the rows of trials are kept. bound_ns: a pause of at most this length counts as gone.
+    bound_ns: a pause of at most this length counts as gone.
     """
-    until_s = time.monotonic() + time_s
+
+    place: Path
+    resolve: KernelResolver
+    until_s: float
+    bound_ns: int
+
+
+def try_on_run(run: Run, group: Group, terms: Terms, *, is_brief: bool = False) -> Tried:
+    """Try the longest pause of a group on its run. An interrupt ends the trials, too.
+
+    is_brief: try no settings, only who causes it.
+    """
     pause = group.longest
     try:
-        kernel = _kernel(run, resolve)
-        search = Search(question_of(run, group))
+        kernel = _kernel(run, terms.resolve)
+        search = Search(question_of(run, group), is_brief)
     except InputError as error:
         return Tried(pause, None, str(error))
+    judge = _Judge(run, pause, search.question, terms.bound_ns)
     try:
-        with bench(run, kernel, place, until_s) as at:
-            return _tried(_Judge(run, pause, search.question, bound_ns), search, at, until_s)
+        with bench(run, kernel, terms.place, terms.until_s) as at:
+            why_not = _tried(judge, search, at, terms.until_s)
+            return Tried(pause, search, why_not, cost_s=judge.cost_s)
     except InputError as error:
         return Tried(pause, search, str(error))
     except KeyboardInterrupt:
         return Tried(pause, search, "interrupted", is_interrupted=True)
 
 
-def _tried(judge: "_Judge", search: Search, at: Bench, until_s: float) -> Tried:
-    """Try what the search wants, several at a time, until nothing is left or the time is over."""
+def _tried(judge: "_Judge", search: Search, at: Bench, until_s: float) -> str:
+    """Try what the search wants, several at a time, until nothing is left or the time is over; return why not all."""
     out: dict[str, Try] = {}
     numbers = count()
     with ExitStack() as stack:
@@ -78,11 +96,11 @@ def _tried(judge: "_Judge", search: Search, at: Bench, until_s: float) -> Tried:
             if known := next(((item, row) for item in wanted if (row := at.kept(judge.spec(item)))), None):
                 search.effects[known[0]] = judge.effect(*known)
                 continue  # what is wanted next may be something else
-            for item in wanted[: at.slots - len(out)] if time.monotonic() < until_s else ():
+            for item in wanted[: at.slots - len(out)] if time.monotonic() + judge.cost_s / 2 < until_s else ():
                 out[key := str(next(numbers))] = item
                 at.give(key, judge.spec(item))
             if not out:
-                return Tried(judge.about, search, LATE if wanted else "")
+                return LATE if wanted else ""
             report = report or stack.enter_context(bar("trying it on this run"))  # a thread: it follows the forks
             report(None, f"{len(search.effects)} tried")
             for key, made in at.ended(_LOOK_S):
@@ -102,6 +120,15 @@ class _Judge:
         self._known = row_of(run, run)
         self._start_ns = loads_start_ns(run) - run.zero_ns
         self._specs: dict[Try, Spec] = {}
+
+    @property
+    def cost_s(self) -> float:
+        """About how long a trial takes here: its share of the known run, as long as that took."""
+        wall_s, guest_s = (self._run.record.get(key) for key in ("wall_s", "guest_s"))
+        if not isinstance(wall_s, int | float) or not isinstance(guest_s, int | float) or guest_s <= 0:
+            return 0
+        end_s = (self._run.zero_ns + self.about.end_ns) / NS_PER_S
+        return float(wall_s * min(1.0, end_s / guest_s))
 
     def spec(self, item: Try) -> Spec:
         """Return the spec of a trial. It ends after the pause; with a setting, which may move the pause, later."""

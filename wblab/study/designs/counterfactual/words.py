@@ -1,5 +1,6 @@
 """What was tried on a run, in words and as JSON."""
 
+import math
 import shlex
 from collections.abc import Iterator
 from typing import Any
@@ -14,7 +15,7 @@ from wblab.study.designs.counterfactual.search import Question, Search, Without
 from wblab.study.designs.counterfactual.tried import Tried
 
 _MOST_REMEDIES = 3
-_LONGER = "--try-for 60s"
+_LONGER_S, _TRIALS = 60, 10  # the time that is proposed for trials: at least this, or so many of them
 
 
 def lines(tried: Tried, run: str, path: str) -> list[str]:
@@ -28,8 +29,15 @@ def lines(tried: Tried, run: str, path: str) -> list[str]:
         what = "Not all was tried" if tried.search.effects else "Nothing was tried"
         found.append(f"{what}: {tried.why_not}.")
         if not tried.is_interrupted:
-            found.append(f"    wblab why {run} {_LONGER}    # the trials so far are kept")
+            time_s = max(_LONGER_S, _TRIALS * math.ceil(tried.cost_s))
+            found.append(f"    wblab why {run} --try-for {time_s}s    # the trials so far are kept")
     return found
+
+
+def first_line(tried: Tried) -> str:
+    """Return what leaving out loads says of a further cause, in a sentence; empty if nothing does."""
+    found = [*_blame(tried.search)] if tried.search else []
+    return f"Tried: {found[-1][0].lower()}{found[-1][1:]}" if found else ""
 
 
 def table(tried: Tried) -> dict[str, Any]:

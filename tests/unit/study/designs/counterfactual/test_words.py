@@ -1,0 +1,85 @@
+"""What trials say, in words: the trial wins over the sentence, and nothing is certain without one."""
+
+from dataclasses import replace
+
+import pytest
+
+from wblab.analysis.why.explain import Explanation
+from wblab.study.designs.counterfactual.search import Search, Without
+from wblab.study.designs.counterfactual.tried import Tried
+from wblab.study.designs.counterfactual.words import first_line, lines, table
+
+from .test_search import QUESTION, effect, searched
+
+PAUSE = Explanation("w1", 1, 0, 15 * 10**9, 15 * 10**9, {}, (), ())
+
+
+def said(question, left_s, helps=lambda item: 14):
+    return lines(Tried(PAUSE, searched(question, left_s, helps)), "latest", "exp/run")
+
+
+def test_a_sentence_that_holds_and_its_best_remedy_with_a_command():
+    left = {"4 requests": 1.3, "WBT": 9}
+    first, second, command, vain = said(
+        QUESTION, lambda out: 0 if "l1" in out else 15, lambda item: left.get(item.short, 15)
+    )
+    assert first == "Tried on this run: without l1, 15 s became 0 s."
+    assert second == "A queue of 4 requests for the disk: 15 s became 1.30 s."
+    assert command == "    wblab why latest --prove --remedy disk.disk.queue.nr_requests=4"
+    assert vain.startswith("Others help little (9 to 15 s left): own dirty limit, ")
+
+
+@pytest.mark.parametrize(
+    ("guilty", "first", "second"),
+    [
+        (
+            {"l2"},
+            "Tried on this run: leaving l1 out does not change this pause (15 s): l1 did not cause it.",
+            "Without l2, 15 s became 0 s: l2 causes it, against the sentence above.",
+        ),
+        (
+            {"l1", "l2"},
+            "Tried on this run: leaving l1 out does not change this pause (15 s): l1 alone did not cause it.",
+            "Without l1 and l2 together, 15 s became 0 s: each of them is enough to cause it.",
+        ),
+        (
+            {"nobody"},
+            "Tried on this run: leaving l1 out does not change this pause (15 s): l1 did not cause it.",
+            "Without all other loads, 15 s became 15 s: none of them causes it.",
+        ),
+    ],
+)
+def test_a_sentence_that_does_not_hold_is_contradicted(guilty, first, second):
+    found = said(QUESTION, lambda out: 0 if guilty <= out else 15)
+    assert found[:2] == [first, second]
+    assert found[2].startswith("No setting that was tried helps much (14 s left): 4 requests, ")
+
+
+def test_where_nobody_is_named_the_one_who_counts_is():
+    first, *_ = said(replace(QUESTION, named=()), lambda out: 0 if "l2" in out else 15)
+    assert first == "Tried on this run: without l2, 15 s became 0 s: l2 causes it."
+
+
+def test_what_could_not_be_tried_is_said_with_the_next_step():
+    assert lines(Tried(PAUSE, None, "no kernel"), "", "") == ["Not tried: no kernel. So no cause is certain here."]
+    found = lines(Tried(PAUSE, Search(QUESTION), "there was no time for it", cost_s=12.4), "latest", "")
+    assert found == [
+        "Nothing was tried: there was no time for it.",
+        "    wblab why latest --try-for 130s    # the trials so far are kept",
+    ]
+
+
+def test_a_further_cause_has_one_line():
+    search = Search(QUESTION, is_brief=True)
+    assert search.wanted() == [Without(("l1",))]
+    search.effects[Without(("l1",))] = effect(0)
+    assert (first_line(Tried(PAUSE, search)), search.wanted()) == ("Tried: without l1, 15 s became 0 s.", [])
+    assert not first_line(Tried(PAUSE, Search(QUESTION)))
+
+
+def test_json_says_the_same():
+    found = table(Tried(PAUSE, searched(QUESTION, lambda out: 0 if "l2" in out else 15)))
+    assert (found["finding"], found["named"], found["culprits"]) == ("contradicts", ["l1"], ["l2"])
+    first = found["trials"][0]
+    assert (first["left_out"], first["verdict"], first["was_ns"]) == (["l1"], "unchanged", 15 * 10**9)
+    assert found["remedies"] == []
