@@ -24,6 +24,7 @@ from wblab.host.boot import Boot, Ended, boot
 from wblab.host.bundle import bundle
 from wblab.host.command import interpreter, kernel_arguments
 from wblab.host.disk import made_disks, mkfs_of
+from wblab.host.failedcommand import told
 from wblab.host.guestlab import GUESTS_PYTHON, GuestLab, guest_lab
 from wblab.host.guestmemory import boot_bytes
 from wblab.host.guestprograms import describe_programs
@@ -34,7 +35,7 @@ from wblab.host.machine import describe_host, shared_memory
 from wblab.host.recorded import Finished, recorded
 from wblab.host.request import Request
 from wblab.kernels import Kernel, facts, features
-from wblab.lab.formats import CONFIG, EXPERIMENT, RUN, UML, now, write_json
+from wblab.lab.formats import CONFIG, CONSOLE, EXPERIMENT, RUN, UML, now, write_json
 from wblab.lab.progress import Report, silent
 from wblab.lab.tools import tool_path
 
@@ -69,17 +70,22 @@ def run_experiment(  # noqa: PLR0913 - four of them by name
         if kernel.config:
             shutil.copyfile(kernel.config, staged / CONFIG)
         record["memory"] = {"boot_bytes": boot_bytes(request.traced, kernel.processors)}
-        return _boot(
-            request.traced,
-            kernel,
-            staged,
-            report,
-            program=program,
-            guests_lab=guests_lab,
-            limits=limits,
-            readable=readable,
-            samples_fd=samples_fd,
-        )
+        try:
+            return _boot(
+                request.traced,
+                kernel,
+                staged,
+                report,
+                program=program,
+                guests_lab=guests_lab,
+                limits=limits,
+                readable=readable,
+                samples_fd=samples_fd,
+            )
+        except WblabError as error:
+            if (reason := told(str(error), request.spec, staged / CONSOLE)) == str(error):
+                raise
+            raise WblabError(reason) from error
 
     return recorded(results, request.spec.name, begun(request), make)
 

@@ -2,11 +2,12 @@
 
 import tomllib
 from collections.abc import Iterator, Sequence
+from dataclasses import fields
 from pathlib import Path
 from typing import Any
 
 from wblab.core.errors import InputError
-from wblab.core.spec import Spec
+from wblab.core.spec import Disk, Spec
 from wblab.core.tables import from_table
 from wblab.lab.formats import LIVE, RUN
 from wblab.lab.sysctls import set_sysctl, sysctls
@@ -32,7 +33,19 @@ def spec_of(table: dict[str, Any], *, exact: bool) -> Spec:
         read["sysctl"] = sysctls(read["sysctl"], "sysctl")
     if isinstance(phases := read.get("phase"), dict):
         read["phase"] = {name: phase_of(phase, f"phase.{name}") for name, phase in phases.items()}
+    _check_names(read.get("disk"))
     return from_table(Spec, read, exact=exact)
+
+
+def _check_names(disks: object) -> None:
+    """Raise InputError for a table [disk.NAME] with the name of a key of disks, which would be read as that key."""
+    keys = {field.name: field for field in fields(Disk)}
+    for name, value in disks.items() if isinstance(disks, dict) else ():
+        if name in keys and isinstance(value, dict) and (keys[name].default_factory is not dict or keys.keys() & value):
+            raise InputError(
+                f"a disk cannot be called {name!r}: disk.{name} is a setting of disks: choose another name, such as "
+                f"disk.{name}1"
+            )
 
 
 def _dotted(table: dict[str, Any], path: str = "") -> Iterator[tuple[str, Any]]:

@@ -9,7 +9,6 @@ from wblab.analysis.why.explain import NO_ONE, Cause, Explanation
 from wblab.analysis.why.kinds import UNKNOWN, what_of
 from wblab.analysis.why.request import JOURNAL, JOURNALS, READ, Request
 from wblab.analysis.why.tasks import is_kernel_thread
-from wblab.core.units import Bytes
 from wblab.report.enumeration import enumerated
 from wblab.report.pollingtext import looked
 from wblab.report.quantities import duration, percent, size
@@ -248,7 +247,8 @@ def _at_the_limit(item: Explanation) -> str:
         most = next(iter(cause.places))
         text += f". {size(cause.places[most])} of it were for {most}"
         if cause.disk != most:
-            text += f", {size(cause.places.get(cause.disk, Bytes(0)))} for {cause.disk}, which {item.load} writes to"
+            own = cause.places.get(cause.disk)
+            text += f", {size(own) if own else 'nothing'} for {cause.disk}, which {item.load} writes to"
     return text
 
 

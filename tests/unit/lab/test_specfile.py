@@ -80,6 +80,8 @@ def test_settings_apply_in_their_order(toml):
         ("", "'' is not of the form key=value"),
         ("memory.a=5", "cannot set 'memory.a': 'memory' is not a table"),
         ("disk.size.b.c=5", "cannot set 'disk.size.b.c': 'size' is not a table"),
+        ("disk.up.size=5", "a disk cannot be called 'up': disk.up is a setting of disks: choose another name, such as"),
+        ("disk.bdi.size=5", "a disk cannot be called 'bdi'"),
         ("disk..size=5", "'disk.size' and the table 'disk.' cannot stand together"),
         (
             "disk.fast.size=5",

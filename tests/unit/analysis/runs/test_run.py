@@ -163,6 +163,14 @@ def test_a_failed_run_is_read_as_far_as_possible(make_run):
     assert run.failure == "disk full"
 
 
+def test_find_run_says_that_a_file_is_no_run_and_a_directory_has_none(tmp_path):
+    (spec := tmp_path / "spec.toml").touch()
+    with pytest.raises(InputError, match="is a file, not the directory of a run: 'wblab run' makes a run of a spec"):
+        find_run(str(spec), tmp_path)
+    with pytest.raises(InputError, match=r"has no experiment\.json, so it is no run"):
+        find_run(str(tmp_path), tmp_path)
+
+
 def test_find_run_by_the_begin_or_end_of_its_name(make_run, tmp_path):
     path = make_run(LOADS)
     assert find_run("2026-01-01", tmp_path) == path
