@@ -20,7 +20,7 @@ from wblab.lab.formats import DESIGN, PAGE
 from wblab.lab.printable import printable
 
 if TYPE_CHECKING:
-    from wblab.analysis.runs.comparison import About, Comparison
+    from wblab.analysis.runs.comparison import Comparison
     from wblab.analysis.runs.observations import Observations
 
 _MOST_ROWS = 12  # of a table, unless --all, --load or --metric is given
@@ -54,7 +54,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="compare with the group that has this value (default: the first run's); repeatable",
     )
     add("--load", action="append", default=[], metavar="NAME", help="compare only this load; repeatable")
-    add("--metric", action="append", default=[], metavar="NAME", help="compare only this metric; repeatable")
+    add(
+        "--metric",
+        action="append",
+        default=[],
+        metavar="NAME",
+        help="compare only this metric, by its name in --json or in the table; repeatable",
+    )
     add(
         "--causes",
         action="store_true",
@@ -74,6 +80,8 @@ def _compare(arguments: argparse.Namespace) -> None:
     from wblab.analysis.runs.observations import looks_at
     from wblab.analysis.statistics.intervals import Resampling
     from wblab.analysis.statistics.looks import for_looks
+    from wblab.report.comparisontext import is_first
+    from wblab.report.metricnames import metric_of
 
     output = _output(arguments)
     for name in arguments.runs:
@@ -84,15 +92,19 @@ def _compare(arguments: argparse.Namespace) -> None:
     resampling = for_looks(count, Resampling(seed=arguments.resampling_seed))
     comparison = compare(_observations(arguments), resampling)
     if arguments.load or arguments.metric:
-        comparison = comparison.of_these(arguments.load, arguments.metric)
-    shown = comparison if arguments.all or arguments.load or arguments.metric else comparison.only(_is_first)
+        metrics = [item.about.metric for item in comparison.distributions]
+        comparison = comparison.of_these(arguments.load, [metric_of(name, metrics) for name in arguments.metric])
+    shown = comparison if arguments.all or arguments.load or arguments.metric else comparison.only(is_first)
     if arguments.json:
         print(json.dumps(comparison.to_json(), indent=2, allow_nan=False))
     else:
         _print(shown, arguments)
     if output is None:
         return
-    (_write if output.suffix.lower() == PAGE else _draw)(comparison, output)
+    if output.suffix.lower() == PAGE:
+        _write(comparison, output, shown)
+    else:
+        _draw(comparison, output)
     if not arguments.json:
         print(printable(str(output)))
 
@@ -131,14 +143,6 @@ def _pair(text: str) -> tuple[str, str]:
     return key, value
 
 
-def _is_first(about: "About") -> bool:
-    """Whether a metric is shown without being asked for."""
-    from wblab.analysis.runs.metrics import is_cause
-    from wblab.report.comparisontext import is_headline
-
-    return bool(is_headline(about) or (about.sort.role == "innocent" and is_cause(about.metric)))
-
-
 def _print(comparison: "Comparison", arguments: argparse.Namespace) -> None:
     from wblab.report.comparisontold import told
 
@@ -159,7 +163,7 @@ def _draw(comparison: "Comparison", path: Path) -> None:
     save(comparison_figure(comparison), "Comparison", path)
 
 
-def _write(comparison: "Comparison", path: Path) -> None:
+def _write(comparison: "Comparison", path: Path, shown: "Comparison") -> None:
     from wblab.core.errors import WblabError
     from wblab.core.files import replace_file
     from wblab.plot.comparison import comparison_figure, svg
@@ -169,6 +173,6 @@ def _write(comparison: "Comparison", path: Path) -> None:
 
     try:
         with replace_file(path) as file:
-            file.write(comparison_page(comparison, title, figure).encode())
+            file.write(comparison_page(comparison, title, figure, shown).encode())
     except OSError as error:
         raise WblabError(f"cannot write {path}: {error.strerror}") from None

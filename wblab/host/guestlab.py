@@ -97,7 +97,8 @@ def _files() -> dict[str, Path | None]:
     for name, tree in trees.items():
         for path in sorted(tree.rglob("*")):
             inside = path.relative_to(tree)
-            if path.is_file() and "__pycache__" not in inside.parts and inside.parts[0] != "share":
+            is_other = "__pycache__" in inside.parts or inside.parts[0] == "share" or path.suffix == ".md"
+            if path.is_file() and not is_other:
                 found[f"{name}/{inside}"] = path
     return found | {name: SHARE / name for name in _SCRIPTS}
 

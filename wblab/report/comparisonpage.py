@@ -1,12 +1,13 @@
 """A comparison as a page: one HTML file that needs no other file and no network."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 from wblab import __version__
 from wblab.analysis.runs.comparison import Comparison, Difference, Sort
 from wblab.analysis.statistics.intervals import LEAST_RESAMPLED, LEAST_RUNS
-from wblab.report.comparisontext import chosen_sorts, footnotes, is_headline, line
+from wblab.report.comparisonanswer import answer
+from wblab.report.comparisontext import chosen_sorts, footnotes, is_first, is_headline, is_open, line
 from wblab.report.metricnames import metric_name, unit_of
 from wblab.report.quantities import numbers
 from wblab.report.render import render
@@ -18,16 +19,22 @@ _HEADS: dict[Sort, str] = {
 }
 
 
-def comparison_page(comparison: Comparison, title: str, figure: str) -> str:
-    """Return the page of a comparison. figure: its picture, as an SVG element."""
+def comparison_page(comparison: Comparison, title: str, figure: str, shown: Comparison | None = None) -> str:
+    """Return the page of a comparison. figure: its picture, as an SVG element.
+
+    shown: the part that the first sentence is about, by default the metrics that are shown without being asked for.
+    """
     first = chosen_sorts(comparison)
+    part = shown or comparison.only(is_first)
     short = [item for sort in first for item in comparison.of(sort) if is_headline(item.about)]
     return render(
         "wblab.report",
         "comparison.html",
         title=title,
+        answer=answer(part if part.differences else comparison),
         claimed=[line(item) for item in short if item.claim],
-        undecided=_undecided(short),
+        open=_names(item for item in short if _is_undecided(item)),
+        undecided=_names(item for item in short if not item.claim and not _is_undecided(item)),
         figure=figure,
         notes=footnotes(comparison, lists_all=True),
         least_resampled=LEAST_RESAMPLED,
@@ -42,12 +49,16 @@ def comparison_page(comparison: Comparison, title: str, figure: str) -> str:
     )
 
 
-def _undecided(items: Sequence[Difference]) -> list[str]:
-    """Return the names of the differences that are not claimed, each once."""
+def _is_undecided(item: Difference) -> bool:
+    return is_open(item) or not (item.claim or item.interval.known)
+
+
+def _names(items: Iterable[Difference]) -> list[str]:
+    """Return the names of differences, each once, without those of interactions."""
     names = (
         f"{item.about.load}, {metric_name(item.about.metric)}: {item.name}"
         for item in items
-        if not item.claim and item.sort != "interaction"
+        if item.sort != "interaction"
     )
     return list(dict.fromkeys(names))
 

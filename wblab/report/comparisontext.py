@@ -5,8 +5,8 @@ from dataclasses import dataclass
 
 import pandas as pd
 
-from wblab.analysis.runs.comparison import RESOLUTION_S, About, Comparison, Difference, Sort
-from wblab.analysis.runs.metrics import UNPLUG
+from wblab.analysis.runs.comparison import RESOLUTION_S, TOO_FEW, About, Comparison, Difference, Sort
+from wblab.analysis.runs.metrics import UNPLUG, is_cause
 from wblab.analysis.statistics.dominance import least_runs, magnitude
 from wblab.analysis.statistics.intervals import LEAST_RESAMPLED, LEAST_RUNS, Interval
 from wblab.lab.printable import printable
@@ -17,6 +17,7 @@ from wblab.report.quantities import interval, numbers, quantity
 
 # The metrics that users ask about first; a table of all metrics is long.
 _HEADLINES = {"longest_pause_s", "wait_time_s", "paused_s", "cycle_p99_s", "mean_cycle_s"}
+_MOST_RATIO = 1000  # above, means near zero were divided by: the quotient is known to be large, and no more
 _ASKED = ("longest_pause_s", "paused_s", "wait_time_s")  # in this order
 ABOUT: dict[Sort, str] = {
     "effect": "what one change does, averaged over all others",
@@ -55,6 +56,11 @@ def is_headline(about: About) -> bool:
     return about.sort.role == "innocent" and about.metric in _HEADLINES
 
 
+def is_first(about: About) -> bool:
+    """Whether a metric is shown without being asked for."""
+    return is_headline(about) or (about.sort.role == "innocent" and is_cause(about.metric))
+
+
 def line(item: Difference) -> Line:
     """Return a difference in words."""
     found, metric = item.interval, item.about.metric
@@ -81,7 +87,12 @@ def _relative(ratio: Interval | None) -> str:
     if ratio is None:
         return ""
     low, high = (None if end is None else end - 1 for end in (ratio.low, ratio.high))
-    return interval(ratio.estimate - 1, low, high, "share", signed=True)
+    if ratio.estimate > _MOST_RATIO:
+        return f"over ×{_MOST_RATIO:,}"
+    if high is None or high <= _MOST_RATIO:
+        return interval(ratio.estimate - 1, low, high, "share", signed=True)
+    middle, least = quantity(ratio.estimate - 1, "share", signed=True), quantity(low or 0, "share", signed=True)
+    return f"{middle} ({least.removesuffix(' %')} or more)"
 
 
 def _size(item: Difference) -> str:
@@ -161,6 +172,10 @@ def rank(item: Difference) -> tuple[bool, int, float]:
 def differences_table(items: Sequence[Difference], confidence: float) -> Table:
     """Return differences as a table: load, metric, baseline, difference, interval, ratio, size, claim and change."""
     lines = [line(item) for item in items]
+    if not any(item.interval.known for item in items):  # too few runs, which is said above
+        first = ("load", "metric", "baseline", "difference", "relative", "change")
+        few = [(it.load, it.metric, it.baseline, it.difference, it.relative, it.change) for it in lines]
+        return Table(few, first, frozenset({2, 3, 4}), spare=(4,))
     heads = ("load", "metric", "baseline", "difference", f"{quantities.confidence(confidence)} interval", "relative",
              "Cliff's delta", "", "change")  # fmt: skip
     cells = [
@@ -173,7 +188,8 @@ def differences_table(items: Sequence[Difference], confidence: float) -> Table:
 def footnotes(comparison: Comparison, *, lists_all: bool = False) -> list[str]:
     """Return notes for the reader: what was left out, what the table does not list, and the number of tests."""
     hidden = [item for item in comparison.of("interaction") if not item.claim]
-    notes = list(comparison.notes)
+    too_few = not any(item.interval.known for item in comparison.differences)  # then the answer says so
+    notes = [note for note in comparison.notes if not (too_few and TOO_FEW in note)]
     if hidden and not lists_all:
         notes.append(f"{len(hidden)} interactions whose intervals include zero are not listed")
     notes += _meanings(comparison)

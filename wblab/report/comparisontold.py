@@ -7,6 +7,8 @@ from wblab.lab.tables import Table
 from wblab.report.comparisonanswer import answer, opening
 from wblab.report.comparisontext import ABOUT, chosen_sorts, differences_table, footnotes, listed
 
+_MOST_UNKNOWN = 6  # rows, where nothing can be claimed of any
+
 
 @dataclass(frozen=True)
 class Told:
@@ -24,6 +26,8 @@ def told(comparison: Comparison, most: int | None = None, *, groups: bool = Fals
         sorts.append("group")
     comparison = comparison if "group" in sorts else comparison.without("group")
     tables, left_out = [], 0
+    if most is not None and not any(item.interval.known for item in comparison.differences):
+        most = min(most, _MOST_UNKNOWN)
     for sort in sorts:
         if items := listed(comparison, sort, most):
             left_out += len(listed(comparison, sort)) - len(items)

@@ -1,6 +1,7 @@
 """wblab compare on the command line."""
 
 import json
+from html import unescape
 from pathlib import Path
 
 import pytest
@@ -52,6 +53,32 @@ def test_a_table_lists_the_differences(compare, runs):
     assert "less: better" in longest
     assert "\x1b" not in output
     assert "c1" not in output
+
+
+def test_a_metric_may_be_named_as_the_table_names_it(compare, runs):
+    by_name, in_words = (compare(*runs, "--metric", name)[1] for name in ("longest_pause_s", "longest pause"))
+    assert by_name == in_words
+    assert compare(*runs, "--metric", "longest pauses")[0] == 2
+
+
+def test_two_runs_are_a_short_table(compare, runs, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "80")
+    code, output, _ = compare(runs[0], runs[-1])
+    assert code == 0
+    assert "Too few runs to claim that" in output
+    assert "without an interval" not in output
+    assert len(output.splitlines()) < 20
+
+
+def test_page_and_terminal_say_the_same(compare, runs, tmp_path):
+    three = [*runs[:3], *runs[5:8]]  # of each: too few to decide what every run shows
+    for some, says in ((runs, "which is better"), (three, "Not decided"), (runs[::5], "Too few runs")):
+        page = tmp_path / "page.html"
+        output = compare(*some, "-o", page)[1]
+        sentence = output.partition("\n\n")[0].partition("each.\n")[2].replace("\n", " ")
+        assert says in sentence
+        assert sentence in unescape(page.read_text())
+        assert ("No difference is shown" in page.read_text()) is ("No difference is shown" in sentence)
 
 
 def test_for_an_exploration_the_other_verb_is_named(compare, tmp_path):

@@ -1,6 +1,7 @@
 """Pictures, words and pages of comparisons."""
 
 import re
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
@@ -9,6 +10,7 @@ from support.pages import Page
 
 from wblab.analysis.runs.comparison import About, compare
 from wblab.analysis.runs.observations import observations
+from wblab.analysis.statistics.intervals import Interval
 from wblab.core.errors import InputError, WblabError
 from wblab.plot.comparison import comparison_figure, headline, plot_effects, plot_groups, svg
 from wblab.plot.save import save
@@ -102,6 +104,19 @@ def test_what_cannot_be_written(groups, tmp_path):
         save(comparison_figure(groups), "Comparison", tmp_path / "x.gif")
     with pytest.raises(WblabError, match="cannot write"):
         save(comparison_figure(groups), "Comparison", tmp_path / "none" / "x.png")
+
+
+@pytest.mark.parametrize(
+    ("ends", "says"),
+    [
+        ((0.15, 0.01, 0.4), "-85 % (-99 to -60)"),
+        ((0.15, 0.0, 1.28e12), "-85 % (-100 or more)"),  # the baseline's mean may be 0
+        ((1e9, 0.5, 1e20), "over ×1,000"),
+    ],
+)
+def test_a_quotient_by_nearly_nothing_is_not_printed_as_a_number(groups, ends, says):
+    item = groups.differences[0]
+    assert line(replace(item, found=replace(item.found, ratio=Interval(*ends, 3)))).relative == says
 
 
 def test_lines_claim_only_what_the_interval_shows(groups):
@@ -210,7 +225,7 @@ def test_a_page_stands_alone_and_escapes_names(factorial):
 
 def test_a_page_without_a_difference_says_so():
     same = table().assign(value=1.0)
-    assert "No difference is shown." in drawn(compare(observations(same)), "Nothing")
+    assert "No difference is shown: every interval includes zero" in drawn(compare(observations(same)), "Nothing")
 
 
 def test_what_people_ask_first_is_shown_first():

@@ -22,6 +22,7 @@ from wblab.core.loads import KINDS, Load, Role
 from wblab.lab.formats import COMPARISON
 
 RESOLUTION_S = 1e-6  # the virtual clock advances by 256 ns at each reading
+TOO_FEW = "without an interval"  # words of notes
 
 Sort = Literal["group", "effect", "interaction"]
 _MOST_NAMED = 8  # in a note
@@ -340,10 +341,10 @@ def _first(names: Iterable[str]) -> str:
 def _notes(distributions: Sequence[Distribution], differences: Sequence[Difference]) -> Iterator[str]:
     few = dict.fromkeys(item.group for item in distributions if not item.mean.known)
     if few:
-        yield f"groups without an interval, because they have fewer than {LEAST_RUNS} runs: {_first(few)}"
+        yield f"groups {TOO_FEW}, because they have fewer than {LEAST_RUNS} runs: {_first(few)}"
     unknown = dict.fromkeys(item.name for item in differences if not item.interval.known)
     if unknown:
-        yield f"differences without an interval, because there are too few runs: {_first(unknown)}"
+        yield f"differences {TOO_FEW}, because there are too few runs: {_first(unknown)}"
     if any(item.interval.without_spread for item in differences):
         yield (
             "where an interval is a single number, every seed gave the same value: with the virtual clock runs are "
