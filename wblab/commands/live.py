@@ -65,7 +65,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="TIME",
         help="how much to save before and after the pause (default: 2s)",
     )
-    add("--capture-buffer", default="32MiB", metavar="SIZE", help="capture buffer per processor (default: 32MiB)")
+    about = "capture buffer per processor (default: 32MiB, growing as needed to a sixteenth of the free memory in all)"
+    add("--capture-buffer", metavar="SIZE", help=about)
     add("--captures", type=int, default=20, metavar="N", help="save at most N captures (default: 20)")
     add("--capture-bytes", default="1GiB", metavar="SIZE", help="save at most this much in all (default: 1GiB)")
     add("--name", default="live", metavar="NAME", help="part of the run directory's name (default: live)")
@@ -96,7 +97,7 @@ def make_request(arguments: argparse.Namespace) -> LiveRequest:
         captures = Captures(
             bound=parse_time(arguments.capture_pauses),
             around=parse_time(arguments.capture_around),
-            buffer=parse_bytes(arguments.capture_buffer),
+            buffer=None if arguments.capture_buffer is None else parse_bytes(arguments.capture_buffer),
             most=arguments.captures,
             most_bytes=parse_bytes(arguments.capture_bytes),
         )

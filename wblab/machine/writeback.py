@@ -16,6 +16,12 @@ def memory_bytes() -> Bytes:
     return Bytes(_table(Path("/proc/meminfo"))["MemTotal:"] * 1024)
 
 
+def available_bytes() -> Bytes:
+    """Return MemAvailable of /proc/meminfo or, where a kernel does not show it, MemFree."""
+    found = _table(Path("/proc/meminfo"))
+    return Bytes(found.get("MemAvailable:", found["MemFree:"]) * 1024)
+
+
 def thresholds() -> dict[str, int]:
     """Return the present thresholds of the page cache and its dirty amount, in bytes (/proc/vmstat)."""
     values = _table(Path("/proc/vmstat"))

@@ -31,12 +31,13 @@ EVENTS = ("writeback:balance_dirty_pages", "writeback:global_dirty_state")
 class Captures:
     """Which pauses to capture: those longer than `bound`, with the time `around` before and after.
 
-    buffer: for each processor. most, most_bytes: limits to the number and the total size of captures.
+    buffer: for each processor; None: it grows as needed. most, most_bytes: limits to the number and the total size of
+    captures.
     """
 
     bound: Nanoseconds
     around: Nanoseconds = Nanoseconds(2 * NS_PER_S)
-    buffer: Bytes = Bytes(32 << 20)
+    buffer: Bytes | None = None
     most: int = 20
     most_bytes: Bytes = Bytes(1 << 30)
 

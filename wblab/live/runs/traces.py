@@ -3,6 +3,7 @@
 As far as this machine permits them; what is missing is noted.
 """
 
+import os
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -14,6 +15,7 @@ from wblab.lab.captures import Capture, capture_files, read_captures
 from wblab.lab.tools import tool_path
 from wblab.live.runs.captures import STACKS, SUBMITTED, TOO_MANY, CaptureBuffer, capture_events
 from wblab.live.runs.request import Captures, LiveRequest
+from wblab.live.runs.room import Room, chosen
 from wblab.live.runs.symbols import kernel_functions
 from wblab.live.runs.tracefile import TraceFile, make_instance
 from wblab.live.runs.watch import Pause
@@ -36,6 +38,8 @@ class Traces:
         self._directory = Path()
         self._saved = 0
         self._functions = ""
+        self._most_bytes = 0  # that each processor's captures may take in memory
+        self._room: Room | None = None
         if not request.events and not request.captures:
             return
         if tool_path("trace-cmd") is None:
@@ -55,7 +59,11 @@ class Traces:
                 self.notes.append(f"no captures ({error.strerror}): lower --capture-buffer")
 
     def _capture_instance(self, captures: Captures, filesystem: str, undo: Undo) -> Instance:
-        instance = Instance("captures", undo, buffer_bytes=captures.buffer)
+        first, most = chosen(os.cpu_count() or 1) if captures.buffer is None else (captures.buffer, captures.buffer)
+        instance = Instance("captures", undo, buffer_bytes=first)
+        self._most_bytes = most
+        if captures.buffer is None:
+            self._room = Room(instance, most)
         known = [event for event in capture_events(filesystem) if instance.enable(event)]
         for event in TOO_MANY:
             instance.enable(event, on=False)
@@ -85,9 +93,14 @@ class Traces:
             self._file = TraceFile(self._instances[0], directory / rundir.TRACE, self._tracecmd)
             self._file.start()
         if self._captures and len(self._instances) > 1:
-            most_bytes = self._captures.buffer
-            self._buffer = CaptureBuffer(self._instances[1], directory, self._tracecmd, most_bytes, self._functions)
+            capturing = self._instances[1]
+            self._buffer = CaptureBuffer(capturing, directory, self._tracecmd, self._most_bytes, self._functions)
             self._buffer.start()
+
+    def keep(self, now_ns: int, oldest_ns: int) -> None:
+        """Make room in the buffer for what captures may still need, if it may grow. oldest_ns: see `save`."""
+        if self._room and self._buffer and self._captures:
+            self._room.keep(oldest_ns - self._captures.around, now_ns)
 
     def save(self, pauses: Sequence[Pause], now_ns: int, oldest_ns: int) -> None:
         """Save the seconds around these pauses as one capture, within the limits of number and size.
@@ -142,4 +155,5 @@ class Traces:
             self._buffer = None
             if short := [saved.number for saved in read_captures(self._directory) if not saved.whole]:
                 numbers = ", ".join(map(str, sorted(short)))
-                self.notes.append(f"captures that miss part of their pause: {numbers}: raise --capture-buffer")
+                told = "the buffer cannot grow further" if self._room else "raise --capture-buffer"
+                self.notes.append(f"captures that miss part of their pause: {numbers}: {told}")
