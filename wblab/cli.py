@@ -12,7 +12,7 @@ from io import TextIOWrapper
 from wblab import __version__
 from wblab.commands.parser import Parser, Verb, add_verbs
 from wblab.core.errors import InputError, WblabError
-from wblab.lab.extras import missing_extra, require
+from wblab.lab.extras import missing_core, missing_extra, require
 from wblab.lab.interruption import interruptible
 from wblab.lab.printable import printable
 
@@ -108,6 +108,8 @@ def _run(arguments: argparse.Namespace) -> None:
     try:
         arguments.run(arguments)
     except ModuleNotFoundError as error:
+        if told := missing_core(error.name or ""):
+            raise InputError(told) from None
         extra = missing_extra(error.name or "")
         if extra is None:
             raise

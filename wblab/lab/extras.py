@@ -20,12 +20,27 @@ MODULES = {
     "kernel": ("wblab_kernel",),
 }
 
+# The core's. What records a live run is the standard library alone, so any Python may come as far as these.
+CORE = ("matplotlib", "numpy", "rich", "shtab", "tracecmd", "zstandard")
+
 
 def require(extras: Collection[str]) -> None:
     """Raise InputError, with the command that installs them, where extras are missing."""
     missing = [extra for extra in extras if not is_there(extra)]
     if missing:
         raise InputError(f"this needs more packages ({', '.join(missing)}): run {command(missing)}")
+
+
+def missing_core(module: str) -> str:
+    """Return what to run where a module of the lab's core could not be imported; '' for a module that is not there."""
+    name = module.partition(".")[0]
+    if name not in CORE:
+        return ""
+    if INSTALLED:
+        return f"this Python has no {name}: install the lab again with what it needs (docs/how-to/install.md)"
+    ours = ROOT / ".venv/bin/wblab"
+    what = f"use {ours}" if ours.exists() else f"run 'make -C {shlex.quote(str(ROOT))} setup', then use {ours}"
+    return f"this Python ({sys.executable}) has no {name}: {what}"
 
 
 def missing_extra(module: str) -> str | None:

@@ -45,6 +45,7 @@ def imported(path: Path) -> set[str]:
 
 def test_the_core_is_small():
     assert {Requirement(text).name for text in PROJECT["dependencies"]} == CORE
+    assert set(extras.CORE) == CORE | OURS - {"wblab"}
 
 
 def test_every_package_is_in_the_core_or_in_an_extra():
@@ -117,6 +118,22 @@ def test_a_missing_extra_is_reported_with_the_next_step(small_run, arguments, ex
     assert f"[{extra}]" in said[0]
     assert "pip install" in said[0]
     assert "Traceback" not in done.stderr
+
+
+@pytest.mark.parametrize("verb", ["why", "pauses", "pack"])
+def test_a_python_without_the_core_s_packages_says_so_in_a_line(small_run, verb):
+    done = subprocess.run(
+        [sys.executable, "-S", "-m", "wblab", verb, str(small_run)],
+        cwd=ROOT,
+        env={key: value for key, value in os.environ.items() if key != "PYTHONPATH"},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    (line,) = done.stderr.splitlines()
+    assert done.returncode == 2
+    assert f"this Python ({sys.executable}) has no numpy: " in line
+    assert f"{ROOT}/.venv/bin/wblab" in line
 
 
 def test_a_module_belongs_to_the_extra_that_installs_it():

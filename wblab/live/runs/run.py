@@ -177,7 +177,7 @@ def _watch(run: _Run, start_ns: int, report: Report) -> str:
         run.throughput.sample(now_ns)
         pending.add(watch.look())
         oldest_ns = watch.oldest_ns(now_ns)
-        run.traces.keep(now_ns, oldest_ns)
+        run.traces.keep(now_ns, pending.oldest_ns(oldest_ns))
         run.traces.save(pending.due(now_ns, watch.paused(now_ns)), now_ns, oldest_ns)
         if run.command and done_ns is None and run.command.has_ended():
             done_ns = now_ns

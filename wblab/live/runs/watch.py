@@ -81,6 +81,10 @@ class Pending:
             return []
         return self.rest()
 
+    def oldest_ns(self, otherwise_ns: int) -> int:
+        """Return the start of the earliest, in ns; another time where that is earlier, or where none waits."""
+        return min([otherwise_ns, *(pause.start_ns for pause in self._pauses)])
+
     def rest(self) -> list[Pause]:
         """Return all of them, and forget them."""
         pauses, self._pauses = self._pauses, []

@@ -5,6 +5,7 @@ differ, because it is a sentence that later versions of the lab may word otherwi
 """
 
 import json
+import shlex
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from hashlib import sha256
@@ -61,7 +62,12 @@ def told(path: Path, name: str) -> Told:
     """Read a run. Raises InputError for a damaged one, one of this machine itself, and one that has not ended."""
     record = RUN.read(path / EXPERIMENT)
     if record["kind"] == LIVE:
-        raise InputError(f"{path} is a live run, whose trace names other programs: only runs of guests are packed")
+        folder = path.resolve()
+        carried = shlex.join(["tar", "-czf", f"{folder.name}.tar.gz", "-C", str(folder.parent), folder.name])
+        raise InputError(
+            f"{path} is a live run: its traces name this machine's programs and kernel addresses, so it is not for "
+            f"publication. To carry it to another machine of yours, for 'wblab why': {carried}"
+        )
     try:
         run = read_run(path)
         measured, words = digest(run), headline(pause_report(run))

@@ -87,3 +87,11 @@ def test_remaining_pauses_are_saved_at_the_end():
     pending.add([Pause("w1", 10 * S, 11 * S)])
     assert len(pending.rest()) == 1
     assert pending.rest() == []
+
+
+def test_the_buffer_keeps_what_waits_to_be_saved():
+    pending = Pending(2 * S)
+    assert pending.oldest_ns(20 * S) == 20 * S
+    pending.add([Pause("w1", 12 * S, 13 * S), Pause("mw1", 10 * S, 14 * S)])
+    assert pending.oldest_ns(20 * S) == 10 * S
+    assert pending.oldest_ns(9 * S) == 9 * S

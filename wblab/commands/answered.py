@@ -1,0 +1,97 @@
+"""What `run` and `live` say at their end on standard error: the answer of `wblab why`, and what to do next."""
+
+import os
+import shlex
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from wblab.core.child import fork_child
+from wblab.core.errors import WblabError
+from wblab.lab.extras import missing_core
+from wblab.lab.printable import printable
+
+if TYPE_CHECKING:
+    from wblab.analysis.runs.run import Run
+    from wblab.analysis.why.explain import Explanation
+
+_TIMES_SIZE = 8  # memory to explain a pause, by the size of its trace
+
+
+def print_answered(directory: Path) -> None:
+    """Print the answer, and last the directory: on standard output, and whatever interrupts the answer."""
+    try:
+        print_answer(directory)
+    finally:
+        print(directory)
+
+
+def print_answer(directory: Path) -> None:
+    """Explain the run in a directory in one sentence, and name the next command."""
+    owner = os.stat(directory)
+    if os.geteuid() == 0 and owner.st_uid:  # root made it for another user, who may change it since: be that user
+
+        def explain() -> None:
+            os.setgroups([])
+            os.setgid(owner.st_gid)
+            os.setuid(owner.st_uid)
+            _print(directory)
+
+        os.waitpid(fork_child(explain), 0)
+    else:
+        _print(directory)
+
+
+def _print(directory: Path) -> None:
+    try:
+        lines = _lines(directory)
+    except ModuleNotFoundError as error:  # what records a live run is the standard library alone
+        if not missing_core(error.name or ""):
+            raise
+        carried = shlex.join(["tar", "-czf", f"{directory.name}.tar.gz", "-C", str(directory.parent), directory.name])
+        why = f"wblab why {shlex.quote(str(directory))}"
+        lines = [
+            f"To know what caused its pauses, where the lab is set up (make setup): {why}",
+            f"To carry it: {carried}",
+        ]
+    except (WblabError, OSError):  # the verbs that read it say what it lacks
+        lines = [f"next: wblab pauses {directory}"]
+    for line in lines:
+        print(printable(f"wblab: {line}"), file=sys.stderr)
+
+
+def _lines(directory: Path) -> list[str]:
+    from wblab.analysis.runs.captures import captures
+    from wblab.analysis.runs.pauses import DEFAULT_BOUND_NS
+    from wblab.analysis.runs.run import read_run
+    from wblab.commands.common import shown_run
+    from wblab.report.quantities import duration
+    from wblab.report.whyanswer import groups, sentence
+
+    run = read_run(directory)
+    name = shown_run(run)
+    if not captures(run) and not any((item.pauses_ns > DEFAULT_BOUND_NS).any() for item in run.loads):
+        return [f"no pause over {duration(DEFAULT_BOUND_NS)}", f"next: wblab timeline {name}"]
+    found = _explained(run)
+    answer = [sentence(groups(found)[0])] if found else []
+    return [*answer, f"{'more' if answer else 'next'}: wblab why {name}"]
+
+
+def _explained(run: "Run") -> "list[Explanation]":
+    """Return the explained pauses of a guest's run; of a live run only the longest, from its capture, if it has one."""
+    from wblab.analysis.runs.captures import captures
+    from wblab.analysis.runs.pauses import DEFAULT_BOUND_NS
+    from wblab.analysis.why.explain import explain
+    from wblab.analysis.why.explanations import explanations
+    from wblab.analysis.why.recorded import read_recorded
+    from wblab.lab.livespec import LiveSpec
+    from wblab.machine.writeback import available_bytes
+
+    if not isinstance(run.spec, LiveSpec):
+        return [item.explanation for item in explanations(run)]
+    capture = max(captures(run), key=lambda item: item.pause.duration_ns, default=None)
+    if capture is None or _TIMES_SIZE * capture.path.stat().st_size > available_bytes():
+        return []
+    bound_ns = min(DEFAULT_BOUND_NS, capture.pause.duration_ns - 1)
+    found = explain(run, read_recorded(run, capture), capture.load, bound_ns)
+    return [max(found, key=lambda item: item.pause_ns)] if found else []
