@@ -7,7 +7,6 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, get_args
 
-from wblab.commands.answered import print_answered
 from wblab.commands.common import add_exp, add_json, results
 from wblab.core.errors import InputError
 from wblab.core.loads import IoClass
@@ -145,4 +144,6 @@ def _print(finished: "Finished", as_json: bool) -> None:
     if as_json:
         print(json.dumps({"directory": str(finished.directory)} | finished.record, indent=2))
     else:
+        from wblab.commands.answered import print_answered
+
         print_answered(finished.directory)

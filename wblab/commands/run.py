@@ -7,7 +7,6 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from wblab.commands.answered import print_answered
 from wblab.commands.common import add_exp, add_json, add_kernel, add_settings, results
 from wblab.core.errors import InputError
 from wblab.lab.printable import printable
@@ -130,4 +129,6 @@ def _print(finished: "Finished", as_json: bool) -> None:
     if as_json:
         print(json.dumps({"directory": str(finished.directory)} | finished.record, indent=2))
     else:
+        from wblab.commands.answered import print_answered
+
         print_answered(finished.directory)
