@@ -1,7 +1,7 @@
 """What a program that polls may have waited for, as far as a trace shows."""
 
+from wblab.analysis.why.parties import READ
 from wblab.analysis.why.polling import Kept, Polling
-from wblab.analysis.why.request import READ
 from wblab.report.enumeration import enumerated
 from wblab.report.quantities import duration
 

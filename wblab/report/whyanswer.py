@@ -1,17 +1,20 @@
 """The answer of `wblab why`: one sentence for each cause says who stalled whom, for how long and how."""
 
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from wblab.analysis.why.account import ASLEEP, CUT_OFF, REQUEST, RUNNABLE, RUNNING, STOPPED, UNEXPLAINED, Chain
 from wblab.analysis.why.blame import is_own_sleep
+from wblab.analysis.why.charges import DEVICE, LIMIT, MAPPER, THROTTLE
 from wblab.analysis.why.explain import NO_ONE, Cause, Explanation
 from wblab.analysis.why.kinds import UNKNOWN, what_of
-from wblab.analysis.why.request import JOURNAL, JOURNALS, READ, Request
-from wblab.analysis.why.tasks import is_kernel_thread
+from wblab.analysis.why.parties import JOURNAL, READ
+from wblab.analysis.why.request import Request
 from wblab.report.enumeration import enumerated
 from wblab.report.pollingtext import looked
 from wblab.report.quantities import duration, percent, size
+from wblab.report.whybehind import behind, culprit, is_own, of_it
 
 _THROTTLED = "throttled"
 _ASKED = "flusher"  # the kind of wait of a task that asked the flusher to write, as sync and syncfs do
@@ -67,14 +70,25 @@ def groups(found: Iterable[Explanation]) -> list[Group]:
 
 
 def _main(item: Explanation) -> tuple[Chain, Request | None]:
-    """Return the longest chain of a pause, one with a known end if there is any, and the request that ended it."""
-    chains = item.chains
-    known = [at for at, each in enumerate(chains) if each.end != UNEXPLAINED and each.time_ns > _LEAST * item.pause_ns]
-    place = max(known or range(len(chains)), key=lambda at: chains[at].time_ns)
+    """Return the longest chain of those whose end explains most of a pause, and the request that ended it, if any.
+
+    A known end comes before an unknown one, unless it explains little.
+    """
+    sums: Counter[tuple[str, str]] = Counter()
+    for chain in item.chains:
+        sums[_kinds(chain)] += chain.time_ns
+    known = [kinds for kinds, time_ns in sums.items() if kinds[0] != UNEXPLAINED and time_ns > _LEAST * item.pause_ns]
+    most = max(known or sums, key=lambda kinds: sums[kinds])
+    alike = [at for at, chain in enumerate(item.chains) if _kinds(chain) == most]
+    place = max(alike, key=lambda at: item.chains[at].time_ns)
     return item.chains[place], item.requests[place] if item.requests else None
 
 
 main_chain = _main
+
+
+def _kinds(chain: Chain) -> tuple[str, str]:
+    return chain.end, _kind(chain)
 
 
 def _kind(chain: Chain) -> str:
@@ -83,9 +97,9 @@ def _kind(chain: Chain) -> str:
 
 def party(item: Explanation) -> str:
     """Return who caused a pause, by its I/O ahead in the queue or by holding the load; empty if nobody or unknown."""
-    chain, request = _main(item)
-    if request and request.still_ns < _HALF * (request.done_ns - request.handed_ns):
-        return next(iter(request.ahead), "")
+    chain, _ = _main(item)
+    if chain.end == REQUEST and item.charges:
+        return culprit(item)[0].party
     if chain.links[-1][1] == _THROTTLED:
         cause = _throttled(item)
         return next(iter(cause.dirty), "") if cause else ""
@@ -128,24 +142,17 @@ def _called(item: Explanation) -> str:
 
 def _of_it(item: Explanation) -> str:
     """Return how much of a pause its main cause explains; empty where that is nearly all of it, in one wait."""
-    main, request = _main(item)
+    main, _ = _main(item)
+    if main.end == REQUEST and item.charges:
+        return "" if _is_polled(item, main) else of_it(item)
     if main.time_ns > _NEARLY_ALL * item.pause_ns or main.end == UNEXPLAINED or _is_polled(item, main):
         return ""
-    requests = item.requests or (None,) * len(item.chains)
-    alike_ns = sum(
-        chain.time_ns
-        for chain, each in zip(item.chains, requests, strict=True)
-        if chain.end == main.end and _first(each) == _first(request) and (request or _kind(chain) == _kind(main))
-    )
+    alike_ns = sum(chain.time_ns for chain in item.chains if _kinds(chain) == _kinds(main))
     this = "this explains" if main.longest_ns > _NEARLY_ALL * alike_ns else "this and similar waits explain"
     part, whole = duration(alike_ns), duration(item.pause_ns)
     left_ns = item.pause_ns - alike_ns
     rest = ", and the trace does not show the rest" if item.unexplained_ns > _NEARLY_ALL * left_ns else ""
     return f"; {this} {part} of the {whole}{rest}" if part != whole else ""
-
-
-def _first(request: Request | None) -> str:
-    return next(iter(request.ahead), "") if request else ""
 
 
 def _because(group: Group) -> str:  # noqa: PLR0911, PLR0912 - one for each end of a chain
@@ -159,7 +166,7 @@ def _because(group: Group) -> str:  # noqa: PLR0911, PLR0912 - one for each end 
     if item.polling and _is_polled(item, chain):
         return looked(item.polling)
     if chain.end == REQUEST:
-        return _behind(chain, request, alone == "it")
+        return behind(item, chain, request, one=alone == "it")
     if did == _THROTTLED:
         return _at_the_limit(item)
     if chain.end == RUNNING:
@@ -205,34 +212,6 @@ def _unexplained(item: Explanation, alone: str) -> str:
     return "the cause is not known"
 
 
-def _behind(chain: Chain, request: Request | None, one: bool) -> str:
-    if request is None:
-        who = ("it" if one else "they") if len(chain.links) == 1 else _requester(chain.links[-1][0])
-        return f"the disk was busy with a request that {who} waited for"
-    took_ns = request.done_ns - request.handed_ns
-    whose = _requester(chain.links[-1][0]) if len(chain.links) > 1 else ""
-    waited = f"{request.what}{whose and f' from {whose}'} that {'it' if one else 'they'} waited for"
-    if request.still_ns > _HALF * took_ns:
-        return f"{request.disk} completed nothing for {duration(request.still_ns)}, although it had requests"
-    first, total = next(iter(request.ahead), ""), sum(request.ahead.values())
-    if request.is_limited:
-        behind = f", behind {size(request.ahead[first])} from {first}" if total > 2 * request.size else ""
-        return f"{waited} was delayed for {duration(request.held_ns)} {request.held_by}{behind}"
-    if first.startswith(READ):
-        did = f"{first.removeprefix(READ)} had asked {request.below} to read"
-    else:
-        queue = "the limit that makes the disk slow (blk-throttle)" if request.in_throttle else request.below
-        did = f"{first or 'another task'} had filled the queue of {queue} with"
-    share = request.ahead.get(first, 0) / total if total else 1
-    return f"{did} {size(round(share * total))}, and {waited} was queued behind it"
-
-
-def _requester(name: str) -> str:
-    if name.startswith(JOURNALS):
-        return JOURNAL
-    return "a kernel worker" if is_kernel_thread(name) else name
-
-
 def _at_the_limit(item: Explanation) -> str:
     cause = _throttled(item)
     if cause is None or not cause.dirty:
@@ -264,7 +243,7 @@ class Remedy:
 _LOW_LIMIT = Remedy("a dirty limit of 4 MiB", "sysctl.vm.dirty_bytes=4194304", "23.4 s became 4.0 s on Linux 6.1")
 
 
-def remedy(group: Group) -> Remedy | None:
+def remedy(group: Group) -> Remedy | None:  # noqa: PLR0911
     """Return a setting that shortened such pauses in the lab, or may shorten them; None if the lab knows none.
 
     Figures: the matrices remedies, commit and two-disks, in docs/explanation/what-helps.md.
@@ -274,7 +253,10 @@ def remedy(group: Group) -> Remedy | None:
         measured = next((_MEASURED[did] for _, did in chain.links if did in _MEASURED), "")
         if any(did == _ASKED for _, did in chain.links):  # sync waits for all data, whatever the queue's length
             return None
-        own = group.party.partition("'s ")[0] in {each.load for each in group.items}  # the load or a child of it
+        main = next(iter(culprit(group.longest)), None)
+        if main and main.layer not in (DEVICE, THROTTLE):  # a short queue bounds no limit, and not the disk's cache
+            return None
+        own = any(is_own(each.load, group.party) for each in group.items)
         if request.is_limited or group.party.startswith(JOURNAL) or own:
             return None
         if request.in_throttle:  # its queue is not the disk's, and has no bound but the dirty limit
@@ -290,11 +272,14 @@ def remedy(group: Group) -> Remedy | None:
 
 def by_itself(group: Group) -> str:
     """Return how to end pauses that a setting, a signal or a freeze caused; empty for other causes."""
-    chain, request = _main(group.longest)
+    chain, _ = _main(group.longest)
     if chain.end == STOPPED:
         return "It continues when that is undone."
-    if chain.end == REQUEST and request and request.is_limited:
-        return f"To end it, change what delays the request: {request.held_by.removeprefix('by ')}."
+    main = next(iter(culprit(group.longest)), None)
+    if chain.end == REQUEST and main and main.layer == MAPPER and main.party:
+        return "It continues when that is undone."
+    if chain.end == REQUEST and main and main.layer in (LIMIT, MAPPER):
+        return f"To end it, change what delays the request: {main.words.removeprefix('by ')}."
     return ""
 
 

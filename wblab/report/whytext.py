@@ -6,11 +6,13 @@ from itertools import zip_longest
 from wblab.analysis.why.account import RUNNABLE, RUNNING, UNEXPLAINED
 from wblab.analysis.why.ends import end_of
 from wblab.analysis.why.explain import Cause, Explanation
-from wblab.analysis.why.request import READ, Request
+from wblab.analysis.why.parties import READ
+from wblab.analysis.why.request import Request
 from wblab.analysis.why.shares import of_all
 from wblab.report.pollingtext import polled
 from wblab.report.quantities import duration, moment, percent
 from wblab.report.quantities import size as size_text
+from wblab.report.whybehind import served
 
 _MOST_SHARES = 3
 _LITTLE = 0.01  # of a pause: smaller parts get no sentence
@@ -22,7 +24,7 @@ def sentences(item: Explanation, event: Callable[[int], str] | None = None) -> l
     for cause in main_causes(item):
         lines += [f"   {text}" for text in of_cause(item, cause)]
         lines += [f"       {text}" for text in _proof(cause, event)] if event else []
-    lines += [f"   {text}" for text in _chained(item)]
+    lines += [f"   {text}" for text in (*_chained(item), *served(item))]
     lines += [f"   {text}" for text in of_rest(item)]
     return lines
 

@@ -1,10 +1,11 @@
 """A span of a task's time, accounted for to the nanosecond: by its states, and by the chain of tasks it waited for."""
 
 from collections import defaultdict
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from wblab.analysis.why.kinds import FOR_CHILDREN, FOR_SIGNALS, SIGNALS, UNKNOWN, Kind
 from wblab.analysis.why.limits import is_released
+from wblab.analysis.why.lives import pid_of
 from wblab.analysis.why.places import NEVER
 from wblab.analysis.why.recorded import Recorded
 from wblab.analysis.why.verdict import in_context
@@ -27,7 +28,8 @@ class Chain:
     for the processor. asleep: it slept on its own timer. stopped: it was stopped from outside. signal: a signal
     interrupted its wait; what would have ended it is not known. unknown: the trace does not show it. waits: the number
     of the last link's waits; longest_ns, row: the longest of them, and the span of `Recorded.offcpu` with which it
-    began; last_row: that of the last of them.
+    began; last_row: that of the last of them. spans: of all of them, that row, begin and end in ns. kernel: whether the
+    last link is a kernel thread.
     """
 
     links: tuple[Link, ...]
@@ -37,6 +39,8 @@ class Chain:
     longest_ns: int = field(default=0, compare=False)
     row: int = field(default=-1, compare=False)
     last_row: int = field(default=-1, compare=False)
+    spans: tuple[tuple[int, int, int], ...] = field(default=(), compare=False, repr=False)
+    kernel: bool = field(default=False, compare=False)
 
 
 @dataclass(frozen=True)
@@ -120,17 +124,22 @@ class _Found:
     """The chains followed so far, by links and end."""
 
     def __init__(self) -> None:
-        self._by: dict[tuple[tuple[Link, ...], str], Chain] = {}
+        self._by: dict[tuple[tuple[Link, ...], str, bool], Chain] = {}
+        self._spans: dict[tuple[tuple[Link, ...], str, bool], list[tuple[int, int, int]]] = {}
 
-    def add(self, links: tuple[Link, ...], end: str, time_ns: int, row: int = -1) -> None:
-        """Add time to a chain."""
-        old = self._by.get((links, end), Chain(links, end, 0, 0))
+    def add(self, links: tuple[Link, ...], end: str, time_ns: int, *, kernel: bool, wait: Wait | None = None) -> None:
+        """Add time to a chain. kernel: whether the last link is a kernel thread."""
+        key, row = (links, end, kernel), wait.row if wait else -1
+        old = self._by.get(key, Chain(links, end, 0, 0, kernel=kernel))
         longest = (time_ns, row) if time_ns > old.longest_ns else (old.longest_ns, old.row)
-        self._by[links, end] = Chain(links, end, old.time_ns + time_ns, old.waits + 1, *longest, row)
+        self._by[key] = Chain(links, end, old.time_ns + time_ns, old.waits + 1, *longest, row, kernel=kernel)
+        if wait and end == REQUEST:
+            self._spans.setdefault(key, []).append((row, wait.start_ns, wait.end_ns))
 
     def longest_first(self) -> list[Chain]:
         """Return all chains."""
-        return sorted(self._by.values(), key=lambda item: -item.time_ns)
+        found = [replace(chain, spans=tuple(self._spans.get(key, ()))) for key, chain in self._by.items()]
+        return sorted(found, key=lambda item: -item.time_ns)
 
 
 def chains(recorded: Recorded, pid: int, start_ns: int, end_ns: int) -> list[Chain]:
@@ -139,7 +148,9 @@ def chains(recorded: Recorded, pid: int, start_ns: int, end_ns: int) -> list[Cha
     first_ns, last_ns = recorded.covered(start_ns, end_ns)
     _follow(recorded, pid, (first_ns, last_ns), (), found, frozenset())
     if uncovered_ns := end_ns - start_ns - (last_ns - first_ns):
-        found.add(((recorded.name(pid), UNEXPLAINED),), UNEXPLAINED, uncovered_ns)
+        found.add(
+            ((recorded.name(pid, recorded.rank_at(end_ns)), UNEXPLAINED),), UNEXPLAINED, uncovered_ns, kernel=False
+        )
     return found.longest_first()
 
 
@@ -151,16 +162,18 @@ def _follow(  # noqa: PLR0913, PLR0917
     found: _Found,
     seen: frozenset[int],
 ) -> None:
-    name, seen, (start_ns, end_ns) = recorded.name(pid), seen | {pid}, span_ns
+    seen, (start_ns, end_ns) = seen | {pid}, span_ns
+    key = recorded.tasks.lives.key(pid, recorded.rank_at(end_ns))
+    name, kernel = recorded.tasks.name(key), recorded.tasks.is_kernel(key)
     if before and (idle := _last_idle(recorded, pid, start_ns, end_ns)):
         _trace(recorded, Wait(idle.row, IDLE, start_ns, idle.end_ns), (*before, (name, IDLE)), found, seen)
         start_ns = idle.end_ns
     spent = account(recorded, pid, start_ns, end_ns)
     for what in (RUNNING, RUNNABLE):
         if what in spent.parts:
-            found.add((*before, (name, what)), what, spent.parts[what])
+            found.add((*before, (name, what)), what, spent.parts[what], kernel=kernel)
     if spent.lost_ns:
-        found.add((*before, (name, UNEXPLAINED)), UNEXPLAINED, spent.lost_ns)
+        found.add((*before, (name, UNEXPLAINED)), UNEXPLAINED, spent.lost_ns, kernel=kernel)
     for wait in spent.waits:
         _trace(recorded, wait, (*before, (name, wait.kind)), found, seen)
 
@@ -176,21 +189,24 @@ def _last_idle(recorded: Recorded, pid: int, start_ns: int, end_ns: int) -> Wait
 
 def _trace(recorded: Recorded, wait: Wait, links: tuple[Link, ...], found: _Found, seen: frozenset[int]) -> None:
     """Add a wait to the chains found, by what ended it and which task held it until then. links: up to the waiter."""
+    spans = recorded.offcpu
+    kernel = recorded.tasks.is_kernel(recorded.tasks.lives.key(int(spans.pid[wait.row]), int(spans.rank[wait.row])))
     end, holder = _end(recorded, wait)
     if end == REQUEST:
         handed_ns, holder = _handed(recorded, wait)
         at_ns = min(max(wait.start_ns, handed_ns), wait.end_ns)
         if at_ns < wait.end_ns:
-            found.add(links, end, wait.end_ns - at_ns, wait.row)
+            last = Wait(wait.row, wait.kind, at_ns, wait.end_ns)
+            found.add(links, end, last.time_ns, kernel=kernel, wait=last)
         # Before submission: the submitting task may itself have waited for the waiter.
         wait, end = Wait(wait.row, wait.kind, wait.start_ns, at_ns), ""
         seen = seen - {int(recorded.offcpu.pid[wait.row])} if len(links) > 1 else seen
     if not wait.time_ns:
         return
     if end:
-        found.add(links, end, wait.time_ns, wait.row)
+        found.add(links, end, wait.time_ns, kernel=kernel, wait=wait)
     elif len(links) >= _DEEPEST or holder <= 0 or holder in seen:
-        found.add(links, UNEXPLAINED, wait.time_ns, wait.row)
+        found.add(links, UNEXPLAINED, wait.time_ns, kernel=kernel, wait=wait)
     else:
         _follow(recorded, holder, (wait.start_ns, wait.end_ns), links, found, seen)
 
@@ -231,7 +247,9 @@ def _child(recorded: Recorded, row: int) -> int:
     """Return the child that a task waits for; -1 if none."""
     if FOR_CHILDREN.isdisjoint(recorded.sleep_stack(row)):
         return -1
-    return recorded.tasks.last_child(int(recorded.offcpu.pid[row]), int(recorded.offcpu.wake_rank[recorded.ends(row)]))
+    rank = int(recorded.offcpu.wake_rank[recorded.ends(row)])
+    parent = recorded.tasks.lives.key(int(recorded.offcpu.pid[row]), rank)
+    return pid_of(recorded.tasks.last_child(parent, rank))
 
 
 def _is_cut_off(recorded: Recorded, row: int) -> bool:

@@ -5,7 +5,6 @@ from typing import Literal
 
 from wblab.analysis.why.account import ASLEEP, CUT_OFF, RUNNABLE, RUNNING, STOPPED, UNEXPLAINED, Chain
 from wblab.analysis.why.kinds import UNKNOWN
-from wblab.analysis.why.tasks import is_kernel_thread
 
 # writeback: also the journal, a disk or memory reclaim. not known: the trace does not show it.
 Blame = Literal["writeback", "not writeback", "not known"]
@@ -45,8 +44,8 @@ def unexplained_ns(chains: Sequence[Chain], may_wait: bool = False) -> int:
 
 def blame_of(chain: Chain, may_wait: bool = False) -> Blame:
     """Return the verdict of one chain by its end."""
-    name, did = chain.links[-1]
-    if chain.end == "request" or (chain.end == RUNNING and is_kernel_thread(name)):
+    did = chain.links[-1][1]
+    if chain.end == "request" or (chain.end == RUNNING and chain.kernel):
         return "writeback"
     if chain.end in ("timer", CUT_OFF):
         return "not known" if did in _ASKED else "writeback"

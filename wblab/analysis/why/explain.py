@@ -22,14 +22,17 @@ from wblab.analysis.why.account import (
     followed,
 )
 from wblab.analysis.why.blame import Blame, blamed, unexplained_ns
+from wblab.analysis.why.charges import UNKNOWN as NOT_SHOWN
+from wblab.analysis.why.charges import Charge, Charges, scaled
 from wblab.analysis.why.flushed import NOBODY
 from wblab.analysis.why.inodes import Inodes, read_inodes
 from wblab.analysis.why.kinds import what_of
-from wblab.analysis.why.limits import below
+from wblab.analysis.why.limits import below, disk_of
 from wblab.analysis.why.objects import identified
+from wblab.analysis.why.parties import Parties, read_parties
 from wblab.analysis.why.polling import Polling, polling_of
 from wblab.analysis.why.recorded import Recorded
-from wblab.analysis.why.request import Request, disk_of, named, request_of
+from wblab.analysis.why.request import Request, request_of
 from wblab.analysis.why.requests import Party, device_number
 from wblab.analysis.why.stacks import Stack
 from wblab.core.spec import Spec
@@ -78,6 +81,7 @@ class Explanation:
     """One pause of a load. Times are ns; `start_ns` is the begin of its cycle, since the run's start.
 
     parts and chains add up to the pause. requests: for each chain, the request that ended its longest wait, if one did.
+    charges: the time of all chains that end with a request, by what the disks did meanwhile.
     ran: if the load was mostly ready without a processor, how long each task ran meanwhile, the longest first.
     polling: the task whose own sleeps are much of the pause, None if that is no task.
     """
@@ -92,6 +96,7 @@ class Explanation:
     causes: tuple[Cause, ...]
     requests: tuple[Request | None, ...] = ()
     ran: dict[str, int] = field(default_factory=dict)
+    charges: tuple[Charge, ...] = ()
     polling: Polling | None = None
 
     @property
@@ -106,8 +111,9 @@ class Explanation:
 
     @property
     def unexplained_ns(self) -> int:
-        """The time whose chain ends without a known cause."""
-        return unexplained_ns(self.chains, self._may_wait)
+        """The time whose chain ends without a known cause, or for which nothing shows what held its request."""
+        not_shown_ns = sum(charge.time_ns for charge in self.charges if charge.layer == NOT_SHOWN)
+        return min(self.pause_ns, unexplained_ns(self.chains, self._may_wait) + not_shown_ns)
 
     @property
     def _may_wait(self) -> bool:
@@ -125,12 +131,15 @@ def explain(run: Run, recorded: Recorded, load: str = "", bound_ns: int = DEFAUL
     if not found:
         return []
     ordered = sorted(found, key=lambda each: each[0])
-    inodes = read_inodes(run, recorded)
-    return [_explained(run, recorded, inodes, item, row, number) for number, (_, item, row) in enumerate(ordered, 1)]
+    inodes, parties = read_inodes(run, recorded), read_parties(recorded)
+    return [
+        _explained(run, recorded, inodes, parties, item, row, number)
+        for number, (_, item, row) in enumerate(ordered, 1)
+    ]
 
 
 def _explained(  # noqa: PLR0913, PLR0917
-    run: Run, recorded: Recorded, inodes: Inodes, item: LoadCycles, row: int, number: int
+    run: Run, recorded: Recorded, inodes: Inodes, parties: Parties, item: LoadCycles, row: int, number: int
 ) -> Explanation:
     start_ns, end_ns = (int(item.boundaries_ns[at]) for at in (row, row + 1))
     pause_ns = int(item.pauses_ns[row])
@@ -145,14 +154,32 @@ def _explained(  # noqa: PLR0913, PLR0917
         pause_ns=pause_ns,
         parts=parts,
         chains=tuple(left),
-        requests=tuple(request_of(run, recorded, chain.row) if chain.end == REQUEST else None for chain in left),
-        causes=tuple(_causes(run, recorded, inodes, item, spent)),
-        ran=_ran(recorded, item.pid, start_ns, end_ns) if 2 * parts.get(RUNNABLE, 0) > pause_ns else {},
-        polling=polling_of(run, recorded, left, pause_ns, (start_ns, end_ns)),
+        requests=tuple(
+            request_of(run, recorded, parties, chain.row) if chain.end == REQUEST else None for chain in left
+        ),
+        causes=tuple(_causes(run, recorded, inodes, parties, item, spent)),
+        ran=_ran(recorded, parties, item.pid, start_ns, end_ns) if 2 * parts.get(RUNNABLE, 0) > pause_ns else {},
+        charges=_charges(run, recorded, parties, left, (start_ns, end_ns)),
+        polling=polling_of(run, recorded, parties, left, pause_ns, (start_ns, end_ns)),
     )
 
 
-def _ran(recorded: Recorded, pid: int, start_ns: int, end_ns: int) -> dict[str, int]:
+def _charges(
+    run: Run, recorded: Recorded, parties: Parties, found: list[Chain], span_ns: tuple[int, int]
+) -> tuple[Charge, ...]:
+    """Return what disks did while chains waited for requests; without the part that was the load's intended sleep."""
+    charges = Charges(run, recorded, parties)
+    waited_ns, meant_ns = 0, 0
+    for chain in found:
+        for row, start_ns, end_ns in chain.spans:
+            charges.add(recorded.request(row), start_ns, end_ns)
+            meant_ns += end_ns - start_ns
+        waited_ns += chain.time_ns if chain.spans else 0
+    summed = charges.summed(*span_ns)
+    return summed if waited_ns == meant_ns else scaled(summed, waited_ns / meant_ns)
+
+
+def _ran(recorded: Recorded, parties: Parties, pid: int, start_ns: int, end_ns: int) -> dict[str, int]:
     """Return how long each task ran while this one was ready to run, by name, in ns; the longest first.
 
     NO_ONE: the processor was idle. Empty for several processors, where other tasks run anyway.
@@ -167,7 +194,7 @@ def _ran(recorded: Recorded, pid: int, start_ns: int, end_ns: int) -> dict[str, 
             ran = offcpu.ran(ready_ns, on_ns)
             found[NO_ONE] += on_ns - ready_ns - sum(ran.values())
             for task, time_ns in ran.items():
-                found[recorded.name(task)] += time_ns
+                found[parties.owner(recorded.tasks.lives.key(task, recorded.rank_at(on_ns)))] += time_ns
     return {name: time_ns for name, time_ns in found.most_common() if time_ns > 0}
 
 
@@ -203,17 +230,19 @@ def _left_of(chain: Chain, taken_ns: int) -> Chain:
     return replace(chain, time_ns=left_ns, waits=waits, longest_ns=longest_ns, last_row=last_row)
 
 
-def _causes(run: Run, recorded: Recorded, inodes: Inodes, item: LoadCycles, spent: Account) -> list[Cause]:
+def _causes(  # noqa: PLR0913, PLR0917
+    run: Run, recorded: Recorded, inodes: Inodes, parties: Parties, item: LoadCycles, spent: Account
+) -> list[Cause]:
     by_kind: dict[tuple[str, str], list[Wait]] = {}
     for wait in (each for own in spent.waits for each in followed(recorded, own)):
         if wait.kind != ASLEEP:
             by_kind.setdefault((recorded.name(int(recorded.offcpu.pid[wait.row])), wait.kind), []).append(wait)
-    found = [_cause(run, recorded, inodes, item, kind, waits) for (_, kind), waits in by_kind.items()]
+    found = [_cause(run, recorded, inodes, parties, item, kind, waits) for (_, kind), waits in by_kind.items()]
     return sorted(found, key=lambda each: -each.time_ns)
 
 
 def _cause(  # noqa: PLR0913, PLR0917
-    run: Run, recorded: Recorded, inodes: Inodes, item: LoadCycles, kind: str, waits: list[Wait]
+    run: Run, recorded: Recorded, inodes: Inodes, parties: Parties, item: LoadCycles, kind: str, waits: list[Wait]
 ) -> Cause:
     longest = max(waits, key=lambda wait: wait.time_ns)
     last = recorded.ends(longest.row)
@@ -229,12 +258,12 @@ def _cause(  # noqa: PLR0913, PLR0917
     dirty: dict[str, Bytes] = {}
     places: dict[str, Bytes] = {}
     if verdict.context == "request":
-        request = request_of(run, recorded, longest.row)
+        request = request_of(run, recorded, parties, longest.row)
         events.append(int(recorded.done.rank[recorded.request(longest.row)]) if request else NOBODY)
     if kind == _THROTTLED:
         first, end = int(spans.rank[waits[0].row]), int(spans.wake_rank[recorded.ends(waits[-1].row)])
-        written = _of_disk(run, recorded, item, first, end)
-        dirty, places = _dirty(run, recorded, first)
+        written = _of_disk(run, recorded, parties, item, first, end)
+        dirty, places = _dirty(run, recorded, parties, first)
     return Cause(
         kind=kind,
         task=recorded.name(pid) if pid != item.pid else "",
@@ -245,7 +274,7 @@ def _cause(  # noqa: PLR0913, PLR0917
         call=call_of(stack),
         functions=_functions(stack),
         woken_in=recorded.wake_stack(last),
-        waker=recorded.name(int(spans.waker[last])) if verdict.context == "task" else "",
+        waker=recorded.name(int(spans.waker[last]), wake_rank) if verdict.context == "task" else "",
         block=block,
         is_of=is_of,
         file=file,
@@ -290,7 +319,7 @@ def _last_sleep(recorded: Recorded, row: int) -> int:
     return int(spans.rank[row - 1]) if row and spans.pid[row - 1] == spans.pid[row] else NOBODY
 
 
-def _dirty(run: Run, recorded: Recorded, rank: int) -> tuple[dict[str, Bytes], dict[str, Bytes]]:
+def _dirty(run: Run, recorded: Recorded, parties: Parties, rank: int) -> tuple[dict[str, Bytes], dict[str, Bytes]]:
     """Return the bytes dirty or under writeback at a place in the trace: by who dirtied them, and by disk.
 
     Those of a loop device are its file's disk's, where they are written next.
@@ -300,13 +329,15 @@ def _dirty(run: Run, recorded: Recorded, rank: int) -> tuple[dict[str, Bytes], d
     for device, size in devices.items():
         by_disk[disk_of(run, below(run, device))] += size
     places = {disk: Bytes(size) for disk, size in by_disk.most_common()}
-    return named(recorded, {Party(pid, NOBODY): size for pid, size in owners.items()}), places
+    return parties.named({Party(key, NOBODY): size for key, size in owners.items()}), places
 
 
-def _of_disk(run: Run, recorded: Recorded, item: LoadCycles, first: int, last: int) -> dict[str, Bytes]:
+def _of_disk(  # noqa: PLR0913, PLR0917
+    run: Run, recorded: Recorded, parties: Parties, item: LoadCycles, first: int, last: int
+) -> dict[str, Bytes]:
     """Return the bytes that the load's disk completed between two places in the trace, by who dirtied them."""
     device = _device_of(run, item)
-    return named(recorded, recorded.moved.ahead(device, first, last)) if device >= 0 else {}
+    return parties.named(recorded.moved.ahead(device, first, last)) if device >= 0 else {}
 
 
 def _device_of(run: Run, item: LoadCycles) -> int:

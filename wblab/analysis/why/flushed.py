@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from tracecmd.sequence import Sequence
 
 from wblab.analysis.runs.names import event_name
+from wblab.analysis.why.tasks import Tasks
 
 Numbers = NDArray[np.int64]
 File = tuple[str, int]  # name of a bdi in events, inode
@@ -23,20 +24,24 @@ _MINOR_BITS = 20  # include/linux/kdev_t.h
 _NEARLY_ALL = 0.95  # of a file's pages whose dirtying was traced
 
 
-def flushed(trace: tracecmd.TraceFile, sequence: Sequence, pid: Numbers, rank: Numbers) -> tuple[Numbers, Numbers]:
+def flushed(
+    trace: tracecmd.TraceFile, sequence: Sequence, tasks: Tasks, pid: Numbers, rank: Numbers
+) -> tuple[Numbers, Numbers]:
     """Return for each bio, given by submitter and place in the trace, its inode and the task that dirtied it.
 
     If unknown, the inode is 0 and the task UNKNOWN_OWNER. For pages of a device itself the task is NOBODY.
     """
-    files, row = _files(trace, sequence, pid, rank)
-    writers = _writers(trace)
+    files, row = _files(trace, sequence, tasks, pid, rank)
+    writers = _writers(trace, sequence, tasks)
     inodes = np.array([inode for _, inode in files] + [0], np.int64)
     owned = [NOBODY if _is_device(file) else writers.get(file, UNKNOWN_OWNER) for file in files]
     owners = np.array([*owned, UNKNOWN_OWNER], np.int64)
     return inodes[row], owners[row]
 
 
-def _files(trace: tracecmd.TraceFile, sequence: Sequence, pid: Numbers, rank: Numbers) -> tuple[list[File], Numbers]:
+def _files(
+    trace: tracecmd.TraceFile, sequence: Sequence, tasks: Tasks, pid: Numbers, rank: Numbers
+) -> tuple[list[File], Numbers]:
     """Return files, and for each bio the file that its task was writing then; -1 for none."""
     if _BEGIN not in trace.names:
         return [], np.full(len(pid), -1)
@@ -44,10 +49,12 @@ def _files(trace: tracecmd.TraceFile, sequence: Sequence, pid: Numbers, rank: Nu
     known = list(zip(begins["name"].tolist(), begins["ino"].tolist(), strict=True))
     files = list(dict.fromkeys(known))
     number = {file: at for at, file in enumerate(files)}
-    parts = [(begins.pid, sequence.ranks(begins), np.array([number[file] for file in known]))]
+    at = sequence.ranks(begins)
+    parts = [(tasks.lives.keys(begins.pid, at), at, np.array([number[file] for file in known]))]
     if _END in trace.names:
         ends = trace.events(_END)
-        parts.append((ends.pid, sequence.ranks(ends), np.full(len(ends), -1)))
+        at = sequence.ranks(ends)
+        parts.append((tasks.lives.keys(ends.pid, at), at, np.full(len(ends), -1)))
     who, at, which = (np.concatenate(column).astype(np.int64) for column in zip(*parts, strict=True))
     order = np.lexsort((at, who))
     scale = int(max(at.max(initial=0), rank.max(initial=0))) + 1
@@ -57,25 +64,27 @@ def _files(trace: tracecmd.TraceFile, sequence: Sequence, pid: Numbers, rank: Nu
     return files, np.where(is_known, which[order][inside], -1)
 
 
-def _writers(trace: tracecmd.TraceFile) -> dict[File, int]:
-    """Return the program that dirtied nearly all pages of each file; if it has several tasks, the busiest."""
+def _writers(trace: tracecmd.TraceFile, sequence: Sequence, tasks: Tasks) -> dict[File, int]:
+    """Return the load or program that dirtied nearly all pages of each file; if it has several tasks, the busiest."""
     if (name := event_name(trace, _DIRTIED)) not in trace.names or name is None:
         return {}
     events = trace.events(name)
+    keys = tasks.lives.keys(events.pid, sequence.ranks(events)).tolist()
     by_file: dict[File, Counter[int]] = {}
-    for bdi, inode, pid in zip(events["name"].tolist(), events["ino"].tolist(), events.pid.tolist(), strict=True):
-        by_file.setdefault((bdi, inode), Counter())[pid] += 1
-    return {file: _writer(trace, pages) for file, pages in by_file.items()}
+    for bdi, inode, key in zip(events["name"].tolist(), events["ino"].tolist(), keys, strict=True):
+        by_file.setdefault((bdi, inode), Counter())[key] += 1
+    return {file: _writer(tasks, pages) for file, pages in by_file.items()}
 
 
-def writer_to(trace: tracecmd.TraceFile, bdi: str) -> int:
+def writer_to(trace: tracecmd.TraceFile, sequence: Sequence, tasks: Tasks, bdi: str) -> int:
     """Return the program that dirtied nearly all pages of a device's files, as its busiest task; or UNKNOWN_OWNER."""
     if (name := event_name(trace, _DIRTIED)) not in trace.names or name is None:
         return UNKNOWN_OWNER
     events = trace.events(name)
-    rows = zip(events["name"].tolist(), events["ino"].tolist(), events.pid.tolist(), strict=True)
-    pages = Counter(pid for of, inode, pid in rows if of == bdi and not _is_device((of, inode)))
-    return _writer(trace, pages) if pages else UNKNOWN_OWNER
+    keys = tasks.lives.keys(events.pid, sequence.ranks(events)).tolist()
+    rows = zip(events["name"].tolist(), events["ino"].tolist(), keys, strict=True)
+    pages = Counter(key for of, inode, key in rows if of == bdi and not _is_device((of, inode)))
+    return _writer(tasks, pages) if pages else UNKNOWN_OWNER
 
 
 def _is_device(file: File) -> bool:
@@ -85,11 +94,11 @@ def _is_device(file: File) -> bool:
     return (major + minor).isdecimal() and inode == int(major) << _MINOR_BITS | int(minor)
 
 
-def _writer(trace: tracecmd.TraceFile, pages: Counter[int]) -> int:
-    programs: Counter[str] = Counter()
-    for pid, count in pages.items():
-        programs[trace.comms.get(pid, str(pid))] += count
-    program, most = programs.most_common(1)[0]
+def _writer(tasks: Tasks, pages: Counter[int]) -> int:
+    whole: Counter[str] = Counter()
+    for key, count in pages.items():
+        whole[tasks.whole(key)] += count
+    name, most = whole.most_common(1)[0]
     if most < _NEARLY_ALL * pages.total():
         return UNKNOWN_OWNER
-    return next(pid for pid, _ in pages.most_common() if trace.comms.get(pid, str(pid)) == program)
+    return next(key for key, _ in pages.most_common() if tasks.whole(key) == name)

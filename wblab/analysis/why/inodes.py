@@ -65,7 +65,8 @@ def read_inodes(run: Run, recorded: Recorded) -> Inodes:
     found: dict[Inode, set[str]] = {}
     if name in trace.names:
         events = trace.events(name)
-        columns = device_numbers(events), events["ino"].astype(np.int64), events.pid.astype(np.int64)
+        keys = recorded.tasks.lives.keys(events.pid, recorded.sequence.ranks(events))
+        columns = device_numbers(events), events["ino"].astype(np.int64), keys
         for device, inode, pid in sorted(set(zip(*(column.tolist() for column in columns), strict=True))):
             if inode != device:  # a device's own pages belong to its filesystem
                 found.setdefault((device, inode), set()).add(recorded.tasks.owner(pid))

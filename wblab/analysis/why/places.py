@@ -22,18 +22,20 @@ def below(  # noqa: PLR0913, PLR0917 - columns
     handed: tuple[Numbers, Numbers, Numbers],
     ends: tuple[Numbers, Numbers, Numbers],
     done: Numbers,
-) -> tuple[Numbers, Numbers, Numbers]:
-    """Follow submitted pieces to the disks below; return each one's index, device, and place of completion.
+) -> tuple[Numbers, Numbers, Numbers, Numbers]:
+    """Follow submitted pieces to the disks below; return each one's index, device, place of completion, and of remap.
 
     A device mapper, an array or a partition remaps bios to the devices below (block_bio_remap), a mirror to all of its
     disks; only those complete them. handed, ends: device, sector and place in the trace; done: the place where the
-    device that a piece was submitted to completed it, NEVER if it did not.
+    device that a piece was submitted to completed it, NEVER if it did not. The place of remap is that of the last one,
+    -1 if there was none.
     """
     move, new_sector = pieces(moves, unit)
     offset = new_sector - moves["sector"].astype(np.int64)[move]
     old = moves["old_dev"].astype(np.int64)[move], moves["old_sector"].astype(np.int64)[move] + offset
     new_device, move_rank = moves["dev"].astype(np.int64)[move], sequence.ranks(moves)[move]
     level = np.arange(len(done)), *handed, done
+    mapped = np.full(len(done), -1)
     found = []
     for _ in range(_MOST_STACKED):
         row, device, sector, rank, done = level
@@ -43,14 +45,15 @@ def below(  # noqa: PLR0913, PLR0917 - columns
         moved = above >= 0
         left = np.ones(len(row), bool)
         left[above[moved]] = False
-        found.append((row[left], device[left], done[left]))
+        found.append((row[left], device[left], done[left], mapped[left]))
         below_device, below_sector, below_rank = new_device[moved], new_sector[moved], move_rank[moved]
         key, known = same((below_device, below_sector), ends[:2])
         below_done = next_rank(key, below_rank, known, ends[2])
         level = row[above[moved]], below_device, below_sector, below_rank, below_done
-    found.append((level[0], level[1], level[4]))
-    rows, devices, ranks = (np.concatenate(column) for column in zip(*found, strict=True))
-    return rows, devices, ranks
+        mapped = below_rank
+    found.append((level[0], level[1], level[4], mapped))
+    rows, devices, ranks, remaps = (np.concatenate(column) for column in zip(*found, strict=True))
+    return rows, devices, ranks, remaps
 
 
 def common_unit(*tables: tracecmd.Events) -> int:

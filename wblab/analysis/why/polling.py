@@ -12,9 +12,9 @@ import numpy as np
 from wblab.analysis.runs.run import Run
 from wblab.analysis.why.account import ASLEEP, REQUEST, RUNNABLE, RUNNING, Chain, chains
 from wblab.analysis.why.blame import blame_of, is_own_sleep
+from wblab.analysis.why.parties import Parties
 from wblab.analysis.why.recorded import Recorded
 from wblab.analysis.why.request import Request, request_of
-from wblab.analysis.why.tasks import is_kernel_thread
 
 _SHARE = 4  # of a pause, at least a fourth is spent asleep
 _MOST = 2
@@ -61,8 +61,8 @@ class Polling:
         return chain.end in (RUNNING, RUNNABLE) and chain.links[-1][0] == self.task
 
 
-def polling_of(
-    run: Run, recorded: Recorded, found: Sequence[Chain], pause_ns: int, span_ns: tuple[int, int]
+def polling_of(  # noqa: PLR0913, PLR0917
+    run: Run, recorded: Recorded, parties: Parties, found: Sequence[Chain], pause_ns: int, span_ns: tuple[int, int]
 ) -> Polling | None:
     """Return what the chains of a pause show of polling; None if its time was spent otherwise. span_ns: its cycle's."""
     start_ns, end_ns = span_ns
@@ -77,14 +77,14 @@ def polling_of(
             times=sum(each.waits for each in slept),
             longest_ns=max(each.longest_ns for each in slept),
             is_asleep=all(each.end == ASLEEP for each in slept),
-            kept=_kept(run, recorded, start_ns, window_ns, own),
+            kept=_kept(run, recorded, parties, start_ns, window_ns, own),
         )
     ran = [each for each in found if each.end in (RUNNING, RUNNABLE) and len(each.links) > 1]
-    ran = [each for each in ran if not is_kernel_thread(each.links[-1][0])]
+    ran = [each for each in ran if not each.kernel]
     if 2 * sum(each.time_ns for each in ran) <= pause_ns:
         return None
     name = ran[0].links[-1][0]
-    kept = _kept(run, recorded, start_ns, (end_ns - round(_JUST * pause_ns), end_ns), set())
+    kept = _kept(run, recorded, parties, start_ns, (end_ns - round(_JUST * pause_ns), end_ns), set())
     others = tuple(each for each in kept if each.name != name)
     return Polling(name, 0, ran[0].longest_ns, False, others) if others else None
 
@@ -96,8 +96,8 @@ def _sleeper(recorded: Recorded, chain: Chain) -> str:
     return chain.links[-2 if are_children else -1][0]
 
 
-def _kept(
-    run: Run, recorded: Recorded, start_ns: int, window_ns: tuple[int, int], without: set[int]
+def _kept(  # noqa: PLR0913, PLR0917
+    run: Run, recorded: Recorded, parties: Parties, start_ns: int, window_ns: tuple[int, int], without: set[int]
 ) -> tuple[Kept, ...]:
     """Return the tasks that went on in a window, after writeback had kept them for most of the time; longest first."""
     spans, (from_ns, until_ns) = recorded.offcpu, window_ns
@@ -107,12 +107,12 @@ def _kept(
     went = np.unique(spans.pid[(spans.woken_ns > max(from_ns, start_ns)) & (spans.woken_ns <= until_ns)])
     found = []
     for pid in np.intersect1d(tasks[2 * sums_ns > until_ns - start_ns], went).tolist():
-        if pid in without or is_kernel_thread(recorded.name(pid)):
+        if pid in without or recorded.tasks.is_kernel(pid):
             continue
         its = [each for each in chains(recorded, pid, start_ns, until_ns) if blame_of(each) == "writeback"]
         kept_ns = sum(each.time_ns for each in its)
         if 2 * kept_ns > until_ns - start_ns:
-            request = request_of(run, recorded, its[0].row) if its[0].end == REQUEST else None
+            request = request_of(run, recorded, parties, its[0].row) if its[0].end == REQUEST else None
             found.append(Kept(recorded.name(pid), recorded.tasks.load_of(pid), kept_ns, its[0], request))
     by_itself = [each for each in found if not any(_waited_for(each, other) for other in found)]
     return tuple(sorted(by_itself, key=lambda each: -each.kept_ns)[:_MOST])

@@ -1,10 +1,13 @@
 """Everything that a run recorded to explain its pauses."""
 
+from collections.abc import Callable, Hashable
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from typing import Any, TypeVar, cast
 
 import numpy as np
 import tracecmd
+from numpy.typing import NDArray
 from tracecmd import TraceError
 from tracecmd.sequence import Sequence
 
@@ -14,6 +17,7 @@ from wblab.analysis.runs.run import Run
 from wblab.analysis.why.awaited import Awaited, read_awaited
 from wblab.analysis.why.completing import with_completions
 from wblab.analysis.why.kinds import UNKNOWN
+from wblab.analysis.why.lives import Lives, read_lives
 from wblab.analysis.why.losses import Span, lost_spans, shared_ns, with_losses
 from wblab.analysis.why.offcpu import SWITCH, OffCpu, read_offcpu, switched_names
 from wblab.analysis.why.places import NEVER
@@ -22,8 +26,12 @@ from wblab.analysis.why.stacks import Stack, Stacks, read_stacks
 from wblab.analysis.why.tasks import Tasks, read_tasks
 from wblab.analysis.why.verdict import Verdict, judged
 from wblab.core.errors import InputError
+from wblab.core.spec import Spec
 from wblab.lab.livespec import LiveSpec
 
+Made = TypeVar("Made")
+
+_KERNEL_THREAD, _PROGRAM = ("kthread",), ("sys_", "__x64_sys_", "__se_sys_", "handle_syscall", "do_syscall_64")
 _AT_ONCE_NS = 1_000_000  # a task that sleeps again in the same place within this time was woken in vain
 
 
@@ -44,6 +52,7 @@ class Recorded:
     end_ns: int = NEVER
     lost: tuple[Span, ...] = ()
     _verdicts: dict[tuple[int, int], Verdict] = field(default_factory=dict, repr=False)
+    _made: dict[Hashable, Any] = field(default_factory=dict, repr=False)
 
     def covered(self, start_ns: int, end_ns: int) -> tuple[int, int]:
         """Return the part of a span that the trace covers; empty if it covers nothing of it."""
@@ -84,13 +93,27 @@ class Recorded:
     @cached_property
     def _requests(self) -> tuple[Moved, Done, Dirtied]:
         try:
-            return read_requests(self.trace, self.sequence)
+            return read_requests(self.trace, self.sequence, self.tasks)
         except TraceError as error:
             raise InputError(str(error)) from None
 
-    def name(self, pid: int) -> str:
-        """Return a task's name, with the load's if a load started it."""
-        return self.tasks.name(pid)
+    def once(self, key: Hashable, make: Callable[[], Made]) -> Made:
+        """Return what is made of this recording for a key, made on first use."""
+        if key not in self._made:
+            self._made[key] = make()
+        return cast(Made, self._made[key])
+
+    def name(self, pid: int, rank: int = NEVER) -> str:
+        """Return the name of the task that has a pid at a place in the trace, with the load's if that started it."""
+        return self.tasks.name(self.tasks.lives.key(pid, rank))
+
+    def rank_at(self, ns: int) -> int:
+        """Return the place in the trace of the first event at a time or later."""
+        return int(np.searchsorted(self._times_ns, ns))
+
+    @cached_property
+    def _times_ns(self) -> NDArray[np.int64]:
+        return self.sequence.ts_ns
 
     def sleep_stack(self, row: int) -> Stack:
         """Return the sleeper's stack of a span of `offcpu`."""
@@ -157,7 +180,7 @@ def read_recorded(run: Run, capture: Capture | None = None, cache: PageCache | N
                 f"{cache.trace.path} does not have what explains a pause: make the run again, "
                 + ("with --capture-pauses" if isinstance(run.spec, LiveSpec) else "with --set trace.blame=always")
             )
-        recorded = _recorded(cache)
+        recorded = _recorded(cache, tuple(run.spec.agent) if isinstance(run.spec, Spec) else ())
     except TraceError as error:
         raise InputError(str(error)) from None
     if capture is None:
@@ -165,17 +188,26 @@ def read_recorded(run: Run, capture: Capture | None = None, cache: PageCache | N
     return replace(recorded, start_ns=capture.window.start_ns, end_ns=capture.window.end_ns)
 
 
-def _recorded(cache: PageCache) -> Recorded:
+def _recorded(cache: PageCache, agents: tuple[str, ...]) -> Recorded:
     trace = cache.trace
     sequence = trace.sequence()
     stacks = read_stacks(trace, sequence)
     stacks, offcpu = with_completions(trace, sequence, stacks, read_offcpu(trace, sequence, stacks))
-    lost = lost_spans(trace)
+    lost, lives = lost_spans(trace), read_lives(trace, sequence)
+    names = switched_names(trace) | trace.comms
+    sleepers = tuple(_sleeping(stacks, offcpu, lives, inside) for inside in (_KERNEL_THREAD, _PROGRAM))
     return Recorded(
         trace=trace,
         sequence=sequence,
         stacks=stacks,
         offcpu=with_losses(offcpu, lost),
         lost=lost,
-        tasks=read_tasks(trace, sequence, switched_names(trace) | trace.comms | cache.load_names, cache.load_names),
+        tasks=read_tasks(trace, sequence, lives, names, cache.load_names, agents, *sleepers),
     )
+
+
+def _sleeping(stacks: Stacks, offcpu: OffCpu, lives: Lives, inside: tuple[str, ...]) -> frozenset[int]:
+    """Return the tasks that slept in a function whose name begins so."""
+    chosen = [at for at, stack in enumerate(stacks.known) if any(name.startswith(inside) for name in stack)]
+    rows = np.flatnonzero(np.isin(offcpu.stack, chosen))
+    return frozenset(lives.keys(offcpu.pid[rows], offcpu.rank[rows]).tolist())

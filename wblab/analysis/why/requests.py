@@ -26,6 +26,7 @@ from wblab.analysis.why.places import (
     previous,
     same,
 )
+from wblab.analysis.why.tasks import Tasks
 from wblab.core.units import Bytes
 
 Numbers = NDArray[np.int64]
@@ -34,6 +35,7 @@ Numbers = NDArray[np.int64]
 INSERTED, ISSUED, REMAPPED = "block_rq_insert", "block_rq_issue", "block_bio_remap"
 _SUBMITTED, COMPLETED, DIRTIED = ("block_bio_submit", "block_bio_queue"), "block_rq_complete", "writeback_dirty_folio"
 MINOR_BITS = 20  # include/linux/kdev_t.h
+FLUSH_REQUEST = "FF"  # how blk_fill_rwbs() denotes a request that only flushes
 SUBMITTER = -3  # besides NOBODY and UNKNOWN_OWNER
 _DEVICE = re.compile(r"\d{1,4}:\d{1,8}")
 
@@ -79,8 +81,11 @@ class Moved:
 class Done:
     """Requests that disks completed: block_rq_complete, in order.
 
-    first_rank, first_ns, submitter: the place, time and task of its first bio; for a flush, the last bio before it.
-    inserted_ns, issued_ns: when it entered the disk's queue and when it was issued to the disk; NEVER if unknown.
+    first_rank, first_ns, submitter: the place, time and pid of its first bio; for a flush, the last bio before it.
+    asked, asks_flush: the device that this bio was submitted to, and 1 if it asked for a flush. mapped_ns: when it was
+    last remapped, by a device mapper or an array. inserted_ns, issued_ns: when it entered the disk's queue and when it
+    was issued to the disk; NEVER if unknown. queued_by: the pid that did the first of both; NOBODY if unknown.
+    is_flush, is_read: 1 for a flush without data, and for a read.
     """
 
     rank: Numbers
@@ -94,6 +99,12 @@ class Done:
     submitter: Numbers
     inserted_ns: Numbers
     issued_ns: Numbers
+    asked: Numbers
+    asks_flush: Numbers
+    mapped_ns: Numbers
+    queued_by: Numbers
+    is_flush: Numbers
+    is_read: Numbers
 
     def before(self, rank: int, cpu: int) -> int:
         """Return the row of the last request completed on a processor before a place in the trace; -1 for none."""
@@ -117,16 +128,6 @@ class Done:
         data = int(rows[-1]) if len(rows) else -1
         asked = int(self.first_rank[row])
         return row if asked != NEVER and (data < 0 or asked > self.rank[data]) else data
-
-    def service_ns(self, device: int) -> tuple[Numbers, Numbers]:
-        """Return a device's rows with data and their service times, in ns since the completion before.
-
-        For a device that serves one request at a time. A request that was not issued before has 0.
-        """
-        rows = np.flatnonzero((self.device == device) & (self.size > 0) & (self.issued_ns != NEVER))
-        done_ns = self.ts_ns[rows]
-        begun_ns = np.maximum(self.issued_ns[rows], np.append(0, done_ns)[: len(rows)])
-        return rows, np.maximum(0, done_ns - begun_ns)
 
 
 @dataclass(frozen=True)
@@ -160,15 +161,15 @@ def submitted(trace: tracecmd.TraceFile) -> str | None:
     return next((name for name in _SUBMITTED if name in trace.names), None)
 
 
-def read_requests(trace: tracecmd.TraceFile, sequence: Sequence) -> tuple[Moved, Done, Dirtied]:
+def read_requests(trace: tracecmd.TraceFile, sequence: Sequence, tasks: Tasks) -> tuple[Moved, Done, Dirtied]:
     """Read the data moved, the requests completed and the pages dirtied.
 
-    All are empty without the events of requests.
+    All are empty without the events of requests. Owners, and submitters of data, are keys of tasks.
     """
     handed = submitted(trace)
     if handed is None or COMPLETED not in trace.names:
         nothing = np.zeros(0, np.int64)
-        return Moved(*[nothing] * 9), Done(*[nothing] * 11), Dirtied(*[nothing] * 4)
+        return Moved(*[nothing] * 9), Done(*[nothing] * 17), Dirtied(*[nothing] * 4)
     bios, ends = trace.events(handed), trace.events(COMPLETED)
     bio_rank, end_rank = sequence.ranks(bios), sequence.ranks(ends)
     moves = trace.events(REMAPPED) if REMAPPED in trace.names else None
@@ -179,21 +180,23 @@ def read_requests(trace: tracecmd.TraceFile, sequence: Sequence) -> tuple[Moved,
     place, end_place = same((device[bio], sector), (end_device[end], end_sector))
     done = next_rank(place, bio_rank[bio], end_place, end_rank[end])
     device = device[bio]
+    mapped = np.full(len(bio), NOBODY)
     if moves is not None and len(moves):
         after = (end_device[end], end_sector, end_rank[end])
-        row, device, done = below(sequence, moves, unit, (device, sector, bio_rank[bio]), after, done)
+        row, device, done, mapped = below(sequence, moves, unit, (device, sector, bio_rank[bio]), after, done)
         bio, sector = bio[row], sector[row]
-    requests = _done(trace, sequence, (bios, bio_rank, bio), done)
+    requests = _done(trace, sequence, (bios, bio_rank, bio, mapped), done)
     texts = bios["rwbs"].tolist()
     is_read = np.array(["R" in text for text in texts], bool)
     kept = (is_read | np.array(["W" in text for text in texts], bool))[bio]
     bio, sector, done, device = bio[kept], sector[kept], done[kept], device[kept]
-    submitter = bios.pid.astype(np.int64)[bio]
+    submitters = tasks.lives.keys(bios.pid, bio_rank)
+    submitter = submitters[bio]
     if "ino" in bios:
         inode = bios["ino"].astype(np.int64)[bio]
         page = bios["index"].astype(np.int64)[bio] + (sector - bios["sector"].astype(np.int64)[bio]) // SECTORS_OF_PAGE
         dirtied, owner = _dirtied(
-            trace, sequence, (bios["dev"].astype(np.int64)[bio], inode, page), bio_rank[bio], done
+            trace, sequence, tasks, (bios["dev"].astype(np.int64)[bio], inode, page), bio_rank[bio], done
         )
         of_filesystem = np.array(["M" in text for text in texts], bool)  # REQ_META
         owner = np.where((inode == 0) & ~of_filesystem[bio], SUBMITTER, owner)
@@ -202,7 +205,7 @@ def read_requests(trace: tracecmd.TraceFile, sequence: Sequence) -> tuple[Moved,
         whose = np.where(owner == SUBMITTER, submitter, owner)
         dirtied = _through_loops(trace, sequence, places, whose, dirtied)
     else:
-        of, dirtier = flushed(trace, sequence, bios.pid.astype(np.int64), bio_rank)
+        of, dirtier = flushed(trace, sequence, tasks, submitters, bio_rank)
         inode, owner = of[bio], dirtier[bio]
         dirtied = Dirtied(*[np.zeros(0, np.int64)] * 4)
     owner = np.where(is_read[bio], SUBMITTER, owner)
@@ -241,16 +244,26 @@ def device_numbers(events: tracecmd.Events) -> Numbers:
 
 
 def _done(
-    trace: tracecmd.TraceFile, sequence: Sequence, handed: tuple[tracecmd.Events, Numbers, Numbers], done: Numbers
+    trace: tracecmd.TraceFile,
+    sequence: Sequence,
+    handed: tuple[tracecmd.Events, Numbers, Numbers, Numbers],
+    done: Numbers,
 ) -> Done:
-    """Return the requests, each with its first bio. handed: bios, their places in the trace, and each piece's bio."""
-    (bios, rank, bio), ends = handed, trace.events(COMPLETED)
+    """Return the requests, each with its first bio.
+
+    handed: bios, their places in the trace, each piece's bio, and where it was last remapped.
+    """
+    (bios, rank, bio, mapped), ends = handed, trace.events(COMPLETED)
     end_rank = sequence.ranks(ends)
     known = done != NEVER
     which = np.searchsorted(end_rank, done[known])
     first = np.full(len(end_rank), len(rank))
     np.minimum.at(first, which, bio[known])
-    flush = np.flatnonzero((bios["nr_sector"] == 0) & np.array(["F" in text for text in bios["rwbs"].tolist()], bool))
+    mapped_rank = np.full(len(end_rank), NOBODY)
+    own = bio[known] == first[which]
+    np.maximum.at(mapped_rank, which[own], mapped[known][own])
+    asks_flush = np.array(["F" in text for text in bios["rwbs"].tolist()], bool)
+    flush = np.flatnonzero((bios["nr_sector"] == 0) & asks_flush)
     alone = np.flatnonzero((first == len(rank)) & (ends["nr_sector"] == 0))
     asked = previous(
         ends["dev"].astype(np.int64)[alone], end_rank[alone], bios["dev"].astype(np.int64)[flush], rank[flush]
@@ -258,6 +271,10 @@ def _done(
     first[alone[asked >= 0]] = flush[asked[asked >= 0]]
     missing = first == len(rank)
     first[missing] = 0
+    inserted_ns, inserted_by = _passed(trace, sequence, INSERTED, ends)
+    issued_ns, issued_by = _passed(trace, sequence, ISSUED, ends)
+    texts = _texts(ends)
+    ns = np.append(sequence.ts_ns, NEVER)
     return Done(
         rank=end_rank,
         ts_ns=ends.ts_ns,
@@ -268,24 +285,49 @@ def _done(
         first_ns=np.where(missing, NEVER, bios.ts_ns[first]),
         cpu=ends.cpu.astype(np.int64),
         submitter=np.where(missing, NOBODY, bios.pid.astype(np.int64)[first]),
-        inserted_ns=_passed(trace, sequence, INSERTED, ends),
-        issued_ns=_passed(trace, sequence, ISSUED, ends),
+        inserted_ns=inserted_ns,
+        issued_ns=issued_ns,
+        asked=np.where(missing, NOBODY, bios["dev"].astype(np.int64)[first]),
+        asks_flush=(~missing & asks_flush[first]).astype(np.int64),
+        mapped_ns=np.where(missing, NEVER, ns[mapped_rank]),
+        queued_by=np.where(inserted_ns <= issued_ns, inserted_by, issued_by),
+        is_flush=(texts == FLUSH_REQUEST).astype(np.int64),
+        is_read=np.array(["R" in text for text in texts.tolist()], np.int64),
     )
 
 
-def _passed(trace: tracecmd.TraceFile, sequence: Sequence, event: str, ends: tracecmd.Events) -> Numbers:
-    """Return when each completed request last passed an event before, in ns; NEVER if not traced."""
+def _texts(events: tracecmd.Events) -> "NDArray[np.object_]":
+    """Return the kinds of requests, as blk_fill_rwbs() writes them; empty texts if not traced."""
+    return events["rwbs"].astype(object) if "rwbs" in events else np.full(len(events), "", object)
+
+
+def _passed(
+    trace: tracecmd.TraceFile, sequence: Sequence, event: str, ends: tracecmd.Events
+) -> tuple[Numbers, Numbers]:
+    """Return when each completed request last passed an event before, in ns, and in which task's pid.
+
+    NEVER and NOBODY if not traced.
+    """
     if event not in trace.names:
-        return np.full(len(ends), NEVER)
+        return np.full(len(ends), NEVER), np.full(len(ends), NOBODY)
     events = trace.events(event)
-    places = [tuple(table[name].astype(np.int64) for name in ("dev", "sector")) for table in (ends, events)]
+    # A flush is issued at sector 0 and completed at another one.
+    places = [
+        (
+            table["dev"].astype(np.int64),
+            np.where(_texts(table) == FLUSH_REQUEST, NOBODY, table["sector"].astype(np.int64)),
+        )
+        for table in (ends, events)
+    ]
     key, known = same(*places)
-    return np.append(events.ts_ns, NEVER)[previous(key, sequence.ranks(ends), known, sequence.ranks(events))]
+    at = previous(key, sequence.ranks(ends), known, sequence.ranks(events))
+    return np.append(events.ts_ns, NEVER)[at], np.append(events.pid.astype(np.int64), NOBODY)[at]
 
 
-def _dirtied(
+def _dirtied(  # noqa: PLR0913, PLR0917 - columns
     trace: tracecmd.TraceFile,
     sequence: Sequence,
+    tasks: Tasks,
     pages: tuple[Numbers, Numbers, Numbers],
     rank: Numbers,
     done: Numbers,
@@ -300,7 +342,8 @@ def _dirtied(
         return Dirtied(*[np.zeros(0, np.int64)] * 4), np.full(len(rank), NOBODY)
     events = trace.events(name)
     device, is_file = with_btrfs(events, device_numbers(events), pages)
-    inode, pid, at = events["ino"].astype(np.int64), events.pid.astype(np.int64), sequence.ranks(events)
+    inode, at = events["ino"].astype(np.int64), sequence.ranks(events)
+    pid = tasks.lives.keys(events.pid, at)
     key, known = same(pages, (device, inode, events["index"].astype(np.int64)))
     last = previous(key, rank, known, at)
     of_file = (pages[1] != 0) & (pages[1] != pages[0])
@@ -328,16 +371,22 @@ def _through_loops(
     return replace(dirtied, pid=dirtied_through_loops(trace, places, whose, pages, MINOR_BITS))
 
 
-def _summed(owner: Numbers, submitter: Numbers, is_read: Numbers, size: Numbers) -> dict[Party, Bytes]:
-    """Return the sizes by party, the largest first."""
+def numbered(owner: Numbers, submitter: Numbers, is_read: Numbers) -> tuple[list[Party], Numbers]:
+    """Return the parties of some rows, and for each row the index of its party."""
     owners, row = np.unique(owner, return_inverse=True)
     submitters, column = np.unique(submitter, return_inverse=True)
     keys = (row * len(submitters) + column) * 2 + is_read
     parties, inverse = np.unique(keys, return_inverse=True)  # takes a tenth of the time of axis=1
-    sums = np.bincount(inverse, weights=size)
-    found = {}
-    for party, total in zip(parties.tolist(), sums.tolist(), strict=True):
+    found = []
+    for party in parties.tolist():
         pair, read = divmod(party, 2)
-        whose = Party(int(owners[pair // len(submitters)]), int(submitters[pair % len(submitters)]), bool(read))
-        found[whose] = Bytes(int(total))
+        found.append(Party(int(owners[pair // len(submitters)]), int(submitters[pair % len(submitters)]), bool(read)))
+    return found, inverse
+
+
+def _summed(owner: Numbers, submitter: Numbers, is_read: Numbers, size: Numbers) -> dict[Party, Bytes]:
+    """Return the sizes by party, the largest first."""
+    parties, which = numbered(owner, submitter, is_read)
+    sums = np.bincount(which, weights=size)
+    found = {party: Bytes(int(total)) for party, total in zip(parties, sums.tolist(), strict=True)}
     return dict(sorted(found.items(), key=lambda item: -item[1]))

@@ -42,8 +42,8 @@ def test_the_writer_that_filled_the_queue_is_named(story_run):
 
     said, _ = answer(story_run, behind(submit))
     assert said == (
-        "mw1 was stalled once in openat(), for 1 s: l1 had filled the queue of the device 98:0 with 400 KiB, "
-        "and a request of 4 KiB that it waited for was queued behind it."
+        "mw1 was stalled once in openat(), for 1 s: l1 had 400 KiB in the queue of the device 98:0, "
+        "and a request of 4 KiB that it waited for was queued behind it; this explains 900 ms of the 1 s."
     )
 
 
@@ -159,7 +159,8 @@ def test_the_target_of_polling_is_not_explained(story_run):
 
 def test_a_short_queue_is_no_remedy_for_sync(story_run):
     def submit(story):
-        story.dirty(0, L1, 13, 0)
+        for page in range(100):
+            story.dirty(0, L1, 13, page)
         story.submit(0, FLUSHER, 1000, 800, inode=13)
 
     item = one(story_run, behind(submit))
@@ -173,12 +174,15 @@ def test_a_short_queue_is_no_remedy_for_sync(story_run):
 
 def test_a_short_queue_is_no_remedy_for_what_waits_before_the_queue(story_run):
     def submit(story):
-        story.dirty(0, L1, 13, 0)
+        for page in range(100):
+            story.dirty(0, L1, 13, page)
         story.submit(0, FLUSHER, 1000, 800, inode=13)
 
     item = one(story_run, behind(submit))
     item = replace(
-        item, requests=tuple(each and replace(each, name="disk", in_throttle=True) for each in item.requests)
+        item,
+        requests=tuple(each and replace(each, name="disk", in_throttle=True) for each in item.requests),
+        charges=tuple(replace(each, layer="throttle") for each in item.charges),
     )
     (group,) = groups([item])
     assert "the queue of the limit that makes the disk slow (blk-throttle) with" in sentence(group)
@@ -201,8 +205,8 @@ def test_a_remedy_that_the_lab_has_not_measured_has_no_figure(story_run):
     assert (known.setting, known.measured) == ("disk.disk.queue.nr_requests=4", "")
     (own,) = groups([replace(item, load="l1", chains=chains)])
     assert remedy(own) is None  # its own I/O is ahead in the queue
-    theirs = tuple(each and replace(each, ahead={"mw1's dd": each.size}) for each in item.requests)
-    (own,) = groups([replace(item, chains=chains, requests=theirs)])
+    theirs = tuple(replace(each, party="mw1's dd") for each in item.charges)
+    (own,) = groups([replace(item, chains=chains, charges=theirs)])
     assert (own.party, remedy(own)) == ("mw1's dd", None)  # or the I/O of its own child
 
 

@@ -10,7 +10,8 @@ from pathlib import Path
 from wblab.analysis.runs.run import Run, guest_spec
 from wblab.analysis.why.account import REQUEST, RUNNABLE
 from wblab.analysis.why.explain import Explanation
-from wblab.analysis.why.request import READ
+from wblab.analysis.why.parties import READ
+from wblab.analysis.why.tasks import AGENT
 from wblab.core.errors import InputError
 from wblab.core.spec import Spec
 from wblab.core.units import NS_PER_S
@@ -195,7 +196,7 @@ def question_of(run: Run, group: Group) -> Question:
 
 def _who(spec: Spec, party: str) -> str:
     """Return the load or agent of a party of a sentence, or whose child it is; empty if it is neither."""
-    name = party.removeprefix(READ).partition("'s ")[0]
+    name = party.removeprefix(READ).removeprefix(AGENT).partition("'s ")[0]
     known = {each[:_COMM]: each for each in (*spec.agent, *spec.load)}
     return known.get(name[:_COMM], "")
 

@@ -1,0 +1,109 @@
+"""Whose I/O it is, in words: a load or an agent before its processes and threads, a program, or the kernel."""
+
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from wblab.analysis.runs.run import Run
+from wblab.analysis.why.flushed import NOBODY, UNKNOWN_OWNER, writer_to
+from wblab.analysis.why.limits import device_name
+from wblab.analysis.why.places import PAGE
+from wblab.analysis.why.recorded import Recorded
+from wblab.analysis.why.requests import SUBMITTER, Party, device_text
+from wblab.core.spec import Spec
+from wblab.core.units import Bytes
+
+BTRFS = "btrfs's workers"  # they also write files' data, and the trace does not show whose
+JOURNAL, METADATA, FLUSHER = "the journal", "the filesystem", "the flusher (program unknown)"
+READ = "read by "  # prefix of the names of readers
+JOURNALS = ("jbd2/", "xfsaild/", "xfs-cil/", "xfs-log/")
+_FLUSHERS = "kworker/"
+_NEARLY_ALL = 0.95  # of a load's I/O: then its program is named too
+_DATA_TOO = "data=journal"
+_OFTEN = 0.1  # of a file's reads that somebody waited for
+
+
+@dataclass(frozen=True)
+class Parties:
+    """The parties of a run. programs: of the tasks of a load or agent that made nearly all its I/O, by its name.
+
+    readers: of the files that several read in step, so that each waits for what the other one reads; by inode.
+    """
+
+    recorded: Recorded
+    programs: Mapping[str, str]
+    readers: Mapping[int, str] = field(default_factory=dict)
+
+    def named(self, sizes: Mapping[Party, Bytes]) -> dict[str, Bytes]:
+        """Return sizes by the name of the party that dirtied them or, if none did, that submitted them."""
+        found: Counter[str] = Counter()
+        for party, size in sizes.items():
+            found[self.of(party)] += size
+        return {name: Bytes(size) for name, size in found.most_common()}
+
+    def of(self, party: Party) -> str:
+        """Return the name of a party."""
+        tasks = self.recorded.tasks
+        is_kernel = tasks.is_kernel(party.submitter)
+        by = tasks.names.get(party.submitter, "") if is_kernel else ""
+        if party.is_read:
+            return READ + (METADATA if is_kernel else self.owner(party.submitter))
+        if party.owner == SUBMITTER and not is_kernel:
+            return self.owner(party.submitter)
+        if party.owner == UNKNOWN_OWNER and not by.startswith(JOURNALS):
+            return FLUSHER if by.startswith(_FLUSHERS) else self.owner(party.submitter)
+        if party.owner in (NOBODY, SUBMITTER, UNKNOWN_OWNER):
+            return JOURNAL if by.startswith(JOURNALS) else METADATA
+        return self.owner(party.owner)
+
+    def renamed(self, run: Run, device: int, rank: int, *, is_released: bool = False) -> dict[str, str]:
+        """Return other names of parties of a device at a place in the trace.
+
+        With data=journal, the journal is named with the party that dirtied most of what is dirty then. What btrfs's
+        workers write may be metadata or files' data: it is named as theirs.
+        What a rate limit released belongs to the only program that wrote to the device, if one did.
+        """
+        if is_released:
+            writer = writer_to(self.recorded.trace, self.recorded.sequence, self.recorded.tasks, device_text(device))
+            return {} if writer == UNKNOWN_OWNER else {FLUSHER: self.owner(writer)}
+        name = device_name(run, device)
+        if not isinstance(run.spec, Spec) or not name:
+            return {}
+        if run.spec.disk[name].filesystem == "btrfs":
+            return {METADATA: BTRFS}
+        if _DATA_TOO not in ",".join(run.spec.disk[name].mount_options).split(","):
+            return {}
+        found: Counter[str] = Counter()
+        for key, size in self.recorded.dirtied.at(rank, device)[0].items():
+            found[self.owner(key)] += size
+        whose, most = found.most_common(1)[0] if found else ("", 0)
+        return {JOURNAL: f"{JOURNAL} (data of {whose})"} if 2 * most > found.total() else {}
+
+    def owner(self, key: int) -> str:
+        """Return the name that a task's I/O counts for: that of its load or agent, or its own."""
+        tasks = self.recorded.tasks
+        whole = tasks.whole(key)
+        return self.programs.get(whole, whole) if tasks.load_of(key) or tasks.agent_of(key) else whole
+
+
+def read_parties(recorded: Recorded) -> Parties:
+    """Read the parties of a run from all its I/O."""
+    tasks, moved, dirtied = recorded.tasks, recorded.moved, recorded.dirtied
+    direct = moved.owner == SUBMITTER
+    whose = np.concatenate([moved.submitter[direct], dirtied.pid, moved.owner[moved.owner >= 0]])
+    sizes = np.concatenate([moved.size[direct], np.full(len(dirtied.pid), PAGE), moved.size[moved.owner >= 0]])
+    keys, places = np.unique(whose, return_inverse=True)
+    by: dict[str, Counter[str]] = {}
+    names: dict[tuple[str, str], str] = {}
+    for key, size in zip(keys.tolist(), np.bincount(places, sizes).tolist(), strict=True):
+        if tasks.load_of(key) or tasks.agent_of(key):
+            by.setdefault(tasks.whole(key), Counter())[tasks.names.get(key, "")] += int(size)
+            names[tasks.whole(key), tasks.names.get(key, "")] = tasks.owner(key)
+    programs = {}
+    for whole, programs_of in by.items():
+        program, most = programs_of.most_common(1)[0]
+        if most > _NEARLY_ALL * programs_of.total():
+            programs[whole] = names[whole, program]
+    return Parties(recorded, programs)
