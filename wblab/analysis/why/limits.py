@@ -169,14 +169,14 @@ def _mapper(run: Run, recorded: Recorded, row: int, start_ns: int, end_ns: int) 
     """Return what held a request in a device mapper."""
     asked = int(recorded.done.asked[row])
     device = disk_of(run, asked)
-    for name in _stacked(run, device_name(run, asked)):
-        disk = run.spec.disk[name] if isinstance(run.spec, Spec) else None
-        if disk and disk.model == "delay" and end_ns - start_ns < _TIMES * disk.delay:
-            words = f"by the disk *{name}*, which adds {format_time(disk.delay)} to each request (dm-delay)"
-            return Hold(MAPPER, words, start_ns, end_ns)
     resumed = _rows(recorded, recorded.offcpu.wake_stack, _RESUMES)
     resumed = resumed[np.abs(recorded.offcpu.woken_ns[resumed] - end_ns) <= _AT_ONCE_NS]
     if not len(resumed):
+        for name in _stacked(run, device_name(run, asked)):
+            disk = run.spec.disk[name] if isinstance(run.spec, Spec) else None
+            if disk and disk.model == "delay":
+                words = f"by the disk *{name}*, which adds {format_time(disk.delay)} to each request (dm-delay)"
+                return Hold(MAPPER, words, start_ns, end_ns)
         return Hold(MAPPER, f"by {device} (device mapper)", start_ns, end_ns)
     slept = _rows(recorded, recorded.offcpu.stack, _SUSPENDS)
     slept = slept[recorded.offcpu.ts_ns[slept] <= end_ns]
