@@ -97,6 +97,8 @@ def bench(known: Run, kernel: Kernel, path: Path, until_s: float) -> Iterator[Be
     """Yield the place for a known run's trials; what is being made at the end is ended. Raises InputError."""
     with ExitStack() as stack:
         try:
+            if path.parent.is_symlink():
+                raise InputError(f"{path.parent} is a link, which is not followed here: remove it")
             path.mkdir(parents=True, exist_ok=True)
             descriptor = os.open(path, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW)
             stack.callback(os.close, descriptor)

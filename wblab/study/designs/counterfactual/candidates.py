@@ -27,6 +27,8 @@ _MEMORY_HIGH = 8 << 20
 _RATE = 0.8
 _WBT_US = 75_000
 _LIMITS = ("memory.max", "memory.high", "cpu.max")  # files of a control group that "max" lifts
+_WEIGHTS = ("io.weight", "io.bfq.weight", "cpu.weight")
+_USUAL_WEIGHT = "100"
 _IO_LIMITS = ("rbps=max", "wbps=max", "riops=max", "wiops=max")
 _LOWERED = ("nr_requests", "vm.dirty_bytes", "vm.dirty_background_bytes")  # a lower value of these is as good
 _HAS_JOURNAL = ("ext3", "ext4")
@@ -52,7 +54,7 @@ class Candidate:
 
 def candidates(spec: Spec, wait: Wait, disk: str, culprits: Sequence[str], stalled: Sequence[str]) -> list[Candidate]:
     """Return what to try, the most promising first. disk: whose queue it is; culprits, stalled: names of loads."""
-    offered = [*_lifted(spec, stalled)]
+    offered = [*_lifted(spec, wait, stalled)]
     others = [load for load in culprits if load in spec.load and load not in stalled]
     if wait == "processor":
         offered += _in_group(spec, others, "cpu.max of 10 %", {"cpu.max": "10000 100000"})
@@ -61,8 +63,8 @@ def candidates(spec: Spec, wait: Wait, disk: str, culprits: Sequence[str], stall
     return [item for item in offered if _is_new(spec, item)]
 
 
-def _lifted(spec: Spec, stalled: Sequence[str]) -> Iterator[Candidate]:
-    """Yield the limits of the stalled loads, lifted: those of their groups, and those of their disks alone."""
+def _lifted(spec: Spec, wait: Wait, stalled: Sequence[str]) -> Iterator[Candidate]:
+    """Yield the limits of the stalled loads, lifted: of their groups, their classes, their disks and all memory."""
     for name in dict.fromkeys((*spec.cgroup, *(name for phase in spec.phase.values() for name in phase.cgroup))):
         groups = [("", spec.cgroup.get(name, Cgroup()))]
         groups += [(f"phase.{key}.", phase.cgroup[name]) for key, phase in spec.phase.items() if name in phase.cgroup]
@@ -75,21 +77,36 @@ def _lifted(spec: Spec, stalled: Sequence[str]) -> Iterator[Candidate]:
                 if file in group.files and (lifted := _without_limit(file, str(group.files[file])))
             )
             if settings:
-                yield Candidate(f"without {file} of the group {name}", f"no {file}", Edit(settings), is_lift=True)
+                what = f"without {file} of the group {name}"
+                yield Candidate(what, f"no {file}", Edit(settings), is_lift=True)
+    if idle := [load for load in stalled if spec.load[load].ioclass == "idle"]:
+        usual = read_remedy([f"load.{load}.ioclass=best-effort" for load in idle])
+        yield Candidate(f"without the idle class of {enumerated(idle)}", "no idle class", usual, is_lift=True)
     for disk in dict.fromkeys(spec.disk_of(load) for load in stalled):
         if spec.disk[disk].bdi.keys() & {"strict_limit", "max_ratio", "max_bytes"}:
             key = f"disk.{disk}.bdi"
             without = read_remedy([f"{key}.strict_limit=0", f"{key}.max_ratio=100"])
-            yield Candidate(
-                f"without the own dirty limit of {_said(spec, disk)}", "no own dirty limit", without, is_lift=True
-            )
+            what = f"without the own dirty limit of {_said(spec, disk)}"
+            yield Candidate(what, "no own dirty limit", without, is_lift=True)
+    if wait == "limit" and _has_low_limit(spec):
+        usual = read_remedy(["sysctl.vm.dirty_background_ratio=10", "sysctl.vm.dirty_ratio=20"])
+        yield Candidate("with the kernel's own dirty limit, 20 %", "dirty limit of 20 %", usual, is_lift=True)
 
 
 def _without_limit(file: str, value: str) -> str:
     """Return the value of a group's file that sets no limit; empty for a file that is no limit, or that sets none."""
     if file == "io.max":
         return " ".join((value.split(maxsplit=1)[0], *_IO_LIMITS)) if _is_limiting(value) else ""
+    if file in _WEIGHTS:
+        weight = value.rsplit(maxsplit=1)[-1]
+        return _USUAL_WEIGHT if weight.isdecimal() and int(weight) < int(_USUAL_WEIGHT) else ""
     return "max" if file in _LIMITS and not value.startswith("max") else ""
+
+
+def _has_low_limit(spec: Spec) -> bool:
+    """Whether less memory may be dirty than by the kernel's default."""
+    limit, ratio = spec.sysctl.get("vm.dirty_bytes", 0), spec.sysctl.get("vm.dirty_ratio", 20)
+    return bool(limit) or (isinstance(ratio, int) and 0 < ratio < 20)
 
 
 def _is_limiting(value: str) -> bool:

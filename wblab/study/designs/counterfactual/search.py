@@ -11,7 +11,7 @@ from wblab.core.spec import Spec
 from wblab.study.designs.counterfactual.candidates import Candidate, Wait, candidates
 from wblab.study.designs.counterfactual.effect import CLEAR, Effect
 
-Finding = Literal["agrees", "contradicts", "found", "alone", "undecided"]
+Finding = Literal["agrees", "partly", "contradicts", "found", "alone", "undecided"]
 
 
 @dataclass(frozen=True)
@@ -79,14 +79,15 @@ class Search:
         """How the trials stand to the sentence.
 
         agrees: without those named it ends; or without all others it does not, if it names the stalled load itself;
-        or without a limit it does, if it names one. contradicts: the opposite. found: it names nobody, and without
+        or without a limit it does, if it names one. contradicts: the opposite. partly: without those named it is
+        somewhat shorter, or ends only if others are left out too. found: it names nobody, and without
         somebody, or without a limit, it ends. alone: without all others it does not end. undecided: too little was
         tried.
         """
         q = self.question
         counts = self._counts(q.named or q.all) if q.all else False
         if q.named:
-            return "undecided" if counts is None else "agrees" if counts else "contradicts"
+            return "undecided" if counts is None else "agrees" if counts else self._against()
         if self.limits and q.names_limit:
             return "agrees"
         if self.limits or counts:
@@ -94,6 +95,13 @@ class Search:
         if counts is None:
             return "undecided"
         return "agrees" if q.is_own else "alone"
+
+    def _against(self) -> Finding:
+        """Return how far those named do not count."""
+        named, found = self.question.named, self.culprits
+        effect = self.without(named)
+        is_part = effect is not None and effect.of_pause == "lessens" and not found
+        return "partly" if is_part or set(named) & set(found) else "contradicts"
 
     @property
     def limits(self) -> list[tuple[Candidate, Effect]]:

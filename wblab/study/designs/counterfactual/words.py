@@ -81,7 +81,9 @@ def _blame(search: Search) -> Iterator[str]:
     if named and search.finding == "agrees":
         yield f"Without {enumerated(q.named)}, {_became(named)}."
         return
-    if named and search.finding == "contradicts":
+    if named and named.failure:
+        yield f"Without {enumerated(q.named)}, the trial failed: {named.failure}."
+    elif named and search.finding in ("contradicts", "partly"):
         yield _in_vain(q, named, alone=not _is_exonerated(search))
     if found and (effect := search.without(found)):
         yield f"Without {_together(found)}, {_became(effect)}{_so(search)}"
@@ -145,6 +147,8 @@ def _remedies(search: Search, run: str, path: str) -> Iterator[str]:
         names = enumerated([item.short for item, _ in vain])
         others = "Others help little" if best or search.limits else "No setting that was tried helps much"
         yield f"{others} ({left} left): {names}."
+    elif search.tried and not best and not search.limits:
+        yield f"No setting could be tried: {search.tried[0][1].failure}."
 
 
 def _capital(text: str) -> str:

@@ -71,6 +71,15 @@ def test_limits_of_the_stalled_load_are_lifted_first_also_those_of_phases():
     assert "no memory.high" not in shorts(spec, stalled=("mw1",))
 
 
+def test_a_low_weight_an_idle_class_and_a_low_dirty_limit_of_ones_own_are_lifted():
+    box = Cgroup(loads=("w1",), files={"io.bfq.weight": 10, "io.weight": "default 500"})
+    load = BASE.load | {"w1": replace(BASE.load["w1"], ioclass="idle")}
+    spec = replace(BASE, cgroup={"box": box}, load=load, sysctl={"vm.dirty_bytes": 1 << 20})
+    found = [item for item in candidates(spec, "limit", "disk", (), ("w1",)) if item.is_lift]
+    assert [item.short for item in found] == ["no io.bfq.weight", "no idle class", "dirty limit of 20 %"]
+    assert found[0].settings == ("cgroup.box.files.io.bfq.weight=100",)
+
+
 def test_a_processor_is_shared_by_cpu_max_and_a_timer_has_no_remedy():
     assert shorts(BASE, wait="processor") == ["cpu.max"]
     assert shorts(BASE, wait="other", culprits=()) == []

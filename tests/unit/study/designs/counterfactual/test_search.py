@@ -52,8 +52,15 @@ def test_if_the_named_load_does_not_count_others_are_left_out_until_one_does():
 
 def test_loads_that_stall_only_together_are_found_as_a_set():
     search = searched(QUESTION, lambda out: 0 if {"l1", "l2"} <= out else 15)
-    assert (search.finding, search.culprits, search.is_minimal) == ("contradicts", ("l1", "l2"), True)
+    assert (search.finding, search.culprits, search.is_minimal) == ("partly", ("l1", "l2"), True)
     assert ("mw1",) in left_out(search)  # alone, it does not count either
+
+
+def test_a_load_without_which_a_pause_is_only_somewhat_shorter_is_a_part_of_its_cause():
+    search = searched(QUESTION, lambda out: 9 if "l1" in out else 15)
+    assert (search.finding, search.culprits) == ("partly", ())
+    search = searched(QUESTION, lambda out: 0 if "l2" in out else 9 if "l1" in out else 15)
+    assert (search.finding, search.culprits) == ("contradicts", ("l2",))
 
 
 def test_a_load_that_writes_little_is_found_too():
