@@ -17,29 +17,29 @@ from wblab.lab.interruption import interruptible
 from wblab.lab.printable import printable
 
 VERBS = (
-    Verb("run", "run an experiment", "run"),
-    Verb("rerun", "repeat a run and compare both", "run"),
-    Verb("matrix", "run many experiments", "run", ("explore",)),
+    Verb("run", "run an experiment", "run", often=True),
+    Verb("rerun", "repeat a run and compare both", "run", often=True),
+    Verb("matrix", "run many experiments", "run", ("explore",), often=True),
     Verb("explore", "find which settings matter, by a sample of them", "run", ("explore",)),
     Verb("merge", "put the parts of a study together", "run", ("explore",)),
     Verb("audit", "repeat a random part of a study, and compare", "run", ("explore",)),
     Verb("golden", "compare the base run with that of other machines", "run"),
-    Verb("timeline", "draw a run", "look"),
+    Verb("timeline", "draw a run", "look", often=True),
     Verb("runs", "list runs and studies", "look"),
     Verb("pauses", "print a run's pauses", "look"),
-    Verb("why", "explain a run's pauses", "look"),
+    Verb("why", "explain a run's pauses", "look", often=True),
     Verb("layers", "take a run's writes and fsyncs apart", "look"),
     Verb("export", "write a run for another program", "look"),
     Verb("site", "make a static site of runs and studies", "look", ("explore", "pages")),
-    Verb("compare", "compare groups of runs", "compare", ("explore",)),
+    Verb("compare", "compare groups of runs", "compare", ("explore",), often=True),
     Verb("verify", "check the claims of five works", "compare", ("explore",)),
     Verb("atlas", "which claims hold on which kernel and filesystem", "compare", ("explore",)),
     Verb("trial", "try common recommendations", "compare", ("explore",)),
     Verb("witness", "run a spec on a distribution's kernel too", "compare", ("explore",)),
     Verb("finding", "show, repeat and hand on what the lab found", "compare"),
     Verb("twin", "repeat a live run in a guest", "compare"),
-    Verb("advise", "recommend what to set on this machine", "live"),
-    Verb("live", "run the loads on this machine beside a command", "live"),
+    Verb("advise", "recommend what to set on this machine", "live", often=True),
+    Verb("live", "run the loads on this machine beside a command", "live", often=True),
     Verb("load", "run one load on this machine", "live"),
     Verb("monitor", "show writeback on a live page", "live"),
     Verb("disk", "measure a real disk for experiments", "live", ("live",)),
@@ -49,9 +49,9 @@ VERBS = (
     Verb("bisect", "find the kernel commit that changed a figure", "kernels", ("explore",)),
     Verb("pack", "put a run or a study into one file", "hand on"),
     Verb("open", "check, keep or repeat what such a file holds", "hand on"),
-    Verb("lesson", "learn writeback by experiments of your own", "learn"),
+    Verb("lesson", "learn writeback by experiments of your own", "learn", often=True),
     Verb("clean", "remove runs and unfinished builds", "set up"),
-    Verb("doctor", "check this machine", "set up"),
+    Verb("doctor", "check this machine", "set up", often=True),
     Verb("completion", "complete verbs and options in a shell", "set up"),
     Verb("reference", "print all verbs and options as one page", "set up"),
 )
@@ -65,10 +65,13 @@ def build_parser() -> argparse.ArgumentParser:
 
     What it parses has `run`, a function of the parsed arguments; and `command`, this parser, for verbs about verbs.
     """
-    parser = Parser(prog="wblab", description="A laptop lab for Linux writeback lock-ups.")
-    parser.add_argument("--version", action="version", version=f"wblab {__version__}")
+    parser = Parser(prog="wblab", description="A laptop lab for Linux writeback lock-ups.", add_help=False)
+    hidden = argparse.SUPPRESS  # the usage says what they are; the help is to fit a terminal
+    parser.add_argument("-h", "--help", action="help", help=hidden)
+    parser.add_argument("--version", action="version", version=f"wblab {__version__}", help=hidden)
     parser.set_defaults(command=parser)
     add_verbs(parser, VERBS, "wblab.commands")
+    parser.usage = f"{parser.prog} [--help] [--version] VERB ..."
     return parser
 
 

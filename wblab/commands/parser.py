@@ -11,7 +11,7 @@ from wblab.core.errors import InputError, nearest
 class Verb(NamedTuple):  # no dataclass: importing these would take a tenth of the time in which --help answers
     """A verb and what it does in a few words. group: its heading in the command's help.
 
-    extras: optional packages that it needs, see `wblab.lab.extras`.
+    extras: optional packages that it needs, see `wblab.lab.extras`. often: most who call the command want it.
 
     The verb's module has the same name. Its `add_arguments(parser)` describes the verb and sets `run`, a function of
     the parsed arguments.
@@ -21,6 +21,7 @@ class Verb(NamedTuple):  # no dataclass: importing these would take a tenth of t
     help: str
     group: str = ""
     extras: tuple[str, ...] = ()
+    often: bool = False
 
 
 class Parser(argparse.ArgumentParser):
@@ -92,16 +93,20 @@ def add_verbs(parser: argparse.ArgumentParser, verbs: Sequence[Verb], package: s
 
 
 def listing(verbs: Sequence[Verb]) -> str:
-    """Return the list of verbs by group, as text."""
-    groups = dict.fromkeys(verb.group for verb in verbs)
-    width = max(len(verb.name) for verb in verbs)
-    blocks = (
-        "\n".join(
-            [f"{group or 'verbs'}:", *(f"  {verb.name:{width}}  {verb.help}" for verb in verbs if verb.group == group)]
-        )
-        for group in groups
-    )
-    return "\n\n".join(blocks)
+    """Return the list of verbs, as text: those that are used often with what they do, the others by group."""
+    shown = [verb for verb in verbs if verb.often] or verbs
+    width = max(len(verb.name) for verb in shown)
+    lines = ["used most:" if len(shown) < len(verbs) else "verbs:"]
+    lines += [f"  {verb.name:{width}}  {verb.help}" for verb in shown]
+    others: dict[str, list[str]] = {}
+    for verb in verbs:
+        if verb not in shown:
+            others.setdefault(verb.group, []).append(verb.name)
+    if others:
+        width = max(map(len, others))
+        lines += ["", "others (wblab VERB --help says what each does):"]
+        lines += [f"  {group:{width}}  {', '.join(names)}" for group, names in others.items()]
+    return "\n".join(lines)
 
 
 def filled(parser: argparse.ArgumentParser) -> argparse.ArgumentParser:

@@ -53,7 +53,7 @@ def _word(action: argparse.Action) -> str:
 
 
 def _table(verb: argparse.ArgumentParser) -> Iterator[str]:
-    if rows := [f"| {_spelled(action)} | {_escaped(action.help or '')} |" for action in _shown(verb)]:
+    if rows := [f"| {_spelled(action)} | {_escaped(_words(action))} |" for action in _shown(verb)]:
         yield "\n".join(["| argument | meaning |", "|---|---|", *rows]) + "\n"
 
 
@@ -80,6 +80,11 @@ def _name(action: argparse.Action) -> str:
 
 def _code(text: str) -> str:
     return f"`{text}`".replace("|", "\\|")
+
+
+def _words(action: argparse.Action) -> str:
+    """Return an argument's help as argparse shows it: a percent sign is doubled in its source."""
+    return (action.help or "").replace("%%", "%")
 
 
 def _escaped(text: str) -> str:

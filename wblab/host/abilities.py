@@ -31,7 +31,7 @@ _FOR = {
 def abilities() -> list[Finding]:
     """Run every check of what only some verbs need."""
     checks: tuple[Callable[[], Finding], ...] = (_processor, built, _trace_cmd, _tracefs, _groups)
-    return [*(check() for check in checks), *map(_extra, _FOR)]
+    return [*(check() for check in checks), *_extras()]
 
 
 def built() -> Finding:
@@ -85,7 +85,17 @@ def _controllers(group: Path) -> list[str]:
         return []
 
 
-def _extra(name: str) -> Finding:
-    there = extras.is_there(name)
-    found = f"{'installed' if there else 'not installed'}: {_FOR[name]}"
-    return Finding(f"extra {name}", there, found, extras.command([name]), needed=False)
+def _extras() -> list[Finding]:
+    """Look for optional packages. One command installs all that are not there."""
+    missing = [name for name in _FOR if not extras.is_there(name)]
+    advice = extras.command(missing) if missing else ""
+    return [
+        Finding(
+            f"extra {name}",
+            name not in missing,
+            f"{'not installed' if name in missing else 'installed'}: {what}",
+            advice if name in missing else "",
+            needed=False,
+        )
+        for name, what in _FOR.items()
+    ]

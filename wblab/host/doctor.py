@@ -50,9 +50,10 @@ def examine() -> list[Finding]:
 def table(findings: Sequence[Finding]) -> Table:
     """Return findings as a table, with what to do: BAD is what every run needs, -- what only some verbs do."""
     rows = []
+    last = {finding.advice: finding for finding in findings if not finding.good}  # one advice may mend several
     for finding in findings:
         rows.append(("ok" if finding.good else "BAD" if finding.needed else "--", finding.check, finding.found))
-        if not finding.good:
+        if not finding.good and last[finding.advice] is finding:
             rows.append(("", "", f"-> {finding.advice}"))
     return Table(rows)
 

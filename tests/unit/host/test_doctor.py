@@ -1,4 +1,5 @@
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -35,6 +36,8 @@ def test_a_bad_finding_has_the_next_step():
 def test_packages_of_some_verbs_are_not_a_failure():
     findings = [Finding("extra live", False, "not installed", "pip install", needed=False)]
     assert table(findings).lines() == ["--  extra live  not installed", "                -> pip install"]
+    two = table([*findings, replace(findings[0], check="extra pages")]).lines()
+    assert [line.strip() for line in two if "->" in line] == ["-> pip install"]
     assert bad(findings) == []
 
 
