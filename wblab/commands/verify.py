@@ -7,7 +7,7 @@ import time
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal, get_args
+from typing import TYPE_CHECKING, Literal, cast, get_args
 
 from wblab.commands.common import add_exp, add_jobs, add_json, add_kernel, add_resume, add_seeds, add_shard
 from wblab.core.errors import InputError, WblabError
@@ -36,7 +36,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "Check the claims of a published work: make the runs that they need, in virtual time, judge each claim, and "
         "write a report. A claim that is not reproduced is a finding, not a failure."
     )
-    parser.add_argument("--source", choices=_WORKS, help="the work (default: thesis)")
+    parser.add_argument("--source", choices=_WORKS, help="the work (default: that of the claims, or thesis)")
     parser.add_argument("claims", nargs="*", metavar="CLAIM", help="only these (default: all; --list names them)")
     parser.add_argument("--list", action="store_true", help="print the claims and run nothing")
     add_kernel(parser, "the one marked * in wblab kernel list")
@@ -65,10 +65,11 @@ def _verify(arguments: argparse.Namespace) -> None:
     from wblab.study.designs.cases.result import Result, summary, table
     from wblab.study.designs.cases.runs import examine
     from wblab.study.run import run_store
-    from wblab.study.sources.registry import chosen
+    from wblab.study.sources.registry import chosen, work_of
 
     if arguments.list:
-        _print_claims(chosen(arguments.claims, arguments.source or _WORKS[0]), arguments.json)
+        source = arguments.source or work_of(arguments.claims, _WORKS[0])
+        _print_claims(chosen(arguments.claims, source), arguments.json)
         return
     resolve = built_kernels(arguments.kernel)
     asked, plan = _asked(arguments, resolve)
@@ -121,7 +122,7 @@ def _asked(arguments: argparse.Namespace, resolve: "KernelResolver") -> "tuple[_
     from wblab.kernels import full_name
     from wblab.study.begin import check_kernels, described, with_part
     from wblab.study.designs.cases.runs import plan_of, possible
-    from wblab.study.sources.registry import chosen
+    from wblab.study.sources.registry import chosen, work_of
     from wblab.study.store import Store
 
     if arguments.resume:
@@ -133,7 +134,8 @@ def _asked(arguments: argparse.Namespace, resolve: "KernelResolver") -> "tuple[_
         asked = _known(store)
         check_kernels(store, resolve)
         return asked, Planned(store.plan, store.kernels, store)
-    source, name = arguments.source or _WORKS[0], full_name(arguments.kernel)
+    source = cast("_Source", arguments.source or work_of(arguments.claims, _WORKS[0]))
+    name = full_name(arguments.kernel)
     claims = chosen(arguments.claims, source)
     kernel = resolve(name)
     specs, impossible = possible(claims, name, resolve)

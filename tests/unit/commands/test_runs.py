@@ -4,13 +4,16 @@ import fcntl
 import json
 import os
 import time
+from typing import get_args
 
 import pytest
 from support.runs import MS, S, write_run_of
 
+from wblab.analysis.runs.results import latest_study
 from wblab.cli import main
 from wblab.lab.named import SPECS
 from wblab.lab.specfile import read_spec
+from wblab.study.plan import Design
 
 
 @pytest.fixture
@@ -113,6 +116,13 @@ def test_running_builds_are_kept(tmp_path, monkeypatch, capsys):
 @pytest.mark.parametrize("options", [[], ["--older", "soon"]])
 def test_removal_needs_a_selection(options, capsys):
     assert main(["clean", *options]) == 2
+
+
+@pytest.mark.parametrize("design", get_args(Design))
+def test_the_latest_study_of_each_design_is_found(place, design):
+    (place / "later").mkdir()
+    (place / "later/study.json").write_text(f'{{"format": 1, "kind": "study", "design": "{design}"}}')
+    assert latest_study(place, design) == place / "later"
 
 
 def test_latest_warns_about_a_newer_failed_run(place, capsys):

@@ -37,8 +37,10 @@ _DESIGNS = {
     "verify": "verification",
     "twin": "twin",
     "bisect": "bisection",
+    "prove": "proof",
     "ab": "comparison",
     "witness": "witness",
+    "finding": "finding",
     "audit": "audit",
 }
 _DESIGN = re.compile(rb'"design": "(\w+)"')

@@ -72,6 +72,11 @@ class Work:
     cites: str
     claims: tuple[Claim, ...]
 
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The names of its claims; no other work has them."""
+        return tuple(claim.name for claim in self.claims)
+
 
 def untested(why: str) -> Callable[[Samples], Verdict]:
     """Return the check of a claim that the lab cannot test."""

@@ -1,5 +1,7 @@
 """All works, with their claims in order."""
 
+from collections.abc import Sequence
+
 from wblab.core.errors import InputError, nearest
 from wblab.study.sources.chadd.claims import chadd_claims
 from wblab.study.sources.chopper.claims import chopper_claims
@@ -83,6 +85,16 @@ WORKS: dict[str, Work] = {
 }
 
 
+def work_of(names: Sequence[str], default: str) -> str:
+    """Return the work that has the claims of these names; without names the default. Raises InputError for several."""
+    owners = {name: work for name in names for work, found in WORKS.items() if name in found.names}
+    works = list(dict.fromkeys(owners.values()))
+    if len(works) > 1:
+        each = (f"wblab verify {' '.join(name for name in names if owners.get(name) == work)}" for work in works)
+        raise InputError(f"these are claims of {len(works)} works, and a study is about one: {'; '.join(each)}")
+    return works[0] if works else default
+
+
 def chosen(names: list[str], work: str = "thesis") -> list[Claim]:
     """Return the claims of these names, or all without names. Raises InputError for an unknown name."""
     claims = WORKS[work].claims
@@ -90,8 +102,8 @@ def chosen(names: list[str], work: str = "thesis") -> list[Claim]:
     for name in names:
         if name not in known:
             for other, found in WORKS.items():
-                if any(claim.name == name for claim in found.claims):
-                    raise InputError(f"claim {name!r} belongs to another work: add --source {other}")
+                if name in found.names:
+                    raise InputError(f"claim {name!r} belongs to another work: use --source {other}, or none")
             listing = "wblab verify --list" + (f" --source {work}" if work != "thesis" else "")
             raise InputError(f"no claim {name!r}{nearest(name, known)}: list them with '{listing}'")
     return [claim for claim in claims if not names or claim.name in names]

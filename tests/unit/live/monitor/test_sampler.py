@@ -96,13 +96,15 @@ def test_the_sampler_writes_no_files(marked, may_trace, tmp_path):
     locked = [Path(f"/proc/{pid}/status").read_text() for pid, name in marked.processes().items() if "undo" not in name]
     log = tmp_path / "strace.log"
     tracer = subprocess.Popen(["strace", "-q", "-o", str(log), "-p", str(sampler)], stderr=subprocess.DEVNULL)
-    items(process, 25)  # more than one sample of all processes
+    # A busy machine may take long to attach, and what the pipe holds was written before: so what is traced is counted.
+    while not (log.exists() and log.read_text().count("write(1, ") >= 25):  # more than one sample of all processes
+        assert tracer.poll() is None, "strace ended by itself"
+        items(process, 1)
     tracer.terminate()
     tracer.wait()
     process.terminate()
     process.communicate()
     calls = [line for line in log.read_text().splitlines() if re.match(r"\w+\(", line)]
-    assert sum(line.startswith("write(1, ") for line in calls) >= 20
     others = [line for line in calls if not line.startswith("write(1, ")]
     assert {line.partition("(")[0] for line in others} <= QUIET
     assert [line for line in others if re.search(r"O_(WRONLY|RDWR|CREAT|TRUNC|APPEND)", line)] == []
