@@ -22,6 +22,7 @@ _HALF = 0.5
 _NEARLY_ALL = 0.9  # of a pause: a cause of less than this is printed with its time
 _LEAST = 0.1  # of a pause: a known cause of more than this is the answer, though more is unknown
 _MOST_LOADS = 3
+_FILE_LOCK, _LOCKS, _FOR_OTHERS = "file lock", ("file lock", "lock"), "task"
 _NOT_KNOWN = (UNEXPLAINED, UNKNOWN.name)
 _SHARE = 4  # a call is named if at least a fourth of a pause passed in it
 _FOR_CHILDREN = ("wait4", "waitid", "clone", "clone3", "vfork")  # they say nothing of what the child waited for
@@ -127,8 +128,25 @@ def sentence(group: Group) -> str:
     upto = "for" if len(group.items) == 1 else "for up to"
     where = f" in {_listed(calls)}" if calls else ""
     were = "was" if len(loads) == 1 else "were"
-    because = f"{_because(group)}{_of_it(group.longest)}"
+    because = f"{_locked(group.longest, 'it' if len(loads) == 1 else 'they')}{_because(group)}{_of_it(group.longest)}"
     return f"{_listed(loads)} {were} stalled {times}{where}, {upto} {duration(group.longest.pause_ns)}: {because}."
+
+
+def _locked(item: Explanation, alone: str) -> str:
+    """Return who held the lock that a load or its child waited for, as the begin of a sentence; empty without one."""
+    links = _main(item)[0].links
+    at = next((at for at, (_, did) in enumerate(links[:-1]) if did in _LOCKS), -1)
+    if at < 0 or any(did != _FOR_OTHERS for _, did in links[:at]):
+        return ""
+    (waiter, did), (holder, _) = links[at], links[at + 1]
+    found = [each for each in item.causes if each.kind == did and (each.task or item.load) == waiter]
+    cause = found[0] if found else None
+    of = (cause.file or cause.is_of) if cause else ""
+    if did == _FILE_LOCK:
+        what = f"the lock on {of}" if of else "a lock on a file (flock, fcntl)"
+    else:
+        what = f"the lock of {of}" if of else "a lock of the kernel"
+    return f"{holder} held {what} that {alone} waited for; "
 
 
 def _called(item: Explanation) -> str:
@@ -162,7 +180,8 @@ def _because(group: Group) -> str:  # noqa: PLR0911, PLR0912 - one for each end 
     alone, were, them = (
         ("it", "was", "it") if len({each.load for each in group.items}) == 1 else ("they", "were", "them")
     )
-    holder = f"{name}, which {alone} waited for," if len(chain.links) > 1 else alone
+    is_said = len(chain.links) == 1 or _locked(item, alone)
+    holder = f"{name}, which {alone} waited for," if not is_said else name if len(chain.links) > 1 else alone
     if item.polling and _is_polled(item, chain):
         return looked(item.polling)
     if chain.end == REQUEST:

@@ -58,3 +58,10 @@ def test_a_load_s_name_is_truncated_as_the_kernel_does():
 def test_too_many_loads_for_a_filter_are_not_filtered():
     loads = ", ".join(f"load-number-{number}={{kind='control', idle='50ms'}}" for number in range(41))
     assert blamed(base(f"load={{{loads}}}")).filters == {}
+
+
+def test_names_of_files_are_traced_only_where_programs_run():
+    assert not [event for event in blamed(base()).events if event.startswith("syscalls:")]
+    trace = blamed(base("load.r1={kind='repeat', argv=['true'], idle='1s'}"))
+    assert {"syscalls:sys_enter_openat", "syscalls:sys_exit_openat", "syscalls:sys_enter_unlink"} < set(trace.events)
+    assert trace.filters["syscalls:sys_enter_openat"] == f"flags & {0o1 | 0o2 | 0o100}"

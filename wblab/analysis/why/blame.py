@@ -15,14 +15,14 @@ _ASKED = ("task", "io_uring", "file lock", "lock", "sleep", UNKNOWN.name)
 _TIMED = ("task", "io_uring")  # kinds of wait that a timeout of the task's own may end
 
 
-def blamed(chains: Sequence[Chain], pause_ns: int, may_wait: bool = False) -> Blame:
+def blamed(chains: Sequence[Chain], pause_ns: int, own: Blame = "not writeback") -> Blame:
     """Return the verdict of most of a pause's time; not known if no verdict has more than half.
 
-    may_wait: what a task did by itself, asleep or running, may have been a wait for something: see `polling`.
+    own: the verdict on what a task did by itself, asleep or running: see `polling`.
     """
     sums: dict[Blame, int] = {"writeback": 0, "not writeback": 0, "not known": 0}
     for chain in chains:
-        sums[blame_of(chain, may_wait)] += chain.time_ns
+        sums[blame_of(chain, own)] += chain.time_ns
     most = max(sums, key=lambda blame: sums[blame])
     return most if 2 * sums[most] > pause_ns else "not known"
 
@@ -32,9 +32,9 @@ def is_own_sleep(chain: Chain) -> bool:
     return chain.end == ASLEEP or (chain.end == "timer" and chain.links[-1][1] in _TIMED)
 
 
-def unexplained_ns(chains: Sequence[Chain], may_wait: bool = False) -> int:
+def unexplained_ns(chains: Sequence[Chain], own: Blame = "not writeback") -> int:
     """Return how much of a pause the trace does not explain, in ns; that includes what a program polled for."""
-    ends = (UNEXPLAINED, ASLEEP) if may_wait else (UNEXPLAINED,)
+    ends = (UNEXPLAINED, ASLEEP) if own == "not known" else (UNEXPLAINED,)
     return sum(
         chain.time_ns
         for chain in chains
@@ -42,17 +42,17 @@ def unexplained_ns(chains: Sequence[Chain], may_wait: bool = False) -> int:
     )
 
 
-def blame_of(chain: Chain, may_wait: bool = False) -> Blame:
+def blame_of(chain: Chain, own: Blame = "not writeback") -> Blame:
     """Return the verdict of one chain by its end."""
     did = chain.links[-1][1]
     if chain.end == "request" or (chain.end == RUNNING and chain.kernel):
         return "writeback"
+    if chain.end == ASLEEP or (is_own_sleep(chain) and own == "writeback"):
+        return own
     if chain.end in ("timer", CUT_OFF):
         return "not known" if did in _ASKED else "writeback"
-    if chain.end == ASLEEP:
-        return "not known" if may_wait else "not writeback"
     if chain.end == STOPPED:  # freezing a filesystem writes its data first
         return "not known" if did == "frozen" else "not writeback"
     if chain.end in (RUNNING, RUNNABLE):
-        return "not known" if may_wait and len(chain.links) > 1 else "not writeback"
+        return own if len(chain.links) > 1 else "not writeback"
     return "not known"

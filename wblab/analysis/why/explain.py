@@ -25,9 +25,10 @@ from wblab.analysis.why.blame import Blame, blamed, unexplained_ns
 from wblab.analysis.why.charges import UNKNOWN as NOT_SHOWN
 from wblab.analysis.why.charges import Charge, Charges, scaled
 from wblab.analysis.why.flushed import NOBODY
-from wblab.analysis.why.inodes import Inodes, read_inodes
+from wblab.analysis.why.inodes import Inodes, own_path, read_inodes
 from wblab.analysis.why.kinds import what_of
 from wblab.analysis.why.limits import below, disk_of
+from wblab.analysis.why.locks import FILE, lock_of
 from wblab.analysis.why.objects import identified
 from wblab.analysis.why.parties import Parties, read_parties
 from wblab.analysis.why.polling import Polling, polling_of
@@ -39,7 +40,7 @@ from wblab.core.spec import Spec
 from wblab.core.units import Bytes
 
 _CALL = re.compile(r"(?:(?:__x64_|__se_|__do_|k)?sys_|do_(?=p?(?:read|write)v$))(\w+)")
-_THROTTLED = "throttled"
+_THROTTLED, _FILE_LOCK, _LOCK = "throttled", "file lock", "lock"
 NO_ONE = "nobody"  # the processor was idle
 _OWN = (ASLEEP, "task", RUNNING, RUNNABLE)  # a load's intended sleep is subtracted from these, in this order
 
@@ -49,10 +50,11 @@ class Cause:
     """All waits of one kind in a pause, and the longest of them in detail.
 
     call: the system call; functions: from there down to where it slept. block: the disk's block that it waited for, -1
-    if none or unknown; is_of: what the block is a part of, see `objects.identified`. file: the file that it waited for,
-    or for a page of it: inode and name, as far as known. written, dirty: while throttled, the bytes that the disk
-    completed, and those dirty when that began, by who dirtied them; places: the dirty bytes by disk. events: the
-    evidence, as places in the trace. task: the load's child that waited; empty for the load itself.
+    if none or unknown; is_of: what the block is a part of, see `objects.identified`, or whose lock it is. file: the
+    file that it waited for, or for its lock or a page of it: inode and name, as far as known. written, dirty: while
+    throttled, the bytes that the disk completed, and those dirty when that began, by who dirtied them; places: the
+    dirty bytes by disk. events: the evidence, as places in the trace. task: the load's child that waited; empty for the
+    load itself.
     """
 
     kind: str
@@ -107,17 +109,17 @@ class Explanation:
     @property
     def blame(self) -> Blame:
         """Whether writeback caused most of it."""
-        return blamed(self.chains, self.pause_ns, self._may_wait)
+        return blamed(self.chains, self.pause_ns, self._own)
 
     @property
     def unexplained_ns(self) -> int:
         """The time whose chain ends without a known cause, or for which nothing shows what held its request."""
         not_shown_ns = sum(charge.time_ns for charge in self.charges if charge.layer == NOT_SHOWN)
-        return min(self.pause_ns, unexplained_ns(self.chains, self._may_wait) + not_shown_ns)
+        return min(self.pause_ns, unexplained_ns(self.chains, self._own) + not_shown_ns)
 
     @property
-    def _may_wait(self) -> bool:
-        return self.polling is not None and self.polling.may_wait
+    def _own(self) -> Blame:
+        return self.polling.blame if self.polling else "not writeback"
 
 
 def explain(run: Run, recorded: Recorded, load: str = "", bound_ns: int = DEFAULT_BOUND_NS) -> list[Explanation]:
@@ -252,6 +254,11 @@ def _cause(  # noqa: PLR0913, PLR0917
     at = recorded.awaited.before(pid, int(spans.rank[longest.row]), _last_sleep(recorded, longest.row))
     block, is_of = _object(run, recorded, inodes, at, stack) if at >= 0 else (NOBODY, "")
     file, file_event = _file(recorded, inodes, pid, longest.row)
+    if kind == _LOCK:
+        is_of = lock_of(stack)
+        file = own_path(run.spec, item.name) if is_of == FILE and pid == item.pid and isinstance(run.spec, Spec) else ""
+    if kind == _FILE_LOCK:
+        file = recorded.paths.locked(pid, int(spans.rank[longest.row]), recorded.tasks.parents)
     events = [int(recorded.awaited.rank[at]) if at >= 0 else NOBODY, file_event, int(spans.rank[longest.row])]
     request: Request | None = None
     written: dict[str, Bytes] = {}

@@ -88,6 +88,13 @@ def _paths(run: Run, writers: Mapping[Inode, tuple[str, ...]]) -> dict[Inode, st
     return paths
 
 
+def own_path(spec: Spec, name: str) -> str:
+    """Return the path of the only file that a load uses; empty if it has several, or if that is not known."""
+    load = spec.load.get(name)
+    file = _only_file(load) if load else ""
+    return str(mount_point(spec.disk_of(name)) / file) if file else ""
+
+
 def _only_file(load: Load) -> str:
     """Return the only file of a load; empty if it has several, or if that is not known."""
     files = list(load.files)

@@ -5,14 +5,15 @@ who went on before its last look, after writeback had kept it for most of that t
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from wblab.analysis.runs.run import Run
 from wblab.analysis.why.account import ASLEEP, REQUEST, RUNNABLE, RUNNING, Chain, chains
-from wblab.analysis.why.blame import blame_of, is_own_sleep
+from wblab.analysis.why.blame import Blame, blame_of, is_own_sleep
 from wblab.analysis.why.parties import Parties
+from wblab.analysis.why.paths import Change
 from wblab.analysis.why.recorded import Recorded
 from wblab.analysis.why.request import Request, request_of
 
@@ -26,7 +27,8 @@ _JUST = 0.01  # of a pause: a task that runs, rather than sleeps, may look all t
 class Kept:
     """A task that writeback kept for most of the time, and that then went on before another one's last look.
 
-    kept_ns: how long; chain, request: the longest of its waits, and the request that ended it, if one did.
+    kept_ns: how long; chain, request: the longest of its waits, and the request that ended it, if one did. did: what it
+    then did with the file that the other one looked for, in words; empty if that is not known.
     """
 
     name: str
@@ -34,6 +36,7 @@ class Kept:
     kept_ns: int
     chain: Chain
     request: Request | None
+    did: str = ""
 
 
 @dataclass(frozen=True)
@@ -41,6 +44,7 @@ class Polling:
     """A task that looked for something, as far as its sleeps show.
 
     times: how often it slept or waited with a timeout; 0 if it ran all the time. kept: what it may have waited for.
+    sought: the file that it looked for, and that somebody changed before its last look; empty if the trace has none.
     """
 
     task: str
@@ -48,11 +52,24 @@ class Polling:
     longest_ns: int
     is_asleep: bool
     kept: tuple[Kept, ...]
+    sought: str = ""
+
+    @property
+    def is_known(self) -> bool:
+        """Whether it waited for a task that writeback had kept: that changed the file that it looked for."""
+        return any(each.did for each in self.kept)
 
     @property
     def may_wait(self) -> bool:
         """Whether it may have waited for something else: it looked more than once, or somebody went on meanwhile."""
         return self.times > 1 or bool(self.kept)
+
+    @property
+    def blame(self) -> Blame:
+        """Whether writeback caused what it did by itself, asleep or running."""
+        if self.is_known:
+            return "writeback"
+        return "not known" if self.may_wait else "not writeback"
 
     def holds(self, chain: Chain) -> bool:
         """Whether a chain of the pause is part of it."""
@@ -72,12 +89,17 @@ def polling_of(  # noqa: PLR0913, PLR0917
         last = max((each.last_row for each in slept), key=lambda row: int(spans.ts_ns[row]))
         window_ns = int(spans.ts_ns[last]), int(spans.woken_ns[recorded.ends(last)])
         own = {int(spans.pid[row]) for each in slept for row in (each.row, each.last_row)}
+        own |= {recorded.tasks.parents[pid] for pid in own if pid in recorded.tasks.parents}  # a shell looks itself
+        ranks = np.searchsorted(recorded.sequence.ts_ns, [start_ns, *window_ns]).tolist()
+        change = _change(recorded, own, ranks)
+        kept = _kept(run, recorded, parties, start_ns, window_ns, own)
         return Polling(
             task=_sleeper(recorded, longest),
             times=sum(each.waits for each in slept),
             longest_ns=max(each.longest_ns for each in slept),
             is_asleep=all(each.end == ASLEEP for each in slept),
-            kept=_kept(run, recorded, parties, start_ns, window_ns, own),
+            kept=_by_change(recorded, kept, change),
+            sought=change.path if change else "",
         )
     ran = [each for each in found if each.end in (RUNNING, RUNNABLE) and len(each.links) > 1]
     ran = [each for each in ran if not each.kernel]
@@ -87,6 +109,26 @@ def polling_of(  # noqa: PLR0913, PLR0917
     kept = _kept(run, recorded, parties, start_ns, (end_ns - round(_JUST * pause_ns), end_ns), set())
     others = tuple(each for each in kept if each.name != name)
     return Polling(name, 0, ran[0].longest_ns, False, others) if others else None
+
+
+def _change(recorded: Recorded, pids: set[int], ranks: Sequence[int]) -> Change | None:
+    """Return the last change, by another task, of a file that tasks had looked for again and again; None if none.
+
+    ranks: the places in the trace of the first look, of the one before the last, and of the last.
+    """
+    first, before, last = ranks
+    looked = recorded.paths.looked(pids, first, last)
+    own = [each for each in recorded.paths.changed(before, last) if each.pid not in pids and looked.get(each.path, 0)]
+    return max(own, key=lambda each: (looked[each.path] > 1, each.rank), default=None)
+
+
+def _by_change(recorded: Recorded, kept: tuple[Kept, ...], change: Change | None) -> tuple[Kept, ...]:
+    """Return of some tasks the one that made a change, or whose load did; all of them if the change is not known."""
+    if change is None:
+        return kept
+    name, load = recorded.name(change.pid), recorded.tasks.load_of(change.pid)
+    did = f"{change.did} {change.path}"
+    return tuple(replace(each, did=did) for each in kept if each.name == name or each.load == load != "")
 
 
 def _sleeper(recorded: Recorded, chain: Chain) -> str:

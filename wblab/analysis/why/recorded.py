@@ -20,6 +20,7 @@ from wblab.analysis.why.kinds import UNKNOWN
 from wblab.analysis.why.lives import Lives, read_lives
 from wblab.analysis.why.losses import Span, lost_spans, shared_ns, with_losses
 from wblab.analysis.why.offcpu import SWITCH, OffCpu, read_offcpu, switched_names
+from wblab.analysis.why.paths import Paths, read_paths
 from wblab.analysis.why.places import NEVER
 from wblab.analysis.why.requests import Dirtied, Done, Moved, read_requests
 from wblab.analysis.why.stacks import Stack, Stacks, read_stacks
@@ -87,6 +88,14 @@ class Recorded:
         """The blocks that tasks announced to wait for."""
         try:
             return read_awaited(self.trace, self.sequence)
+        except TraceError as error:
+            raise InputError(str(error)) from None
+
+    @cached_property
+    def paths(self) -> Paths:
+        """The files that programs named in system calls."""
+        try:
+            return read_paths(self.trace, self.sequence)
         except TraceError as error:
             raise InputError(str(error)) from None
 

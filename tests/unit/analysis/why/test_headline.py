@@ -13,6 +13,7 @@ from .test_explain import FLUSHER, IRQ, L1, MUTEX, MUTEX_ENDS, SHADOW, SHADOW_EN
 from .test_parties import DD, JOURNAL, NAMES, NAP, NAP_ENDS, TERMINATED
 
 FILE_LOCK = ("__schedule", "schedule", "do_lock_file_wait", "fcntl_setlk", "sys_fcntl")
+HELD = "a lock of the kernel"
 COMMIT = ("__schedule", "schedule", "jbd2_log_wait_commit", "ext4_sync_file", "sys_fsync")
 
 
@@ -70,7 +71,8 @@ def test_a_lock_whose_holder_was_running_is_not_caused_by_writeback(story_run):
     story.switch(0, MW1, L1, stack=MUTEX)
     story.wake(1000 * MS, L1, MW1, MUTEX_ENDS)
     story.switch(1000 * MS, L1, MW1)
-    assert answer(story_run, story)[0].endswith(": l1, which it waited for, was running: not caused by writeback.")
+    said = answer(story_run, story)[0]
+    assert said.endswith(f": l1 held {HELD} that it waited for; l1 was running: not caused by writeback.")
 
 
 def test_a_stopped_task(story_run):

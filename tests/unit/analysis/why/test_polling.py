@@ -6,6 +6,8 @@ import pytest
 from support.blametraces import Story
 from support.runs import MS
 
+from wblab.analysis.why.locks import lock_of
+from wblab.analysis.why.paths import Paths
 from wblab.report.pollingtext import looked
 from wblab.report.whyanswer import groups, sentence
 
@@ -81,3 +83,20 @@ def test_a_load_that_waits_for_its_child_names_the_call_of_the_child(story_run):
     assert (cause.kind, cause.task, cause.call) == ("journal writes block", "mw1's sync", "openat")
     (group,) = groups([found])
     assert sentence(group).startswith("mw1 was stalled once in openat() of its sync, for 1 s: ")
+
+
+def test_the_innermost_function_says_whose_lock_it_is():
+    assert lock_of(("__schedule", "rwsem_down_write_slowpath", "ext4_buffered_write_iter", "sys_write")) == "a file"
+    assert (
+        lock_of(("__schedule", "down_read", "super_lock", "iterate_supers", "ksys_sync")) == "a filesystem (s_umount)"
+    )
+    assert not lock_of(("__schedule", "__mutex_lock", "some_driver"))
+
+
+def test_a_descriptor_is_followed_to_its_file_through_duplicates_and_parents():
+    """The shell 5 opens k as 3 and keeps it as 9; its child 6 locks that, after a lock on a file of its own."""
+    opens = {5: [(10, 3, "k"), (11, 9, 3), (20, 3, "other")], 6: [(30, 4, "own")]}
+    paths = Paths(opens=opens, locks={6: [(31, 4), (40, 9)], 7: [(50, 12)]})
+    assert paths.locked(6, 45, {6: 5}) == "k"
+    assert paths.locked(6, 35, {6: 5}) == "own"
+    assert not paths.locked(7, 60, {7: 5})
