@@ -25,6 +25,7 @@ _MOST_LOADS = 3
 _FILE_LOCK, _LOCKS, _FOR_OTHERS = "file lock", ("file lock", "lock"), "task"
 _NOT_KNOWN = (UNEXPLAINED, UNKNOWN.name)
 _SHARE = 4  # a call is named if at least a fourth of a pause passed in it
+_DM_RESUME = "dm_resume"
 _FOR_CHILDREN = ("wait4", "waitid", "clone", "clone3", "vfork")  # they say nothing of what the child waited for
 # How a queue of 4 requests changed the longest pause, by the kind of wait that the disk's queue caused.
 _MEASURED = {"journal writes block": "15.6 s became 1.3 s", "commit": "7.5 s became 0.35 s"}
@@ -201,11 +202,7 @@ def _because(group: Group) -> str:  # noqa: PLR0911, PLR0912 - one for each end 
         had = f"{who} had the processor" if who and len(chain.links) == 1 else "had no processor"
         return f"{holder} {were if holder == alone else 'was'} ready to run, but {had}: not caused by writeback"
     if chain.end == STOPPED:
-        return (
-            "the filesystem was frozen (fsfreeze)"
-            if did == "frozen"
-            else f"{name} was stopped by a signal or a freezer"
-        )
+        return _frozen(item) if did == "frozen" else f"{name} was stopped by a signal or a freezer"
     if chain.end == ASLEEP:
         return f"{holder} slept on a timer of its own: not caused by writeback"
     if chain.end == CUT_OFF:
@@ -217,6 +214,15 @@ def _because(group: Group) -> str:  # noqa: PLR0911, PLR0912 - one for each end 
     if is_own_sleep(chain):
         return f"{holder} waited with a timeout, and the trace does not show what for"
     return f"{holder} waited for a timer ({did})"
+
+
+def _frozen(item: Explanation) -> str:
+    """Return what froze a filesystem, by where it was thawed."""
+    cause = next((cause for cause in item.causes if cause.kind == "frozen"), None)
+    if cause is None or _DM_RESUME not in cause.woken_in:
+        return "the filesystem was frozen (fsfreeze)"
+    who = cause.waker or "a program"
+    return f"{who} had suspended the filesystem's disk (device mapper), which freezes the filesystem"
 
 
 def _unexplained(item: Explanation, alone: str) -> str:

@@ -160,7 +160,7 @@ class Charges:
             issued_ns = int(done.issued_ns[disk.rows[at]])
             if issued_ns == NEVER or (queued_ns < disk.done_ns[at] and issued_ns < done.ts_ns[data] and data != row):
                 continue
-            before = (disk.is_flush == 0) & (done.issued_ns[disk.rows] < issued_ns) & (disk.done_ns <= disk.done_ns[at])
+            before = (disk.is_flush == 0) & (done.issued_ns[disk.rows] <= issued_ns) & (disk.done_ns <= disk.done_ns[at])
             yield max(issued_ns, int(disk.done_ns[before].max(initial=0))), int(disk.done_ns[at])
 
     def _drain(self, disk: Served, device: int, span: Span, layer: Layer) -> None:
@@ -189,7 +189,9 @@ class Charges:
             drained = disk.drained(*span)
             whole = sum(time for time, _ in drained.values())
             scale = cached_ns / whole if whole else 0.0
-            self._shares(CACHE, device, {party: (time * scale, size) for party, (time, size) in drained.items()})
+            self._shares(
+                CACHE, device, {party: (time * scale, size * scale) for party, (time, size) in drained.items()}
+            )
             self._rest(device, cached_ns if not whole else 0, CACHE)
         idle_ns = span[1] - span[0] - float(time_ns.sum())
         if idle_ns >= 1:
