@@ -160,7 +160,8 @@ class Charges:
             issued_ns = int(done.issued_ns[disk.rows[at]])
             if issued_ns == NEVER or (queued_ns < disk.done_ns[at] and issued_ns < done.ts_ns[data] and data != row):
                 continue
-            before = (disk.is_flush == 0) & (done.issued_ns[disk.rows] <= issued_ns) & (disk.done_ns <= disk.done_ns[at])
+            sooner = (disk.is_flush == 0) & (done.issued_ns[disk.rows] <= issued_ns)
+            before = sooner & (disk.done_ns <= disk.done_ns[at])
             yield max(issued_ns, int(disk.done_ns[before].max(initial=0))), int(disk.done_ns[at])
 
     def _drain(self, disk: Served, device: int, span: Span, layer: Layer) -> None:
