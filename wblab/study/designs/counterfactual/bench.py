@@ -10,7 +10,7 @@ import shutil
 import tempfile
 import time
 from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, field
 from hashlib import sha256
 from json import dumps
@@ -84,7 +84,8 @@ class Bench:
         found = self._workers.ended(timeout_s)
         for key, made in found:
             if isinstance(made, Row):
-                write_json(self._keys[key], made.to_json())
+                with suppress(OSError):  # then it is made again next time
+                    write_json(self._keys[key], made.to_json())
         return found
 
     def _file(self, spec: Spec) -> Path:

@@ -12,7 +12,7 @@ from wblab.analysis.why.account import REQUEST, RUNNABLE
 from wblab.analysis.why.explain import Explanation
 from wblab.analysis.why.parties import READ
 from wblab.analysis.why.tasks import AGENT
-from wblab.core.errors import InputError
+from wblab.core.errors import InputError, WblabError
 from wblab.core.spec import Spec
 from wblab.core.units import NS_PER_S
 from wblab.kernels import Kernel, KernelResolver
@@ -80,7 +80,7 @@ def try_on_run(run: Run, group: Group, terms: Terms, *, is_brief: bool = False) 
         with bench(run, kernel, terms.place, terms.until_s) as at:
             why_not = _tried(judge, search, at, terms.until_s)
             return Tried(pause, search, why_not, cost_s=judge.cost_s)
-    except InputError as error:
+    except WblabError as error:
         return Tried(pause, search, str(error))
     except KeyboardInterrupt:
         return Tried(pause, search, "interrupted", is_interrupted=True)
@@ -89,7 +89,7 @@ def try_on_run(run: Run, group: Group, terms: Terms, *, is_brief: bool = False) 
 def _tried(judge: "_Judge", search: Search, at: Bench, until_s: float) -> str:
     """Try what the search wants, several at a time, until nothing is left or the time is over; return why not all."""
     out: dict[str, Try] = {}
-    numbers = count()
+    numbers, begun_s = count(), time.monotonic()
     with ExitStack() as stack:
         report = None
         while True:
@@ -103,7 +103,8 @@ def _tried(judge: "_Judge", search: Search, at: Bench, until_s: float) -> str:
             if not out:
                 return LATE if wanted else ""
             report = report or stack.enter_context(bar("trying it on this run"))  # a thread: it follows the forks
-            report(None, f"{len(search.effects)} tried")
+            passed = (time.monotonic() - begun_s) / max(_LOOK_S, until_s - begun_s)
+            report(min(1.0, passed), f"{len(search.effects)} tried")
             for key, made in at.ended(_LOOK_S):
                 item = out.pop(key)
                 if made != LATE:
