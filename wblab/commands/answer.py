@@ -109,7 +109,7 @@ def _ends(group: "Group", run: "Run", tried: "Tried | None") -> list[str]:
     from wblab.study.designs.counterfactual.words import lines
 
     known, way = remedy(group), by_itself(group)
-    found = [way] if way else []
+    found = [way] if way and not (tried and tried.search and tried.search.limits) else []
     if tried and tried.search:
         return [*found, *lines(tried, shown_run(run), shlex.quote(str(run.path)))]
     if isinstance(run.spec, LiveSpec):

@@ -11,6 +11,9 @@ from wblab.core.spec import Spec
 from wblab.study.designs.counterfactual.candidates import Candidate, Wait, candidates
 from wblab.study.designs.counterfactual.effect import CLEAR, Effect
 
+_FIRST = 2  # settings that are tried before it is asked who else counts
+_HALF = 0.5
+
 Finding = Literal["agrees", "partly", "contradicts", "found", "alone", "undecided"]
 
 
@@ -66,7 +69,10 @@ class Search:
     def wanted(self) -> list[Try]:
         """Return what to try next, the most telling first; empty if nothing is left."""
         blame = [item for item in map(_without, self._blame()) if item not in self.effects]
-        return [*blame, *([] if self.is_brief else self._remedies())]
+        if self.is_brief:
+            return [*blame]
+        remedies = self._remedies()
+        return [*blame, *remedies[:_FIRST], *self._doubts(), *remedies[_FIRST:]]
 
     @property
     def culprits(self) -> tuple[str, ...]:
@@ -80,14 +86,17 @@ class Search:
 
         agrees: without those named it ends; or without all others it does not, if it names the stalled load itself;
         or without a limit it does, if it names one. contradicts: the opposite. partly: without those named it is
-        somewhat shorter, or ends only if others are left out too. found: it names nobody, and without
-        somebody, or without a limit, it ends. alone: without all others it does not end. undecided: too little was
-        tried.
+        somewhat shorter, or ends only if others are left out too, or somebody else counts clearly more.
+
+        If the sentence names nobody: found, without somebody, or without a limit, it ends; alone, without all others it
+        does not end. undecided: too little was tried.
         """
         q = self.question
         counts = self._counts(q.named or q.all) if q.all else False
         if q.named:
-            return "undecided" if counts is None else "agrees" if counts else self._against()
+            if counts is None:
+                return "undecided"
+            return ("partly" if self.rivals and self.rivals[0][2] else "agrees") if counts else self._against()
         if self.limits and q.names_limit:
             return "agrees"
         if self.limits or counts:
@@ -95,6 +104,31 @@ class Search:
         if counts is None:
             return "undecided"
         return "agrees" if q.is_own else "alone"
+
+    @property
+    def rivals(self) -> list[tuple[str, Effect, bool]]:
+        """Who counts beside those named, if these count: the name, the effect, and whether it counts clearly more.
+
+        Without one load another may not do its work, so that both count.
+        """
+        q = self.question
+        named = self.without(q.named) if q.named else None
+        if named is None or not self._counts(q.named):
+            return []
+        found = [(name, effect) for name in q.likely if (name,) != q.named and (effect := self.without((name,)))]
+        rivals = [
+            (name, effect, named.of_pause != "ends" and effect.pause_ns < _HALF * named.pause_ns)
+            for name, effect in found
+            if effect.of_pause in CLEAR
+        ]
+        return sorted(rivals, key=lambda each: each[1].pause_ns)
+
+    def _doubts(self) -> list[Try]:
+        """Return the likely ones beside those named, where these count."""
+        named = self.question.named
+        if not named or not self._counts(named):
+            return []
+        return [_without(names) for names in self._untried([(name,) for name in self.question.likely])]
 
     def _against(self) -> Finding:
         """Return how far those named do not count."""

@@ -78,8 +78,11 @@ def _blame(search: Search) -> Iterator[str]:
     """Yield what leaving out loads says: of those named first, then of those that count."""
     q, found = search.question, search.culprits
     named = search.without(q.named) if q.named else None
-    if named and search.finding == "agrees":
+    if named and named.of_pause in CLEAR:
         yield f"Without {enumerated(q.named)}, {_became(named)}."
+        for name, rival, is_more in search.rivals:
+            so = f"{name} counts more" if is_more else f"it takes both {enumerated(q.named)} and {name}"
+            yield f"Without {name}, {_became(rival)}: {so}."
         return
     if named and named.failure:
         yield f"Without {enumerated(q.named)}, the trial failed: {named.failure}."

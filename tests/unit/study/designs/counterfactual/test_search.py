@@ -41,7 +41,15 @@ def test_the_named_load_is_left_out_first_and_settings_follow_at_once():
     assert first == Without(("l1",))
     assert second.settings == ("disk.disk.queue.nr_requests=4",)
     search = searched(QUESTION, lambda out: 0 if "l1" in out else 15)
-    assert (search.finding, search.culprits, left_out(search)) == ("agrees", ("l1",), [("l1",)])
+    assert (search.finding, search.culprits, left_out(search)) == ("agrees", ("l1",), [("l1",), ("l2",)])
+
+
+def test_if_another_counts_clearly_more_the_named_load_is_a_part():
+    """Seen where one program waits for another before it goes on writing: without either, the pause is shorter."""
+    search = searched(QUESTION, lambda out: 0 if "l2" in out else 4 if "l1" in out else 15)
+    assert (search.finding, [(name, is_more) for name, _, is_more in search.rivals]) == ("partly", [("l2", True)])
+    search = searched(QUESTION, lambda out: 0 if out & {"l1", "l2"} else 15)
+    assert (search.finding, [(name, is_more) for name, _, is_more in search.rivals]) == ("agrees", [("l2", False)])
 
 
 def test_if_the_named_load_does_not_count_others_are_left_out_until_one_does():

@@ -55,6 +55,16 @@ def test_a_sentence_that_does_not_hold_is_contradicted(guilty, first, second):
     assert found[2].startswith("No setting that was tried helps much (14 s left): 4 requests, ")
 
 
+def test_others_that_count_are_said_too():
+    both = said(QUESTION, lambda out: 0 if out & {"l1", "l2"} else 15)
+    assert both[1] == "Without l2, 15 s became 0 s: it takes both l1 and l2."
+    more = said(QUESTION, lambda out: 0 if "l2" in out else 4 if "l1" in out else 15)
+    assert more[:2] == [
+        "Tried on this run: without l1, 15 s became 4 s.",
+        "Without l2, 15 s became 0 s: l2 counts more.",
+    ]
+
+
 def test_where_nobody_is_named_the_one_who_counts_is():
     first, *_ = said(replace(QUESTION, named=()), lambda out: 0 if "l2" in out else 15)
     assert first == "Tried on this run: without l2, 15 s became 0 s: l2 causes it."
