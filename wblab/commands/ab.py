@@ -157,8 +157,8 @@ def _resumed(arguments: argparse.Namespace) -> "tuple[Planned, KernelResolver]":
 
 def _write(store: "Store", found: "Result") -> Path:
     """Write the report into the study's directory; return the page."""
-    from wblab.core.files import replace_file
     from wblab.lab.formats import write_json
+    from wblab.lab.held import replace_file
     from wblab.study.designs.ab.page import page
     from wblab.study.designs.ab.result import to_json
     from wblab.study.designs.ab.text import text

@@ -228,7 +228,7 @@ def _check_owner(directory: Path, option: str) -> None:
 
 def _write(found: "Result", directory: Path) -> list[Path]:
     """Write the recommended files and return their paths. Raises InputError."""
-    from wblab.core.files import replace_file
+    from wblab.lab.held import replace_file
 
     written = []
     try:

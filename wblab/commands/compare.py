@@ -165,7 +165,7 @@ def _draw(comparison: "Comparison", path: Path) -> None:
 
 def _write(comparison: "Comparison", path: Path, shown: "Comparison") -> None:
     from wblab.core.errors import WblabError
-    from wblab.core.files import replace_file
+    from wblab.lab.held import replace_file
     from wblab.plot.comparison import comparison_figure, svg
     from wblab.report.comparisonpage import comparison_page
 

@@ -154,8 +154,8 @@ def _report(store: "Store", tally: "Tally | None", arguments: argparse.Namespace
     """Analyse all finished runs, write the analysis and its page, and print a summary. tally: of the runs made now."""
     from wblab.analysis.sensitivity.analysis import analyse
     from wblab.commands.many import failed, print_failures
-    from wblab.core.files import replace_file
     from wblab.lab.formats import ANALYSED, EXPLORED, write_json
+    from wblab.lab.held import replace_file
     from wblab.lab.progress import bar
     from wblab.plot.explorationpage import exploration_page
     from wblab.report.explorationanswer import answers

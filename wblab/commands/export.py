@@ -50,7 +50,7 @@ def _export(arguments: argparse.Namespace) -> None:
 def _write(path: Path, data: bytes) -> None:
     """Replace a file atomically, so that no viewer opens half of it. Raises WblabError."""
     from wblab.core.errors import WblabError
-    from wblab.core.files import replace_file
+    from wblab.lab.held import replace_file
 
     try:
         with replace_file(path) as file:

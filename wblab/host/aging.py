@@ -13,7 +13,7 @@ from pathlib import Path
 
 from wblab.core import freespace, layout
 from wblab.core.errors import WblabError
-from wblab.core.files import open_file, replace_file
+from wblab.core.files import open_file
 from wblab.core.spec import DISK, Disk, Spec
 from wblab.core.tables import to_table
 from wblab.core.units import Bytes, BytesPerSecond
@@ -26,6 +26,7 @@ from wblab.host.guestrights import guest_sandbox
 from wblab.host.machine import shared_memory, tool_versions
 from wblab.host.mkfs import Mkfs
 from wblab.kernels import Kernel, cache, facts, features
+from wblab.lab.held import replace_file
 from wblab.lab.progress import Report
 
 _ROOM = "disks"  # in the cache

@@ -29,6 +29,7 @@ from wblab.host.scratch import KERNEL, reclaim
 from wblab.host.silence import Silence
 from wblab.host.usage import descendants, waited_ns
 from wblab.lab.formats import CONSOLE
+from wblab.lab.held import descriptor_in
 from wblab.lab.printable import printable
 
 _END = b"x"
@@ -220,6 +221,7 @@ def _start(request: Boot, control_far: socket.socket, status_write: int) -> Reap
             processes=request.limits.processes,
             one_processor=request.one_processor,
             shared_processor=request.shared_processor,
+            holds=[] if (holding := descriptor_in(request.run)) is None else [holding],
         )
         return start_reaper(order, console, own)
 

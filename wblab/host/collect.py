@@ -16,6 +16,7 @@ from wblab.core.check import NAME
 from wblab.core.errors import WblabError
 from wblab.core.layout import LEFT
 from wblab.core.rundir import DISKS, EXTENTS, TRACE, TRACE_LOG, agent_log, load_record, load_times
+from wblab.lab.held import descriptor_in
 
 # What a guest leaves: its loads' boundaries, its agents' logs, what it says of its disks and of where files lie, the
 # trace; and below LEFT what its commands want kept.
@@ -86,7 +87,8 @@ def _copy(name: str, source: int, target: int) -> None:
 
 @contextmanager
 def _held(directory: Path | str, within: int | None = None) -> Iterator[int]:
-    descriptor = os.open(directory, _DIRECTORY, dir_fd=within)
+    is_held = isinstance(directory, Path) and descriptor_in(directory) is not None  # then its path is a link of /proc
+    descriptor = os.open(directory, _DIRECTORY & ~os.O_NOFOLLOW if is_held else _DIRECTORY, dir_fd=within)
     try:
         yield descriptor
     finally:

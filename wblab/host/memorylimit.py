@@ -6,7 +6,7 @@ from pathlib import Path
 
 from wblab.core.units import format_bytes
 from wblab.host.unlinked import devices, unlinked_files
-from wblab.host.usage import private_bytes
+from wblab.host.usage import page_table_bytes, private_bytes
 
 # A kernel hands files to its processes through sockets, a few at a time: on a busy machine a look finds one now and
 # then, never all the time.
@@ -14,6 +14,9 @@ _MOST_UNDER_WAY = 64
 _LONGEST_UNDER_WAY = 10  # looks, one after the other
 # For an instant, a kernel that starts has a page that it shares with a process and that nobody has open.
 _LONGEST_MAPPED = 3
+# Each takes memory of the host's kernel (struct vm_area_struct, and its place in a tree), beside the page tables. A run
+# has some thousands.
+_MOST_MAPPINGS, _MAPPING_BYTES = 1 << 20, 256
 
 
 @dataclass(frozen=True)
@@ -38,10 +41,13 @@ class Look:
         bounds = self._bounds
         if len(pids) > bounds.processes:
             return f"it had more than {bounds.processes} processes"
-        now = unlinked_files(pids, self._devices)
+        now = unlinked_files(pids, self._devices, _MOST_MAPPINGS)
         self._under_way = self._under_way + 1 if now.under_way else 0
         self._mapped = self._mapped + 1 if now.mapped else 0
-        if private_bytes(pids) + max(0, now.taken_bytes - bounds.own_bytes) > bounds.memory_bytes:
+        if now.mappings > _MOST_MAPPINGS:
+            return f"its processes had more than {_MOST_MAPPINGS:,} mappings"
+        of_kernel = page_table_bytes(pids) + now.mappings * _MAPPING_BYTES
+        if private_bytes(pids) + of_kernel + max(0, now.taken_bytes - bounds.own_bytes) > bounds.memory_bytes:
             return f"its processes took more than {format_bytes(bounds.memory_bytes)} of memory"
         if now.hidden or self._mapped >= _LONGEST_MAPPED or self._under_way >= _LONGEST_UNDER_WAY:
             return "its processes hide files that they hold in memory"

@@ -17,7 +17,7 @@ import signal
 import sys
 from collections.abc import Collection
 from contextlib import suppress
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from fcntl import F_DUPFD, fcntl
 from pathlib import Path
 from typing import Any
@@ -50,7 +50,8 @@ _OUT_OF_THE_WAY = 100  # above all file descriptors that a command may want by n
 class ConfinedCommand:
     """What to run, and within which bounds.
 
-    control: our end of the socket. run: where the experiment's record is, which the command never sees.
+    control: our end of the socket. run: where the experiment's record is, which the command never sees. holds: the
+    descriptors that `run` is named by.
     scratch: the directory to make, with `kernel`, the command's own, and `guest` in it.
     program, texts: a file that the command finds in `guest`, and others that are made there, by their names.
     descriptors: number in the command -> number here (a string: a key of JSON); that of `guest` is added here.
@@ -76,6 +77,7 @@ class ConfinedCommand:
     processes: int
     one_processor: bool = False
     shared_processor: bool = False
+    holds: list[int] = field(default_factory=list)
 
 
 @dataclass(frozen=True)
@@ -100,7 +102,7 @@ def main(order: ConfinedCommand) -> None:
     take_orphans()
     guard = os.getpid()
     reaper = fork_child(lambda: watch(order, guard))
-    close_all_but({2, order.control})
+    close_all_but({2, order.control, *order.holds})
     ended = os.waitid(os.P_PID, reaper, os.WEXITED | os.WNOWAIT)  # until it is reaped, no other has its number
     if ended and (ended.si_code, ended.si_status) == (os.CLD_EXITED, 0):
         os.waitpid(reaper, 0)

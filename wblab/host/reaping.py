@@ -101,4 +101,4 @@ def _become(
 
 
 def _kept(order: ConfinedCommand) -> list[int]:
-    return [order.control, *order.descriptors.values()]
+    return [order.control, *order.descriptors.values(), *order.holds]

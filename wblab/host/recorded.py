@@ -1,6 +1,7 @@
 """A run directory around the work of a run, whatever makes it: a record before, and how it ended."""
 
 from collections.abc import Callable
+from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -8,7 +9,7 @@ from typing import Any
 from wblab.core.errors import InputError, WblabError
 from wblab.host.boot import Ended
 from wblab.lab.formats import EXPERIMENT, now, write_json
-from wblab.lab.results import commit, stage
+from wblab.machine.staged import Staged, staged
 
 
 class RunFailedError(WblabError):
@@ -34,30 +35,38 @@ def recorded(
 
     record: what is known before. make: makes the run in a staged directory, and adds to the record.
     """
-    try:
-        staged = stage(results, name)
-    except OSError as error:
-        reason = error.strerror or error
-        raise InputError(f"cannot make a run directory in {str(results)!r}: {reason}") from None
+    with ExitStack() as stack:
+        try:
+            directory = stack.enter_context(staged(results, name))
+        except OSError as error:
+            reason = error.strerror or error
+            raise InputError(f"cannot make a run directory in {str(results)!r}: {reason}") from None
+        return _made(directory, record, make)
+
+
+def _made(directory: Staged, record: dict[str, Any], make: Callable[[Path, dict[str, Any]], Ended]) -> Finished:
+    """Make a run in a staged directory. Raises RunFailedError."""
+    staged = directory.at
     try:
         write_json(staged / EXPERIMENT, record)
         ended = make(staged, record)
     except (WblabError, OSError, KeyboardInterrupt) as error:
-        reason = "interrupted" if isinstance(error, KeyboardInterrupt) else str(error)
+        reason = "interrupted" if isinstance(error, KeyboardInterrupt) else directory.in_words(str(error))
         try:
             write_json(staged / EXPERIMENT, record | _ending("failed", reason))
         except OSError as second:  # no room for the reason either
             reason = f"{reason}; and {staged / EXPERIMENT}: {second.strerror or second}"
         if isinstance(error, KeyboardInterrupt):
             raise
-        raise RunFailedError(f"{reason} (see {staged})", staged) from error
+        raise RunFailedError(f"{reason} (see {directory.shown})", directory.shown) from error
     record |= _ending("succeeded", "") | {"wall_s": round(ended.wall_s, 3), "guest_s": ended.guest_s}
     record["memory"] = record.get("memory", {}) | ended.memory
     try:
         write_json(staged / EXPERIMENT, record)
     except OSError as error:
-        raise RunFailedError(f"cannot write {staged / EXPERIMENT}: {error.strerror or error}", staged) from None
-    return Finished(commit(staged), record)
+        where = directory.shown / EXPERIMENT
+        raise RunFailedError(f"cannot write {where}: {error.strerror or error}", directory.shown) from None
+    return Finished(directory.commit(), record)
 
 
 def _ending(outcome: str, reason: str) -> dict[str, Any]:

@@ -27,6 +27,7 @@ class Unlinked:
     """taken_bytes: by files without a name. mapped: of how many, mapped and not open, we cannot know what they take.
 
     under_way: descriptors in sockets. channels: sockets and pipes. hidden: threads that we may not look at.
+    mappings: of all kinds, which each take memory of the host's kernel.
     """
 
     taken_bytes: int
@@ -34,6 +35,7 @@ class Unlinked:
     under_way: int
     channels: int
     hidden: int
+    mappings: int = 0
 
 
 def devices(directory: Path) -> frozenset[int]:
@@ -45,8 +47,12 @@ def devices(directory: Path) -> frozenset[int]:
         os.close(memory)
 
 
-def unlinked_files(pids: Iterable[int], on: frozenset[int]) -> Unlinked:
-    """Return what processes hold on these devices. One that ends meanwhile holds nothing."""
+def unlinked_files(pids: Iterable[int], on: frozenset[int], most_mappings: int = 1 << 20) -> Unlinked:
+    """Return what processes hold on these devices. One that ends meanwhile holds nothing.
+
+    Not all is looked at where they have more than `most_mappings`.
+    """
+    mappings: dict[Path, int] = {}  # of a process: its threads share them
     taken: dict[_Inode, int] = {}
     mapped: dict[_Inode, str] = {}
     channels: set[_Inode] = set()
@@ -54,7 +60,11 @@ def unlinked_files(pids: Iterable[int], on: frozenset[int]) -> Unlinked:
     for thread in (each for pid in pids for each in threads(pid)):
         try:
             # Mappings first: a file that is open all the time is then seen to be, whenever it was mapped.
-            mapped |= dict(_mapped(thread, on))
+            listed = (thread / "maps").read_bytes()
+            mappings[thread.parent] = max(mappings.get(thread.parent, 0), listed.count(b"\n"))
+            if sum(mappings.values()) > most_mappings:
+                break
+            mapped |= dict(_mapped(thread, listed, on))
             for path, status in _open(thread):
                 inode = status.st_dev, status.st_ino
                 if status.st_dev in on and stat.S_ISREG(status.st_mode) and not status.st_nlink:
@@ -74,7 +84,7 @@ def unlinked_files(pids: Iterable[int], on: frozenset[int]) -> Unlinked:
             continue
         except OSError:
             unknown += 1
-    return Unlinked(sum(taken.values()), unknown, under_way, len(channels), hidden)
+    return Unlinked(sum(taken.values()), unknown, under_way, len(channels), hidden, sum(mappings.values()))
 
 
 def _has_memory(thread: Path) -> bool:
@@ -84,8 +94,8 @@ def _has_memory(thread: Path) -> bool:
     return False
 
 
-def _mapped(thread: Path, on: frozenset[int]) -> Iterator[tuple[_Inode, str]]:
-    for begin, end, device, number in _MAPPED.findall((thread / "maps").read_bytes()):
+def _mapped(thread: Path, listed: bytes, on: frozenset[int]) -> Iterator[tuple[_Inode, str]]:
+    for begin, end, device, number in _MAPPED.findall(listed):
         major, minor = (int(part, 16) for part in device.split(b":"))
         if os.makedev(major, minor) in on:
             span = f"{int(begin, 16):x}-{int(end, 16):x}"

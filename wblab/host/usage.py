@@ -44,6 +44,19 @@ def _private_pages(pid: int) -> int:
     return 0
 
 
+def page_table_bytes(pids: Iterable[int]) -> int:
+    """Return the memory of the host's kernel that the page tables of processes take."""
+    return sum(map(_page_table_kib, pids)) << 10
+
+
+def _page_table_kib(pid: int) -> int:
+    """Return those of a process, of whichever thread says, as above."""
+    for thread in threads(pid):
+        with suppress(OSError, ValueError, IndexError):
+            return int((thread / "status").read_bytes().split(b"\nVmPTE:", 1)[1].split(None, 1)[0])
+    return 0
+
+
 def waited_ns(pids: Iterable[int]) -> int:
     """Return for how long processes were ready to run and no processor was free, in ns; 0 without CONFIG_SCHED_INFO.
 

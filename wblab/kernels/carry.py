@@ -12,6 +12,7 @@ from wblab.kernels import build, cache, catalog, identity, kernel, packed, serie
 from wblab.kernels.build import Say
 from wblab.kernels.kernel import Kernel
 from wblab.kernels.packed import Packed
+from wblab.lab.held import replace_file
 
 
 @dataclass(frozen=True)
@@ -28,7 +29,7 @@ def pack(built: Kernel, path: Path) -> str:
         raise InputError(f"{str(path)!r} exists: give another name")
     content = packed.to_file(_read(built))
     try:
-        with files.replace_file(path) as file:
+        with replace_file(path) as file:
             file.write(content)
     except OSError as error:
         raise InputError(f"cannot write {str(path)!r}: {error.strerror}") from None

@@ -10,7 +10,8 @@ from pathlib import Path
 from typing import Any
 
 from wblab.core.errors import InputError
-from wblab.core.files import MOST_JSON_BYTES, read_json, replace_file
+from wblab.core.files import MOST_JSON_BYTES, read_json
+from wblab.lab.held import replace_file
 
 # A run directory, beside what the guest leaves: the record, and of a run on a machine itself what its command printed.
 EXPERIMENT, CONSOLE, CONFIG, COMMAND_LOG = "experiment.json", "console.log", "kernel.config", "command.log"

@@ -62,6 +62,11 @@ def through(directory: int) -> Path:
     return _HELD / str(directory)
 
 
+def descriptor_in(path: Path) -> int | None:
+    """Return the descriptor that a path names its directory by (see `through`); None for an ordinary one."""
+    return int(path.parts[len(_HELD.parts)]) if path.is_relative_to(_HELD) and path != _HELD else None
+
+
 @contextmanager
 def held(path: Path, *, make: bool = False) -> Iterator[int]:
     """Hold a directory; with `make`, it is made if it is missing, with its parents. Raises OSError.

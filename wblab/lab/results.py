@@ -13,14 +13,14 @@ def dated(name: str) -> str:
     return f"{time.strftime('%Y-%m-%d_%H-%M-%S')}_{name}"
 
 
-def stage(results: Path, name: str) -> Path:
+def stage(results: Path, name: str, mode: int = 0o777) -> Path:
     """Make and return a new staged run directory, `_<date>_<name>`; a suffix keeps it from any that exists."""
     stem = dated(name)
     results.mkdir(parents=True, exist_ok=True)
     for final in _names(stem):
         if not (results / final).exists():
             try:
-                (staged := results / f"{STAGED}{final}").mkdir()
+                (staged := results / f"{STAGED}{final}").mkdir(mode)
             except FileExistsError:
                 continue
             return staged

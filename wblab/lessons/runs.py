@@ -10,7 +10,6 @@ from typing import Any
 
 from wblab.analysis.runs.run import Run, read_run
 from wblab.core.errors import InputError
-from wblab.core.files import replace_file
 from wblab.core.spec import Spec
 from wblab.core.tables import to_table
 from wblab.host.bundle import program_sha256
@@ -19,6 +18,7 @@ from wblab.host.limits import Limits
 from wblab.host.request import Request, ready
 from wblab.kernels import KernelResolver
 from wblab.lab.formats import EXPERIMENT
+from wblab.lab.held import held, replace_file, through
 from wblab.lab.progress import Report, silent
 from wblab.lab.specfile import spec_of
 from wblab.lessons.lesson import SPEC, Lesson
@@ -65,8 +65,7 @@ def made(
         return earlier
     run = read_run(run_anywhere(request, results, report=report, limits=limits).directory)
     note = _note(request, results)
-    note.parent.mkdir(exist_ok=True)
-    with replace_file(note) as file:
+    with held(note.parent, make=True) as directory, replace_file(through(directory) / note.name) as file:
         file.write(run.path.name.encode())
     return run
 

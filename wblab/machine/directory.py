@@ -1,14 +1,18 @@
 """Private directories of our own in those of other users: what we write there is reached only by descriptor."""
 
+import fcntl
 import os
 import secrets
 import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
 from errno import EPERM
+from pathlib import Path
 
+from wblab.lab.held import through
 from wblab.machine.changes import Contents, Directory, WayBack
 
+_WORK = ".work"
 _NAME_LETTERS = 50  # of a name in that of what is not whole yet: a name has at most 255 bytes
 
 
@@ -42,11 +46,46 @@ def made_whole(parent: int, name: str) -> Iterator[int]:
     directory = make_directory(parent, partial)
     try:
         yield directory
-        os.fchmod(directory, 0o777 & ~_umask())
+        os.fchmod(directory, usual_mode())
         os.rename(partial, name, src_dir_fd=parent, dst_dir_fd=parent)
     except BaseException:
         shutil.rmtree(partial, ignore_errors=True, dir_fd=parent)
         raise
+    finally:
+        os.close(directory)
+
+
+@contextmanager
+def workroom(parent: int, name: str) -> Iterator[Path]:
+    """Yield a private directory below a held one, by descriptor, and remove it and its content at the end.
+
+    Those of this name that a killed process left are removed first. Raises OSError.
+    """
+    prefix = f".{name}"[:_NAME_LETTERS] + "."
+    for left in os.listdir(through(parent)):
+        if left.startswith(prefix) and left.endswith(_WORK) and _is_left(parent, left):
+            shutil.rmtree(left, ignore_errors=True, dir_fd=parent)
+    work = f"{prefix}{secrets.token_hex(8)}{_WORK}"
+    directory = make_directory(parent, work)
+    try:
+        fcntl.flock(directory, fcntl.LOCK_EX)
+        yield through(directory)
+    finally:
+        shutil.rmtree(work, ignore_errors=True, dir_fd=parent)
+        os.close(directory)
+
+
+def _is_left(parent: int, name: str) -> bool:
+    """Whether a directory is ours and nobody works in it."""
+    try:
+        directory = os.open(name, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC, dir_fd=parent)
+    except OSError:
+        return False
+    try:
+        fcntl.flock(directory, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        return os.fstat(directory).st_uid == os.geteuid()
+    except OSError:
+        return False
     finally:
         os.close(directory)
 
@@ -69,6 +108,7 @@ def _without_links(directory: int) -> bool:
     return False
 
 
-def _umask() -> int:
+def usual_mode() -> int:
+    """Return the mode of a new directory that is not private."""
     os.umask(mask := os.umask(0o077))
-    return mask
+    return 0o777 & ~mask

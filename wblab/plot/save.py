@@ -6,7 +6,7 @@ from matplotlib import rc_context
 from matplotlib.figure import Figure
 
 from wblab.core.errors import InputError, WblabError
-from wblab.core.files import replace_file
+from wblab.lab.held import replace_file
 
 # Permitted suffixes, and the metadata fields in which Matplotlib would write the date.
 FORMATS: dict[str, dict[str, None]] = {".png": {}, ".svg": {"Date": None}, ".pdf": {"CreationDate": None}}

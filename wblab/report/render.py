@@ -8,7 +8,7 @@ from typing import Any
 from jinja2 import ChoiceLoader, Environment, PackageLoader, StrictUndefined, Undefined
 
 from wblab.core.errors import WblabError
-from wblab.core.files import replace_file
+from wblab.lab.held import replace_file
 from wblab.report.palette import LOOKS
 from wblab.report.quantities import percent
 

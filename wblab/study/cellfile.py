@@ -6,7 +6,8 @@ from pathlib import Path
 from typing import Any
 
 from wblab.core.errors import InputError
-from wblab.core.files import parse_json, read_bytes, replace_file
+from wblab.core.files import parse_json, read_bytes
+from wblab.lab.held import replace_file
 
 _MOST_PACKED_BYTES, _MOST_BYTES = 64 << 20, 512 << 20  # of 100,000 cells
 _MOST_VALUES = 25_000_000  # of them, too; Python takes some 60 bytes for an empty one

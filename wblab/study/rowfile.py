@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from wblab.core.errors import WblabError
-from wblab.core.files import replace_file
 from wblab.lab.formats import KIND, OF_LOAD
+from wblab.lab.held import replace_file
 from wblab.study.cells import Cell, Label, name_of
 from wblab.study.inputs import inputs_of
 from wblab.study.table import levels_kind

@@ -31,18 +31,25 @@ class Rows:
     """The rows of one study. One process at a time writes them: see `Store.held`."""
 
     def __init__(self, study: Path, cells: Sequence[Cell]) -> None:
-        self._study = study
-        self.path = study / ROWS
-        self._journal = self.path / JOURNAL
+        self.study = study  # by descriptor, while the study is held
         self._levels = {cell.name: cell.levels for cell in cells}
         self._names: set[str] | None = None
         self._waiting: int | None = None  # rows of the journal; None: it may end in half a line of a killed process
+
+    @property
+    def path(self) -> Path:
+        """The directory of the rows."""
+        return self.study / ROWS
+
+    @property
+    def _journal(self) -> Path:
+        return self.path / JOURNAL
 
     def names(self) -> set[str]:
         """Return the names of all runs that have a row. Raises InputError if a file is damaged."""
         if self._names is None:
             waiting = {row.name for row in self._journalled()}
-            tables = (read_part(part, ("cell", "seed")) for part in part_paths(self._study))
+            tables = (read_part(part, ("cell", "seed")) for part in part_paths(self.study))
             self._names = {name for table in tables for name in _names(table)} | waiting
         return self._names
 
@@ -66,7 +73,7 @@ class Rows:
         """Move the rows of the journal into parts. Raises WblabError, and InputError for damaged files."""
         import pyarrow as pa
 
-        waiting, parts = {row.name: row for row in self._journalled()}, part_paths(self._study)
+        waiting, parts = {row.name: row for row in self._journalled()}, part_paths(self.study)
         last = read_part(parts[-1]) if parts else None
         for name in _names(last) if last is not None else ():
             waiting.pop(name, None)  # a process was killed after it had written the part
@@ -99,7 +106,7 @@ class Rows:
     def _all(self, wanted: tuple[str, int] | None) -> Iterator[RunRow]:
         """Yield all rows, or those of a cell and seed."""
         seen = set()
-        for part in part_paths(self._study):
+        for part in part_paths(self.study):
             try:
                 table = read_part(part)
                 for row in rows_of(_of(table, *wanted) if wanted else table):

@@ -24,14 +24,13 @@ import shutil
 import tarfile
 import tempfile
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import replace
 from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 from wblab.core.errors import InputError, WblabError
-from wblab.core.files import replace_file
 from wblab.core.tables import to_table
 from wblab.lab.formats import (
     ADVICE_FILE,
@@ -53,7 +52,9 @@ from wblab.lab.formats import (
     now,
     write_json,
 )
-from wblab.lab.results import STAGED, commit, stage
+from wblab.lab.held import held, replace_file, through
+from wblab.lab.results import STAGED
+from wblab.machine.staged import staged
 from wblab.study.cellfile import is_same_file, read_cells, write_cells
 from wblab.study.cells import Cell, run_name
 from wblab.study.plan import Design, Plan
@@ -72,6 +73,7 @@ class Store:
 
     def __init__(self, path: Path, plan: Plan, kernels: Mapping[str, Mapping[str, Any]]) -> None:
         self.path = path
+        self._at = path  # by descriptor, while the directory is held
         self.plan = plan
         self.kernels = dict(kernels)
         self.rows = Rows(path, plan.cells)
@@ -87,8 +89,9 @@ class Store:
     ) -> "Store":
         """Make a new directory. beside: further files, by name. Raises InputError if it cannot be made."""
         try:
-            staged = cls.begin(stage(results, plan.name), plan, kernels, beside)
-            return cls(commit(staged.path), plan, kernels)
+            with staged(results, plan.name) as directory:
+                cls.begin(directory.at, plan, kernels, beside)
+                return cls(directory.commit(), plan, kernels)
         except OSError as error:
             raise InputError(
                 f"cannot make the study's directory in {str(results)!r}: {error.strerror or error}"
@@ -144,7 +147,7 @@ class Store:
     def held(self) -> Iterator[None]:
         """Lock the directory, and remove unfinished files of a process that was killed. Raises as `locked`."""
         with self.locked():
-            for left in (*self.runs.glob(f"{_PARTIAL}*"), *self.path.glob(f"{_WORK}*")):
+            for left in (*self._runs.glob(f"{_PARTIAL}*"), *self._at.glob(f"{_WORK}*")):
                 shutil.rmtree(left, ignore_errors=True)
             yield
 
@@ -156,15 +159,22 @@ class Store:
         """
         if self.runs.is_symlink() or not self.runs.is_dir():
             raise InputError(f"{self.runs} is not a directory of runs: was the study copied without it?")
-        descriptor = os.open(self.path, os.O_RDONLY | os.O_DIRECTORY)
-        try:
+        with ExitStack() as stack:
+            try:
+                directory = stack.enter_context(held(self.path))
+            except OSError as error:
+                raise InputError(f"cannot use {self.path}: {error.strerror}") from None
+            descriptor = os.open(through(directory), os.O_RDONLY | os.O_DIRECTORY)
+            stack.callback(os.close, descriptor)
             try:
                 fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
             except OSError:
                 raise InputError(f"another wblab works on {self.path}: wait for its end") from None
-            yield
-        finally:
-            os.close(descriptor)
+            self._at = self.rows.study = through(directory)
+            try:
+                yield
+            finally:
+                self._at = self.rows.study = self.path
 
     def add(self, cells: Sequence[Cell], kernels: Mapping[str, Mapping[str, Any]] = MappingProxyType({})) -> None:
         """Add cells, and the kernels that they need. Raises InputError if one is invalid, and WblabError."""
@@ -173,7 +183,7 @@ class Store:
         content = _content(self.path) | STUDY.head() | {"kernels": known} | further.to_json()
         plan = Plan.from_json(content)
         try:
-            _write_content(self.path, content)
+            _write_content(self._at, content)
         except OSError as error:
             raise WblabError(f"cannot write {self.path / STUDY_FILE}: {error.strerror or error}") from None
         self.plan, self.kernels = plan, known
@@ -187,6 +197,10 @@ class Store:
     def runs(self) -> Path:
         """The directory of the runs."""
         return self.path / RUNS
+
+    @property
+    def _runs(self) -> Path:
+        return self._at / RUNS
 
     def missing(self, wanted: Collection[str] | None = None) -> list[tuple[Cell, int]]:
         """Return the missing runs in order; if names are wanted, only those."""
@@ -219,7 +233,7 @@ class Store:
 
         If the study keeps rows, see `done_as_row`.
         """
-        path = _rename(kept, self.runs / (run_name(cell, seed) + (NOISY_MARK if noisy else "")))
+        path = self._named(_rename(kept, self._runs / (run_name(cell, seed) + (NOISY_MARK if noisy else ""))))
         if rows is not None:
             self._rows[path.name] = rows
         return path
@@ -246,7 +260,7 @@ class Store:
         if not (partial / EXPERIMENT).is_file():
             record = RUN.head(UML) | {"spec": to_table(cell.with_seed(seed)), "seed": seed}
             write_json(partial / EXPERIMENT, record | {"outcome": "failed", "reason": reason})
-        return _rename(partial, self.runs / f"{STAGED}{run_name(cell, seed)}")
+        return self._named(_rename(partial, self._runs / f"{STAGED}{run_name(cell, seed)}"))
 
     def write_tables(self) -> Path:
         """Write the tables of all runs, or pack their rows; return the path of those that count."""
@@ -264,7 +278,7 @@ class Store:
 
         table = results_table(self.plan, list(self._parts(mark)))
         try:
-            with replace_file(self.path / name) as file:
+            with replace_file(self._at / name) as file:
                 write_table(table, file)
         except OSError as error:
             raise WblabError(f"cannot write {self.path / name}: {error.strerror or error}") from None
@@ -280,10 +294,14 @@ class Store:
 
     def room(self) -> Path:
         """Return a new temporary directory for workers."""
-        return Path(tempfile.mkdtemp(prefix=_WORK, dir=self.path))
+        return Path(tempfile.mkdtemp(prefix=_WORK, dir=self._at))
 
     def _partial(self) -> Path:
-        return Path(tempfile.mkdtemp(prefix=_PARTIAL, dir=self.runs))
+        return Path(tempfile.mkdtemp(prefix=_PARTIAL, dir=self._runs))
+
+    def _named(self, path: Path) -> Path:
+        """Return a path in the held directory as others know it."""
+        return self.path / path.relative_to(self._at)
 
 
 def discard(left: Path | bytes) -> None:

@@ -15,9 +15,10 @@ def look(tmp_path, monkeypatch):
     """Return a function that checks the limits for one process with these resources."""
     looked = Look(Bounds(own_bytes=500, memory_bytes=1 << 20, processes=3), tmp_path)
     monkeypatch.setattr(memorylimit, "private_bytes", lambda pids: 1000)
+    monkeypatch.setattr(memorylimit, "page_table_bytes", lambda pids: 0)
 
     def excess(now):
-        monkeypatch.setattr(memorylimit, "unlinked_files", lambda pids, on: now)
+        monkeypatch.setattr(memorylimit, "unlinked_files", lambda pids, on, most: now)
         return looked.excess([1])
 
     return excess
@@ -27,6 +28,15 @@ def test_the_guest_s_own_resources_do_not_count(look):
     room = (1 << 20) - 1000
     assert look(Unlinked(500 + room, 0, 0, 0, 0)) == ""
     assert look(Unlinked(501 + room, 0, 0, 0, 0)) == "its processes took more than 1 MiB of memory"
+
+
+def test_what_the_host_s_kernel_needs_for_them_counts(look, monkeypatch):
+    room = ((1 << 20) - 1000) // 256
+    assert look(Unlinked(0, 0, 0, 0, 0, room)) == ""
+    assert look(Unlinked(0, 0, 0, 0, 0, room + 1)) == "its processes took more than 1 MiB of memory"
+    assert look(Unlinked(0, 0, 0, 0, 0, (1 << 20) + 1)) == "its processes had more than 1,048,576 mappings"
+    monkeypatch.setattr(memorylimit, "page_table_bytes", lambda pids: 1 << 20)
+    assert look(NOTHING) == "its processes took more than 1 MiB of memory"
 
 
 def test_too_many_processes_are_an_error(tmp_path):

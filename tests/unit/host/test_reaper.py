@@ -162,6 +162,22 @@ def of_an_orphan():
             stay()
         os._exit(0)
 
+def page_tables():
+    # One page in each 2 MiB is touched: the memory is that of one file of 2 MiB, each mapping has a table of its own.
+    fd = os.memfd_create("small")
+    os.ftruncate(fd, 2 << 20)
+    for _ in range(10_000):
+        ctypes.memset(map_it(2 << 20, 1, fd), 1, 1)
+
+def mappings():
+    # Every other page may not be written to, so that none is joined with its neighbour.
+    for _ in range(3):
+        if not os.fork():
+            at = map_it(60_000 * 4096, 0x22, -1)
+            for page in range(0, 60_000, 2):
+                ctypes.CDLL(None).mprotect(ctypes.c_void_p(at + page * 4096), 4096, 1)
+            stay()
+
 """
 
 

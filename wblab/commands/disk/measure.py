@@ -82,7 +82,7 @@ def _agree(said: str, agreed: bool) -> None:
 
 
 def _tell(site: "Site", seen: "Survey", output: Path | None, as_json: bool) -> None:
-    from wblab.core.files import replace_file
+    from wblab.lab.held import replace_file
     from wblab.live.disks.fit import fit
     from wblab.live.disks.tomlfile import disk_file, disk_table
 

@@ -6,7 +6,8 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from wblab.core.errors import InputError, WblabError
-from wblab.core.files import read_json, replace_file
+from wblab.core.files import read_json
+from wblab.lab.held import replace_file
 from wblab.live.mitigate.possible import is_possible
 from wblab.machine.cgroup import cgroup_root
 from wblab.machine.changes import Change, from_row, to_row, undo_all

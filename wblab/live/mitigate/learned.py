@@ -7,7 +7,8 @@ from contextlib import suppress
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
-from wblab.core.files import read_json, replace_file
+from wblab.core.files import read_json
+from wblab.lab.held import replace_file
 from wblab.machine.trust import distrust
 
 _MOST_BYTES, _SHOWN = 1 << 18, 200

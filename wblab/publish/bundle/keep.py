@@ -8,6 +8,7 @@ from pathlib import Path
 from wblab.core.errors import InputError
 from wblab.core.files import open_file
 from wblab.lab.formats import RUNS
+from wblab.lab.held import held, through
 from wblab.publish.bundle.read import Opened
 from wblab.study.store import Store
 
@@ -45,7 +46,8 @@ def _move(found: Opened, target: Path) -> Path:
         (found.directory / RUNS).mkdir(exist_ok=True)
         Store.open(found.directory).write_tables()
     try:
-        os.rename(found.directory, target)
+        with held(target.parent) as parent:
+            os.rename(found.directory, through(parent) / target.name)
     except OSError as error:
         raise InputError(f"cannot write {str(target)!r}: {error.strerror}: give another place") from None
     return target

@@ -10,9 +10,10 @@ from typing import BinaryIO
 
 from wblab.analysis.runs.run import SUCCEEDED
 from wblab.core.errors import InputError
-from wblab.core.files import open_file, replace_file
+from wblab.core.files import open_file
 from wblab.lab.folders import is_held
 from wblab.lab.formats import CONSOLE, JOURNAL, ROWS
+from wblab.lab.held import held, replace_file, through
 from wblab.lab.progress import Report, silent
 from wblab.publish.bundle import names
 from wblab.publish.bundle.about import Member, Told, all_told, described, encoded
@@ -50,15 +51,16 @@ def pack(path: Path, output: Path, report: Report = silent) -> Packed:
     inside, more = _without_consoles(inside, told)
     content = described(path, kind, title, told)
     try:
-        names.check_members(inside, (os.path.getsize(path / name) for name in inside), kind)
-        if len(inside) >= MOST_MEMBERS:
-            raise ValueError(f"it has {len(inside):,} files, a bundle at most {MOST_MEMBERS - 1:,}")
-        with tempfile.TemporaryFile(dir=output.parent) as data:
-            report(None, "compressing")
-            entries, files, packed_sha256, private = _compressed(path, inside, data)
-            about = encoded(content, packed_sha256, files)
-            names.check_size(names.ABOUT, len(about))
-            written = _write(output, about, entries, data)
+        with held(output.parent) as parent:
+            names.check_members(inside, (os.path.getsize(path / name) for name in inside), kind)
+            if len(inside) >= MOST_MEMBERS:
+                raise ValueError(f"it has {len(inside):,} files, a bundle at most {MOST_MEMBERS - 1:,}")
+            with tempfile.TemporaryFile(dir=through(parent)) as data:
+                report(None, "compressing")
+                entries, files, packed_sha256, private = _compressed(path, inside, data)
+                about = encoded(content, packed_sha256, files)
+                names.check_size(names.ABOUT, len(about))
+                written = _write(through(parent) / output.name, about, entries, data)
     except ValueError as error:
         raise InputError(f"cannot pack {path}: {error}: pack fewer or smaller runs") from None
     except OSError as error:

@@ -7,7 +7,7 @@ again from them, and both must be the same.
 
 import os
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from hashlib import sha256
 from pathlib import Path
@@ -17,7 +17,9 @@ from typing import Any, BinaryIO
 from wblab.core.errors import InputError
 from wblab.core.files import open_file, parse_json
 from wblab.core.tables import from_table
+from wblab.lab.held import held
 from wblab.lab.progress import Report, silent
+from wblab.machine.directory import workroom
 from wblab.publish.bundle import names
 from wblab.publish.bundle.about import BUNDLE, Member, Told, all_told, described, encoded
 from wblab.publish.bundle.archive import Entry, read_content, read_entries
@@ -79,11 +81,17 @@ def opened(file: Path, room: Path | None = None, report: Report = silent) -> Ite
         yield found
 
 
-def _directory(room: Path | None) -> "TemporaryDirectory[str]":
-    try:
-        return TemporaryDirectory(prefix=".open-", dir=room)
-    except OSError as error:
-        raise InputError(f"cannot write in {str(room or 'the temporary directory')!r}: {error.strerror}") from None
+@contextmanager
+def _directory(room: Path | None) -> Iterator[Path]:
+    with ExitStack() as stack:
+        try:
+            if room:
+                place = stack.enter_context(workroom(stack.enter_context(held(room)), "open"))
+            else:
+                place = Path(stack.enter_context(TemporaryDirectory(prefix=".open-")))
+        except OSError as error:
+            raise InputError(f"cannot write in {str(room or 'the temporary directory')!r}: {error.strerror}") from None
+        yield place
 
 
 def _read(file: Path, stream: BinaryIO, directory: Path, report: Report) -> Opened:

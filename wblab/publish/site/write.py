@@ -2,13 +2,14 @@
 
 import json
 import os
-import shutil
-import tempfile
 from collections.abc import Iterable
+from contextlib import ExitStack
 from pathlib import Path
 
 from wblab.core.errors import InputError, WblabError
 from wblab.lab.formats import SITE
+from wblab.lab.held import held, through
+from wblab.machine.directory import workroom
 from wblab.publish.site.page import File
 
 MARK = "site.json"  # lists the site's files
@@ -33,18 +34,19 @@ def check_place(out: Path) -> None:
 def write(out: Path, files: Iterable[File]) -> int:
     """Write a site, replace an earlier one, and return the number of files. Raises InputError and WblabError."""
     check_place(out)
-    try:
-        staged = Path(tempfile.mkdtemp(prefix=f".{out.name}-", dir=out.parent))
-    except OSError as error:
-        raise InputError(f"cannot write into {out.parent}: {error.strerror}") from None
-    try:
-        count = _fill(staged, files)
-        staged.chmod(0o755)
-        _swap(staged, out)
-    except OSError as error:
-        raise WblabError(f"cannot write the site: {error.filename or out}: {error.strerror}") from None
-    finally:
-        shutil.rmtree(staged, ignore_errors=True)
+    with ExitStack() as stack:
+        try:
+            parent = stack.enter_context(held(out.parent))
+            room = stack.enter_context(workroom(parent, out.name))
+        except OSError as error:
+            raise InputError(f"cannot write into {out.parent}: {error.strerror}") from None
+        try:
+            (room / "new").mkdir()
+            count = _fill(room / "new", files)
+            (room / "new").chmod(0o755)
+            _swap(room, through(parent) / out.name)
+        except OSError as error:
+            raise WblabError(f"cannot write the site: {error.filename or out}: {error.strerror}") from None
     return count
 
 
@@ -62,20 +64,17 @@ def _fill(staged: Path, files: Iterable[File]) -> int:
     return len(addresses)
 
 
-def _swap(staged: Path, out: Path) -> None:
+def _swap(room: Path, out: Path) -> None:
     """Put the new site in its place. Where that fails, the earlier one stays."""
-    if not out.exists():
-        os.rename(staged, out)
+    if not os.path.lexists(out):
+        os.rename(room / "new", out)
         return
-    earlier = Path(tempfile.mkdtemp(prefix=f".{out.name}-", dir=out.parent))
-    os.rename(out, earlier / "site")
+    os.rename(out, room / "earlier")
     try:
-        os.rename(staged, out)
+        os.rename(room / "new", out)
     except OSError:
-        os.rename(earlier / "site", out)
+        os.rename(room / "earlier", out)
         raise
-    finally:
-        shutil.rmtree(earlier, ignore_errors=True)
 
 
 def _listed(out: Path) -> list[str]:

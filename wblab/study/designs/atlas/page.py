@@ -7,7 +7,7 @@ from typing import Any
 
 from wblab.analysis.statistics.outcome import HARMS, NOT_DECIDED, NOT_REPRODUCED, NOT_TESTABLE, REPRODUCED
 from wblab.core.errors import WblabError
-from wblab.core.files import replace_file
+from wblab.lab.held import replace_file
 from wblab.report.palette import Look, look_of
 from wblab.report.render import render
 from wblab.study.designs.atlas.differences import Compared, compared

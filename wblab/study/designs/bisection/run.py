@@ -15,10 +15,10 @@ from pathlib import Path
 from typing import Any
 
 from wblab.core.errors import InputError, WblabError
-from wblab.core.files import replace_file
 from wblab.host.machine import processors
 from wblab.kernels import Kernel, build_tree, check_patches, kept
 from wblab.lab.formats import BISECTION, BISECTION_LOG, BISECTION_RECORD, STUDY_FILE, write_json
+from wblab.lab.held import replace_file
 from wblab.lab.progress import Report, steps
 from wblab.study.designs.bisection.measure import Measurements
 from wblab.study.designs.bisection.repository import (

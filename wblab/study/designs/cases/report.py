@@ -8,8 +8,8 @@ from io import BytesIO
 from pathlib import Path
 
 from wblab.core.errors import WblabError
-from wblab.core.files import replace_file
 from wblab.lab.formats import EXPERIMENT, REPORT, RUNS, VERDICTS, write_json
+from wblab.lab.held import replace_file
 from wblab.plot.save import save
 from wblab.report.palette import look_of
 from wblab.report.quantities import listed, quantity

@@ -7,8 +7,8 @@ from pathlib import Path
 
 from wblab.analysis.statistics.outcome import NOT_DECIDED, NOT_TESTABLE, REPRODUCED, Outcome
 from wblab.core.errors import InputError
-from wblab.core.files import replace_file
 from wblab.lab.formats import CLAIMED
+from wblab.lab.held import replace_file
 from wblab.report.quantities import interval
 from wblab.study.designs.finding.finding import ClaimTable
 from wblab.study.sources.claim import Claim, Verdict

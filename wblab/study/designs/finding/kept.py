@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import Any
 
 from wblab.core.errors import InputError
-from wblab.core.files import replace_file
 from wblab.lab.formats import FIGURES
+from wblab.lab.held import replace_file
 from wblab.study.designs.finding.finding import Point, Value
 
 FILE = "figures.json"

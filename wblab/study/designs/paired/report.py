@@ -8,9 +8,9 @@ from typing import Any
 from wblab.analysis.statistics.discoveries import RATE
 from wblab.analysis.statistics.outcome import HARMS, NOT_DECIDED, NOT_REPRODUCED, REPRODUCED
 from wblab.core.errors import WblabError
-from wblab.core.files import replace_file
 from wblab.core.units import format_bytes
 from wblab.lab.formats import EXPERIMENT, REPORT, RUNS, VERDICTS, write_json
+from wblab.lab.held import replace_file
 from wblab.plot.save import save
 from wblab.report.palette import look_of
 from wblab.report.quantities import confidence
