@@ -10,7 +10,7 @@ import select
 import signal
 import time
 from collections import deque
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from multiprocessing.connection import Connection, Pipe, wait
@@ -103,28 +103,31 @@ class Forked(Generic[Job, Made]):
 
 
 @contextmanager
-def forked(count: int, work: Callable[[Job], Made], lost: Callable[[str], Made]) -> Iterator[Forked[Job, Made]]:
+def forked(
+    count: int, work: Callable[[Job], Made], lost: Callable[[str], Made], holds: Collection[int] = ()
+) -> Iterator[Forked[Job, Made]]:
     """Fork workers that make what `work` makes of a job, and end them with the block. No thread is to run yet.
 
-    What `work` raises ends its worker. Jobs and what is made of them are pickled.
+    What `work` raises ends its worker. Jobs and what is made of them are pickled. holds: our descriptors that workers
+    keep, of all others none.
     """
     workers: list[_Worker] = []
     try:
         for _ in range(count):
-            workers.append(_fork(work))
+            workers.append(_fork(work, holds))
         yield Forked(workers, lost)
     finally:
         _end(workers)
 
 
-def _fork(work: Callable[[Job], Made]) -> _Worker:
+def _fork(work: Callable[[Job], Made], holds: Collection[int]) -> _Worker:
     near, far = Pipe()
     us = os.getpid()
     before = signal.pthread_sigmask(signal.SIG_BLOCK, _INTERRUPTS)
     try:
         pid = os.fork()
         if not pid:
-            _serve(far, work, us)
+            _serve(far, work, us, holds)
     except OSError as error:
         raise WblabError(f"cannot start a worker: {error.strerror}: lower --jobs") from None
     finally:
@@ -133,13 +136,13 @@ def _fork(work: Callable[[Job], Made]) -> _Worker:
     return _Worker(pid, near)
 
 
-def _serve(connection: Connection, work: Callable[[Job], Made], parent: int) -> NoReturn:
+def _serve(connection: Connection, work: Callable[[Job], Made], parent: int, holds: Collection[int]) -> NoReturn:
     """Do jobs, for ever: in a process that was forked for this."""
     try:
         end_with(parent)
         signal.signal(signal.SIGINT, signal.SIG_IGN)  # a terminal's Ctrl-C is for the parent, which tells us
         signal.signal(signal.SIGTERM, _interrupt)
-        close_all_but({0, 1, 2, connection.fileno()})  # not the parent's lock, nor what leads to others
+        close_all_but({0, 1, 2, connection.fileno(), *holds})  # not the parent's lock, nor what leads to others
         os.environ["OPENBLAS_NUM_THREADS"] = "1"  # NumPy then starts none: of one thread, a fork watches the guest
         signal.pthread_sigmask(signal.SIG_UNBLOCK, _INTERRUPTS)
         while True:

@@ -8,6 +8,7 @@ from typing import Any
 
 from wblab.host.forked import Forked
 from wblab.host.forked import forked as forked_for
+from wblab.lab.held import descriptor_in
 from wblab.study.following import Done, Failed, Following, done
 from wblab.study.work import Order, Result, run_in, unforeseen, warm
 
@@ -32,7 +33,8 @@ def forked(
 
     try:
         warm(kernels)
-        with forked_for(count, work, lambda reason: Result(failure=reason)) as workers:
+        holds = [] if (number := descriptor_in(room)) is None else [number]
+        with forked_for(count, work, lambda reason: Result(failure=reason), holds) as workers:
             yield workers
     finally:
         shutil.rmtree(room, ignore_errors=True)
