@@ -2,14 +2,14 @@
 
 from collections import Counter
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
 from wblab.analysis.runs.run import Run
 from wblab.analysis.why.flushed import NOBODY, UNKNOWN_OWNER, writer_to
 from wblab.analysis.why.limits import device_name
-from wblab.analysis.why.places import PAGE
+from wblab.analysis.why.places import NEVER, PAGE
 from wblab.analysis.why.recorded import Recorded
 from wblab.analysis.why.requests import SUBMITTER, Party, device_text
 from wblab.core.spec import Spec
@@ -22,19 +22,20 @@ JOURNALS = ("jbd2/", "xfsaild/", "xfs-cil/", "xfs-log/")
 _FLUSHERS = "kworker/"
 _NEARLY_ALL = 0.95  # of a load's I/O: then its program is named too
 _DATA_TOO = "data=journal"
-_OFTEN = 0.1  # of a file's reads that somebody waited for
+_OFTEN = 0.25  # as often as a reader waits for what it asked for, another one does: then they read in step
+_FOLIO_WAITS = frozenset(("folio_wait_bit_common", "wait_on_page_bit_common", "folio_put_wait_locked"))
 
 
 @dataclass(frozen=True)
 class Parties:
     """The parties of a run. programs: of the tasks of a load or agent that made nearly all its I/O, by its name.
 
-    readers: of the files that several read in step, so that each waits for what the other one reads; by inode.
+    readers: of those that read a file in step with others, so that each waits for what another one asked for, all.
     """
 
     recorded: Recorded
     programs: Mapping[str, str]
-    readers: Mapping[int, str] = field(default_factory=dict)
+    readers: Mapping[str, str] = field(default_factory=dict)
 
     def named(self, sizes: Mapping[Party, Bytes]) -> dict[str, Bytes]:
         """Return sizes by the name of the party that dirtied them or, if none did, that submitted them."""
@@ -49,7 +50,8 @@ class Parties:
         is_kernel = tasks.is_kernel(party.submitter)
         by = tasks.names.get(party.submitter, "") if is_kernel else ""
         if party.is_read:
-            return READ + (METADATA if is_kernel else self.owner(party.submitter))
+            by = METADATA if is_kernel else self.owner(party.submitter)
+            return READ + self.readers.get(by, by)
         if party.owner == SUBMITTER and not is_kernel:
             return self.owner(party.submitter)
         if party.owner == UNKNOWN_OWNER and not by.startswith(JOURNALS):
@@ -106,4 +108,39 @@ def read_parties(recorded: Recorded) -> Parties:
         program, most = programs_of.most_common(1)[0]
         if most > _NEARLY_ALL * programs_of.total():
             programs[whole] = names[whole, program]
-    return Parties(recorded, programs)
+    alone = Parties(recorded, programs)
+    return replace(alone, readers=_in_step(recorded, alone))
+
+
+def _in_step(recorded: Recorded, parties: Parties) -> dict[str, str]:
+    """Return those that read most of their data in step with others, each with the names of all.
+
+    One asks for a page, the others wait for it, and the next one may be asked for by another: without one of them, the
+    disk reads as much.
+    """
+    done, moved, spans, tasks = recorded.done, recorded.moved, recorded.offcpu, recorded.tasks
+    reads = np.flatnonzero((moved.is_read > 0) & (moved.inode > 0) & (moved.done_rank != NEVER))
+    chosen = [at for at, stack in enumerate(recorded.stacks.known) if not _FOLIO_WAITS.isdisjoint(stack)]
+    rows = np.flatnonzero(np.isin(spans.stack, chosen) & (spans.wake_rank >= 0)) if chosen else np.zeros(0, np.int64)
+    if not len(reads) or not len(rows):
+        return {}
+    asked: dict[int, set[str]] = {}  # by each request's place in the trace
+    for rank, submitter in set(zip(moved.done_rank[reads].tolist(), moved.submitter[reads].tolist(), strict=True)):
+        asked.setdefault(rank, set()).add(parties.owner(submitter))
+    waits: Counter[tuple[str, str]] = Counter()
+    for row in rows.tolist():
+        rank = int(spans.wake_rank[row])
+        request = done.before(rank, recorded.cpu(rank))
+        waiter = parties.owner(tasks.lives.key(int(spans.pid[row]), rank))
+        for reader in asked.get(int(done.rank[request]), ()) if request >= 0 else ():
+            waits[reader, waiter] += 1
+    joint = [
+        (reader, waiter)
+        for (reader, waiter), count in waits.items()
+        if waiter != reader and count > _OFTEN * waits[reader, reader]
+    ]
+    groups: dict[str, set[str]] = {}
+    for one, other in joint:
+        both = groups.get(one, {one}) | groups.get(other, {other})
+        groups |= dict.fromkeys(both, both)
+    return {name: " and ".join(sorted(both)) for name, both in groups.items()}

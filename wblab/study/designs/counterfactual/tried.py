@@ -179,7 +179,7 @@ def question_of(run: Run, group: Group) -> Question:
     others = suspects(run, pause)
     likely = [name for name in others if spec.load[name].role == "offender"]
     whose = _who(spec, group.party)
-    named = (whose,) if whose in {*others, *spec.agent} else ()
+    named = tuple(name for name in whose if name in {*others, *spec.agent})
     disk = request.name if request and request.name in spec.disk else ""
     return Question(
         spec=spec,
@@ -190,16 +190,16 @@ def question_of(run: Run, group: Group) -> Question:
         others=tuple(name for name in others if name not in likely),
         wait=_WAITS.get(chain.end, "limit" if chain.links[-1][1] == _THROTTLED else "other"),
         disk=disk or _disk(spec, named[0] if named else pause.load),
-        is_own=whose == pause.load,
+        is_own=pause.load in whose,
         names_limit=bool(request and request.is_limited),
     )
 
 
-def _who(spec: Spec, party: str) -> str:
-    """Return the load or agent of a party of a sentence, or whose child it is; empty if it is neither."""
-    name = party.removeprefix(READ).removeprefix(AGENT).partition("'s ")[0]
+def _who(spec: Spec, party: str) -> tuple[str, ...]:
+    """Return the loads and agents of a party of a sentence, or whose children it is; none if it is neither."""
+    names = [name.removeprefix(AGENT).partition("'s ")[0] for name in party.removeprefix(READ).split(" and ")]
     known = {each[:_COMM]: each for each in (*spec.agent, *spec.load)}
-    return known.get(name[:_COMM], "")
+    return tuple(dict.fromkeys(known[name[:_COMM]] for name in names if name[:_COMM] in known))
 
 
 def _disk(spec: Spec, name: str) -> str:
