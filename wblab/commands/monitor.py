@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from wblab.live.monitor.audience import Audience
 
 _END_LIMIT_S = 5.0
+_PORT = 9643
 _HEAP_BYTES = 32 << 20
 
 
@@ -40,8 +41,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_settings(parser)
     add_kernel(parser, "SPEC's")
     add_exp(parser)
-    parser.add_argument("--port", type=int, default=0, metavar="N", help="port of the page (default: a free one)")
-    add_json(parser, "print samples as JSON lines; serve no page")
+    about = f"port of the page (default: {_PORT}, or a free one where that is taken; 0: a free one)"
+    parser.add_argument("--port", type=int, metavar="N", help=about)
+    shown = parser.add_mutually_exclusive_group()
+    add_json(shown, "print samples as JSON lines; serve no page")
+    about = "print five lines each second, on a terminal in one place; serve no page, need no packages"
+    shown.add_argument("--plain", action="store_true", help=about)
     add_removed(parser, "--run", "wblab monitor RUN")
     parser.set_defaults(run=_monitor)
 
@@ -105,7 +110,7 @@ def _watch_guest(arguments: argparse.Namespace) -> None:
             finished = run_shown(request, results(arguments), samples_fd=writing)
         finally:
             os.close(writing)
-        print(finished.directory, file=sys.stderr if arguments.json else sys.stdout, flush=True)
+        print(finished.directory, file=sys.stderr if arguments.json or arguments.plain else sys.stdout, flush=True)
         audience.wait()
 
 
@@ -127,15 +132,15 @@ def _watch_run(arguments: argparse.Namespace) -> None:
 
 def _audience(arguments: argparse.Namespace, loads: "Mapping[str, Load]") -> "Audience":
     """Return the output sink: browser pages, whose address is printed, or stdout. `loads` are the loads on show."""
-    from wblab.live.monitor.audience import Audience, printed
+    from wblab.live.monitor.audience import Audience, plain, printed
 
-    if arguments.json:
-        return Audience(printed)
-    from wblab.live.monitor.server import address, listen, serve
+    if arguments.json or arguments.plain:
+        return Audience(printed if arguments.json else plain)
+    from wblab.live.monitor.server import address, listen, listen_by_default, serve, tunnel
     from wblab.plot.style import look
 
     try:
-        listening = listen(arguments.port)
+        listening = listen_by_default(_PORT) if arguments.port is None else listen(arguments.port)
     except (OSError, OverflowError) as error:
         reason = os.strerror(error.errno) if isinstance(error, OSError) and error.errno else "there is no such port"
         raise InputError(
@@ -143,4 +148,5 @@ def _audience(arguments: argparse.Namespace, loads: "Mapping[str, Load]") -> "Au
         ) from None
     token = secrets.token_urlsafe(24)
     print(address(listening, token), flush=True)
+    print(f"wblab: from another machine: {tunnel(listening)}, and the same address there", file=sys.stderr, flush=True)
     return Audience(lambda items: serve(items, listening, token, look(loads)))

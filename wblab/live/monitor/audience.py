@@ -1,18 +1,25 @@
 """Show a source's items on pages or a terminal, from a thread: the main thread stays free for the source."""
 
 import asyncio
+import shutil
 import sys
+import textwrap
 import threading
+import time
 from collections.abc import AsyncIterator, Callable, Coroutine, Iterator
 from contextlib import contextmanager, suppress
+from dataclasses import replace
 
 from wblab.core.errors import WblabError
+from wblab.core.units import NS_PER_S
 from wblab.lab.printable import printable
-from wblab.live.monitor.samples import End, Item, Source, line
+from wblab.live.monitor.samples import Batch, End, Item, Source, line
+from wblab.live.monitor.told import Told
 
 Items = AsyncIterator[Item]
 
 _HEED_S = 1.0
+_AGAIN_NS = NS_PER_S // 2
 
 
 class Audience:
@@ -75,7 +82,9 @@ class Audience:
             self._end_shown.set()  # nobody listens any more
 
     async def _heard(self, items: Items) -> Items:
-        async for item in items:
+        now = Now()
+        async for taken in items:
+            item = now.told(taken)
             if isinstance(item, Source) and item.untraced:
                 reason = printable(item.untraced)
                 print(f"wblab: no kernel events, so no dirty limit: {reason}", file=sys.stderr, flush=True)
@@ -84,6 +93,48 @@ class Audience:
                 if item.failed:
                     self._error = WblabError(item.reason)
                 self._end_shown.set()
+
+
+class Now:
+    """Adds to each batch the sentence on who is stopped now, made twice a second."""
+
+    def __init__(self) -> None:
+        self._told, self._sentence, self._made_ns = Told(), "", 0
+
+    def told(self, item: Item) -> Item:
+        """Return an item, a batch with its sentence."""
+        if isinstance(item, Source):
+            self._told.begin(item)
+        if not isinstance(item, Batch):
+            return item
+        self._told.add(item)
+        if not self._sentence or abs(item.now_ns - self._made_ns) >= _AGAIN_NS:
+            self._sentence, self._made_ns = self._told.sentence(), item.now_ns
+        return replace(item, now=self._sentence)
+
+
+async def plain(items: Items) -> None:
+    """Print the last seconds in five lines, each second: on a terminal in one place, elsewhere one after the other."""
+    told, printed_ns, drawn = Told(), 0, 0
+    async for item in items:
+        if isinstance(item, Source):
+            told.begin(item)
+            print(printable(item.name), flush=True)
+        if not isinstance(item, Batch):
+            continue
+        told.add(item)
+        if printed_ns and item.now_ns - printed_ns < NS_PER_S:
+            continue
+        printed_ns = item.now_ns
+        lines = [printable(text) for text in told.lines()]
+        if sys.stdout.isatty():
+            width = shutil.get_terminal_size().columns
+            lines = [part for text in lines for part in textwrap.wrap(text, width - 1, subsequent_indent=" " * 10)]
+            up = f"\x1b[{drawn}A\x1b[J" if drawn else ""
+            drawn = len(lines)
+            print(up + "\n".join(lines), flush=True)
+        else:
+            print("\n".join([time.strftime("%H:%M:%S"), *lines, ""]), flush=True)
 
 
 async def printed(items: Items) -> None:

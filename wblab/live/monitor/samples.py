@@ -93,7 +93,10 @@ class Worked:
 
 @dataclass(frozen=True)
 class Batch:
-    """Samples taken up to `now_ns`, and how many events were lost since the last batch."""
+    """Samples taken up to `now_ns`, and how many events were lost since the last batch.
+
+    now: who is stopped now, in a sentence; empty where the samples are not yet shown.
+    """
 
     now_ns: int
     states: tuple[CacheState, ...] = ()
@@ -103,6 +106,7 @@ class Batch:
     writers: tuple[Written, ...] = ()
     disks: tuple[Worked, ...] = ()
     lost: int = 0
+    now: str = ""
 
 
 @dataclass(frozen=True)
@@ -129,7 +133,7 @@ _ROWS: dict[str, type[Any]] = {
 def line(item: Item) -> bytes:
     """Return an item as a JSON line: an object whose only key is its kind. Empty rows are left out."""
     (kind,) = (name for name, cls in _KINDS.items() if isinstance(item, cls))
-    content = {key: value for key, value in vars(item).items() if value != ()}
+    content = {key: value for key, value in vars(item).items() if value != () and not (key == "now" and not value)}
     return json.dumps({kind: content}, default=vars, separators=(",", ":")).encode() + b"\n"
 
 

@@ -5,11 +5,13 @@ reconnects sends the number of its last batch, and gets what came after.
 """
 
 import asyncio
+import errno
 import hmac
 import json
 import logging
 import os
 import re
+import shlex
 import socket
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping
 from contextlib import suppress
@@ -113,6 +115,22 @@ async def events(feed: Feed, number: int) -> AsyncIterator[bytes]:
 def listen(port: int) -> socket.socket:
     """Return a socket that listens on 127.0.0.1; port 0: a free one. Raises OSError."""
     return socket.create_server((ADDRESS, port))
+
+
+def listen_by_default(port: int) -> socket.socket:
+    """Return a socket that listens on this port or, where that is taken, on a free one. Raises OSError."""
+    try:
+        return listen(port)
+    except OSError as error:
+        if error.errno != errno.EADDRINUSE:
+            raise
+        return listen(0)
+
+
+def tunnel(listening: socket.socket) -> str:
+    """Return the command that makes the page reachable from another machine, on which it is run."""
+    port, user = listening.getsockname()[1], os.environ.get("SUDO_USER") or os.environ.get("USER") or "USER"
+    return shlex.join(["ssh", "-L", f"{port}:{ADDRESS}:{port}", f"{user}@{os.uname().nodename}"])
 
 
 def address(listening: socket.socket, token: str) -> str:

@@ -32,9 +32,9 @@ def killed():
         process.wait()
 
 
-def start(*arguments, environment=None, before=()):
+def start(*arguments, environment=None, before=(), options=()):
     process = subprocess.Popen(
-        [*before, sys.executable, "-m", "wblab", "monitor", *arguments],
+        [*before, sys.executable, *options, "-m", "wblab", "monitor", *arguments],
         cwd=ROOT,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
@@ -132,6 +132,32 @@ def heard(stream, batches):
         line = stream.readline()
         assert line, "the stream ended"
         batches -= line.startswith(b'data: {"batch"')
+
+
+def test_the_default_port_is_fixed_and_its_tunnel_is_named(marked):
+    addresses, processes = [], []
+    for _ in range(2):
+        processes.append(start(environment=marked.environment))
+        addresses.append(processes[-1].stdout.readline().strip())
+    ports = [int(re.match(r"http://127\.0\.0\.1:(\d+)/", each)[1]) for each in addresses]
+    assert ports[0] != ports[1]  # the second takes a free one; so does the first where somebody else has it
+    for port, process in zip(ports, processes, strict=True):
+        process.terminate()
+        said = process.communicate()[1]
+        assert f"ssh -L {port}:127.0.0.1:{port} " in said
+    marked.await_nothing()
+
+
+def test_the_plain_monitor_needs_no_packages_and_prints_lines(marked):
+    process = start("--plain", environment=marked.environment, options=("-S",))
+    name, *lines = [process.stdout.readline() for _ in range(8)]
+    assert "this machine, Linux" in name
+    assert re.fullmatch(r"\d\d:\d\d:\d\d\n", lines[0])
+    assert [text.split(" ", 1)[0] for text in lines[1:6]] == ["now", "dirty", "throttled", "writers", "disks"]
+    assert lines[6] == "\n"
+    process.terminate()
+    assert process.wait() == 0
+    marked.await_nothing()
 
 
 def test_samples_are_lines_of_json(marked):

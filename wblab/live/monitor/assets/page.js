@@ -69,7 +69,10 @@ function receive(item) {
     store.untraced = item.source.untraced;
     at("source").textContent = item.source.name;
   }
-  if (item.batch) store.add(item.batch);
+  if (item.batch) {
+    store.add(item.batch);
+    if (item.batch.now && item.batch.now !== at("now").textContent) at("now").textContent = item.batch.now;
+  }
   if (item.missed) missed += item.missed;
   if (item.end) ended = item.end;
   redraw();

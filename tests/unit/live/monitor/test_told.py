@@ -1,0 +1,87 @@
+"""The last seconds of samples in words: who is stopped now; what the samples do not show is unknown."""
+
+import pytest
+
+from wblab.live.monitor.samples import Batch, CacheState, Pressure, Source, Throttled, Waited, Worked, Written
+from wblab.live.monitor.told import Told
+
+S, MS, MIB = 10**9, 10**6, 1 << 20
+NOW_NS = 100 * S
+DD = Written(NOW_NS, S, "dd", 30 * MIB, "sda")
+W1 = Written(NOW_NS, S, "w1", MIB, "sda")
+
+
+def told(*, untraced="", **rows):
+    found = Told()
+    found.begin(Source("this machine", 0, untraced))
+    found.add(Batch(NOW_NS, **rows))
+    return found
+
+
+@pytest.mark.parametrize(
+    ("rows", "said"),
+    [
+        ({}, "Nobody is seen to be stopped."),
+        ({"writers": (DD,)}, "Nobody is seen to be stopped."),
+        (
+            {"throttled": (Throttled(NOW_NS, "w1", 500 * MS, "sda"),), "writers": (W1, DD)},
+            "The kernel slows w1 (to sda): dirty memory is near a limit. "
+            "In the last minute dd (to sda) wrote most: 30 MiB of the 31 MiB seen.",
+        ),
+        ({"throttled": (Throttled(NOW_NS, "w1", 100 * MS),)}, "Nobody is seen to be stopped."),
+        (
+            {"waits": (Waited("a write", NOW_NS - 4 * S, NOW_NS, over=False),)},
+            "a write has been stopped for 4 s; by whom is unknown. Whose data the disks are writing is unknown.",
+        ),
+        (
+            {"waits": (Waited("a write", NOW_NS - 4 * S, NOW_NS, over=True),), "writers": (DD,)},
+            "a write was stopped for 4 s; by whom is unknown. "
+            "In the last minute dd (to sda) wrote most: 30 MiB of the 30 MiB seen.",
+        ),
+        (  # what is to be written is more than anybody was seen to write
+            {
+                "waits": (Waited("probe", NOW_NS - S, NOW_NS, over=False),),
+                "writers": (DD,),
+                "states": (CacheState(NOW_NS, 0, 90 * MIB, MIB, MIB),),
+            },
+            "A small write has been stopped for 1 s; by whom is unknown. Whose data the disks are writing is unknown.",
+        ),
+        (
+            {"pressures": (Pressure(NOW_NS, S, 500 * MS, 0),), "writers": (Written(NOW_NS, S, "kworker", MIB),)},
+            "In 50 % of the last 3 s some task waited for I/O: for what, and which, is unknown. "
+            "Whose data the disks are writing is unknown.",
+        ),
+    ],
+)
+def test_the_sentence_says_what_the_samples_show(rows, said):
+    assert told(**rows).sentence() == said
+
+
+def test_without_events_and_a_probe_nothing_is_known():
+    assert "is unknown: there are no kernel events" in told(untraced="Permission denied").sentence()
+    waits = (Waited("a write", NOW_NS - MS, NOW_NS, over=True),)
+    assert told(untraced="Permission denied", waits=waits).sentence() == "Nobody is seen to be stopped."
+
+
+def test_what_is_older_than_the_span_is_forgotten():
+    wait = Waited("probe", NOW_NS - 4 * S, NOW_NS, over=True)
+    found = told(throttled=(Throttled(NOW_NS, "w1", 3 * S),), waits=(wait,))
+    found.add(Batch(NOW_NS + S, waits=(Waited("probe", NOW_NS, NOW_NS + MS, over=True),)))
+    assert found.sentence().startswith("The kernel slows w1: dirty memory is near a limit. A small write was stopped")
+    found.add(Batch(NOW_NS + 5 * S))
+    assert found.sentence() == "Nobody is seen to be stopped."
+
+
+def test_the_lines_of_a_terminal():
+    state = CacheState(NOW_NS, 20 * MIB, 3 * MIB, 10 * MIB, 20 * MIB, 20 * MIB)
+    disk = Worked(NOW_NS, S, "sda", 10 * MIB, 990 * MS)
+    now, *lines = told(
+        states=(state,), writers=(DD, W1), disks=(disk,), pressures=(Pressure(NOW_NS, S, 20 * MS, 10 * MS),)
+    ).lines()
+    assert now == "now       Nobody is seen to be stopped."
+    assert lines == [
+        "dirty     20 MiB dirty, 3 MiB under writeback; background 10 MiB, limit 20 MiB",
+        "throttled nobody",
+        "writers   dd (to sda) 30 MiB/s, w1 (to sda) 1 MiB/s",
+        "disks     sda 10 MiB/s, 99 % busy; I/O pressure: some 2 %, full 1 %",
+    ]
