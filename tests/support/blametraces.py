@@ -12,6 +12,7 @@ _SWITCH, _WAKING, _STACK, _SUBMIT, _COMPLETE, _DIRTY, _WAIT, _WAIT_FOLIO, _WRITE
 _QUEUE, _STATE, _COMMIT, _ENDED, _FORK, _ISSUE, _REMAP, _WROTE_INODE = range(309, 317)
 _FIRST, _APART = 0x60000000, 0x1000  # address of the first function, and the distance between functions
 _UNINTERRUPTIBLE, _PREEMPTED = 2, 0x100
+_NOWHERE = (1 << 64) - 1  # the sector at which flushes complete
 FORMATS = {
     "sched": [
         event_format(
@@ -38,7 +39,9 @@ FORMATS = {
             "char comm[16] 36 16 1",
         ),
         event_format(
-            "block_rq_complete", _COMPLETE, "dev_t dev 8 4 0\nunsigned int nr_sector 12 4 0\nsector_t sector 16 8 0"
+            "block_rq_complete",
+            _COMPLETE,
+            "dev_t dev 8 4 0\nunsigned int nr_sector 12 4 0\nsector_t sector 16 8 0\nchar rwbs[8] 24 8 0",
         ),
         event_format(
             "block_rq_issue",
@@ -132,17 +135,24 @@ class Story:
         if stack:
             self._stack(ns, by, stack)
 
-    def issue(self, ns: int, sector: int, sectors: int, by: int = 0) -> None:
+    def issue(self, ns: int, sector: int, sectors: int, by: int = 0, *, rwbs: str = "W") -> None:
         """Issue a request to the disk."""
-        self._add(ns, _ISSUE, by, struct.pack("<IIQ8s", DEVICE, sectors, sector, b"W"))
+        self._add(ns, _ISSUE, by, struct.pack("<IIQ8s", DEVICE, sectors, sector, rwbs.encode()))
 
     def remap(self, ns: int, by: int, device: int, sector: int, *, sectors: int, to: int, below: int = DEVICE) -> None:
         """Let a device remap a bio to a disk, at another sector."""
         self._add(ns, _REMAP, by, struct.pack("<IIQI4xQ", below, sectors, to, device, sector))
 
-    def complete(self, ns: int, sector: int, sectors: int, by: int = 0, *, device: int = DEVICE) -> None:
+    def complete(
+        self, ns: int, sector: int, sectors: int, by: int = 0, *, device: int = DEVICE, rwbs: str = ""
+    ) -> None:
         """Complete a request."""
-        self._add(ns, _COMPLETE, by, struct.pack("<IIQ", device, sectors, sector))
+        self._add(ns, _COMPLETE, by, struct.pack("<IIQ8s", device, sectors, sector, rwbs.encode()))
+
+    def flush(self, start_ns: int, end_ns: int, by: int) -> None:
+        """Let the disk flush its cache, on behalf of a kernel worker."""
+        self.issue(start_ns, 0, 0, by, rwbs="FF")
+        self.complete(end_ns, _NOWHERE, 0, rwbs="FF")
 
     def ended(self, ns: int, sector: int, by: int = 0) -> None:
         """Let the kernel finish handling a completed request."""

@@ -1,0 +1,163 @@
+"""The time of a wait is charged to what its disk did meanwhile, or to what held its request."""
+
+from support.blametraces import DEVICE, Story
+from support.runs import MS
+
+from wblab.report.whyanswer import groups, sentence
+from wblab.report.whytext import total
+
+from .conftest import MW1
+from .test_explain import FLUSHER, IRQ, JOURNAL, L1, SHADOW, SHADOW_ENDS, one
+from .test_parties import DD, NAMES
+
+WORKER, AGENT = 50, 51
+MAPPED = DEVICE + 16
+RELEASED = ("try_to_wake_up", "kick_pool", "__queue_work", "throtl_pending_timer_fn", "call_timer_fn", *IRQ)
+IDLE = ("__schedule", "schedule", "worker_thread", "kthread")
+SUSPENDS = ("__schedule", "schedule", "synchronize_srcu", "__dm_suspend", "dm_suspend", "dm_ctl_ioctl", "sys_ioctl")
+RESUMES = ("try_to_wake_up", "__queue_work", "dm_queue_flush", "__dm_resume", "dm_resume", "sys_ioctl")
+TAG = ("__schedule", "io_schedule", "blk_mq_get_tag", "blk_mq_submit_bio", "wb_workfn")
+TAG_ENDS = ("try_to_wake_up", "sbitmap_queue_wake_up", "blk_mq_free_request", "blk_mq_end_request", *IRQ)
+
+
+def charged(found):
+    return [(charge.layer, charge.party, charge.time_ns // MS) for charge in found.charges]
+
+
+def answer(found):
+    (group,) = groups([found])
+    return sentence(group)
+
+
+def ended(story, ns, stack=SHADOW_ENDS):
+    story.wake(ns, 0, MW1, stack)
+    story.switch(ns, 0, MW1)
+
+
+def test_the_time_of_the_disk_counts_and_not_the_bytes(story_run):
+    story = Story(dict(NAMES))
+    for page in range(108):
+        story.dirty(0, L1 if page < 8 else DD, 13, page)
+    for page in range(8):
+        story.submit(0, FLUSHER, 9000 + 1000 * page, 8, inode=13, index=page)
+    story.submit(0, FLUSHER, 1000, 800, inode=13, index=8)
+    story.submit(0, JOURNAL, 200, 8)
+    story.switch(0, MW1, 0, stack=SHADOW)
+    for page in range(8):
+        story.complete((page + 1) * 100 * MS, 9000 + 1000 * page, 8)
+    story.complete(900 * MS, 1000, 800)
+    story.complete(1000 * MS, 200, 8)
+    ended(story, 1000 * MS)
+    found = one(story_run, story)
+    assert charged(found)[0] == ("device", "l1", 800)
+    assert set(charged(found)[1:]) == {("device", "dd", 100), ("device", "the journal", 100)}
+    assert "l1 had 32 KiB in the queue of the device 98:0, and" in answer(found)
+    assert "; this explains 800 ms of the 1 s." in answer(found)
+
+
+def test_less_than_half_says_what_else_there_was(story_run):
+    story = Story(dict(NAMES))
+    parties = ((L1, 13), (DD, 14), (MW1, 15))
+    for pid, inode in parties:
+        story.dirty(0, pid, inode, 0)
+        story.submit(0, FLUSHER, 1000 * inode, 8, inode=inode)
+    story.submit(0, JOURNAL, 200, 8)
+    story.switch(0, MW1, 0, stack=SHADOW)
+    for ms, sector, sectors in ((400, 13000, 8), (700, 14000, 8), (999, 15000, 8), (1000, 200, 8)):
+        story.complete(ms * MS, sector, sectors)
+    ended(story, 1000 * MS)
+    said = answer(one(story_run, story))
+    assert "; this explains 400 ms of the 1 s, and the rest has other causes: 300 ms 4 KiB from dd and 299 ms" in said
+
+
+def test_the_queue_is_full_only_if_a_task_waited_for_a_request(story_run):
+    story = Story(dict(NAMES))
+    for page in range(9):
+        story.dirty(0, L1, 13, page)
+    story.submit(0, FLUSHER, 1000, 72, inode=13)
+    story.submit(0, JOURNAL, 200, 8)
+    story.switch(0, MW1, FLUSHER, stack=SHADOW)
+    story.switch(0, FLUSHER, 0, stack=TAG)
+    story.complete(990 * MS, 1000, 72)
+    story.wake(990 * MS, 0, FLUSHER, TAG_ENDS)
+    story.switch(990 * MS, 0, FLUSHER)
+    story.switch(990 * MS, FLUSHER, 0)
+    story.complete(1000 * MS, 200, 8)
+    ended(story, 1000 * MS)
+    assert "l1 had filled the queue of the device 98:0 with 36 KiB, and" in answer(one(story_run, story))
+
+
+def test_a_limit_is_known_by_the_timer_that_released_the_request(story_run):
+    story = Story({**NAMES, WORKER: "kworker/0:1"})
+    story.fork(0, 2, WORKER)
+    story.switch(0, WORKER, MW1, stack=IDLE)
+    story.submit(0, MW1, 200, 8, rwbs="WS")
+    story.switch(0, MW1, 0, stack=SHADOW)
+    story.wake(900 * MS, 0, WORKER, RELEASED)
+    story.switch(900 * MS, 0, WORKER)
+    story.issue(900 * MS, 200, 8, by=WORKER)
+    story.switch(900 * MS, WORKER, 0, stack=IDLE)
+    story.complete(1000 * MS, 200, 8)
+    ended(story, 1000 * MS)
+    found = one(story_run, story)
+    assert charged(found) == [("limit", "mw1", 900), ("device", "mw1", 100)]
+    assert answer(found).endswith(
+        "4 KiB of its own was delayed for 900 ms by a limit of its control group (io.max), "
+        "which a program set during the run."
+    )
+
+
+def suspended(resumes):
+    story = Story({**NAMES, AGENT: "dmsetup"})
+    story.switch(0, AGENT, MW1, stack=SUSPENDS)
+    story.submit(0, MW1, 40, 8, rwbs="WS", device=MAPPED)
+    story.switch(0, MW1, 0, stack=SHADOW)
+    story.wake(900 * MS, 0, AGENT, ("hrtimer_wakeup", *IRQ))
+    story.switch(900 * MS, 0, AGENT)
+    story.wake(990 * MS, AGENT, FLUSHER, resumes)
+    story.switch(990 * MS, AGENT, FLUSHER)
+    story.remap(990 * MS, FLUSHER, MAPPED, 40, sectors=8, to=200)
+    story.issue(990 * MS, 200, 8, by=FLUSHER)
+    story.switch(990 * MS, FLUSHER, 0)
+    story.complete(1000 * MS, 200, 8)
+    ended(story, 1000 * MS)
+    return story
+
+
+def test_a_suspended_device_mapper_is_named_with_who_suspended_it(story_run):
+    found = one(story_run, suspended(RESUMES))
+    assert charged(found) == [("mapper", "dmsetup", 990), ("device", "mw1", 10)]
+    assert "was delayed for 990 ms because dmsetup had suspended the device 98:16 (device mapper)" in answer(found)
+    assert "by the device 98:16 (device mapper)" in answer(one(story_run, suspended(IRQ)))
+
+
+def test_a_flush_is_charged_to_the_data_since_the_one_before(story_run):
+    story = Story({**NAMES, WORKER: "kworker/0:1H"})
+    story.fork(0, MW1, DD)
+    for at, (by, sector) in enumerate(((DD, 1000), (L1, 5000))):
+        story.submit(at * MS, by, sector, 792 if by == DD else 8, rwbs="WS")
+        story.issue(at * MS, sector, 792 if by == DD else 8, by=by)
+        story.complete((at + 1) * MS, sector, 792 if by == DD else 8)
+    story.submit(2 * MS, JOURNAL, 200, 8, rwbs="FWFSM")
+    story.switch(2 * MS, MW1, 0, stack=SHADOW)
+    story.flush(2 * MS, 1002 * MS, by=WORKER)
+    story.issue(1002 * MS, 200, 8, by=WORKER)
+    story.complete(1003 * MS, 200, 8)
+    ended(story, 1003 * MS)
+    found = one(story_run, story, end_ms=1103)
+    assert charged(found)[0] == ("cache", "mw1's dd", 990)
+    assert "the cache of the device 98:0 held 396 KiB from mw1's dd, and a request of 4 KiB" in answer(found)
+
+
+def test_a_request_that_nothing_is_seen_to_hold_is_not_explained(story_run):
+    story = Story(dict(NAMES))
+    story.submit(0, JOURNAL, 200, 8)
+    story.switch(0, MW1, 0, stack=SHADOW)
+    story.issue(900 * MS, 200, 8)
+    story.complete(1000 * MS, 200, 8)
+    ended(story, 1000 * MS)
+    found = one(story_run, story)
+    assert charged(found) == [("unknown", "", 900), ("device", "the journal", 100)]
+    assert found.unexplained_ns == 900 * MS
+    assert "was held back for 900 ms, and the trace does not show by what" in answer(found)
+    assert " 10 % explained:" in total([found])[0]
