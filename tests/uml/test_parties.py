@@ -55,6 +55,29 @@ def test_polling_for_a_lock_does_not_exclude_writeback_as_the_cause(shared_lab):
     assert not [item for item in found if item.pause_ns > 5 * BOUND_NS and item.blame == "not writeback"]
 
 
+LOOKS = {
+    "at growing intervals": r"d=0.1\nwhile os.path.exists('busy'): time.sleep(d); d*=2",
+    "with timeouts": r"e=threading.Event()\nwhile os.path.exists('busy'): e.wait(0.5)",
+    "all the time": r"while os.path.exists('busy'): pass",
+}
+
+
+@pytest.mark.parametrize("how", LOOKS)
+def test_who_removes_the_file_that_a_program_polls_for_is_named(shared_lab, how):
+    writes = "open('busy', 'w'); g=os.open('b', 65); os.write(g, b'x'*4096); os.fsync(g); os.unlink('busy')"
+    holds = f"b1={{kind='command', wait='3s', argv=['python3', '-c', \"import os; {writes}\"]}}"
+    polls = rf"v1={{kind='repeat', idle='1s', argv=['python3', '-c', \"import os, time, threading\n{LOOKS[how]}\"]}}"
+    fills = "l1={kind='load', file='l1', wait='2s', size='6MiB', block='4KiB'}"
+    lasts = "z9={kind='load', file='z9', wait='20s', size='4KiB', block='4KiB'}"
+    loads = f"load={{{fills}, {holds}, {polls}, {lasts}}}".replace('\\"', '"')
+    found = explained(shared_lab, "v1", "base-device", loads, "trace.lead=1s", "sysctl.vm.dirty_background_ratio=2")
+    longest = max(found, key=lambda item: item.pause_ns)
+    (kept,) = longest.polling.kept
+    assert (kept.load, kept.did, longest.blame) == ("b1", "removed busy", "writeback")
+    assert next(iter(kept.request.ahead)) == "l1"
+    assert longest.unexplained_ns < 0.05 * longest.pause_ns
+
+
 def test_a_sync_cut_off_by_the_end_of_the_run_is_blamed_on_writeback(shared_lab):
     synced = "load.p1={kind='repeat', argv=['sync'], idle='200ms'}"
     found = explained(shared_lab, "p1", "base-device", synced)

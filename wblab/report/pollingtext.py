@@ -21,9 +21,12 @@ def _clauses(polling: Polling) -> list[str]:
     if polling.is_known:
         went = enumerated([f"{_of(each)}, and then {each.did}" for each in polling.kept])
         return [f"{_slept(polling)}", f"it waited for {went}"]
-    unseen = "the trace does not show what it looked for"
     if polling.sought:
-        unseen = f"it looked for {polling.sought}"
+        return [
+            _slept(polling),
+            f"it looked for {polling.sought}, which {polling.by} without waiting long for writeback",
+        ]
+    unseen = "the trace does not show what it looked for"
     if not polling.kept:
         return [_slept(polling), f"{unseen}, and no task that had waited for writeback went on before its last look"]
     went = enumerated([_of(each) for each in polling.kept])

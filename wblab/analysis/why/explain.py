@@ -147,6 +147,7 @@ def _explained(  # noqa: PLR0913, PLR0917
     pause_ns = int(item.pauses_ns[row])
     spent, linked = account(recorded, item.pid, start_ns, end_ns), chains(recorded, item.pid, start_ns, end_ns)
     meant_ns = end_ns - start_ns - pause_ns
+    until_ns = max((wait.end_ns for wait in spent.waits if wait.kind != ASLEEP), default=end_ns)
     left, parts = _chains_without(linked, meant_ns), without(spent.parts, meant_ns)
     return Explanation(
         load=item.name,
@@ -162,7 +163,7 @@ def _explained(  # noqa: PLR0913, PLR0917
         causes=tuple(_causes(run, recorded, inodes, parties, item, spent)),
         ran=_ran(recorded, parties, item.pid, start_ns, end_ns) if 2 * parts.get(RUNNABLE, 0) > pause_ns else {},
         charges=_charges(run, recorded, parties, left, (start_ns, end_ns)),
-        polling=polling_of(run, recorded, parties, left, pause_ns, (start_ns, end_ns)),
+        polling=polling_of(run, recorded, parties, left, pause_ns, (start_ns, until_ns)),
     )
 
 

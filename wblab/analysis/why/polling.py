@@ -44,7 +44,8 @@ class Polling:
     """A task that looked for something, as far as its sleeps show.
 
     times: how often it slept or waited with a timeout; 0 if it ran all the time. kept: what it may have waited for.
-    sought: the file that it looked for, and that somebody changed before its last look; empty if the trace has none.
+    sought: the file that it looked for and that somebody changed before its last look; empty if the trace has none. by:
+    who changed it, and how.
     """
 
     task: str
@@ -53,6 +54,7 @@ class Polling:
     is_asleep: bool
     kept: tuple[Kept, ...]
     sought: str = ""
+    by: str = ""
 
     @property
     def is_known(self) -> bool:
@@ -81,7 +83,7 @@ class Polling:
 def polling_of(  # noqa: PLR0913, PLR0917
     run: Run, recorded: Recorded, parties: Parties, found: Sequence[Chain], pause_ns: int, span_ns: tuple[int, int]
 ) -> Polling | None:
-    """Return what the chains of a pause show of polling; None if its time was spent otherwise. span_ns: its cycle's."""
+    """Return what the chains of a pause show of polling; None if its time was spent otherwise. span_ns: its time."""
     start_ns, end_ns = span_ns
     slept = [each for each in found if is_own_sleep(each) and each.time_ns > _LITTLE * pause_ns]
     if _SHARE * sum(each.time_ns for each in slept) > pause_ns:
@@ -93,22 +95,33 @@ def polling_of(  # noqa: PLR0913, PLR0917
         ranks = np.searchsorted(recorded.sequence.ts_ns, [start_ns, *window_ns]).tolist()
         change = _change(recorded, own, ranks)
         kept = _kept(run, recorded, parties, start_ns, window_ns, own)
+        sought, by = _sought(recorded, change)
         return Polling(
             task=_sleeper(recorded, longest),
             times=sum(each.waits for each in slept),
             longest_ns=max(each.longest_ns for each in slept),
             is_asleep=all(each.end == ASLEEP for each in slept),
             kept=_by_change(recorded, kept, change),
-            sought=change.path if change else "",
+            sought=sought,
+            by=by,
         )
     ran = [each for each in found if each.end in (RUNNING, RUNNABLE) and len(each.links) > 1]
     ran = [each for each in ran if not each.kernel]
     if 2 * sum(each.time_ns for each in ran) <= pause_ns:
         return None
     name = ran[0].links[-1][0]
-    kept = _kept(run, recorded, parties, start_ns, (end_ns - round(_JUST * pause_ns), end_ns), set())
-    others = tuple(each for each in kept if each.name != name)
-    return Polling(name, 0, ran[0].longest_ns, False, others) if others else None
+    own = {pid for pid in np.unique(recorded.offcpu.pid).tolist() if recorded.name(pid) == name}
+    window_ns = end_ns - round(_JUST * pause_ns), end_ns
+    kept = _kept(run, recorded, parties, start_ns, window_ns, own)
+    change = _change(recorded, own, np.searchsorted(recorded.sequence.ts_ns, [start_ns, *window_ns]).tolist())
+    others = _by_change(recorded, kept, change)
+    sought, by = _sought(recorded, change)
+    return Polling(name, 0, ran[0].longest_ns, False, others, sought, by) if others else None
+
+
+def _sought(recorded: Recorded, change: Change | None) -> tuple[str, str]:
+    """Return the file that was looked for, and who changed it, in words; empty if the trace does not show it."""
+    return (change.path, f"{recorded.name(change.pid)} {change.did}") if change else ("", "")
 
 
 def _change(recorded: Recorded, pids: set[int], ranks: Sequence[int]) -> Change | None:
