@@ -9,7 +9,7 @@ from .tracewriter import Ring, TraceWriter, event_format
 
 DEVICE = 98 << 20  # ubda, 98:0
 _SWITCH, _WAKING, _STACK, _SUBMIT, _COMPLETE, _DIRTY, _WAIT, _WAIT_FOLIO, _WRITE_INODE = range(300, 309)
-_QUEUE, _STATE, _COMMIT, _ENDED, _FORK, _ISSUE, _REMAP, _WROTE_INODE = range(309, 317)
+_QUEUE, _STATE, _COMMIT, _ENDED, _FORK, _ISSUE, _REMAP, _WROTE_INODE, _BALANCE = range(309, 318)
 _FIRST, _APART = 0x60000000, 0x1000  # address of the first function, and the distance between functions
 _UNINTERRUPTIBLE, _PREEMPTED = 2, 0x100
 _NOWHERE = (1 << 64) - 1  # the sector at which flushes complete
@@ -70,6 +70,14 @@ FORMATS = {
             _STATE,
             "unsigned long nr_dirty 8 8 0\nunsigned long nr_writeback 16 8 0\nunsigned long background_thresh 24 8 0\n"
             "unsigned long dirty_thresh 32 8 0\nunsigned long dirty_limit 40 8 0",
+        ),
+        event_format(
+            "balance_dirty_pages",
+            _BALANCE,
+            "char bdi[32] 8 32 1\nu64 cgroup_ino 40 8 0\nunsigned long limit 48 8 0\nunsigned long setpoint 56 8 0\n"
+            "unsigned long dirty 64 8 0\nunsigned long wb_setpoint 72 8 0\nunsigned long wb_dirty 80 8 0\n"
+            "unsigned long dirty_ratelimit 88 8 0\nunsigned long task_ratelimit 96 8 0\nlong pause 104 8 1\n"
+            "unsigned long paused 112 8 0",
         ),
         event_format(
             "folio_wait_writeback", _WAIT_FOLIO, "char name[32] 8 32 1\nino_t ino 40 8 0\nunsigned long index 48 8 0"
@@ -165,6 +173,23 @@ class Story:
     def dirty_state(self, ns: int, by: int, dirty: int, written: int, *, thresholds: tuple[int, int]) -> None:
         """Record dirty pages, pages under writeback and both thresholds, in pages; the limit is the second one."""
         self._add(ns, _STATE, by, struct.pack("<5Q", dirty, written, *thresholds, thresholds[1]))
+
+    def balance(
+        self,
+        ns: int,
+        by: int,
+        *,
+        limit: int,
+        setpoint: int,
+        dirty: int,
+        share: tuple[int, int],
+        rates: tuple[int, int] = (0, 100),
+        group: int = 1,
+        bdi: str = "98:0",
+    ) -> None:
+        """Throttle a task. share: the device's setpoint and dirty pages; rates: the task's and the device's."""
+        body = struct.pack("<32s10Q", bdi.encode(), group, limit, setpoint, dirty, *share, *reversed(rates), 0, 0)
+        self._add(ns, _BALANCE, by, body)
 
     def commit(self, ns: int, by: int, transaction: int) -> None:
         """Let the journal begin to commit."""

@@ -7,10 +7,12 @@ from dataclasses import dataclass
 from wblab.analysis.why.account import ASLEEP, CUT_OFF, REQUEST, RUNNABLE, RUNNING, STOPPED, UNEXPLAINED, Chain
 from wblab.analysis.why.blame import is_own_sleep
 from wblab.analysis.why.charges import DEVICE, LIMIT, MAPPER, THROTTLE
+from wblab.analysis.why.dirtylimits import DirtyLimit
 from wblab.analysis.why.explain import NO_ONE, Cause, Explanation
 from wblab.analysis.why.kinds import UNKNOWN, what_of
 from wblab.analysis.why.parties import JOURNAL, READ
 from wblab.analysis.why.request import Request
+from wblab.report.dirtylimittext import group_words, lifted, near
 from wblab.report.enumeration import enumerated
 from wblab.report.pollingtext import looked
 from wblab.report.quantities import duration, percent, size
@@ -58,7 +60,7 @@ def groups(found: Iterable[Explanation]) -> list[Group]:
     for item in found:
         chain, request = _main(item)
         cause = _throttled(item) if chain.links[-1][1] == _THROTTLED else None
-        disk = request.disk if request else cause.disk if cause else ""
+        disk = request.disk if request else f"{cause.disk} {cause.limit.whose}" if cause else ""
         by.setdefault((chain.end, _kind(chain), party(item), disk), []).append(item)
     made = [Group(tuple(items), key[2]) for key, items in by.items()]
     least_ns = _LEAST * sum(group.pause_ns for group in made)
@@ -239,14 +241,17 @@ def _unexplained(item: Explanation, alone: str) -> str:
 
 def _at_the_limit(item: Explanation) -> str:
     cause = _throttled(item)
+    limit = cause.limit if cause else DirtyLimit()
+    slows = f"the kernel slows every writer{near(limit)}"
     if cause is None or not cause.dirty:
-        return "the kernel slows every writer when dirty memory is near the limit"
+        return slows
     first, total = next(iter(cause.dirty)), sum(cause.dirty.values())
-    share = percent(cause.dirty[first] / total)
-    text = (
-        f"{size(total)} were waiting to be written, {share} of it from {first}, "
-        "and the kernel slows every writer when dirty memory is near the limit"
-    )
+    share, waiting = percent(cause.dirty[first] / total), f"{size(total)} were waiting to be written"
+    if limit.of == "disk":
+        return f"{waiting} to {next(iter(cause.places))}, {share} of it from {first}, and {slows}"
+    if limit.of == "group":
+        return f"{waiting} for {group_words(limit)}, {share} of it from {first}, and {slows}"
+    text = f"{waiting}, {share} of it from {first}, and {slows}"
     if set(cause.places) - {cause.disk}:
         most = next(iter(cause.places))
         text += f". {size(cause.places[most])} of it were for {most}"
@@ -268,7 +273,7 @@ class Remedy:
 _LOW_LIMIT = Remedy("a dirty limit of 4 MiB", "sysctl.vm.dirty_bytes=4194304", "23.4 s became 4.0 s on Linux 6.1")
 
 
-def remedy(group: Group) -> Remedy | None:  # noqa: PLR0911
+def remedy(group: Group) -> Remedy | None:
     """Return a setting that shortened such pauses in the lab, or may shorten them; None if the lab knows none.
 
     Figures: the matrices remedies, commit and two-disks, in docs/explanation/what-helps.md.
@@ -289,7 +294,15 @@ def remedy(group: Group) -> Remedy | None:  # noqa: PLR0911
         what = f"a queue of 4 requests for {request.below}"
         return Remedy(what, f"disk.{request.name}.queue.nr_requests=4", measured)
     cause = _throttled(group.longest) if chain.links[-1][1] == _THROTTLED else None
-    if cause and cause.places and (most := next(iter(cause.places))) != cause.disk and most.startswith("the disk *"):
+    return _against_throttling(cause) if cause else None
+
+
+def _against_throttling(cause: Cause) -> Remedy | None:
+    if cause.limit.of != "machine":
+        told, setting = lifted(cause.limit, next(iter(cause.places), cause.disk))
+        return Remedy(told, setting, "") if setting else None
+    most = next(iter(cause.places), cause.disk)
+    if most != cause.disk and most.startswith("the disk *"):
         name = most.removeprefix("the disk *").removesuffix("*")
         return Remedy(f"a queue of 4 requests for {most}", f"disk.{name}.queue.nr_requests=4", "3.8 s became 0.06 s")
     return None

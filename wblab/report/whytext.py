@@ -9,6 +9,7 @@ from wblab.analysis.why.explain import Cause, Explanation
 from wblab.analysis.why.parties import READ
 from wblab.analysis.why.request import Request
 from wblab.analysis.why.shares import of_all
+from wblab.report.dirtylimittext import what as why_throttled
 from wblab.report.pollingtext import polled
 from wblab.report.quantities import duration, moment, percent
 from wblab.report.quantities import size as size_text
@@ -50,7 +51,8 @@ def of_cause(item: Explanation, cause: Cause) -> list[str]:
     where = f" (block {cause.block}{', ' + cause.is_of if cause.is_of else ''})" if cause.block >= 0 else ""
     where = where or (f" ({cause.file})" if cause.file else "")
     by = f", until {cause.waker} woke it" if cause.waker else ""
-    lines = [f"{waited} {cause.what}{where}{by}."]
+    because = cause.what if cause.limit.of == "machine" else why_throttled(cause.limit)
+    lines = [f"{waited} {because}{where}{by}."]
     if cause.request:
         lines.append(_request(cause.request))
     if cause.dirty:

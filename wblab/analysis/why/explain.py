@@ -24,6 +24,7 @@ from wblab.analysis.why.account import (
 from wblab.analysis.why.blame import Blame, blamed, unexplained_ns
 from wblab.analysis.why.charges import UNKNOWN as NOT_SHOWN
 from wblab.analysis.why.charges import Charge, Charges, scaled
+from wblab.analysis.why.dirtylimits import DirtyLimit, limit_of, members
 from wblab.analysis.why.flushed import NOBODY
 from wblab.analysis.why.inodes import Inodes, own_path, read_inodes
 from wblab.analysis.why.kinds import what_of
@@ -54,7 +55,7 @@ class Cause:
     file that it waited for, or for its lock or a page of it: inode and name, as far as known. written, dirty: while
     throttled, the bytes that the disk completed, and those dirty when that began, by who dirtied them; places: the
     dirty bytes by disk. events: the evidence, as places in the trace. task: the load's child that waited; empty for the
-    load itself.
+    load itself. limit: while throttled, the limit that did it; dirty and places count only what that limit counts.
     """
 
     kind: str
@@ -76,6 +77,7 @@ class Cause:
     disk: str = "the disk"
     places: dict[str, Bytes] = field(default_factory=dict)
     task: str = ""
+    limit: DirtyLimit = DirtyLimit()
 
 
 @dataclass(frozen=True)
@@ -265,13 +267,15 @@ def _cause(  # noqa: PLR0913, PLR0917
     written: dict[str, Bytes] = {}
     dirty: dict[str, Bytes] = {}
     places: dict[str, Bytes] = {}
+    limit = DirtyLimit()
     if verdict.context == "request":
         request = request_of(run, recorded, parties, longest.row)
         events.append(int(recorded.done.rank[recorded.request(longest.row)]) if request else NOBODY)
     if kind == _THROTTLED:
         first, end = int(spans.rank[waits[0].row]), int(spans.wake_rank[recorded.ends(waits[-1].row)])
         written = _of_disk(run, recorded, parties, item, first, end)
-        dirty, places = _dirty(run, recorded, parties, first)
+        limit = limit_of(run, recorded, waits)
+        dirty, places = _dirty(run, recorded, parties, first, limit)
     return Cause(
         kind=kind,
         task=recorded.name(pid) if pid != item.pid else "",
@@ -289,6 +293,7 @@ def _cause(  # noqa: PLR0913, PLR0917
         request=request,
         disk=disk_of(run, device) if (device := _device_of(run, item)) >= 0 else "the disk",
         places=places,
+        limit=limit,
         written=written,
         dirty=dirty,
         events=tuple(rank for rank in (*events, wake_rank) if rank >= 0),
@@ -327,12 +332,15 @@ def _last_sleep(recorded: Recorded, row: int) -> int:
     return int(spans.rank[row - 1]) if row and spans.pid[row - 1] == spans.pid[row] else NOBODY
 
 
-def _dirty(run: Run, recorded: Recorded, parties: Parties, rank: int) -> tuple[dict[str, Bytes], dict[str, Bytes]]:
-    """Return the bytes dirty or under writeback at a place in the trace: by who dirtied them, and by disk.
+def _dirty(
+    run: Run, recorded: Recorded, parties: Parties, rank: int, limit: DirtyLimit
+) -> tuple[dict[str, Bytes], dict[str, Bytes]]:
+    """Return the bytes that a limit counts at a place in the trace: by who dirtied them, and by disk.
 
     Those of a loop device are its file's disk's, where they are written next.
     """
-    owners, devices = recorded.dirtied.at(rank)
+    pids = members(run, recorded, limit) if limit.of == "group" else None
+    owners, devices = recorded.dirtied.at(rank, limit.device, pids)
     by_disk: Counter[str] = Counter()
     for device, size in devices.items():
         by_disk[disk_of(run, below(run, device))] += size

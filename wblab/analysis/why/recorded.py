@@ -15,6 +15,7 @@ from wblab.analysis.runs.captures import Capture
 from wblab.analysis.runs.pagecache import PageCache, page_cache
 from wblab.analysis.runs.run import Run
 from wblab.analysis.why.awaited import Awaited, read_awaited
+from wblab.analysis.why.balances import Balances, read_balances
 from wblab.analysis.why.completing import with_completions
 from wblab.analysis.why.kinds import UNKNOWN
 from wblab.analysis.why.lives import Lives, read_lives
@@ -96,6 +97,14 @@ class Recorded:
         """The files that programs named in system calls."""
         try:
             return read_paths(self.trace, self.sequence)
+        except TraceError as error:
+            raise InputError(str(error)) from None
+
+    @cached_property
+    def balances(self) -> Balances:
+        """The kernel's decisions to throttle."""
+        try:
+            return read_balances(self.trace, self.sequence)
         except TraceError as error:
             raise InputError(str(error)) from None
 

@@ -1,6 +1,7 @@
 """Attribution of a disk's I/O: from the task that dirtied a page or read, over the bio, to the request's completion."""
 
 import re
+from collections.abc import Collection
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
@@ -139,12 +140,16 @@ class Dirtied:
     clean_rank: Numbers
     device: Numbers
 
-    def at(self, rank: int, device: int = NOBODY) -> tuple[dict[int, Bytes], dict[int, Bytes]]:
+    def at(
+        self, rank: int, device: int = NOBODY, pids: Collection[int] | None = None
+    ) -> tuple[dict[int, Bytes], dict[int, Bytes]]:
         """Return the bytes dirty or under writeback at a place in the trace, by who dirtied them and by device.
 
-        device: count only this one; all by default.
+        device, pids: count only what is for this device and what these tasks dirtied; all by default.
         """
         rows = (self.rank < rank) & (self.clean_rank > rank) & ((self.device == device) | (device == NOBODY))
+        if pids is not None:
+            rows &= np.isin(self.pid, list(pids))
         by = (np.unique(column[rows], return_counts=True) for column in (self.pid, self.device))
         one, other = (
             {
@@ -236,9 +241,9 @@ def device_text(device: int) -> str:
     return f"{device >> MINOR_BITS}:{device & ((1 << MINOR_BITS) - 1)}"
 
 
-def device_numbers(events: tracecmd.Events) -> Numbers:
-    """Return the devices that events name as text, as numbers; -1 if a text names none."""
-    texts = events["name"].tolist()
+def device_numbers(events: tracecmd.Events, field: str = "name") -> Numbers:
+    """Return the devices that a field of events names as text, as numbers; -1 if a text names none."""
+    texts = events[field].tolist()
     numbers = {text: device_number(text) if _DEVICE.fullmatch(text) else NOBODY for text in set(texts)}
     return np.array([numbers[text] for text in texts], np.int64)
 

@@ -1,0 +1,122 @@
+"""The kernel's decisions to throttle writers, and which limit each of them was for.
+
+The kernel says it in the event balance_dirty_pages (mm/page-writeback.c): the counts of the limit that it chose, which
+is the machine's or a control group's, and the device's share of them.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+import tracecmd
+from numpy.typing import NDArray
+from tracecmd.sequence import Sequence
+
+from wblab.analysis.runs.names import field_name
+from wblab.analysis.runs.throttling import position_ratio
+from wblab.analysis.why.flushed import NOBODY
+from wblab.analysis.why.places import previous
+from wblab.analysis.why.requests import device_numbers
+
+_BALANCE, _STATE = "balance_dirty_pages", "global_dirty_state"
+_STATES = ("dirty_thresh", "dirty_limit", "nr_dirty", "nr_writeback")
+_ROOTS = (0, 1)  # cgroup_ino of the root group; 0 on kernels that do not say it
+_NEAR, _NEAR_DIRTY, _INEXACT = 1 / 64, 1 / 16, 128  # shares of a count, and pages that counters of processors may miss
+_HALF = 0.5
+
+Numbers = NDArray[np.int64]
+
+
+@dataclass(frozen=True)
+class Balances:
+    """The kernel's decisions to throttle, in order of task and place in the trace. Counts are pages, rates KiB/s.
+
+    The counts are of the limit that it chose. threshold, hard, whole: the machine's dirty threshold, hard limit and
+    dirty pages as the same task saw them just before; 0 if not traced.
+    """
+
+    page_bytes: int
+    pid: Numbers
+    rank: Numbers
+    device: Numbers
+    group: Numbers
+    limit: Numbers
+    setpoint: Numbers
+    dirty: Numbers
+    wb_setpoint: Numbers
+    wb_dirty: Numbers
+    rate: Numbers
+    base_rate: Numbers
+    threshold: Numbers
+    hard: Numbers
+    whole: Numbers
+
+    def before(self, pid: int, rank: int) -> int:
+        """Return the row of a task's last decision before a place in the trace; -1 if none."""
+        first, last = np.searchsorted(self.pid, [pid, pid + 1]).tolist()
+        row = first + int(np.searchsorted(self.rank[first:last], rank)) - 1
+        return row if row >= first else NOBODY
+
+    def is_of_group(self, row: int) -> bool:
+        """Whether the counts are a control group's: those of its cgroup, and not the machine's."""
+        if int(self.group[row]) in _ROOTS or not self.hard[row]:
+            return False
+        near = abs(int(self.limit[row] - self.hard[row])) <= _NEAR * self.hard[row]
+        dirty, whole = int(self.dirty[row]), int(self.whole[row])
+        return not (near and abs(dirty - whole) <= _NEAR_DIRTY * whole + _INEXACT)
+
+    def is_free(self, row: int) -> bool:
+        """Whether these counts alone would not throttle: they are below dirty_freerun_ceiling()."""
+        return bool(self.dirty[row] < 2 * self.setpoint[row] - self.limit[row])
+
+    def is_strict(self, device: int) -> bool:
+        """Whether a device has a strict limit of its own: it throttled a task that nothing else would have."""
+        rows = (self.device == device) & (self.dirty < 2 * self.setpoint - self.limit)
+        return bool(np.any(rows))
+
+    def slows_more(self, row: int) -> bool:
+        """Whether the device's share slows the writer more than these counts do (wb_position_ratio)."""
+        if self.dirty[row] >= self.limit[row] or self.wb_dirty[row] <= self.wb_setpoint[row]:
+            return False
+        whole = float(position_ratio(self.dirty[row], self.setpoint[row], self.limit[row]))
+        return float(self.rate[row]) < _HALF * whole * float(self.base_rate[row])
+
+    def share(self, row: int) -> int:
+        """Return the device's part of the threshold, in pages: its own limit, if it has one."""
+        threshold = int(self.threshold[row]) if not self.is_of_group(row) and self.hard[row] else int(self.limit[row])
+        return int(self.wb_setpoint[row]) * (threshold + 1) // max(int(self.setpoint[row]), 1)
+
+
+def read_balances(trace: tracecmd.TraceFile, sequence: Sequence) -> Balances:
+    """Read the kernel's decisions to throttle."""
+    if _BALANCE not in trace.names:
+        return Balances(trace.info.page_bytes, *[np.zeros(0, np.int64)] * 14)
+    events = trace.events(_BALANCE)
+    pid, rank = events.pid.astype(np.int64), sequence.ranks(events)
+    state = dict.fromkeys(_STATES, np.zeros(len(pid), np.int64))
+    if _STATE in trace.names:
+        states = trace.events(_STATE)
+        at = previous(pid, rank, states.pid.astype(np.int64), sequence.ranks(states))
+        state = {name: np.append(states[name].astype(np.int64), 0)[at] for name in state}
+    order = np.lexsort((rank, pid))
+
+    def column(name: str) -> Numbers:
+        known = field_name(events, name)
+        return (events[known].astype(np.int64) if known else np.zeros(len(pid), np.int64))[order]
+
+    return Balances(
+        pid=pid[order],
+        rank=rank[order],
+        device=device_numbers(events, "bdi")[order],
+        group=column("cgroup_ino"),
+        limit=column("limit"),
+        setpoint=column("setpoint"),
+        dirty=column("dirty"),
+        wb_setpoint=column("wb_setpoint"),
+        wb_dirty=column("wb_dirty"),
+        rate=column("task_ratelimit"),
+        base_rate=column("dirty_ratelimit"),
+        threshold=state["dirty_thresh"][order],
+        hard=np.maximum(state["dirty_thresh"], state["dirty_limit"])[order],
+        whole=(state["nr_dirty"] + state["nr_writeback"])[order],
+        page_bytes=trace.info.page_bytes,
+    )
