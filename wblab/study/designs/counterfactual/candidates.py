@@ -84,8 +84,8 @@ def _lifted(spec: Spec, wait: Wait, stalled: Sequence[str]) -> Iterator[Candidat
         yield Candidate(f"without the idle class of {enumerated(idle)}", "no idle class", usual, is_lift=True)
     for disk in dict.fromkeys(spec.disk_of(load) for load in stalled):
         if spec.disk[disk].bdi.keys() & {"strict_limit", "max_ratio", "max_bytes"}:
-            key = f"disk.{disk}.bdi"
-            without = read_remedy([f"{key}.strict_limit=0", f"{key}.max_ratio=100"])
+            key = f"{spec.disk_key(disk)}.bdi"
+            without = Edit((f"{key}.strict_limit=0", f"{key}.max_ratio=100"))
             what = f"without the own dirty limit of {_said(spec, disk)}"
             yield Candidate(what, "no own dirty limit", without, is_lift=True)
     if wait == "limit" and _has_low_limit(spec):

@@ -22,7 +22,8 @@ class Effect:
     overlap of another pause with it.
 
     longest_ns, longest_was_ns: the longest pause of the stalled loads from their start to the trial's end, now and in
-    the known run. is_cut: that pause still went on at the trial's end. failure: why there is no effect.
+    the known run. is_cut: that pause still went on at the trial's end, and is over the bound. failure: why there is no
+    effect.
     """
 
     was_ns: int
@@ -40,12 +41,16 @@ class Effect:
 
     @property
     def of_all(self) -> Verdict:
-        """The verdict on the pause and on all other pauses of the stalled loads, by which a remedy is judged."""
-        if self.failure:
-            return "failed"
-        left_ns = max(self.pause_ns, self.longest_ns)
-        found = _verdict(max(self.was_ns, self.longest_was_ns), left_ns, self.bound_ns)
-        return "moves" if found not in CLEAR and self.of_pause in CLEAR else found
+        """The verdict on the pause and on the longest one of the stalled loads, by which a remedy is judged.
+
+        If another pause was longer already, it must not become longer.
+        """
+        if self.failure or self.of_pause not in CLEAR:
+            return self.of_pause
+        if self.longest_was_ns > (1 + _UNCHANGED) * self.was_ns:
+            return self.of_pause if self.longest_ns <= (1 + _UNCHANGED) * self.longest_was_ns else "moves"
+        found = _verdict(self.was_ns, self.left_ns, self.bound_ns)
+        return found if found in CLEAR else "moves"
 
     @property
     def left_ns(self) -> int:
@@ -65,7 +70,7 @@ def effect(known: Row, trial: Row, pause: Explanation, stalled: Sequence[str], b
         pause_ns=max((_left(item, pause) for item in trial.pauses.get(pause.load, ())), default=0),
         longest_ns=longest_ns,
         longest_was_ns=known.longest(stalled, trial.end_ns)[2],
-        is_cut=longest_end_ns >= trial.end_ns - _CUT_NS,
+        is_cut=longest_ns > bound_ns and longest_end_ns >= trial.end_ns - _CUT_NS,
     )
 
 

@@ -34,7 +34,7 @@ class Question:
     stalled: the loads whose pauses have the same cause. named: whom the sentence names as the cause, beside them;
     is_own: it names the load itself, or a child of it; names_limit: it names a limit.
     likely, others: who else may be left out; the likely ones are tried one by one. disk: whose queue the load waited
-    for, or its own.
+    for; empty: that of the load that counts.
     """
 
     spec: Spec
@@ -115,7 +115,7 @@ class Search:
         named = self.without(q.named) if q.named else None
         if named is None or not self._counts(q.named):
             return []
-        found = [(name, effect) for name in q.likely if (name,) != q.named and (effect := self.without((name,)))]
+        found = [(name, effect) for name in q.likely if name not in q.named and (effect := self.without((name,)))]
         rivals = [
             (name, effect, named.of_pause != "ends" and effect.pause_ns < _HALF * named.pause_ns)
             for name, effect in found
@@ -128,7 +128,8 @@ class Search:
         named = self.question.named
         if not named or not self._counts(named):
             return []
-        return [_without(names) for names in self._untried([(name,) for name in self.question.likely])]
+        others = [(name,) for name in self.question.likely if name not in named]
+        return [_without(names) for names in self._untried(others)]
 
     def _against(self) -> Finding:
         """Return how far those named do not count."""
@@ -189,7 +190,8 @@ class Search:
         q = self.question
         guess = self.culprits or q.named or (q.likely if q.wait != "other" else ())
         if guess not in self._offered:
-            self._offered[guess] = candidates(q.spec, q.wait, q.disk, guess, q.stalled)
+            disks = [q.spec.disk_of(load) for load in (*guess, q.load) if load in q.spec.load]
+            self._offered[guess] = candidates(q.spec, q.wait, q.disk or disks[0], guess, q.stalled)
         known = {item.settings for item, _ in self.tried}
         return [item for item in self._offered[guess] if item.settings not in known]
 

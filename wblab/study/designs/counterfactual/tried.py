@@ -189,7 +189,7 @@ def question_of(run: Run, group: Group) -> Question:
         likely=(*likely, *spec.agent),
         others=tuple(name for name in others if name not in likely),
         wait=_WAITS.get(chain.end, "limit" if chain.links[-1][1] == _THROTTLED else "other"),
-        disk=disk or _disk(spec, named[0] if named else pause.load),
+        disk=disk,
         is_own=pause.load in whose,
         names_limit=bool(request and request.is_limited),
     )
@@ -200,10 +200,6 @@ def _who(spec: Spec, party: str) -> tuple[str, ...]:
     names = [name.removeprefix(AGENT).partition("'s ")[0] for name in party.removeprefix(READ).split(" and ")]
     known = {each[:_COMM]: each for each in (*spec.agent, *spec.load)}
     return tuple(dict.fromkeys(known[name[:_COMM]] for name in names if name[:_COMM] in known))
-
-
-def _disk(spec: Spec, name: str) -> str:
-    return spec.disk_of(name) if name in spec.load else spec.first_disk
 
 
 def _kernel(run: Run, resolve: KernelResolver) -> Kernel:

@@ -180,7 +180,7 @@ def _became(effect: Effect) -> str:
 def _became_all(effect: Effect) -> str:
     """Return the pause before and after a setting, and the longest pause of the same loads where that differs."""
     at_least = "at least " if effect.is_cut and effect.longest_ns >= effect.pause_ns else ""
-    if effect.longest_was_ns <= effect.was_ns:  # the pause at hand was the longest: so is what is left
+    if effect.longest_was_ns <= 1.05 * effect.was_ns:  # the pause at hand was the longest: so is what is left
         return f"{duration(effect.was_ns)} became {at_least}{duration(effect.left_ns)}"
     longest = f"{duration(effect.longest_was_ns)} became {at_least}{duration(effect.longest_ns)}"
     return f"{_became(effect)}; the longest pause of these loads, {longest}"

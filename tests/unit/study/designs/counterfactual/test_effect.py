@@ -8,7 +8,7 @@ from support.runs import MS, S, write_run
 from wblab.analysis.runs.run import read_run
 from wblab.analysis.why.explain import Explanation
 from wblab.core.errors import InputError
-from wblab.study.designs.counterfactual.effect import effect
+from wblab.study.designs.counterfactual.effect import Effect, effect
 from wblab.study.designs.counterfactual.row import Row, row_of
 
 BOUND_NS = 300 * MS
@@ -35,6 +35,13 @@ def of(*pauses, end_ns=30 * S, mw1=()):
 def test_verdicts_on_the_pause_and_on_all(pauses, of_pause, of_all, left_ns):
     found = of(*pauses)
     assert (found.of_pause, found.of_all, found.pause_ns) == (of_pause, of_all, left_ns)
+
+
+@pytest.mark.parametrize(
+    ("left_s", "longest_s", "verdict"), [(0, 20, "ends"), (0, 19, "ends"), (0, 30, "moves"), (10, 1, "unchanged")]
+)
+def test_a_longer_pause_of_another_cause_may_stay_but_not_grow(left_s, longest_s, verdict):
+    assert Effect(10 * S, BOUND_NS, left_s * S, longest_s * S, 20 * S).of_all == verdict
 
 
 def test_a_pause_of_another_stalled_load_counts_for_a_remedy():
