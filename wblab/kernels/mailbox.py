@@ -14,15 +14,18 @@ from pathlib import Path
 
 from wblab.core.errors import InputError
 from wblab.core.files import read_bytes
-from wblab.kernels.patches import Patch
+from wblab.kernels.patches import Patch, is_inside
 
 SUFFIXES = (".patch", ".diff", ".mbox", ".mbx", ".eml")
 _MOST_BYTES = 64 << 20
-# How a message begins in a mailbox: git mailsplit looks for the same, so a body's "From here on" begins none.
-_BEGINS = re.compile(rb"^From \S+ .*\d\d:\d\d(?::\d\d)? .*\d{4}.*\r?$", re.MULTILINE)
+# How a message begins in a mailbox, in a line that is not long: git mailsplit looks for the same, so a body's "From
+# here on" begins none.
+_BEGINS = re.compile(rb"^From [^\n]{1,400}$", re.MULTILINE)
+_BEGINS_WITH = re.compile(rb"From \S+ .*\d\d:\d\d(?::\d\d)? .*\d{4}.*\r?")
 _HUNK = re.compile(rb"@@ -\d+(?:,(\d+))? \+\d+(?:,(\d+))? @@")
 _HAS_DIFF = re.compile(rb"^--- \S.*\n\+\+\+ \S", re.MULTILINE)
 _TAGS = re.compile(r"^(?:\s*(?:\[[^\]]*\]|(?i:re|fwd):))*\s*")  # [PATCH v2 1/3], as git am drops it
+_MOST_SUBJECT = 4000  # letters that are read: an encoded one of many parts takes its time
 _LONGEST_NAME = 52  # letters of a subject in a name, as git format-patch has it
 
 
@@ -63,7 +66,7 @@ def _messages(path: Path) -> Iterator[tuple[Path, Message, bytes, int]]:
         changed_ns = path.stat().st_mtime_ns
     except OSError as error:
         raise InputError(f"cannot read {path}: {error.strerror or error}") from None
-    starts = [match.start() for match in _BEGINS.finditer(content)]
+    starts = [match.start() for match in _BEGINS.finditer(content) if _BEGINS_WITH.fullmatch(match[0])]
     for start, end in zip([0, *starts], [*starts, len(content)], strict=True):
         message = message_from_bytes(content[start:end])
         text = _text(message, content[start:end])
@@ -87,13 +90,13 @@ def _patch(number: int, path: Path, message: Message, text: bytes, changed_ns: i
 
 def _subject(message: Message) -> str:
     """Return what a message is about, in one line without its tags; empty if it has no subject."""
-    given = message["Subject"]
-    if given is None:
+    if message["Subject"] is None:
         return ""
+    given = str(message["Subject"])[:_MOST_SUBJECT]
     try:
-        decoded = str(make_header(decode_header(str(given))))
+        decoded = str(make_header(decode_header(given)))
     except (LookupError, UnicodeError):  # an unknown or wrong character set
-        decoded = str(given)
+        decoded = given
     return _TAGS.sub("", " ".join(decoded.split()))
 
 
@@ -126,5 +129,5 @@ def _name(line: bytes) -> str:
 
 def touched(diff: bytes) -> set[str]:
     """Return the files that a diff reads or writes: changed, created, removed, renamed."""
-    heads = re.findall(rb"^(?:---|\+\+\+) [^/\s]+/(\S+)|^(?:rename|copy) (?:from|to) (\S+)", diff, re.MULTILINE)
-    return {name.decode(errors="replace") for pair in heads for name in pair if name}
+    heads = re.findall(rb"^(?:---|\+\+\+) [^/\s]+/+(\S+)|^(?:rename|copy) (?:from|to) (\S+)", diff, re.MULTILINE)
+    return {path for pair in heads for name in pair if name and is_inside(path := name.decode(errors="replace"))}

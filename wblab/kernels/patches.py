@@ -11,6 +11,14 @@ from pathlib import Path
 from wblab.core.errors import WblabError
 from wblab.kernels.patchlist import PatchFile
 
+# As patch(1) reads it: several slashes are one.
+_CHANGED = r"^\+\+\+ [^/\s]+/+(\S+)"
+
+
+def is_inside(name: str) -> bool:
+    """Whether a path of a patch leads to a file of the tree, and not out of it."""
+    return not name.startswith("/") and ".." not in name.split("/")
+
 
 @dataclass(frozen=True)
 class Patch:
@@ -28,8 +36,8 @@ class Patch:
 
     @property
     def touches(self) -> tuple[str, ...]:
-        """The files that the patch changes or creates, relative to the tree."""
-        return tuple(re.findall(r"^\+\+\+ [^/\s]+/(\S+)", self.data.decode(errors="replace"), re.MULTILINE))
+        """The files that the patch changes or creates, relative to the tree: none is outside it."""
+        return tuple(filter(is_inside, re.findall(_CHANGED, self.data.decode(errors="replace"), re.MULTILINE)))
 
 
 def read(file: PatchFile) -> Patch:
@@ -52,9 +60,11 @@ def push(tree: Path, patches: Sequence[Patch], source: str) -> None:
         if done.returncode:
             why = failure(done.stdout.decode(errors="replace"))
             raise WblabError(f"{patch.name} does not apply to {source}: {why}; refresh {patch.path} for this source")
+    root = Path(os.path.realpath(tree))
     for name, time_ns in times_ns.items():
-        if (tree / name).exists():
-            os.utime(tree / name, ns=(time_ns, time_ns))
+        file = root / name
+        if file.is_file() and not file.is_symlink() and file.resolve().is_relative_to(root):
+            os.utime(file, ns=(time_ns, time_ns), follow_symlinks=False)
 
 
 MOST_FUZZ = 2  # lines of context that may differ; the default of patch(1), which `push` uses

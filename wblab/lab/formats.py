@@ -25,6 +25,7 @@ NOISY_MARK = ".noisy"  # in the name of a matrix's run
 COLUMNS = ("run", "load", "kind", "metric", "value")  # of the table, beside the axes, cell and seed
 ROW_COLUMNS = ("digest", "kernel_build", "cpu", "made_with", "wall_s")  # of rows, beside the same and the metrics
 OF_LOAD, KIND = ":", "kind"  # a row's column LOAD:METRIC has a metric of a load, LOAD:kind the load's kind
+DIGESTS = "digests.json"  # of a part of a study: what its runs were when they were made
 BISECTION_RECORD, BISECTION_LOG = "bisect.json", "git-bisect.log"
 # The directory of an exploration is that of a matrix, with these in it.
 DESIGN, ANALYSED, EXPLORED = "design.json", "analysis.json", "exploration.html"
@@ -90,6 +91,7 @@ PROGRESS = Format("a student's folder", 1, ("lesson",), most_bytes=1 << 20)
 CLAIMED = Format("the verdicts of a finding", 1, ("verdicts",), most_bytes=1 << 20)
 ANALYSIS = Format("the analysis of an exploration", 1, ("analysis",))
 LOOKS = "looks"  # key of a study's `about`: the number of looks that decided how many seeds it has
+SEALED = Format("a part of a study", 1, ("digests",), most_bytes=64 << 20)
 COMPARISON = Format("what 'wblab compare --json' printed", 2, ("compare",))
 
 

@@ -26,6 +26,7 @@ PROGRESS, ANSWER, READ = "progress.json", "answer.toml", "lesson.md"
 RUNS = "exp"
 _HEAD = formats.PROGRESS.head().keys()
 _MOST_BYTES = 1 << 16
+_MOST_LETTERS = 100  # of a name
 _AT_LINE = re.compile(r"at line ([0-9]+)")
 _QUOTES = "\"'\u201c\u201d\u2018\u2019"
 _BARE = re.compile(r"([\w.-]+) *= *([^\[{#]*?) *(?:#.*)?")
@@ -99,7 +100,9 @@ class Folder:
         with self._held() as directory:
             content = formats.PROGRESS.read(through(directory) / PROGRESS)
         try:
-            return from_table(State, {key: value for key, value in content.items() if key not in _HEAD}, exact=True)
+            state = from_table(State, {key: value for key, value in content.items() if key not in _HEAD}, exact=True)
+            check_names(state.student, state.course)
+            return state
         except InputError as error:
             raise InputError(f"{self.path / PROGRESS}: {error}") from None
 
@@ -246,6 +249,13 @@ def _mistake(text: str, error: str) -> str:
     if place and (bare := _BARE.fullmatch(line)):
         return f'line {place[1]}: write the value between quotes: {bare[1]} = "{bare[2].strip(_QUOTES)}"'
     return f"{error}: {line}" if line else error
+
+
+def check_names(student: str, course: str) -> None:
+    """Raise InputError for names that are too long for a line."""
+    for what, name in (("student", student), ("course", course)):
+        if len(name) > _MOST_LETTERS:
+            raise InputError(f"{what}: the name has {len(name)} letters, more than {_MOST_LETTERS}: shorten it")
 
 
 def blank(lesson: Lesson, student: Student) -> str:

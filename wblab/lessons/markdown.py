@@ -2,11 +2,13 @@
 
 import re
 from collections.abc import Iterator
+from itertools import groupby
 
 from markdown_it import MarkdownIt
 from markdown_it.token import Token
 
 _LOWEST = 6  # of headings
+_SPAN = re.compile(r"(?<![`\\])(`+)(?!`)(?:.*?[^`])\1(?!`)")  # code between backquotes
 _GOES_ON = re.compile(r"\|\s*\n\s*")
 
 
@@ -49,15 +51,35 @@ def for_jupyter(text: str) -> str:
     for token in tokens(text):
         if token.type in ("code_block", "fence") and token.map:
             code |= set(range(*token.map))
-    return "\n".join(line if number in code else _plain(line) for number, line in enumerate(lines))
+    shown: list[str] = []
+    for is_prose, group in groupby(enumerate(lines), lambda item: item[0] not in code and bool(item[1].strip())):
+        found = [line for _, line in group]
+        shown += _plain(found) if is_prose else found
+    return "\n".join(shown)
 
 
-def _plain(line: str) -> str:
-    """Return a line of prose with what Jupyter would act on escaped, but in code between backquotes."""
-    parts = line.split("`")
-    for place in range(0, len(parts), 2):  # the others are code
-        parts[place] = parts[place].replace("&", "&amp;").replace("<", "&lt;").replace("$", "\\$").replace("![", "!\\[")
-    return "`".join(parts)
+def _plain(lines: list[str]) -> list[str]:
+    """Return lines of prose, between empty ones, with what Jupyter would act on escaped, but in code in backquotes.
+
+    A backquote without its fellow in its line may make code of what follows, or prose of it: then nothing is code.
+    """
+    is_clear = not any("`" in _SPAN.sub("", line) for line in lines)
+    return ["".join(_escaped(*part) for part in _parts(line, is_clear)) for line in lines]
+
+
+def _parts(line: str, is_clear: bool) -> Iterator[tuple[str, bool]]:
+    """Yield the parts of a line, each with whether it is code."""
+    end = 0
+    for span in _SPAN.finditer(line) if is_clear else ():
+        yield from ((line[end : span.start()], False), (span[0], True))
+        end = span.end()
+    yield line[end:], False
+
+
+def _escaped(text: str, is_code: bool) -> str:
+    if is_code:
+        return text
+    return text.replace("&", "&amp;").replace("<", "&lt;").replace("$", "\\$").replace("![", "!\\[")
 
 
 def _parser() -> MarkdownIt:

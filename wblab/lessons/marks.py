@@ -3,6 +3,7 @@
 import csv
 import io
 import json
+import re
 from collections.abc import Sequence
 from xml.etree import ElementTree
 
@@ -11,7 +12,8 @@ from wblab.lessons.grade import LONGEST, Graded
 
 _HEAD = ("folder", "student", "course", "lesson", "question", "outcome", "says", "for a person to read", "note")
 _KINDS = {"right": "", "wrong": "failure", "missing": "failure", "kept": "skipped", "read": "skipped"}
-_FORMULAS = ("=", "+", "-", "@")  # how a cell begins that a spreadsheet would compute
+# How a cell begins that a spreadsheet would compute, also in full width. In some countries a semicolon begins a cell.
+_FORMULA = re.compile("(^|;\\s*)(?=[=+\\-@\uff1d\uff0b\uff0d\uff20])")
 
 
 def as_csv(found: Sequence[Graded]) -> str:
@@ -96,5 +98,4 @@ def as_gradescope(found: Sequence[Graded]) -> str:
 
 def _cell(text: str) -> str:
     """Return a text as a cell that is no formula and fits on a line."""
-    plain = printable(text)
-    return f"'{plain}" if plain.startswith(_FORMULAS) else plain
+    return _FORMULA.sub(r"\1'", printable(text))

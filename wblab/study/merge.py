@@ -11,7 +11,7 @@ from wblab.lab.formats import DESIGN, TRIED
 from wblab.lab.progress import Report, silent
 from wblab.study.cells import Cell, run_name
 from wblab.study.inputs import different, reason
-from wblab.study.made import Made, made_of
+from wblab.study.made import Made, check_sealed, made_of
 from wblab.study.plan import Plan
 from wblab.study.store import Store, pack
 
@@ -52,6 +52,8 @@ def merge(paths: Sequence[Path], results: Path, report: Report = silent) -> Stor
         plan, beside = _common(parts)
         for part in parts:
             stack.enter_context(part.locked())
+        for part in parts:
+            check_sealed(part)
         runs = dict(_once(parts, report))
         merged = Store.create(results, plan, parts[0].kernels, beside)
         with merged.held():
@@ -115,4 +117,13 @@ def _fill(merged: Store, runs: Mapping[str, Made], report: Report) -> None:
     for place, (name, made) in enumerate(runs.items()):
         report(place / len(runs), name)
         if made.directory:
-            merged.done(*there[name], merged.keep(*there[name], pack(made.directory)))
+            try:
+                kept = merged.keep(*there[name], pack(made.directory))
+            except WblabError as error:
+                reason = (
+                    str(error)
+                    .replace("the worker ran a different", "it has another")
+                    .replace("the worker sent", "it has")
+                )
+                raise InputError(f"{name} of {made.study} cannot be merged: {reason.partition(':')[0]}") from None
+            merged.done(*there[name], kept)

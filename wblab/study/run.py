@@ -20,6 +20,7 @@ from wblab.study.cells import Cell, run_name
 from wblab.study.cluster import Cluster
 from wblab.study.following import Done, Failed, Following
 from wblab.study.forked import forked
+from wblab.study.made import seal
 from wblab.study.store import Store
 from wblab.study.workers import Workers
 
@@ -215,6 +216,8 @@ def run_missing(
         return Runner(store, workers, report, wanted, following).run()
     finally:
         store.write_tables()
+        if store.plan.shard:
+            seal(store)
 
 
 def run_store(

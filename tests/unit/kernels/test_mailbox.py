@@ -2,6 +2,7 @@
 
 import base64
 import subprocess
+import time
 
 import pytest
 from support.patchtexts import PATCH, SECOND
@@ -64,6 +65,18 @@ def test_what_holds_no_patch_is_refused(tmp_path):
     (tmp_path / "empty.mbox").write_text(mailbox())
     with pytest.raises(InputError, match="holds no patch"):
         read_patches(tmp_path / "empty.mbox")
+
+
+@pytest.mark.parametrize(
+    "line", ["From a " + "00:00 " * 400_000, "Subject: " + "=?" * 400_000, "From a 00:00 " + "0" * 2_000_000]
+)
+def test_a_long_line_takes_no_long_time(tmp_path, line):
+    (tmp_path / "a.mbox").write_text(
+        f"From a Mon Sep 17 00:00:00 2001\n{line}\n\n--- a/x\n+++ b/x\n@@ -1 +1 @@\n-a\n+b\n"
+    )
+    before_s = time.process_time()
+    assert len(read_patches(tmp_path / "a.mbox")) == 1
+    assert time.process_time() - before_s < 10  # it took hours
 
 
 def test_only_hunks_count_as_changes():

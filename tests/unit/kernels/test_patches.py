@@ -1,5 +1,6 @@
 import os
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -35,6 +36,23 @@ def test_patches_apply_in_order_and_leave_the_original_alone(tree: Path, tmp_pat
     assert "return 0" in (tree / "hello.c").read_text()
     assert sorted(path.name for path in copy.iterdir()) == ["Makefile", "arch", "hello.c", "new"]
     assert given[2].touches == ("new/moon.c",)
+
+
+@pytest.mark.parametrize("way", ["b//{out}", "b/../{name}/file", "b/out/file", "b/link"])
+def test_no_patch_sets_times_outside_of_the_tree(tree: Path, tmp_path: Path, read: Read, way: str) -> None:
+    outside = tmp_path / "outside"
+    outside.mkdir()
+    (outside / "file").write_text("x\n")
+    os.utime(outside / "file", ns=(1, 1))
+    (tree / "out").symlink_to(outside)
+    (tree / "link").symlink_to(outside / "file")
+    named = way.format(out=outside / "file", name=f"../{outside.name}")
+    text = f"{PATCH}\n--- a/none\n+++ {named}\n"
+    given = read(text)
+    assert all(patches.is_inside(name) for name in given[0].touches)
+    with suppress(WblabError):
+        patches.push(tree, given, "here")
+    assert (outside / "file").stat().st_mtime_ns == 1
 
 
 def test_a_patched_file_has_the_newer_time_of_file_and_patch(tree: Path, read: Read) -> None:

@@ -11,6 +11,7 @@ import pytest
 import tomli_w
 from support.closed import as_ordinary_user, room
 
+from wblab.cli import main
 from wblab.core.errors import InputError
 from wblab.lab.progress import silent
 from wblab.lessons import marks
@@ -153,6 +154,23 @@ def test_names_are_cells_and_no_formulas(handed_in, graded):
     rows = list(csv.DictReader(StringIO(marks.as_csv(found))))
     assert {row["student"] for row in rows} == {"'=cmd()", "a\\nb\\x1b"}
     assert len(ElementTree.fromstring(marks.as_junit(found))) == 2
+
+
+@pytest.mark.parametrize("text", ["=1+1", "\uff1d1+1", "\uff0d1", "@a", "+1", "a;=1+1", "a; -1", "a;\uff201"])
+def test_no_cell_is_a_formula_whatever_separates_cells(text):
+    (row,) = csv.reader(StringIO(marks.as_csv([Graded(text, Student("a"), "l")]).splitlines()[1]))
+    for cell in (part for separator in (",", ";") for part in row[0].split(separator)):
+        assert not cell.strip().startswith(("=", "+", "-", "@", "\uff1d", "\uff0b", "\uff0d", "\uff20"))
+
+
+def test_a_name_too_long_for_a_line_is_a_note(handed_in, graded, tmp_path):
+    path = handed_in("ada")
+    text = (path / PROGRESS).read_text()
+    (path / PROGRESS).write_text(text.replace('"ada"', json.dumps("a" * 500)))
+    (found,) = graded(path)
+    assert found.failed
+    assert "the name has 500 letters, more than 100: shorten it" in found.note
+    assert main(["lesson", "start", "1", "--student", "a" * 101, "--dir", str(tmp_path / "new")]) == 2
 
 
 def test_marks_have_a_case_for_each_question(handed_in, graded):

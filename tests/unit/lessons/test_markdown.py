@@ -42,6 +42,27 @@ def test_code_is_found():
     assert list(code_lines(found)) == ["wblab why", "wblab pauses", "`no`"]
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        "a ` ![x](https://example.org/x.png)",
+        "a `` ![x](https://example.org/x.png) ` b",
+        "a ` b\n` ![x](https://example.org/x.png) `",
+        "`a`` ![x](https://example.org/x.png) ``` b",
+        "\\` ![x](https://example.org/x.png) `",
+        "> a `\n> ![x](https://example.org/x.png)",
+    ],
+)
+def test_a_backquote_without_its_fellow_hides_no_picture(text):
+    assert "![" not in for_jupyter(text)
+
+
+def test_code_in_backquotes_stays_as_it_is():
+    for text in ("`<$a>`", "`` ` <b> ``", "a `<b>` and `$c`", "`a`\n`<b>`"):
+        assert for_jupyter(text) == text
+    assert for_jupyter("a ` <b>\n\n`<c>`") == "a ` &lt;b>\n\n`<c>`"
+
+
 def test_jupyter_shows_no_formula_html_or_picture():
     text = "a $1 and $2 <b> `<$x>` ![y](z) &lt;\n\n    $HOME <code>\n"
     assert for_jupyter(text) == "a \\$1 and \\$2 &lt;b> `<$x>` !\\[y](z) &amp;lt;\n\n    $HOME <code>\n"

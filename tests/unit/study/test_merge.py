@@ -1,15 +1,18 @@
 """Parts of a study, put together."""
 
+import json
 from dataclasses import replace
 
+import numpy as np
 import pytest
+from pyarrow.parquet import read_table, write_table
 
 from wblab.analysis.runs.digest import digest
 from wblab.analysis.runs.run import read_run
 from wblab.core.errors import InputError
 from wblab.lab.formats import DESIGN
 from wblab.study.designs.repeat.audit import audit_plan, chosen, judged, lines
-from wblab.study.made import made_of
+from wblab.study.made import made_of, seal
 from wblab.study.merge import DifferError, merge
 from wblab.study.shard import Shard
 from wblab.study.store import Store
@@ -78,6 +81,40 @@ def test_a_difference_is_named_and_nothing_merged(make_part, tmp_path):
     assert "2-bfq-none-s3" in str(difference)
     assert "other processors" in str(difference)
     assert not (tmp_path / "out").exists()
+
+
+def test_a_run_that_was_changed_is_not_merged(make_part, tmp_path, monkeypatch):
+    """Also if it is the only one of its name: a part carries its digests."""
+    parts = [make_part(number, 2) for number in (1, 2)]
+    for part in parts:
+        seal(part)
+    name = sorted(made.name for made in made_of(parts[1]))[0]
+    merge([part.path for part in parts], tmp_path / "merged")
+    if parts[1].keeps_rows:
+        path = next((parts[1].path / "rows").glob("*.parquet"))
+        table = read_table(path)
+        column = table.column_names.index("wall_s")
+        write_table(table.set_column(column, "wall_s", [[wall_s + 1 for wall_s in table["wall_s"].to_pylist()]]), path)
+    else:
+        path = next((parts[1].runs / name).glob("load.*.npy"))
+        times = np.load(path)
+        np.save(path, times + np.arange(len(times)))
+    with pytest.raises(InputError, match=f"{name} of {parts[1].path} was changed after it was made"):
+        merge([part.path for part in parts], tmp_path / "again")
+    assert not (tmp_path / "again").exists()
+
+
+def test_a_run_of_another_spec_is_named(make_part, tmp_path):
+    part = make_part()
+    if part.keeps_rows:
+        return
+    name = "0-none-s1" if (part.runs / "0-none-s1").exists() else sorted(path.name for path in part.runs.iterdir())[0]
+    record = part.runs / name / "experiment.json"
+    content = json.loads(record.read_text())
+    content["spec"]["memory"] = content["spec"]["memory"] + (1 << 20)
+    record.write_text(json.dumps(content))
+    with pytest.raises(InputError, match=f"{name} of {part.path} cannot be merged: it has another spec"):
+        merge([part.path], tmp_path / "again")
 
 
 def test_parts_stay_as_they_are(make_part, tmp_path):

@@ -28,7 +28,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def _start(arguments: argparse.Namespace) -> None:
-    from wblab.lessons.folder import State
+    from wblab.lessons.folder import State, check_names
     from wblab.lessons.lesson import find
     from wblab.lessons.place import Place, lessons_of
 
@@ -44,6 +44,7 @@ def _start(arguments: argparse.Namespace) -> None:
                 raise InputError(f"{option} {given}: {where.path} is of {known or 'none'}: give another --dir")
     else:
         chosen = str(arguments.set.resolve()) if arguments.set else ""
+        check_names(arguments.student or "", arguments.course or "")
         state = State(arguments.student or getpass.getuser(), arguments.course or "", chosen)
     known_lessons = lessons_of(state.set)
     lesson = find(arguments.lesson, known_lessons)

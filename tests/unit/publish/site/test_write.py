@@ -1,7 +1,11 @@
 """A site replaces an earlier one, and nothing else."""
 
+import os
+import signal
+
 import pytest
 
+from wblab.core.child import fork_child
 from wblab.core.errors import InputError, WblabError
 from wblab.publish.site.page import File
 from wblab.publish.site.write import MARK, write
@@ -20,6 +24,28 @@ def test_a_site_is_written_and_replaced(tmp_path):
     assert held(out) == ["index.html", MARK]
     assert held(tmp_path) == ["site/index.html", f"site/{MARK}"]  # nothing is left beside it
     assert out.stat().st_mode & 0o777 == 0o755
+
+
+def test_what_a_killed_process_left_is_removed_and_no_other_s_work(tmp_path):
+    read, written = os.pipe()
+
+    def work():
+        for number in range(2):
+            yield File(f"{number}.html", b"x")
+            os.write(written, b"x")
+            signal.pause()
+
+    pid = fork_child(lambda: write(tmp_path / "site", work()))
+    os.read(read, 1)
+    (there,) = tmp_path.iterdir()
+    write(tmp_path / "site", ONE)  # while the other one is still at it
+    assert sorted(path.name for path in tmp_path.iterdir()) == sorted(["site", there.name])
+    os.kill(pid, signal.SIGKILL)
+    os.waitpid(pid, 0)
+    write(tmp_path / "site", ONE)
+    assert [path.name for path in tmp_path.iterdir()] == ["site"]
+    os.close(read)
+    os.close(written)
 
 
 def test_an_empty_directory_is_a_place(tmp_path):
