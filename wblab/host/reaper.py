@@ -10,6 +10,7 @@ The reaper is a child of a guard, which does the same should the reaper be kille
 the guard is. So nothing is left of a command, however hostile, unless the holder, the reaper and the guard are killed.
 """
 
+import gc
 import json
 import os
 import select
@@ -244,7 +245,11 @@ def place(descriptors: dict[int, int]) -> None:
 
 
 def close_all_but(kept: Collection[int]) -> None:
-    """Close all file descriptors but some."""
+    """Close all file descriptors but some.
+
+    Objects of before a fork that are garbage now would close their numbers later, when others have them: they are kept.
+    """
+    gc.freeze()
     for number in map(int, os.listdir("/proc/self/fd")):
         if number not in kept:
             with suppress(OSError):  # that of the listing itself

@@ -1,5 +1,6 @@
 """Local workers: a limited number at once, and none is left after the command, however it ends."""
 
+import gc
 import os
 import signal
 import subprocess
@@ -119,3 +120,23 @@ def test_an_exception_in_the_parent_ends_all_workers(tmp_path):
 
 def children() -> str:
     return Path(f"/proc/self/task/{os.getpid()}/children").read_text()
+
+
+def test_garbage_of_the_parent_closes_nothing_in_a_worker(tmp_path):
+    garbage = [(tmp_path / str(number)).open("w") for number in range(8)]
+    garbage.append(garbage)  # a cycle: it is collected some time, here in the worker
+
+    def files(job):
+        mine = [os.open(tmp_path, os.O_RDONLY) for _ in range(16)]
+        gc.collect()
+        return [os.fstat(number).st_ino for number in mine].count(os.stat(tmp_path).st_ino)
+
+    gc.disable()
+    del garbage
+    try:
+        with forked(1, files, str) as workers:
+            workers.give("job", 1)
+            assert all_of(workers, 1) == {"job": 16}
+    finally:
+        gc.enable()
+        gc.collect()

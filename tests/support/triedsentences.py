@@ -1,0 +1,64 @@
+"""The first sentence of `wblab why` on a random experiment, and whether trials on the run agree with it."""
+
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+from wblab.analysis.runs.pauses import DEFAULT_BOUND_NS
+from wblab.analysis.runs.run import read_run
+from wblab.analysis.why.explanations import explanations
+from wblab.host.recorded import RunFailedError
+from wblab.host.limits import Limits
+from wblab.host.request import ready
+from wblab.host.run import run_experiment
+from wblab.kernels import KernelResolver
+from wblab.lab.specfile import spec_of
+from wblab.report.whyanswer import groups, sentence
+from wblab.study.designs.counterfactual.tried import Terms, try_on_run
+
+from .randomspecs import table
+
+_LIMITS = Limits(wall_s=600, silence_s=300)
+_LONGEST_S = 600
+
+
+@dataclass(frozen=True)
+class TriedSentence:
+    """finding: as `Search.finding`; "no pause" without one, "no run" if it failed, "not tried" if trials cannot be made.
+
+    says: the sentence, or why there is none. trials: whom trials left out, and what became of the pause.
+    """
+
+    number: int
+    finding: str
+    says: str = ""
+    named: Sequence[str] = ()
+    culprits: Sequence[str] = ()
+    trials: Sequence[str] = ()
+
+
+def tried_sentence(number: int, resolve: KernelResolver) -> TriedSentence:
+    """Make the random experiment of a number, and try its first sentence. Leaves nothing behind."""
+    with TemporaryDirectory() as place:
+        try:
+            made = run_experiment(ready(spec_of(table(number), exact=False), resolve), Path(place, "exp"), limits=_LIMITS)
+        except RunFailedError as error:
+            return TriedSentence(number, "no run", str(error))
+        run = read_run(made.directory)
+        found = groups([item.explanation for item in explanations(run, "", DEFAULT_BOUND_NS)])
+        if not found:
+            return TriedSentence(number, "no pause")
+        says = sentence(found[0])
+        terms = Terms(Path(place, "tried"), resolve, time.monotonic() + _LONGEST_S, DEFAULT_BOUND_NS)
+        tried = try_on_run(run, found[0], terms, is_brief=True)
+        if tried.search is None:
+            return TriedSentence(number, "not tried", f"{says} ({tried.why_not})")
+        search = tried.search
+        trials = [
+            f"without {', '.join(item.names)}: {effect.was_ns / 1e9:.2f} s became {effect.pause_ns / 1e9:.2f} s {effect.failure}"
+            for item, effect in search.effects.items()
+            if hasattr(item, "names")
+        ]
+        return TriedSentence(number, search.finding, says, search.question.named, search.culprits, trials)
