@@ -3,8 +3,10 @@
 import pytest
 
 from wblab.analysis.why.account import CUT_OFF
+from wblab.analysis.why.charges import MAPPER
 from wblab.analysis.why.explain import explain
 from wblab.analysis.why.recorded import read_recorded
+from wblab.report.whybehind import culprit
 
 BOUND_NS = 300_000_000
 NO_L2 = "load.l2.size=4KiB"
@@ -169,3 +171,15 @@ def test_dirty_data_for_another_disk_is_reported_with_that_disk(shared_lab):
     (cause,) = longest.causes[:1]
     assert (cause.kind, cause.disk) == ("throttled", "the disk *fast*")
     assert cause.places["the disk *slow*"] > 0.9 * sum(cause.places.values())
+
+
+def test_a_mapper_that_adds_2_ms_is_not_blamed_for_seconds_behind_others(shared_lab):
+    delayed = (
+        "disk={a={size='130MiB', filesystem='none', model='device', write_bps='1MiB/s', queue={wbt_lat_usec=0}}, "
+        "top={filesystem='ext4', model='delay', on=['a'], delay='2ms'}}"
+    )
+    items = explained(shared_lab, "w1", "base-device", delayed, NO_L2)
+    longest = max(items, key=lambda item: item.pause_ns)
+    assert longest.pause_ns > 10 * BOUND_NS
+    assert culprit(longest)[0].party == "l1"
+    assert sum(one.time_ns for one in longest.charges if one.layer == MAPPER) < longest.pause_ns / 10

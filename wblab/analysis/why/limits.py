@@ -84,7 +84,9 @@ def holds_of(run: Run, recorded: Recorded, row: int, since_ns: int = NEVER) -> l
         return []
     found, at_ns = [], handed_ns
     if handed_ns + _AT_ONCE_NS < mapped_ns <= queued_ns:
-        found.append(_mapper(run, recorded, row, handed_ns, mapped_ns))
+        found.append(held := _mapper(run, recorded, row, handed_ns, mapped_ns))
+        if held.end_ns < mapped_ns:  # its worker passes I/O on one by one, and waits for a place in the queue below
+            found.append(Hold(QUEUE, _FULL, held.end_ns, mapped_ns))
         at_ns = mapped_ns
     if at_ns + _AT_ONCE_NS < queued_ns:
         found.append(_queue(run, recorded, row, at_ns, queued_ns))
@@ -176,7 +178,7 @@ def _mapper(run: Run, recorded: Recorded, row: int, start_ns: int, end_ns: int) 
             disk = run.spec.disk[name] if isinstance(run.spec, Spec) else None
             if disk and disk.model == "delay":
                 words = f"by the disk *{name}*, which adds {format_time(disk.delay)} to each request (dm-delay)"
-                return Hold(MAPPER, words, start_ns, end_ns)
+                return Hold(MAPPER, words, start_ns, min(end_ns, start_ns + disk.delay + _AT_ONCE_NS))
         return Hold(MAPPER, f"by {device} (device mapper)", start_ns, end_ns)
     slept = _rows(recorded, recorded.offcpu.stack, _SUSPENDS)
     slept = slept[recorded.offcpu.ts_ns[slept] <= end_ns]
