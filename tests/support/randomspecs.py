@@ -61,7 +61,11 @@ def _disks(draw: Random) -> dict[str, Any]:
             upper = {"model": "delay", "on": ["below"], "delay": f"{draw.choice([2, 10, 40])}ms"}
             return {"below": lower, "top": upper | {"filesystem": _of(draw, lower)}}
         other = lower | {"write_bps": draw.choice(_RATES)}
-        return {"below": lower, "below2": other, "top": {"model": "raid1", "on": ["below", "below2"], "filesystem": "ext4"}}
+        return {
+            "below": lower,
+            "below2": other,
+            "top": {"model": "raid1", "on": ["below", "below2"], "filesystem": "ext4"},
+        }
     disks = {"d0": _hardware(draw)}
     if draw.random() < 0.35:
         disks["d1"] = _hardware(draw)
@@ -120,7 +124,9 @@ def _innocent(draw: Random, name: str) -> dict[str, Any]:
     kind = draw.choice(["write", "multiwrite", "syncwrite", "commit", "syncfs", "read", "mapped", "loop", "repeat"])
     load: dict[str, Any] = {"kind": kind, "idle": idle}
     if kind == "repeat":
-        program = draw.choice([_WRITER.format(file=name, size=4096, sync="fsync"), _LOCKER.format(file=name, size=4096)])
+        program = draw.choice(
+            [_WRITER.format(file=name, size=4096, sync="fsync"), _LOCKER.format(file=name, size=4096)]
+        )
         return load | {"argv": ["python3", "-c", program]}
     if kind != "syncfs":
         load["file"] = name

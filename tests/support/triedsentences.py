@@ -9,13 +9,15 @@ from tempfile import TemporaryDirectory
 from wblab.analysis.runs.pauses import DEFAULT_BOUND_NS
 from wblab.analysis.runs.run import read_run
 from wblab.analysis.why.explanations import explanations
-from wblab.host.recorded import RunFailedError
 from wblab.host.limits import Limits
+from wblab.host.recorded import RunFailedError
 from wblab.host.request import ready
 from wblab.host.run import run_experiment
 from wblab.kernels import KernelResolver
 from wblab.lab.specfile import spec_of
+from wblab.report.quantities import duration
 from wblab.report.whyanswer import groups, sentence
+from wblab.study.designs.counterfactual.search import Without
 from wblab.study.designs.counterfactual.tried import Terms, try_on_run
 
 from .randomspecs import table
@@ -26,9 +28,9 @@ _LONGEST_S = 600
 
 @dataclass(frozen=True)
 class TriedSentence:
-    """finding: as `Search.finding`; "no pause" without one, "no run" if it failed, "not tried" if trials cannot be made.
+    """finding: as `Search.finding`; "no pause", "no run" if that failed, "not tried" if trials cannot be made.
 
-    says: the sentence, or why there is none. trials: whom trials left out, and what became of the pause.
+    says: the sentence, or why there is none. trials: whom they left out, and what was left of the pause.
     """
 
     number: int
@@ -43,7 +45,9 @@ def tried_sentence(number: int, resolve: KernelResolver) -> TriedSentence:
     """Make the random experiment of a number, and try its first sentence. Leaves nothing behind."""
     with TemporaryDirectory() as place:
         try:
-            made = run_experiment(ready(spec_of(table(number), exact=False), resolve), Path(place, "exp"), limits=_LIMITS)
+            made = run_experiment(
+                ready(spec_of(table(number), exact=False), resolve), Path(place, "exp"), limits=_LIMITS
+            )
         except RunFailedError as error:
             return TriedSentence(number, "no run", str(error))
         run = read_run(made.directory)
@@ -57,8 +61,8 @@ def tried_sentence(number: int, resolve: KernelResolver) -> TriedSentence:
             return TriedSentence(number, "not tried", f"{says} ({tried.why_not})")
         search = tried.search
         trials = [
-            f"without {', '.join(item.names)}: {effect.was_ns / 1e9:.2f} s became {effect.pause_ns / 1e9:.2f} s {effect.failure}"
+            f"{', '.join(item.names)}: {effect.failure or duration(effect.pause_ns)}"
             for item, effect in search.effects.items()
-            if hasattr(item, "names")
+            if isinstance(item, Without)
         ]
         return TriedSentence(number, search.finding, says, search.question.named, search.culprits, trials)
