@@ -8,6 +8,7 @@ import os
 import sys
 from collections.abc import Sequence
 from io import TextIOWrapper
+from pathlib import Path
 
 from wblab import __version__
 from wblab.commands.parser import Parser, Verb, add_verbs
@@ -55,6 +56,7 @@ VERBS = (
     Verb("completion", "complete verbs and options in a shell", "set up"),
     Verb("reference", "print all verbs and options as one page", "set up"),
 )
+_MATPLOTLIB = "matplotlibrc"  # it may name programs and files, and Matplotlib reads that of this directory first
 _NO_ROOM = (errno.ENOSPC, errno.EDQUOT)
 _INTERRUPTED = 130  # 128 + SIGINT, as shells report it
 _MOST_LETTERS = 2000
@@ -108,6 +110,10 @@ def main(argv: Sequence[str] | None = None) -> int:
 def _run(arguments: argparse.Namespace) -> None:
     """Run a verb. Raises InputError, with what to install, where it needs a package that is not there."""
     require(getattr(arguments, "extras", ()))
+    if os.path.lexists(_MATPLOTLIB):
+        from wblab.machine.trust import check_found
+
+        check_found(Path(_MATPLOTLIB), "go to another directory: Matplotlib would do what it says")
     try:
         arguments.run(arguments)
     except ModuleNotFoundError as error:

@@ -209,8 +209,11 @@ def format_of(arguments: argparse.Namespace, formats: Sequence[str]) -> str:
 def results(arguments: argparse.Namespace) -> Path:
     """Return the directory of results that the arguments name."""
     from wblab.lab.places import RESULTS
+    from wblab.machine.trust import check_found
 
     given: Path | None = arguments.exp
+    if given is None and not RESULTS.is_absolute():  # it depends on where we are
+        check_found(RESULTS, f"if you trust who can write to it, name it: --exp {shlex.quote(str(RESULTS))}")
     return given or RESULTS
 
 

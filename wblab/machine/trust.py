@@ -8,7 +8,8 @@ from collections.abc import Iterable
 from errno import ELOOP
 from pathlib import Path
 
-from wblab.lab.held import path_of
+from wblab.core.errors import InputError
+from wblab.lab.held import held, path_of
 
 # Documentation/admin-guide/sysctl/fs.rst
 _PROTECTIONS = [Path("/proc/sys/fs/protected_symlinks"), Path("/proc/sys/fs/protected_hardlinks")]
@@ -113,6 +114,24 @@ def distrust_found(directory: int, name: str = "") -> str:
     by_others = status.st_mode & stat.S_IWOTH and not (stat.S_ISDIR(status.st_mode) and status.st_mode & stat.S_ISVTX)
     by_group = status.st_mode & stat.S_IWGRP and status.st_gid and not _is_alone(status.st_uid, status.st_gid)
     return f"other users may write to {said}" if by_others or by_group else ""
+
+
+def check_found(path: Path, instead: str) -> None:
+    """Raise InputError for what was found in this directory, not named, and is another user's; `instead`: what to do.
+
+    A link of our own is followed: what it leads to must be ours too. What is not there is nobody's.
+    """
+    try:
+        if path.is_symlink() and os.lstat(path).st_uid in _ourselves():
+            path = Path(os.path.realpath(path))
+        with held(path.parent) as directory:
+            reason = distrust_found(directory, path.name)
+    except FileNotFoundError:
+        return
+    except OSError as error:
+        reason = f"{path}: {error.strerror}"
+    if reason:
+        raise InputError(f"{reason}: it was found here, and not named: {instead}")
 
 
 def _ourselves() -> set[int]:

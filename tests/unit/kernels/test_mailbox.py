@@ -76,7 +76,7 @@ def test_a_long_line_takes_no_long_time(tmp_path, line):
     )
     before_s = time.process_time()
     assert len(read_patches(tmp_path / "a.mbox")) == 1
-    assert time.process_time() - before_s < 10  # it took hours
+    assert time.process_time() - before_s < 10  # 48 kB took 2 s, and each doubling four times as long
 
 
 def test_only_hunks_count_as_changes():

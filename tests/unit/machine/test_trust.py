@@ -1,10 +1,13 @@
 """Anything on the path to a file that others may change is found."""
 
 import os
+from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
 
+from wblab.cli import main
+from wblab.core.errors import InputError
 from wblab.lab.held import held
 from wblab.machine import trust
 from wblab.machine.trust import distrust, distrust_any, distrust_new
@@ -78,6 +81,42 @@ def test_read_only_filesystems_are_trusted_with_any_owner(place, tmp_path, monke
     monkeypatch.setattr(trust, "_MOUNTS", mounts)
     (place / "a").chmod(0o777)
     assert (distrust(place / "a/b") == "") is trusted
+
+
+def test_what_is_found_here_is_ours(place, monkeypatch):
+    monkeypatch.chdir(place)
+    for name in ("none", "a", "link"):
+        trust.check_found(Path(name), "name it")
+    (place / "a" / "b").chmod(0o777)
+    trust.check_found(Path("a"), "name it")
+    for name in ("a/b", "link"):
+        with pytest.raises(InputError, match=f"other users may write to {place}/a/b: it was found here, and not named"):
+            trust.check_found(Path(name), "name it")
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root can give a link to another user: run the tests as root")
+def test_a_link_of_another_user_is_not_ours(place, monkeypatch):
+    monkeypatch.chdir(place)
+    os.lchown("link", 65534, 65534)
+    with pytest.raises(InputError, match="link is a link"):
+        trust.check_found(Path("link"), "name it")
+
+
+def test_results_and_settings_that_were_found_are_ours(place, monkeypatch, capsys):
+    monkeypatch.chdir(place)
+    monkeypatch.setattr("wblab.lab.places.RESULTS", Path("a"))
+    (place / "a").chmod(0o777)
+    assert main(["runs"]) == 2
+    assert "name it: --exp a" in capsys.readouterr().err
+    assert main(["runs", "--exp", "a"]) == 0
+    (place / "a").chmod(0o755)
+    assert main(["runs"]) == 0
+    (place / "matplotlibrc").write_text("text.usetex: True\n")
+    assert main(["runs"]) == 0
+    (place / "matplotlibrc").chmod(0o666)
+    capsys.readouterr()
+    assert main(["runs"]) == 2
+    assert "matplotlibrc: it was found here" in capsys.readouterr().err
 
 
 def test_missing_paths_and_circular_links_are_errors(place):
