@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 
 _SHOWN = 20  # the most runs that are listed
 _DEFAULT = 0.01
+_AUDITS = "audits"  # a directory of its own: an audit is not among the studies
 
 
 class DifferentError(WblabError):
@@ -38,7 +39,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--seed", type=whole(0), default=0, metavar="N", help="which runs are chosen (default: 0)")
     add_resume(parser)
-    add_exp(parser, "the audit's directory goes")
+    add_exp(parser, f"the study is, and the directory {_AUDITS} of the audit's own")
     add_workers(parser)
     add_json(parser)
     parser.set_defaults(run=_audit)
@@ -54,6 +55,7 @@ def _audit(arguments: argparse.Namespace) -> None:
 
     path = directory_of(arguments.study, results(arguments))
     store = Store.open(path)
+    arguments.exp = results(arguments) / _AUDITS
     resolve = built_kernels(*arguments.kernel)
     plan = _planned(arguments, store, resolve)
     with begun(arguments, resolve, plan, f"wblab audit {path} --resume") as (again, client):

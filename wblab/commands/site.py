@@ -7,13 +7,15 @@ from pathlib import Path
 from wblab.commands.common import add_exp, add_json, add_kernel, results, whole
 from wblab.lab.printable import printable
 
+_RUNS = "gallery"  # a directory of its own: these runs are nobody's latest
+
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Describe the verb and its options."""
     parser.description = (
         "Make a static site: runs of presets, studies, findings, the verdicts on claims and recommendations, lessons "
         "and the reference. It opens from a directory, asks nothing of any server, and has for each run a line that "
-        "repeats it. Runs that are among the results already are not made again."
+        "repeats it. Runs that an earlier site left are not made again."
     )
     add = parser.add_argument
     add("out", type=Path, metavar="OUT", help="directory of the site: a new one, or an earlier site, which it replaces")
@@ -22,7 +24,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     about = "runs of each study that get a page with pictures of their own, cell by cell (default: 12)"
     add("--pages", type=whole(0), default=12, metavar="N", help=about)
     add_kernel(parser, "the presets'")
-    add_exp(parser, "runs and studies are")
+    add_exp(parser, f"studies are, and the directory {_RUNS} of the presets' runs")
     add_json(parser)
     parser.set_defaults(run=_site)
 
@@ -42,7 +44,7 @@ def _site(arguments: argparse.Namespace) -> None:
     kernel = full_name(arguments.kernel) if arguments.kernel else ""
     wanted = Wanted(presets(arguments.runs), studies, arguments.pages, kernel)
     with bar("site") as report:
-        count = write(out, files(wanted, exp, built_kernels(arguments.kernel), report))
+        count = write(out, files(wanted, exp / _RUNS, built_kernels(arguments.kernel), report))
     if arguments.json:
         print(json.dumps({"site": str(out), "first_page": str(out / HOME), "files": count}, indent=2))
     else:

@@ -6,6 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from support.panes import in_order
 from support.runs import MS, write_run_of
 from support.tracewriter import Ring, TraceWriter, event_format
 
@@ -235,16 +236,19 @@ def test_each_disk_has_its_own_write_rate(two_disks):
         "slow": 4096, "fast": 4096,
     }  # fmt: skip
     panes = {pane.name: pane for pane in cache_panes(page_cache(two_disks), Window(0, 10 * S), {"l1": "grey"})}
-    assert list(panes) == ["events", "throttling", "rate limits: slow", "rate limits: fast", "disks", "written"]
+    late = ["throttling", "rate limits: slow", "rate limits: fast", "disks", "written"]
+    assert in_order(["events", *late], panes)  # whatever panes there are besides
     within = {pane.name for pane in cache_panes(page_cache(two_disks), Window(0, S), {"l1": "grey"})}
-    assert within == {"events"}  # all events come later
+    assert "events" in within
+    assert not within.intersection(late)  # all these events come later
     assert panes["disks"].explained == panes["written"].explained == ["slow", "fast"]
 
 
 @pytest.mark.parametrize("two_disks", [0], indirect=True)
 def test_empty_writes_give_no_rates(two_disks):
-    panes = cache_panes(page_cache(two_disks), Window(0, 10 * S), {"l1": "grey"})
-    assert [pane.name for pane in panes][-2:] == ["rate limits: fast", "disks"]
+    panes = [pane.name for pane in cache_panes(page_cache(two_disks), Window(0, 10 * S), {"l1": "grey"})]
+    assert in_order(["rate limits: fast", "disks"], panes)
+    assert "written" not in panes
 
 
 def test_the_time_until_a_disk_can_be_unplugged_is_measured(two_disks):
