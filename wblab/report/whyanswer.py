@@ -252,10 +252,10 @@ def _at_the_limit(item: Explanation) -> str:
     if limit.of == "group":
         return f"{waiting} for {group_words(limit)}, {share} of it from {first}, and {slows}"
     text = f"{waiting}, {share} of it from {first}, and {slows}"
-    if set(cause.places) - {cause.disk}:
+    if cause.is_elsewhere:
         most = next(iter(cause.places))
         text += f". {size(cause.places[most])} of it were for {most}"
-        if cause.disk != most:
+        if cause.is_disk_known and cause.disk != most:
             own = cause.places.get(cause.disk)
             text += f", {size(own) if own else 'nothing'} for {cause.disk}, which {item.load} writes to"
     return text

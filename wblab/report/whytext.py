@@ -56,7 +56,7 @@ def of_cause(item: Explanation, cause: Cause) -> list[str]:
     if cause.request:
         lines.append(_request(cause.request))
     if cause.dirty:
-        disks = f" By disk: {_parts(cause.places)}." if set(cause.places) - {cause.disk} else ""
+        disks = f" By disk: {_parts(cause.places)}." if cause.is_elsewhere else ""
         lines.append(
             f"When that began, {_total(cause.dirty)} were waiting to be written: {_shares(cause.dirty)}.{disks}"
         )

@@ -79,6 +79,17 @@ class Cause:
     task: str = ""
     limit: DirtyLimit = DirtyLimit()
 
+    @property
+    def is_disk_known(self) -> bool:
+        """Whether the disk is one of several of the run: of a live run, or one that failed, it is not known which."""
+        return "*" in self.disk
+
+    @property
+    def is_elsewhere(self) -> bool:
+        """Whether dirty bytes are other disks' than the one that the load writes to."""
+        others = set(self.places) - {self.disk}
+        return bool(others) if self.is_disk_known else len(self.places) > 1
+
 
 @dataclass(frozen=True)
 class Explanation:

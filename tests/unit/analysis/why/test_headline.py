@@ -235,3 +235,17 @@ def test_a_task_kept_from_an_idle_processor(story_run):
     (group,) = groups([item])
     assert "it was ready and the processor was idle, but a limit such as cpu.max" in sentence(group)
     assert any("The processor was used by: nobody 90 %, l1 10 %." in line for line in of_rest(item))
+
+
+def test_where_dirty_bytes_are_is_said_only_if_the_load_s_disk_is_known(story_run):
+    """A live run, or one that failed, does not say which of its devices a load writes to."""
+    story = Story(dict(NAMES))
+    story.dirty(0, L1, 13, 0)
+    story.submit(0, FLUSHER, 1000, 8, inode=13)
+    blocked(story, 0, 900, THROTTLED, TIMER)
+    story.complete(950 * MS, 1000, 8)
+    (cause,) = one(story_run, story).causes
+    assert (cause.places, cause.is_elsewhere) == ({"the device 98:0": 4096}, False)
+    fast = replace(cause, disk="the disk *fast*")
+    assert (fast.is_disk_known, fast.is_elsewhere) == (True, True)
+    assert not replace(fast, places={"the disk *fast*": 4096}).is_elsewhere
