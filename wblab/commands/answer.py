@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 Attempt: TypeAlias = "Callable[[Group, Tried | None], Tried | None]"
 
 _MOST_CAUSES = 5  # causes that are printed after the first
+_MOST_KILLS = 5  # OOM kills that are printed
 
 
 def attempts(arguments: argparse.Namespace, run: "Run", bound_ns: int) -> Attempt:
@@ -57,12 +58,12 @@ def print_answer(run: "Run", found: "list[Explained]", bound: str, attempt: Atte
     from wblab.report.whyanswer import groups, sentence
 
     if not found:
-        print_wrapped([run_line(run), f"No pause over {bound}."])
+        print_wrapped([run_line(run), *_killed(run), f"No pause over {bound}."])
         return
     explained = [item.explanation for item in found]
     causes = groups(explained)
     failed = [f"The run failed: {run.failure}. This explains what it recorded until then."] if run.failure else []
-    print_wrapped([run_line(run), *failed, "", sentence(causes[0])])
+    print_wrapped([run_line(run), *(failed or _killed(run)), "", sentence(causes[0])])
     sys.stdout.flush()
     first = attempt(causes[0], None)
     print_wrapped([*_ends(causes[0], run, first), ""])
@@ -71,6 +72,16 @@ def print_answer(run: "Run", found: "list[Explained]", bound: str, attempt: Atte
     print_wrapped(_further(run, causes, tried, explained))
     if any(item.is_interrupted for item in tried if item):
         raise KeyboardInterrupt
+
+
+def _killed(run: "Run") -> list[str]:
+    """Return a line for each of a run's first OOM kills, and how many there were more."""
+    from wblab.core.units import NS_PER_S
+    from wblab.lab.oomkills import oom_kills, said
+
+    kills = oom_kills(run.path)
+    lines = [f"{said(kill, run.zero_ns / NS_PER_S)}." for kill in kills[:_MOST_KILLS]]
+    return [*lines, *([f"It killed {len(kills) - _MOST_KILLS} more."] if len(kills) > _MOST_KILLS else [])]
 
 
 def _further(

@@ -30,6 +30,7 @@ from wblab.host.silence import Silence
 from wblab.host.usage import descendants, waited_ns
 from wblab.lab.formats import CONSOLE
 from wblab.lab.held import descriptor_in
+from wblab.lab.oomkills import oom_kills, said
 from wblab.lab.printable import printable
 
 _END = b"x"
@@ -39,6 +40,7 @@ _ENDING_LIMIT_S = 20.0  # host time from the guest's word that it powers off to 
 _LOOK_S = 0.1  # host time between two looks at what it has written
 _LAST_WORDS_BYTES = 256 << 10
 _LONGEST_REASON = 1000
+_SEE_CONSOLE = ": see the console"  # ends a reason of the guest's that the console explains
 _MEMORY = ("reserved_bytes", "available_bytes")
 
 
@@ -247,7 +249,7 @@ def _watch(
             look()
         if not ready:
             if silence.is_over():
-                _check_reported(words)
+                _check_reported(words, request.run)
                 raise WblabError(f"the guest hangs: no message for {silence.limit_s:g} s {_where(words.last)}")
             continue
         chunk = os.read(status, 65536)
@@ -267,15 +269,17 @@ def _watch(
         check_said(request.limits, channel.said_bytes)
 
 
-def _check_reported(words: _Heard) -> None:
-    """Raise WblabError with the reason of a guest that said that it failed."""
+def _check_reported(words: _Heard, run: Path) -> None:
+    """Raise WblabError with the reason of a guest that said that it failed, and its last OOM kill if there was one."""
     if words.reason is not None:
-        raise WblabError(_shortened(words.reason))
+        killed = "".join(f". {said(kill)}" for kill in oom_kills(run)[-1:])
+        reason = words.reason.removesuffix(_SEE_CONSOLE) if killed else words.reason
+        raise WblabError(f"{_shortened(reason)}{killed}")
 
 
 def _judge(words: _Heard, wait_status: int, console: Path) -> Message:
     """Return the last message of a guest that said that all went well and then powered off; else raise WblabError."""
-    _check_reported(words)
+    _check_reported(words, console.parent)
     if words.last and words.last.phase == "power off" and wait_status == 0:
         return words.last
     how = describe_exit(wait_status) if wait_status >= 0 else "no exit status: its reaper died"

@@ -209,6 +209,14 @@ def test_the_guest_s_own_reason_is_reported(guest):
     assert guest(f"say('failed', reason='cannot mount'); {GOOD_END}").reason() == "cannot mount"
 
 
+def test_a_program_that_the_kernel_killed_is_in_the_reason(guest):
+    kill = "[   18.3] oom-kill:constraint=CONSTRAINT_NONE,nodemask=(null),global_oom,task_memcg=/,task=l1,pid=31,uid=0"
+    one = guest(f"print({kill!r}, flush=True); say('failed', reason='l1 died: see the console'); {GOOD_END}")
+    assert one.reason() == (
+        "l1 died. The kernel killed l1 at guest time 18.3 s, as the machine's memory was full (OOM killer)"
+    )
+
+
 def test_the_reason_of_a_failure_is_kept_when_the_guest_hangs_after_it(guest, monkeypatch):
     monkeypatch.setattr(module, "_ENDING_LIMIT_S", 0.5)
     one = guest(f"say('failed', reason='cannot mount'); {GOOD_END}\nwhile True: pass")
