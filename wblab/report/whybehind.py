@@ -143,10 +143,10 @@ def _short(charges: Iterable[Charge]) -> tuple[int, str]:
         FLUSH: "flushes of its cache",
         STILL: "nothing, although it had requests",
         SCHEDULER: "nothing, as the I/O scheduler kept the request back",
-        LIMIT: f"a request was delayed {main.words}",
-        MAPPER: f"a request was delayed {main.words}",
+        LIMIT: f"a request that was delayed {main.words}",
+        MAPPER: f"a request that was delayed {main.words}",
     }
-    return time_ns, f"{took} {words.get(main.layer, _UNKNOWN)}"
+    return time_ns, f"{took} for {words.get(main.layer, _UNKNOWN)}"
 
 
 def _requester(chain: Chain) -> str:

@@ -16,6 +16,7 @@ from wblab.report.quantities import size as size_text
 from wblab.report.whybehind import served
 
 _MOST_SHARES = 3
+_NEARLY_ALL = 0.999
 _LITTLE = 0.01  # of a pause: smaller parts get no sentence
 
 
@@ -138,6 +139,9 @@ def total(found: list[Explanation]) -> list[str]:
     paused_ns = sum(parts.values())
     shown = [(what, time_ns / paused_ns) for what, time_ns in parts.items() if time_ns > _LITTLE / 10 * paused_ns]
     listed = ", ".join(f"{what} {percent(share)}" for what, share in shown)
-    explained = 1 - sum(item.unexplained_ns for item in found) / paused_ns
+    unexplained_ns = sum(item.unexplained_ns for item in found)
+    explained = percent(1 - unexplained_ns / paused_ns)
+    if unexplained_ns and explained.startswith("100"):  # a chain below may end in the unknown
+        explained = f"more than {percent(_NEARLY_ALL)}"
     pauses = "1 pause" if len(found) == 1 else f"{len(found)} pauses"
-    return [f"{pauses}, {duration(paused_ns)} in all, {percent(explained)} explained: {listed}"]
+    return [f"{pauses}, {duration(paused_ns)} in all, {explained} explained: {listed}"]

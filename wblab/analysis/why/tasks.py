@@ -47,6 +47,10 @@ class Tasks:
         """Return the load that a task is, or works for; empty if none."""
         return self.loads.get(self._first(key), "")
 
+    def of_load(self, load: str, pid: int) -> int:
+        """Return the task that is a load, which has this pid."""
+        return next((key for key, name in self.loads.items() if name == load), pid)
+
     def agent_of(self, key: int) -> str:
         """Return the agent that a task is, or works for; empty if none."""
         return self.agents.get(self._first(key), "")

@@ -43,7 +43,7 @@ class States:
 
 @dataclass(frozen=True)
 class Window:
-    """A part of a run. first, last: places in its trace, without `last`. suspect: a task's pid."""
+    """A part of a run. first, last: places in its trace, without `last`. suspect: a task's key."""
 
     recorded: Recorded
     pause: Explanation
@@ -86,7 +86,7 @@ def happened(
 ) -> list[Happened]:
     """Return sentences on what the suspect did between two times, in ns since the run's start, and what followed."""
     first, last = np.searchsorted(recorded.sequence.ts_ns, [run.zero_ns + time_ns for time_ns in times_ns]).tolist()
-    window = Window(recorded, pause, run.load(suspect).pid, first, last)
+    window = Window(recorded, pause, recorded.tasks.of_load(suspect, run.load(suspect).pid), first, last)
     return [found for describe in _DESCRIPTIONS if (found := describe(window))][:_SENTENCES]
 
 
