@@ -10,6 +10,7 @@ from wblab.study.designs.counterfactual.row import Pause, Row
 # ends: at most a tenth of the pause is left, or less than the bound; shortens: at most half; lessens: less than 95 %.
 Verdict = Literal["ends", "shortens", "lessens", "moves", "unchanged", "lengthens", "failed"]
 
+MOST = 0.95  # of its work: a load that did more paid little
 _END, _CLEAR, _UNCHANGED = 0.1, 0.5, 0.05
 _CUT_NS = 1_000_000  # a pause that ends this close to the trial's end may have been cut short
 
@@ -23,7 +24,7 @@ class Effect:
 
     longest_ns, longest_was_ns: the longest pause of the stalled loads from their start to the trial's end, now and in
     the known run. is_cut: that pause still went on at the trial's end, and is over the bound. failure: why there is no
-    effect.
+    effect. shares: how much loads that write much did by then, as a share of what they did in the known run.
     """
 
     was_ns: int
@@ -33,6 +34,7 @@ class Effect:
     longest_was_ns: int = 0
     is_cut: bool = False
     failure: str = ""
+    shares: tuple[tuple[str, float], ...] = ()
 
     @property
     def of_pause(self) -> Verdict:
@@ -51,6 +53,16 @@ class Effect:
             return self.of_pause if self.longest_ns <= (1 + _UNCHANGED) * self.longest_was_ns else "moves"
         found = _verdict(self.was_ns, self.left_ns, self.bound_ns)
         return found if found in CLEAR else "moves"
+
+    @property
+    def is_dear(self) -> bool:
+        """Whether some load that writes much did clearly less."""
+        return any(share < MOST for _, share in self.shares)
+
+    @property
+    def rank(self) -> tuple[bool, bool, int]:
+        """How good a remedy it is: the least is the best. What ends pauses comes first, then what costs little."""
+        return self.of_all != "ends", self.is_dear, self.left_ns
 
     @property
     def left_ns(self) -> int:

@@ -164,7 +164,7 @@ class Search:
 
     def _best(self) -> list[tuple[Candidate, Effect]]:
         found = [(item, effect) for item, effect in self.tried if effect.of_all in CLEAR]
-        return sorted(found, key=lambda each: each[1].left_ns)
+        return sorted(found, key=lambda each: each[1].rank)
 
     def _blame(self) -> list[tuple[str, ...]]:
         """Return whom to leave out next: those named; if they do not count, or nobody is named, all others in steps."""

@@ -22,7 +22,7 @@ from wblab.study.designs.counterfactual.bench import LATE, Bench, Made, bench
 from wblab.study.designs.counterfactual.candidates import Wait
 from wblab.study.designs.counterfactual.change import LeftOut, Remedy
 from wblab.study.designs.counterfactual.effect import Effect, effect
-from wblab.study.designs.counterfactual.row import row_of
+from wblab.study.designs.counterfactual.row import Row, cycles_of, row_of
 from wblab.study.designs.counterfactual.search import Question, Search, Try, Without
 from wblab.study.designs.counterfactual.trial import changed_spec, loads_start_ns, suspects
 from wblab.study.work import own_program
@@ -31,6 +31,7 @@ _BEFORE_NS = 1_000_000  # a load is stopped this long before it first does anyth
 _MARGIN_NS = NS_PER_S  # guest time after the pause
 _EXACT_NS = 1000
 _LOOK_S = 0.2
+_CYCLES = 100  # of a load with fewer, a share is coarse; a command has two
 _COMM = 15  # the kernel cuts the names of tasks
 _THROTTLED = "throttled"
 _NAME = "trial"
@@ -149,7 +150,14 @@ class _Judge:
             return replace(nothing, failure=made)
         if 0 <= made.differs_ns < self._changed_ns(item) - _EXACT_NS:
             return replace(nothing, failure="it differs before the change, so it says nothing")
-        return effect(self._known, made, pause, self._stalled, self._bound_ns)
+        found = effect(self._known, made, pause, self._stalled, self._bound_ns)
+        return replace(found, shares=self._shares(made))
+
+    def _shares(self, made: Row) -> tuple[tuple[str, float], ...]:
+        """Return how much each offender did, as a share of what it did in the known run."""
+        before, run = cycles_of(self._run, self._run.zero_ns + made.end_ns), self._run
+        names = [item.name for item in run.loads if item.load.role == "offender" and before[item.name] >= _CYCLES]
+        return tuple((name, made.cycles.get(name, 0) / before[name]) for name in names)
 
     def _changed_ns(self, item: Try) -> int:
         """Return until when a trial must equal the known run: not at all if its guest is another one from the start."""

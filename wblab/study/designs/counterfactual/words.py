@@ -7,10 +7,10 @@ from typing import Any
 
 from wblab.core.units import NS_PER_S
 from wblab.report.enumeration import enumerated
-from wblab.report.quantities import duration, span
+from wblab.report.quantities import duration, percent, span
 from wblab.study.designs.counterfactual.candidates import Candidate
 from wblab.study.designs.counterfactual.change import Remedy
-from wblab.study.designs.counterfactual.effect import CLEAR, Effect
+from wblab.study.designs.counterfactual.effect import CLEAR, MOST, Effect
 from wblab.study.designs.counterfactual.search import Question, Search, Without
 from wblab.study.designs.counterfactual.tried import Tried
 
@@ -60,6 +60,7 @@ def table(tried: Tried) -> dict[str, Any]:
             "longest_ns": effect.longest_ns,
             "is_cut": effect.is_cut,
             "failure": effect.failure,
+            "shares": dict(effect.shares),
         }
         for item, effect in search.effects.items()
     ]
@@ -140,7 +141,7 @@ def _remedies(search: Search, run: str, path: str) -> Iterator[str]:
     """Yield the best settings, each with the command that repeats its trial, and those tried in vain."""
     best = search.remedies[:_MOST_REMEDIES]
     for number, (item, effect) in enumerate(best):
-        yield f"{_capital(item.what)}: {_became_all(effect)}."
+        yield f"{_capital(item.what)}: {_became_all(effect)}{_cost(search, effect)}."
         yield f"    {_command(item, run, path) if number == 0 else _options(item)}"
     vain = [(item, effect) for item, effect in search.tried if effect.of_all not in (*CLEAR, "failed")]
     if vain:
@@ -152,6 +153,13 @@ def _remedies(search: Search, run: str, path: str) -> Iterator[str]:
         yield f"{others} ({left} left): {names}."
     elif search.tried and not best and not search.limits:
         yield f"No setting could be tried: {search.tried[0][1].failure}."
+
+
+def _cost(search: Search, effect: Effect) -> str:
+    """Return how much less the loads that count did with a setting; empty if that is little."""
+    counted = search.culprits or search.question.named
+    less = [f"{name} did {percent(share)}" for name, share in effect.shares if name in counted and share < MOST]
+    return f"; {enumerated(less)} of its work" if less else ""
 
 
 def _capital(text: str) -> str:

@@ -59,12 +59,16 @@ def test_a_row_has_pauses_since_the_known_run_began_and_where_the_two_differ(tmp
 
     known = run("known", [10 * S, 15 * S, 20 * S])
     row = row_of(run("other", [10 * S, 15 * S, 19 * S]), known)
+    assert row.cycles == {"w1": 2, "l1": 2}
     assert (row.pauses["w1"], row.differs_ns) == (((50 * MS, 3 * S, 2900 * MS),), 9 * S)
     assert row_of(known, known).differs_ns == -1
     assert Row.from_json(json.loads(json.dumps(row.to_json()))) == row
 
 
-@pytest.mark.parametrize("value", [{}, {"end_ns": 1.5, "differs_ns": 0, "pauses": {}}, {"end_ns": 1, "pauses": []}])
+@pytest.mark.parametrize(
+    "value",
+    [{}, {"end_ns": 1.5, "differs_ns": 0, "pauses": {}, "cycles": {}}, {"end_ns": 1, "pauses": []}],
+)
 def test_a_damaged_row_is_refused(value):
     with pytest.raises(InputError, match="it is not the row of a trial"):
         Row.from_json(value)

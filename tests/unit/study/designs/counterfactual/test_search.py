@@ -104,6 +104,13 @@ def test_only_settings_that_clearly_shorten_the_pauses_are_remedies_the_best_fir
     assert [item.short for item, _ in search.remedies] == ["own dirty limit", "4 requests", "io.max"]
 
 
+def test_of_two_settings_that_end_the_pause_the_one_that_costs_little_comes_first():
+    search = searched(QUESTION, lambda out: 0, lambda item: {"4 requests": 1.3, "WBT": 1.2}.get(item.short, 15))
+    for item, found in search.remedies:
+        search.effects[item] = replace(found, shares=(("l1", 0.6 if item.short == "WBT" else 1),))
+    assert [item.short for item, _ in search.remedies] == ["4 requests", "WBT"]
+
+
 def test_settings_are_chosen_for_the_load_that_counts():
     search = searched(QUESTION, lambda out: 0 if "l2" in out else 15)
     assert any("load.l2.ioclass=idle" in item.settings for item, _ in search.tried)

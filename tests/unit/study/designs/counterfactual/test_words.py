@@ -55,6 +55,16 @@ def test_a_sentence_that_does_not_hold_is_contradicted(guilty, first, second):
     assert found[2].startswith("No setting that was tried helps much (14 s left): 4 requests, ")
 
 
+def test_what_a_setting_costs_the_load_that_counts_is_said():
+    search = searched(QUESTION, lambda out: 0 if "l1" in out else 15, lambda item: 1)
+    cheap, dear, *_ = (item for item, _ in search.tried)
+    search.effects[cheap] = replace(effect(0.4), shares=(("l1", 0.97), ("l2", 0.1)))
+    search.effects[dear] = replace(effect(0.5), shares=(("l1", 0.62), ("l2", 1.0)))
+    _, first, _, second, *_ = lines(Tried(PAUSE, search), "latest", "exp/run")
+    assert first.endswith(": 15 s became 400 ms.")
+    assert second.endswith(": 15 s became 500 ms; l1 did 62 % of its work.")
+
+
 def test_others_that_count_are_said_too():
     both = said(QUESTION, lambda out: 0 if out & {"l1", "l2"} else 15)
     assert both[1] == "Without l2, 15 s became 0 s: it takes both l1 and l2."
