@@ -56,9 +56,9 @@ def test_a_sentence_that_does_not_hold_is_contradicted(guilty, first, second):
 
 
 def test_what_a_setting_costs_the_load_that_counts_is_said():
-    search = searched(QUESTION, lambda out: 0 if "l1" in out else 15, lambda item: 1)
+    search = searched(QUESTION, lambda out: 0 if "l1" in out else 15, lambda item: 15)
     cheap, dear, *_ = (item for item, _ in search.tried)
-    search.effects[cheap] = replace(effect(0.4), shares=(("l1", 0.97), ("l2", 0.1)))
+    search.effects[cheap] = replace(effect(0.4), shares=(("l1", 0.97),))
     search.effects[dear] = replace(effect(0.5), shares=(("l1", 0.62), ("l2", 1.0)))
     _, first, _, second, *_ = lines(Tried(PAUSE, search), "latest", "exp/run")
     assert first.endswith(": 15 s became 400 ms.")
