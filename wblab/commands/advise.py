@@ -175,11 +175,13 @@ def _planned(arguments: argparse.Namespace, resolve: "KernelResolver") -> "Plann
         seeds=range(1, arguments.seeds + 1),
         kernel=full_name(arguments.kernel),
     )
-    if not arguments.disk:
+
+    def announce() -> None:
         cost = f"this writes and removes up to {TIMES * MOST_BYTES >> 20} MiB and takes up to {TIMES * SECONDS:.0f} s"
         print(printable(f"wblab: measuring the disk of {question.site.directory!r}: {cost}"), file=sys.stderr)
+
     with bar("disk") as report:
-        planned, advice = begin(question, results(arguments), report)
+        planned, advice = begin(question, results(arguments), report, announce)
     return Planned(planned.plan, described(planned.plan, resolve), beside=packed(advice))
 
 

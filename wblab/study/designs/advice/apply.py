@@ -1,11 +1,13 @@
 """Set a remedy on this machine until it is undone. Each change is noted in a journal before it is made.
 
-Only one remedy is set at a time: an earlier one is undone first. After a kill at any moment, `undo` restores all from
-the journal. After a reboot nothing is left to undo: the kernel forgets the settings, and the journal is on a tmpfs.
+One remedy is set for each disk: what was set for the same disk, or for the whole machine, is undone first. After a kill
+at any moment, `undo` restores all from the journal. After a reboot nothing is left to undo: the kernel forgets the
+settings, and the journal is on a tmpfs.
 """
 
 import os
-from collections.abc import Iterator
+import re
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -20,8 +22,9 @@ from wblab.study.designs.advice.here import paths, shown_by
 from wblab.study.designs.advice.plan import Candidate
 from wblab.study.designs.advice.possible import is_possible
 from wblab.study.designs.advice.settings import Wanted
-from wblab.study.designs.advice.site import current_site
+from wblab.study.designs.advice.site import Site, current_site
 
+_OF_A_DISK = re.compile(r"/(?:block|class/bdi)/(?P<name>[^/]+)/")
 _JOURNAL, _LOCK = "advise.json", "advise.lock"
 _DAEMON = "mitigate.json"
 
@@ -59,11 +62,12 @@ def apply(candidate: Candidate, advice: Advice, state: Path = STATE) -> tuple[li
         )
     advice = replace(advice, site=current_site(advice.site))
     with _journal(state) as journal:
-        undone = _undo(journal)
+        undone = _undo(journal, [change for change in journal.changes if not _is_for_other(change, advice.site)])
+        kept = tuple(journal.changes)
         try:
             return undone, [_set(item, path, journal) for item in candidate.wanted for path in paths_of(item, advice)]
         except (OSError, WblabError) as error:
-            failures = journal.undo(list(journal.changes))
+            failures = journal.undo([change for change in journal.changes if change not in kept])
             reason = f"{error.filename}: {error.strerror}" if isinstance(error, OSError) else str(error)
             raise WblabError(
                 "; ".join([f"cannot set {candidate.name}: {reason}: nothing was changed", *failures])
@@ -73,7 +77,7 @@ def apply(candidate: Candidate, advice: Advice, state: Path = STATE) -> tuple[li
 def undo(state: Path = STATE) -> list[str]:
     """Undo what was set and describe it in words. Raises WblabError if something cannot be undone."""
     with _journal(state) as journal:
-        return _undo(journal)
+        return _undo(journal, journal.changes)
 
 
 def paths_of(item: Wanted, advice: Advice) -> list[Path]:
@@ -105,10 +109,17 @@ def _require_root() -> None:
         raise WblabError("changing this machine needs root: use sudo")
 
 
-def _undo(journal: Journal) -> list[str]:
-    """Undo all changes, last first, each once. Raises WblabError if one fails."""
+def _is_for_other(change: Change, site: Site) -> bool:
+    """Whether a change was made for another disk than a site's; one of the whole machine was not."""
+    path = change.disk if isinstance(change, Scheduler) else change.path if isinstance(change, Setting) else ""
+    found = _OF_A_DISK.search(f"{path}/")
+    return found is not None and found["name"] not in (*site.disks, site.bdi)
+
+
+def _undo(journal: Journal, changes: Sequence[Change]) -> list[str]:
+    """Undo changes, last first, each once. Raises WblabError if one fails."""
     lines = []
-    for change in reversed(journal.changes):
+    for change in reversed(changes):
         if isinstance(change, Setting):
             if _read(Path(change.path)) == change.new:
                 lines.append(f"{change.back_path}: restored to {change.back}")
@@ -116,7 +127,7 @@ def _undo(journal: Journal) -> list[str]:
                 lines.append(f"{change.path}: not restored, because it has been changed since")
         elif isinstance(change, Scheduler):
             lines.append(f"{change.disk}/queue/scheduler: restored to {change.old}")
-    if failures := journal.undo(list(journal.changes)):
+    if failures := journal.undo(list(changes)):
         raise WblabError("; ".join(failures))
     return lines
 

@@ -1,6 +1,6 @@
 """Prepare a study of remedies: describe this machine, its loads and the remedies. Runs nothing."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -9,6 +9,7 @@ from wblab.core.errors import InputError
 from wblab.core.loads import Load
 from wblab.core.loads.files import OnFile
 from wblab.core.spec import Disk
+from wblab.core.units import BytesPerSecond
 from wblab.lab.disks import doubts, read_disk
 from wblab.lab.formats import LIVE, RUN
 from wblab.lab.named import SPECS
@@ -24,6 +25,8 @@ from wblab.study.designs.advice.site import Site
 from wblab.study.designs.twin.machine import Machine, machine_of, with_disk
 from wblab.study.designs.twin.result import Result
 
+_LIKELY = Disk(model="device", write_bps=BytesPerSecond(100 << 20))  # of no effect on what is refused
+
 
 @dataclass(frozen=True, kw_only=True)
 class Question:
@@ -36,15 +39,22 @@ class Question:
     kernel: str = ""
 
 
-def begin(question: Question, results: Path, report: Report) -> tuple[Planned, Advice]:
+def begin(
+    question: Question, results: Path, report: Report, announce: Callable[[], None] = lambda: None
+) -> tuple[Planned, Advice]:
     """Return the plan and the advice to store. Measure the disk if no model is given. Raises InputError.
 
-    results: the directory in which a live run's name is looked up.
+    results: the directory in which a live run's name is looked up. announce: called before the disk is written to; what
+    can be refused is refused by then.
     """
     site = question.site
     remedies = read_remedies()
     live, innocent = loads_like(question.like, results) if question.like else (None, DEFAULT_LOADS)
     disk = read_disk(question.disk) if question.disk else None
+    if disk is None:
+        likely, _, _ = _machine(site, live, innocent, _LIKELY, report)
+        plan(likely, site, remedies, question.seeds, question.kernel)
+        announce()
     now, rates, notes = _machine(site, live, innocent, disk, report)
     notes = doubts(question.disk) if question.disk else notes
     planned = plan(now, site, remedies, question.seeds, question.kernel)

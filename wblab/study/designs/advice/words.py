@@ -5,8 +5,9 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from wblab.analysis.statistics.intervals import Interval
-from wblab.analysis.statistics.outcome import REPRODUCED
+from wblab.analysis.statistics.outcome import NOT_REPRODUCED, REPRODUCED
 from wblab.lab.tables import Table
+from wblab.report.enumeration import enumerated
 from wblab.report.metricnames import metric_name, unit_of
 from wblab.report.quantities import column, interval, quantity
 from wblab.study.designs.advice.figures import Figures
@@ -112,11 +113,20 @@ def accuracy(found: Result, *, every: bool) -> list[str]:
         return [f"The twin was not compared with a live run: {_ORDER}. To compare it: wblab live, then --like RUN."]
     if not found.matches:
         return [f"The live run {found.advice.live} can no longer be read: {_ORDER}."]
-    wrong = [item for item in found.matches if item.outcome != REPRODUCED]
-    share = f"The twin reproduces {len(found.matches) - len(wrong)} of {len(found.matches)} metrics of the live run"
-    if not wrong:
-        return [f"{share}."]
-    return [f"{share}: {_ORDER}{'.' if not every else '. The others:'}", *(map(_mismatch, wrong) if every else ())]
+    others = [item for item in found.matches if item.outcome != REPRODUCED]
+    number = len(found.matches)
+    if not others:
+        return [f"The twin reproduces {number} of {number} metrics of the live run."]
+    against = sum(item.outcome == NOT_REPRODUCED for item in others)
+    words = {
+        f"{number - len(others)} reproduced": number - len(others),
+        f"{len(others) - against} undecided with {len(found.matches[0].twin)} seeds": len(others) - against,
+    }
+    said = enumerated([text for text, count in words.items() if count])
+    verb = "contradicts" if against < 2 else "contradict"
+    head = f"{against or 'None'} of {number} metrics of the live run {verb} the twin"
+    text = f"{head}{', ' if said else ''}{said}: {_ORDER}{'.' if not every else '. Not reproduced:'}"
+    return [text, *(map(_mismatch, others) if every else ())]
 
 
 def explanation(found: Result) -> list[str]:

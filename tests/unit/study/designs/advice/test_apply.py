@@ -91,6 +91,20 @@ def test_another_remedy_replaces_the_first(tree, tmp_path):
     assert (tree / "block/sda/queue/nr_requests").read_text() == "256"
 
 
+def test_a_remedy_for_another_disk_stays(tree, tmp_path):
+    other = tree / "block/sdb/queue/nr_requests"
+    other.parent.mkdir(parents=True)
+    other.write_text("4")
+    settings = [Setting(path=str(path), new="4", back_path=str(path), back="64") for path in (other,)]
+    Journal(tmp_path / "advise.json", lambda change, root: True).note(*settings)
+    for wanted in (SHORT, LIMITS[1]):  # each replaces what is of the same disk, or of all
+        applied(tmp_path, wanted)
+        assert other.read_text() == "4"
+    undone = undo(tmp_path)
+    assert f"{other}: restored to 64" in undone
+    assert (other.read_text(), undo(tmp_path)) == ("64", [])
+
+
 def test_settings_changed_by_others_are_left_alone(tree, tmp_path):
     applied(tmp_path, SHORT)
     (tree / "block/sda/queue/nr_requests").write_text("32\n")

@@ -167,11 +167,14 @@ def test_a_twin_unlike_the_machine_gets_a_warning():
     assert words.accuracy(result(0.5), every=False)[0].startswith(f"The twin was not compared with a live run: {order}")
     assert words.accuracy(result(0.5, live="/gone"), every=False)[0].endswith(f"can no longer be read: {order}")
     poor = result(0.5, live="/run", matches=[alike, other])
-    assert words.accuracy(poor, every=False) == [f"The twin reproduces 1 of 2 metrics of the live run: {order}"]
+    said = f"None of 2 metrics of the live run contradicts the twin, 1 reproduced and 1 undecided with 3 seeds: {order}"
+    assert words.accuracy(poor, every=False) == [said]
     assert words.accuracy(poor, every=True) == [
-        f"The twin reproduces 1 of 2 metrics of the live run: {order} The others:",
+        f"{said} Not reproduced:",
         "    w1, paused fraction: 90 % live, 15 % in the twin: not decided",
     ]
+    unlike = result(0.5, live="/run", matches=[Match("w1", "paused_fraction", 0.9, (0.1, 0.1001, 0.1002))])
+    assert words.accuracy(unlike, every=False) == [f"1 of 1 metrics of the live run contradicts the twin: {order}"]
     good = result(0.5, live="/run", matches=[alike])
     assert words.accuracy(good, every=False) == ["The twin reproduces 1 of 1 metrics of the live run."]
 
