@@ -66,6 +66,16 @@ def test_a_copy_of_a_kernel_differs_in_nothing(lab, tmp_path, capsys):
     assert max(map(len, mail)) <= 72
 
 
+def test_kernels_are_only_built_and_named(lab, tmp_path, capsys):
+    shutil.copy(lab.kernel.path, tmp_path / "copy")
+    given = ["ab", str(lab.kernel.path), str(tmp_path / "copy"), "--build-only", "--exp", str(lab.results)]
+    assert main(given) == 0
+    assert capsys.readouterr().out == f"linux: {lab.kernel.path}\ncopy: {tmp_path}/copy\n"
+    assert not lab.results.exists()
+    assert main([*given, "--resume", "x"]) == 2
+    assert "give one" in capsys.readouterr().err
+
+
 def test_the_same_build_is_refused(lab, tmp_path, capsys):
     path = str(lab.kernel.path)
     assert main(arguments(lab, "ab", path, path)) == 2

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from wblab.core.spec import Spec
     from wblab.kernels import KernelResolver
     from wblab.study.designs.ab.result import Result
+    from wblab.study.designs.ab.sides import Side
     from wblab.study.store import Store
 
 _MOST = 34
@@ -59,6 +60,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="SERIES|PATH",
         help="with --resume: a kernel's path that it may run",
     )
+    about = "build the kernels, print where each is, and run nothing"
+    parser.add_argument("--build-only", action="store_true", help=about)
     add_jobs(parser)
     add_resume(parser)
     add_exp(parser, "the study's directory goes")
@@ -75,6 +78,9 @@ def _ab(arguments: argparse.Namespace) -> None:
 
     if arguments.json and arguments.mail:
         raise InputError("--json and --mail print different things: give one of them")
+    if arguments.build_only:
+        _build_only(arguments)
+        return
     planned, resolve = _resumed(arguments) if arguments.resume else _new(arguments)
     with begun(arguments, resolve, planned, _AGAIN) as (store, _):
         tally = run_pairs(store, pairs(store.plan, asked_of(store.plan)), arguments.jobs, _tell)
@@ -86,22 +92,52 @@ def _ab(arguments: argparse.Namespace) -> None:
         raise WblabError(f"{len(failures)} runs failed: try again with {_AGAIN} {shlex.quote(str(store.path))}")
 
 
-def _new(arguments: argparse.Namespace) -> "tuple[Planned, KernelResolver]":
-    """Build the kernels, and plan the comparison."""
-    from wblab.commands.many import Planned
-    from wblab.kernels import built_kernels
-    from wblab.study.designs.ab.made import build_all, check_differ, check_unequal
-    from wblab.study.designs.ab.plan import asked, described, plan
+def _build_only(arguments: argparse.Namespace) -> None:
+    from wblab.study.designs.ab.made import build_all, check_differ
+    from wblab.study.designs.ab.sides import subject
+
+    if arguments.resume:
+        raise InputError(
+            "--build-only is for new kernels, and --resume keeps those of the first call: give one of them"
+        )
+    states = _states(arguments)
+    kernels = build_all(states, _tell)
+    check_differ(states, kernels)
+    if arguments.json:
+        built = [
+            {"kernel": state.label, "subject": subject(state), "linux": str(kernel.path)}
+            for state, kernel in zip(states, kernels, strict=True)
+        ]
+        print(json.dumps(built, indent=2))
+    else:
+        print(
+            "\n".join(printable(f"{state.label}: {kernel.path}") for state, kernel in zip(states, kernels, strict=True))
+        )
+
+
+def _states(arguments: argparse.Namespace) -> "Sequence[Side]":
+    """Return what is to be built. Raises InputError."""
+    from wblab.study.designs.ab.made import check_unequal
     from wblab.study.designs.ab.sides import sides, steps
 
     if not arguments.a:
         raise InputError("give two kernels, A and B, or a range of commits: see wblab ab --help")
     if arguments.kernel:
         raise InputError("--kernel is for --resume: name a new comparison's kernels as A and B")
-    specs = _specs(arguments)
     ends = sides(_named(arguments), arguments.tree, arguments.base)
     check_unequal(*ends)
-    states = steps(*ends) if arguments.each else ends
+    return steps(*ends) if arguments.each else ends
+
+
+def _new(arguments: argparse.Namespace) -> "tuple[Planned, KernelResolver]":
+    """Build the kernels, and plan the comparison."""
+    from wblab.commands.many import Planned
+    from wblab.kernels import built_kernels
+    from wblab.study.designs.ab.made import build_all, check_differ
+    from wblab.study.designs.ab.plan import asked, described, plan
+
+    specs = _specs(arguments)
+    states = _states(arguments)
     kernels = build_all(states, _tell)
     check_differ(states, kernels)
     asked_ = asked(states, kernels, _command(arguments))
