@@ -65,6 +65,7 @@ def _lines(directory: Path) -> list[str]:
     from wblab.analysis.runs.pauses import DEFAULT_BOUND_NS
     from wblab.analysis.runs.run import read_run
     from wblab.commands.common import shown_run
+    from wblab.lab.livespec import LiveSpec
     from wblab.report.quantities import duration
     from wblab.report.whyanswer import groups, sentence
 
@@ -72,6 +73,8 @@ def _lines(directory: Path) -> list[str]:
     name = shown_run(run)
     if not captures(run) and not any((item.pauses_ns > DEFAULT_BOUND_NS).any() for item in run.loads):
         return [f"no pause over {duration(DEFAULT_BOUND_NS)}", f"next: wblab timeline {name}"]
+    if isinstance(run.spec, LiveSpec) and not captures(run):
+        return [f"next: wblab pauses {name}; to know why, repeat it as root with --capture-pauses 300ms"]
     found = _explained(run)
     answer = [sentence(groups(found)[0])] if found else []
     return [*answer, f"{'more' if answer else 'next'}: wblab why {name}"]

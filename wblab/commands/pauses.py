@@ -12,15 +12,18 @@ from wblab.commands.common import (
     add_run,
     named_run,
     print_wrapped,
+    results,
     run_line,
     shown_run,
     traced,
 )
+from wblab.core.errors import InputError
 from wblab.lab.printable import printable
 from wblab.lab.tables import Table
 from wblab.report.quantities import duration, percent, quantity
 
 if TYPE_CHECKING:
+    from wblab.analysis.runs.pauses import PauseReport
     from wblab.analysis.runs.run import Run
 
 
@@ -31,6 +34,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_exp(parser)
     add_bound(parser)
     parser.add_argument("--causes", action="store_true", help="also how much of them each cause explains (wblab why)")
+    about = "compare with this run, made before a change of the machine; repeatable: then with the median of these"
+    parser.add_argument("--before", action="append", default=[], metavar="RUN", help=about)
     add_json(parser)
     parser.set_defaults(run=_pauses)
 
@@ -42,6 +47,8 @@ def _pauses(arguments: argparse.Namespace) -> None:
     from wblab.core.units import parse_time
     from wblab.report.pausetext import below, headline, table
 
+    if arguments.before and (arguments.json or arguments.causes):
+        raise InputError("--before cannot be combined with --json or --causes: call 'wblab pauses' once for each")
     bound_ns = parse_time(arguments.bound)
     run = read_run(named_run(arguments))
     cache = traced(run, "the list of writers") if traces_dirtied_folios(run) else None
@@ -49,6 +56,8 @@ def _pauses(arguments: argparse.Namespace) -> None:
     causes = _causes(run, bound_ns) if arguments.causes else {}
     if arguments.json:
         print(json.dumps(report.to_json() | ({"causes_ns": causes} if arguments.causes else {}), indent=2))
+    elif arguments.before:
+        _compare(arguments, run, report, bound_ns)
     else:
         why = [f"    wblab why {shown_run(run)}    # why, and what helps"] if run.spec.trace.events else []
         print_wrapped([run_line(run), headline(report), *why, ""])
@@ -66,6 +75,17 @@ def _pauses(arguments: argparse.Namespace) -> None:
             "host disturbed it: repeat it on a quieter machine or with the virtual clock",
             file=sys.stderr,
         )
+
+
+def _compare(arguments: argparse.Namespace, run: "Run", report: "PauseReport", bound_ns: int) -> None:
+    """Print a table of the runs before and this one, and which settings differ."""
+    from wblab.analysis.runs.pauses import pause_report
+    from wblab.analysis.runs.run import find_run, read_run
+    from wblab.report.beforeafter import before_after, changed
+
+    earlier = [read_run(find_run(name, results(arguments))) for name in arguments.before]
+    before_after([pause_report(each, bound_ns) for each in earlier], report).show()
+    print_wrapped(["", *changed(earlier[-1], run)])
 
 
 def _causes(run: "Run", bound_ns: int) -> dict[str, dict[str, int]]:

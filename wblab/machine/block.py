@@ -52,6 +52,12 @@ def scheduler(disk: Path) -> str:
     return next(iter(schedulers(disk)), "")
 
 
+def queue_settings(disk: Path) -> dict[str, str]:
+    """Return what a disk's queue is set to, as far as this kernel has it: requests, their size, and WBT."""
+    paths = [disk / "queue" / name for name in ("nr_requests", "max_sectors_kb", "wbt_lat_usec", "rotational")]
+    return {path.name: path.read_text().strip() for path in paths if path.exists()}
+
+
 def set_scheduler(disk: Path, name: str, way_back: WayBack) -> None:
     """Set a disk's I/O scheduler. Raises OSError."""
     queue = disk / "queue"

@@ -30,7 +30,7 @@ def test_the_sentence_and_the_next_command(explained_run, capsys):
     out, said = capsys.readouterr()
     assert out == ""
     first, second = said.splitlines()
-    assert first.startswith("wblab: mw1 was stalled once in openat(), for 1.40 s: dd, which it waited for, was running")
+    assert first.startswith("wblab: mw1 was stalled once in openat(), for 1.40 s: dd")
     assert second == f"wblab: more: wblab why {explained_run}"
 
 
@@ -39,6 +39,11 @@ def test_a_run_without_pauses_and_one_that_nothing_explains(tmp_path, capsys):
     assert "wblab: no pause over 300 ms\n" in capsys.readouterr().err
     print_answer(write_run(tmp_path / "untraced", {"mw1": [0, 100 * MS, 1700 * MS]}))
     assert capsys.readouterr().err == f"wblab: next: wblab pauses {tmp_path}/untraced\n"
+    live_run(tmp_path / "live")
+    for file in (tmp_path / "live").glob("trace.pause-*"):
+        file.unlink()
+    print_answer(tmp_path / "live")
+    assert "repeat it as root with --capture-pauses 300ms" in capsys.readouterr().err
 
 
 def test_a_capture_that_would_fill_the_memory_is_left_to_why(tmp_path, capsys, monkeypatch):

@@ -14,7 +14,7 @@ from wblab.live.runs.loads import Running
 from wblab.live.runs.request import LiveRequest
 from wblab.live.runs.throughput import Throughput
 from wblab.live.runs.traces import Traces
-from wblab.machine.block import names_by_number
+from wblab.machine.block import names_by_number, queue_settings
 from wblab.machine.place import Place
 from wblab.machine.writeback import dirty_settings, memory_bytes, thresholds
 
@@ -57,6 +57,7 @@ def begun(spec: LiveSpec, request: LiveRequest, place: Place) -> dict[str, Any]:
             "device": place.device.name if place.device else None,
             "disks": [disk.name for disk in place.disks],
             "device_names": names_by_number(),
+            "queues": {disk.name: queue_settings(disk) for disk in place.disks},
             "thresholds": thresholds(),
         },
     }
