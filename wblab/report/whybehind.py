@@ -46,6 +46,11 @@ def behind(item: Explanation, chain: Chain, request: Request | None, *, one: boo
     if not found:
         who = they if len(chain.links) == 1 else _requester(chain)
         return f"the disk was busy with a request that {who} waited for"
+    if len(chain.links) > 1 and found[0].party == JOURNAL == _requester(chain) and found[0].layer == DEVICE:
+        main = found[0]
+        return (
+            f"{main.disk} took {duration(main.time_ns)} for {size(main.size)} of the journal, which {they} waited for"
+        )
     whose = f" from {_requester(chain)}" if len(chain.links) > 1 else ""
     waited = f"{request.what if request else 'a request'}{whose} that {they} waited for"
     return _without_party(item, found[0], waited, they) or _with_party(item, found[0], waited, request, one=one)
