@@ -41,6 +41,13 @@ def test_a_guest_whose_set_up_takes_too_much_fails_with_the_reason(lab, monkeypa
     assert lab.left_behind() == []
 
 
+def test_a_program_that_takes_all_memory_is_killed_and_named(lab):
+    takes = "b = bytearray(110 << 20)[::4096]; import time; time.sleep(5)"
+    with pytest.raises(RunFailedError, match=r"The kernel killed \w+ at .*, as the machine's memory was full"):
+        lab.run("base", f"memory={100 * MIB}", f"load.l3={{kind='command',wait='2s',argv=['python3','-c','{takes}']}}")
+    assert lab.left_behind() == []
+
+
 def test_the_limit_starts_as_on_a_machine_booted_with_36_mib_more(shared_lab):
     run = shared_lab.run("base", *SHORT, f"memory={100 * MIB}")
     state = page_cache(run).dirty_state

@@ -28,6 +28,11 @@ def test_a_guest_that_got_a_third_of_a_processor_is_given_more_time(clock):
     assert over_after_s(silence, clock) == pytest.approx(30.0 + 30.0 * 3, abs=0.2)
 
 
+def test_a_machine_that_is_always_busy_does_not_excuse_a_guest_for_ever(clock):
+    silence = Silence(60.0, lambda: clock[0] * 0.99)
+    assert over_after_s(silence, clock) == pytest.approx(300.0, abs=0.2)
+
+
 def test_a_message_restarts_the_time_limit(clock):
     silence = Silence(60.0, lambda: 0.0)
     clock[0] += 59.0
