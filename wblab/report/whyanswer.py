@@ -18,7 +18,7 @@ from wblab.report.pollingtext import looked
 from wblab.report.quantities import duration, percent, size
 from wblab.report.whybehind import behind, culprit, is_own, of_it
 
-_THROTTLED = "throttled"
+_THROTTLED, _RECLAIM = "throttled", "reclaim"
 _ASKED = "flusher"  # the kind of wait of a task that asked the flusher to write, as sync and syncfs do
 _HALF = 0.5
 _NEARLY_ALL = 0.9  # of a pause: a cause of less than this is printed with its time
@@ -215,7 +215,7 @@ def _because(group: Group) -> str:  # noqa: PLR0911, PLR0912 - one for each end 
         return _unexplained(item, alone)
     if is_own_sleep(chain):
         return f"{holder} waited with a timeout, and the trace does not show what for"
-    return f"{holder} waited for a timer ({did})"
+    return f"{holder} waited {what_of(did)}" if did == _RECLAIM else f"{holder} waited for a timer ({did})"
 
 
 def _frozen(item: Explanation) -> str:

@@ -129,3 +129,18 @@ def test_a_group_at_the_machines_limit_is_slowed_by_that(tmp_path):
     cause, _, _ = told(tmp_path, story)
     assert cause.limit.of == "machine"
     assert cause.dirty["l2"] == 40 * PAGE
+
+
+def test_reclaim_is_told_as_a_wait_for_memory(tmp_path):
+    story = story_with_pages()
+    story.switch(
+        0, MW1, 0, stack=("__schedule", "schedule_timeout", "reclaim_throttle", "try_charge_memcg", "ksys_write")
+    )
+    story.wake(1000 * MS, 0, MW1, TIMER)
+    story.complete(1000 * MS, 1000, 8)
+    story.switch(1000 * MS, 0, MW1)
+    story.switch(1000 * MS, MW1, 0, stack=NAP)
+    story.wake(1000 * MS + IDLE_NS, 0, MW1, NAP_ENDS)
+    story.switch(1000 * MS + IDLE_NS, 0, MW1)
+    _, sentence, _ = told(tmp_path, story)
+    assert sentence == "mw1 was stalled once in write(), for 1 s: it waited for memory to become free."
