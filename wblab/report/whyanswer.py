@@ -106,7 +106,7 @@ def party(item: Explanation) -> str:
         return culprit(item)[0].party
     if chain.links[-1][1] == _THROTTLED:
         cause = _throttled(item)
-        return next(iter(cause.dirty), "") if cause else ""
+        return cause.whose if cause else ""
     if item.polling and _is_polled(item, chain):
         kept = item.polling.kept
         return next(iter(kept[0].request.ahead), "") if len(kept) == 1 and kept[0].request else ""
@@ -243,8 +243,17 @@ def _at_the_limit(item: Explanation) -> str:
     cause = _throttled(item)
     limit = cause.limit if cause else DirtyLimit()
     slows = f"the kernel slows every writer{near(limit)}"
+    if cause and cause.is_limit_alone:
+        disk = next(iter(cause.places), cause.disk)
+        return (
+            f"{slows}; {disk} was idle for {duration(cause.idle_ns)} of that time, so the limit itself kept it waiting"
+        )
     if cause is None or not cause.dirty:
         return slows
+    if cause.has_turned_over:
+        disk, total = next(iter(cause.places), cause.disk), sum(cause.worked.values())
+        share = percent(cause.worked[cause.whose] / total)
+        return f"{slows}; meanwhile {disk} wrote {size(total)}, {share} of it from {cause.whose}"
     first, total = next(iter(cause.dirty)), sum(cause.dirty.values())
     share, waiting = percent(cause.dirty[first] / total), f"{size(total)} were waiting to be written"
     if limit.of == "disk":

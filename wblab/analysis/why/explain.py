@@ -28,7 +28,7 @@ from wblab.analysis.why.dirtylimits import DirtyLimit, limit_of, members
 from wblab.analysis.why.flushed import NOBODY
 from wblab.analysis.why.inodes import Inodes, own_path, read_inodes
 from wblab.analysis.why.kinds import what_of
-from wblab.analysis.why.limits import below, disk_of
+from wblab.analysis.why.limits import below, device_name, disk_of, stacked
 from wblab.analysis.why.locks import FILE, lock_of
 from wblab.analysis.why.objects import identified
 from wblab.analysis.why.parties import Parties, read_parties
@@ -36,6 +36,7 @@ from wblab.analysis.why.polling import Polling, polling_of
 from wblab.analysis.why.recorded import Recorded
 from wblab.analysis.why.request import Request, request_of
 from wblab.analysis.why.requests import Party, device_number
+from wblab.analysis.why.served import as_bytes, served
 from wblab.analysis.why.stacks import Stack
 from wblab.core.spec import Spec
 from wblab.core.units import Bytes
@@ -56,6 +57,8 @@ class Cause:
     throttled, the bytes that the disk completed, and those dirty when that began, by who dirtied them; places: the
     dirty bytes by disk. events: the evidence, as places in the trace. task: the load's child that waited; empty for the
     load itself. limit: while throttled, the limit that did it; dirty and places count only what that limit counts.
+    idle_ns: for how long of that time the first disk of `places` served nothing; 0 if that is not known. worked: the
+    bytes that it wrote to its medium in that time, by who dirtied them, the most time first.
     """
 
     kind: str
@@ -78,6 +81,23 @@ class Cause:
     places: dict[str, Bytes] = field(default_factory=dict)
     task: str = ""
     limit: DirtyLimit = DirtyLimit()
+    idle_ns: int = 0
+    worked: dict[str, Bytes] = field(default_factory=dict)
+
+    @property
+    def has_turned_over(self) -> bool:
+        """Whether the disk wrote more meanwhile than was dirty when a throttled wait began: then that decides."""
+        return sum(self.worked.values()) > sum(self.dirty.values())
+
+    @property
+    def whose(self) -> str:
+        """Whose data kept a throttled load waiting; empty if nobody's or unknown."""
+        return "" if self.is_limit_alone else next(iter(self.worked if self.has_turned_over else self.dirty), "")
+
+    @property
+    def is_limit_alone(self) -> bool:
+        """Whether a limit throttled the load while the disk was mostly idle: then nobody's data kept it waiting."""
+        return 2 * self.idle_ns > self.time_ns
 
     @property
     def is_disk_known(self) -> bool:
@@ -278,7 +298,7 @@ def _cause(  # noqa: PLR0913, PLR0917
     written: dict[str, Bytes] = {}
     dirty: dict[str, Bytes] = {}
     places: dict[str, Bytes] = {}
-    limit = DirtyLimit()
+    limit, idle_ns, worked = DirtyLimit(), 0, dict[str, Bytes]()
     if verdict.context == "request":
         request = request_of(run, recorded, parties, longest.row)
         events.append(int(recorded.done.rank[recorded.request(longest.row)]) if request else NOBODY)
@@ -286,7 +306,9 @@ def _cause(  # noqa: PLR0913, PLR0917
         first, end = int(spans.rank[waits[0].row]), int(spans.wake_rank[recorded.ends(waits[-1].row)])
         written = _of_disk(run, recorded, parties, item, first, end)
         limit = limit_of(run, recorded, waits)
-        dirty, places = _dirty(run, recorded, parties, first, limit)
+        dirty, places, most = _dirty(run, recorded, parties, first, limit)
+        span_ns = int(spans.ts_ns[waits[0].row]), int(spans.woken_ns[recorded.ends(waits[-1].row)])
+        idle_ns, worked = _worked(run, recorded, parties, most, span_ns)
     return Cause(
         kind=kind,
         task=recorded.name(pid) if pid != item.pid else "",
@@ -305,6 +327,8 @@ def _cause(  # noqa: PLR0913, PLR0917
         disk=disk_of(run, device) if (device := _device_of(run, item)) >= 0 else "the disk",
         places=places,
         limit=limit,
+        idle_ns=idle_ns,
+        worked=worked,
         written=written,
         dirty=dirty,
         events=tuple(rank for rank in (*events, wake_rank) if rank >= 0),
@@ -345,18 +369,39 @@ def _last_sleep(recorded: Recorded, row: int) -> int:
 
 def _dirty(
     run: Run, recorded: Recorded, parties: Parties, rank: int, limit: DirtyLimit
-) -> tuple[dict[str, Bytes], dict[str, Bytes]]:
-    """Return the bytes that a limit counts at a place in the trace: by who dirtied them, and by disk.
+) -> tuple[dict[str, Bytes], dict[str, Bytes], int]:
+    """Return the bytes that a limit counts at a place in the trace: by who dirtied them, by disk, and the first disk.
 
     Those of a loop device are its file's disk's, where they are written next.
     """
     pids = members(run, recorded, limit) if limit.of == "group" else None
     owners, devices = recorded.dirtied.at(rank, limit.device, pids)
-    by_disk: Counter[str] = Counter()
+    by_disk: Counter[int] = Counter()
     for device, size in devices.items():
-        by_disk[disk_of(run, below(run, device))] += size
-    places = {disk: Bytes(size) for disk, size in by_disk.most_common()}
-    return parties.named({Party(key, NOBODY): size for key, size in owners.items()}), places
+        by_disk[below(run, device)] += size
+    places = {disk_of(run, device): Bytes(size) for device, size in by_disk.most_common()}
+    most = next((device for device, _ in by_disk.most_common()), limit.device)
+    return parties.named({Party(key, NOBODY): size for key, size in owners.items()}), places, most
+
+
+def _worked(
+    run: Run, recorded: Recorded, parties: Parties, device: int, span_ns: tuple[int, int]
+) -> tuple[int, dict[str, Bytes]]:
+    """Return for how long of a span of time a disk was idle, and what it wrote to its medium in that time, by party.
+
+    Of a disk that is made of others, of the busiest of these. 0 and nothing if that is not known.
+    """
+    parts = [device_number(run.disks[name].device) for name in stacked(run, device_name(run, device))]
+    known = [each for each in parts or [device] if len(served(run, recorded, each).rows)]
+    if not known:
+        return 0, {}
+    busiest = min(known, key=lambda each: served(run, recorded, each).idle_ns(*span_ns))
+    disk = served(run, recorded, busiest)
+    shares = disk.drained(*span_ns)
+    idle_ns = disk.idle_ns(*span_ns)
+    if shares:
+        idle_ns = min(idle_ns, max(0, span_ns[1] - span_ns[0] - round(sum(time_ns for time_ns, _ in shares.values()))))
+    return idle_ns, parties.named(as_bytes(shares or disk.shares(*span_ns)))
 
 
 def _of_disk(  # noqa: PLR0913, PLR0917

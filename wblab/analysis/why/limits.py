@@ -174,7 +174,7 @@ def _mapper(run: Run, recorded: Recorded, row: int, start_ns: int, end_ns: int) 
     resumed = _rows(recorded, recorded.offcpu.wake_stack, _RESUMES)
     resumed = resumed[np.abs(recorded.offcpu.woken_ns[resumed] - end_ns) <= _AT_ONCE_NS]
     if not len(resumed):
-        for name in _stacked(run, device_name(run, asked)):
+        for name in stacked(run, device_name(run, asked)):
             disk = run.spec.disk[name] if isinstance(run.spec, Spec) else None
             if disk and disk.model == "delay":
                 words = f"by the disk *{name}*, which adds {format_time(disk.delay)} to each request (dm-delay)"
@@ -191,12 +191,12 @@ def _mapper(run: Run, recorded: Recorded, row: int, start_ns: int, end_ns: int) 
     return Hold(MAPPER, f"because {who} had suspended {device} (device mapper)", start_ns, end_ns, who)
 
 
-def _stacked(run: Run, name: str) -> Iterable[str]:
+def stacked(run: Run, name: str) -> Iterable[str]:
     """Yield a disk and the disks that it is made of."""
     if isinstance(run.spec, Spec) and name in run.spec.disk:
         yield name
         for part in run.spec.disk[name].on:
-            yield from _stacked(run, part)
+            yield from stacked(run, part)
 
 
 def _queue(run: Run, recorded: Recorded, row: int, start_ns: int, end_ns: int) -> Hold:

@@ -48,6 +48,12 @@ class Served:
             int(np.searchsorted(self.begun_ns, end_ns)),
         )
 
+    def idle_ns(self, start_ns: int, end_ns: int) -> int:
+        """Return for how long of a span of time it served nothing, in ns."""
+        at = self.within(start_ns, end_ns)
+        begun_ns, done_ns = np.maximum(self.begun_ns[at], start_ns), np.minimum(self.done_ns[at], end_ns)
+        return max(0, end_ns - start_ns - int((done_ns - begun_ns).sum()))
+
     def shares(self, start_ns: int, end_ns: int) -> Shares:
         """Return the time and bytes of data that it served in a span of time, by party."""
         at = self.within(start_ns, end_ns)

@@ -54,14 +54,35 @@ def test_the_reader_that_filled_the_queue_is_named(story_run):
     assert known is None
 
 
-def test_a_writer_near_the_limit(story_run):
+def near_the_limit(pages, sectors, done_ms):
+    """Return a story in which mw1 sleeps for 900 ms near the limit, and the disk completes one request."""
     story = Story(dict(NAMES))
-    for page in range(100):
+    for page in range(pages):
         story.dirty(0, L1, 13, page)
-    story.submit(0, FLUSHER, 1000, 8, inode=13)
-    blocked(story, 0, 900, THROTTLED, TIMER)
-    story.complete(950 * MS, 1000, 8)
-    said, known = answer(story_run, story)
+    story.submit(0, FLUSHER, 1000, sectors, inode=13)
+    story.switch(0, MW1, 0, stack=THROTTLED)
+    if done_ms < 900:
+        story.complete(done_ms * MS, 1000, sectors)
+    story.wake(900 * MS, 0, MW1, TIMER)
+    story.switch(900 * MS, 0, MW1)
+    if done_ms > 900:
+        story.complete(done_ms * MS, 1000, sectors)
+    return story
+
+
+def test_a_writer_near_the_limit_of_a_disk_that_is_idle(story_run):
+    (group,) = groups([one(story_run, near_the_limit(100, 8, 10))])
+    assert "; the device 98:0 was idle for 890 ms of that time, so the limit itself kept it waiting" in sentence(group)
+    assert group.party == ""  # whoever wrote, the disk had long written it
+
+
+def test_a_writer_near_a_limit_of_less_than_the_disk_wrote_meanwhile(story_run):
+    said, _ = answer(story_run, near_the_limit(1, 800, 890))
+    assert "near the limit; meanwhile the device 98:0 wrote 400 KiB, " in said
+
+
+def test_a_writer_near_the_limit(story_run):
+    said, known = answer(story_run, near_the_limit(100, 8, 950))
     assert "400 KiB were waiting to be written, 100 % of it from l1, and the kernel slows every writer when" in said
     assert known is None
 

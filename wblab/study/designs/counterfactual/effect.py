@@ -12,6 +12,7 @@ Verdict = Literal["ends", "shortens", "lessens", "moves", "unchanged", "lengthen
 
 MOST = 0.95  # of its work: a load that did more paid little
 _END, _CLEAR, _UNCHANGED = 0.1, 0.5, 0.05
+_PART = 0.75
 _CUT_NS = 1_000_000  # a pause that ends this close to the trial's end may have been cut short
 
 
@@ -40,6 +41,11 @@ class Effect:
     def of_pause(self) -> Verdict:
         """The verdict on the pause at hand alone, by which a culprit is judged."""
         return "failed" if self.failure else _verdict(self.was_ns, self.pause_ns, self.bound_ns)
+
+    @property
+    def is_part(self) -> bool:
+        """Whether the change took a quarter of the pause at hand or more."""
+        return self.pause_ns <= _PART * self.was_ns
 
     @property
     def of_all(self) -> Verdict:

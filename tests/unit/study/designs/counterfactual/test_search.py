@@ -69,6 +69,8 @@ def test_a_load_without_which_a_pause_is_only_somewhat_shorter_is_a_part_of_its_
     assert (search.finding, search.culprits) == ("partly", ())
     search = searched(QUESTION, lambda out: 0 if "l2" in out else 9 if "l1" in out else 15)
     assert (search.finding, search.culprits) == ("contradicts", ("l2",))
+    search = searched(QUESTION, lambda out: 6 if "l2" in out else 9 if "l1" in out else 15)
+    assert (search.finding, search.culprits) == ("partly", ("l2",))
 
 
 def test_a_load_that_writes_little_is_found_too():
