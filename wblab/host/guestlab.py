@@ -12,7 +12,9 @@ of an environment without packages (site in Python's library reference), which i
 import os
 import shutil
 import subprocess
+import time
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from hashlib import sha256
 from pathlib import Path
@@ -28,6 +30,7 @@ from wblab.lab.places import INSTALLED, PRESETS, ROOT, SHARE
 _SCRIPTS = ("experiment.py", "live_experiment.py", "load.py")
 # Python imports it, if there is one: this one stands before that of a host.
 _SITE = "sitecustomize.py"
+_MOST_S = 12 * 3600  # twice what a run may last (--max-time)
 _NOTHING = "nothing"  # an empty directory, in the place of packages
 GUESTS_PYTHON = layout.LAB / "bin" / "python3"
 _ENVIRONMENT = "environment"
@@ -81,9 +84,25 @@ def copied(python: Path) -> tuple[Path, str]:
     identity = _sha256(files)
     about = f"{python} {python.stat().st_mtime_ns} {_COMPILE} {_SETTINGS} {_START} {layout.LAB} {identity}"
     place = room("bundles") / sha256(about.encode()).hexdigest()[:32]
+    _used(place).touch()  # not the directory itself: its time tells Python in a guest to read it again
     if not place.is_dir():
         _make(files, place, python)
+        _prune(place.parent)
     return place, identity
+
+
+def _used(place: Path) -> Path:
+    """Return the file whose time is that of the last use of a copy."""
+    return place.with_suffix(".used")
+
+
+def _prune(folder: Path) -> None:
+    """Remove copies that no guest has any more: those that were taken longer ago than a run may last."""
+    for note in folder.glob("*.used"):
+        with suppress(FileNotFoundError):  # somebody else removes it
+            if time.time() - note.stat().st_mtime > _MOST_S:
+                shutil.rmtree(note.with_suffix(""), ignore_errors=True)
+                note.unlink()
 
 
 def _files() -> dict[str, Path | None]:

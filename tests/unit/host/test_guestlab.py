@@ -63,6 +63,11 @@ def test_the_lab_in_a_guest_depends_on_no_byte_code_of_the_host(tmp_path, monkey
     assert [path.name.split(".")[0] for path in (place / "wblab" / "core" / "__pycache__").iterdir()] == ["__init__"]
     (source / "wblab" / "core" / "data.json").write_text("{}")
     assert copied(PYTHON)[1] != identity
+    assert place.is_dir()  # a guest may have it
+    os.utime(place.with_suffix(".used"), (0, 0))
+    (source / "wblab" / "core" / "data.json").write_text("[]")
+    copied(PYTHON)
+    assert not place.exists()
 
 
 def test_a_guest_s_python_has_no_packages_and_runs_none_of_a_host_s_start_up_files():
