@@ -12,11 +12,13 @@ from wblab.analysis.why.limits import device_name
 from wblab.analysis.why.places import NEVER, PAGE
 from wblab.analysis.why.recorded import Recorded
 from wblab.analysis.why.requests import SUBMITTER, Party, device_text
+from wblab.core.loads import Load
 from wblab.core.spec import Spec
 from wblab.core.units import Bytes
 
 BTRFS = "btrfs's workers"  # they also write files' data, and the trace does not show whose
 JOURNAL, METADATA, FLUSHER = "the journal", "the filesystem", "the flusher (program unknown)"
+DEVICE_ITSELF = "programs that write to the device itself"
 READ = "read by "  # prefix of the names of readers
 JOURNALS = ("jbd2/", "xfsaild/", "xfs-cil/", "xfs-log/")
 _FLUSHERS = "kworker/"
@@ -73,6 +75,8 @@ class Parties:
         name = device_name(run, device)
         if not isinstance(run.spec, Spec) or not name:
             return {}
+        if (writers := _to_device(run.spec, name)) is not None:
+            return dict.fromkeys((METADATA, FLUSHER), writers[0] if len(writers) == 1 else DEVICE_ITSELF)
         if run.spec.disk[name].filesystem == "btrfs":
             return {METADATA: BTRFS}
         if _DATA_TOO not in ",".join(run.spec.disk[name].mount_options).split(","):
@@ -88,6 +92,17 @@ class Parties:
         tasks = self.recorded.tasks
         whole = tasks.whole(key)
         return self.programs.get(whole, whole) if tasks.load_of(key) or tasks.agent_of(key) else whole
+
+
+def _to_device(spec: Spec, name: str) -> list[str] | None:
+    """Return the loads that write to a device by the page cache; None if it has a filesystem or a disk is on it."""
+    if spec.disk[name].filesystem != "none" or any(name in disk.on for disk in spec.disk.values()):
+        return None
+    return [load for load, each in spec.load.items() if each.raw and spec.disk_of(load) == name and _writes(each)]
+
+
+def _writes(load: Load) -> bool:
+    return getattr(load, "through", "") == "cache" and getattr(load, "op", "write") == "write"
 
 
 def read_parties(recorded: Recorded) -> Parties:

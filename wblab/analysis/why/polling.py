@@ -89,7 +89,7 @@ def polling_of(  # noqa: PLR0913, PLR0917
     if _SHARE * sum(each.time_ns for each in slept) > pause_ns:
         spans, longest = recorded.offcpu, max(slept, key=lambda each: each.time_ns)
         last = max((each.last_row for each in slept), key=lambda row: int(spans.ts_ns[row]))
-        window_ns = int(spans.ts_ns[last]), int(spans.woken_ns[recorded.ends(last)])
+        window_ns = int(spans.ts_ns[last]), _last_look_ns(recorded, last, end_ns)
         own = {int(spans.pid[row]) for each in slept for row in (each.row, each.last_row)}
         own |= {recorded.tasks.parents[pid] for pid in own if pid in recorded.tasks.parents}  # a shell looks itself
         ranks = np.searchsorted(recorded.sequence.ts_ns, [start_ns, *window_ns]).tolist()
@@ -117,6 +117,21 @@ def polling_of(  # noqa: PLR0913, PLR0917
     others = _by_change(recorded, kept, change)
     sought, by = _sought(recorded, change)
     return Polling(name, 0, ran[0].longest_ns, False, others, sought, by) if others else None
+
+
+def _last_look_ns(recorded: Recorded, row: int, end_ns: int) -> int:
+    """Return when the last look ended: after a sleep, or a wait in the same place that somebody ended in time."""
+    spans = recorded.offcpu
+    woken_ns = int(spans.woken_ns[recorded.ends(row)])
+    later = spans.rows(int(spans.pid[row]), woken_ns, end_ns)
+    again = [
+        each
+        for each in later
+        if each > row
+        and recorded.sleep_stack(each) == recorded.sleep_stack(row)
+        and recorded.verdict(each).context == "task"
+    ]
+    return min(end_ns, int(spans.woken_ns[recorded.ends(again[0])])) if again else woken_ns
 
 
 def _sought(recorded: Recorded, change: Change | None) -> tuple[str, str]:

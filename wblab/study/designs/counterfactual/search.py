@@ -100,7 +100,10 @@ class Search:
         if self.limits and q.names_limit:
             return "agrees"
         if self.limits or counts:
-            return "contradicts" if q.is_own or q.names_limit else "found"
+            in_vain = q.names_limit and any(
+                item.is_lift for item, _ in self.tried
+            )  # a program's limit cannot be lifted
+            return "contradicts" if q.is_own or in_vain else "found"
         if counts is None:
             return "undecided"
         return "agrees" if q.is_own else "alone"
