@@ -246,7 +246,7 @@ def _at_the_limit(item: Explanation) -> str:
     if cause and cause.is_limit_alone:
         disk = next(iter(cause.places), cause.disk)
         return (
-            f"{slows}; {disk} was idle for {duration(cause.idle_ns)} of that time, so the limit itself kept it waiting"
+            f"{slows}; {disk} was idle for {duration(cause.idle_ns)} of that time: the cause is the limit, not the disk"
         )
     if cause is None or not cause.dirty:
         return slows

@@ -72,7 +72,7 @@ def near_the_limit(pages, sectors, done_ms):
 
 def test_a_writer_near_the_limit_of_a_disk_that_is_idle(story_run):
     (group,) = groups([one(story_run, near_the_limit(100, 8, 10))])
-    assert "; the device 98:0 was idle for 890 ms of that time, so the limit itself kept it waiting" in sentence(group)
+    assert "; the device 98:0 was idle for 890 ms of that time: the cause is the limit, not the disk" in sentence(group)
     assert group.party == ""  # whoever wrote, the disk had long written it
 
 

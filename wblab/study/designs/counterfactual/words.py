@@ -22,7 +22,7 @@ def lines(tried: Tried, run: str, path: str) -> list[str]:
     """Return what trials say of a sentence, and the commands that ask for more. run, path: as commands take them."""
     if tried.search is None:
         return [f"Not tried: {tried.why_not}. So no cause is certain here."]
-    found = [*_blame(tried.search), *_limits(tried.search, path), *_remedies(tried.search, run, path)]
+    found = [*_blame(tried.search), *_limits(tried.search, run, path), *_remedies(tried.search, run, path)]
     if found:
         found[0] = f"Tried on this run: {found[0][0].lower()}{found[0][1:]}"
     if tried.why_not:
@@ -129,20 +129,20 @@ def _so(search: Search) -> str:
     return f": {found[0]} causes it{against}."
 
 
-def _limits(search: Search, path: str) -> Iterator[str]:
+def _limits(search: Search, run: str, path: str) -> Iterator[str]:
     """Yield the limit without which the pause ends, and the command that repeats that."""
     for item, effect in search.limits[:1]:
         against = ", against the sentence above" if search.finding == "contradicts" and not search.culprits else ""
         yield f"{_capital(item.what)}, {_became_all(effect)}: this limit is a cause{against}."
-        yield f"    wblab run {path} {_options(item)}"
+        yield f"    {_command(item, run, path)}"
 
 
 def _remedies(search: Search, run: str, path: str) -> Iterator[str]:
     """Yield the best settings, each with the command that repeats its trial, and those tried in vain."""
     best = search.remedies[:_MOST_REMEDIES]
-    for number, (item, effect) in enumerate(best):
+    for item, effect in best:
         yield f"{_capital(item.what)}: {_became_all(effect)}{_cost(search, effect)}."
-        yield f"    {_command(item, run, path) if number == 0 else _options(item)}"
+        yield f"    {_command(item, run, path)}"
     vain = [(item, effect) for item, effect in search.tried if effect.of_all not in (*CLEAR, "failed")]
     if vain:
         low_ns, high_ns = (end(effect.left_ns for _, effect in vain) for end in (min, max))
