@@ -174,7 +174,7 @@ def _groups(draw: Random, loads: list[str], disks: dict[str, Any]) -> dict[str, 
 def _agent(draw: Random, disk: str) -> str:
     """Return a program beside the loads, which writes to a disk now and then."""
     return (
-        "import os, time\n"
+        "import os, signal, time\nsignal.signal(15, lambda *_: os._exit(0))\n"
         f"while True:\n    time.sleep({draw.choice([1, 3])}); g = os.open('/mnt/{disk}/agent', 577); "
         f"os.write(g, bytes({draw.choice([64 << 10, 2 * _MIB])})); os.{draw.choice(['fsync', 'close'])}(g)\n"
     )
