@@ -27,6 +27,8 @@ _MOST_KILLS = 5  # OOM kills that are printed
 
 def attempts(arguments: argparse.Namespace, run: "Run", bound_ns: int) -> Attempt:
     """Return what tries causes on their run, until the time that the arguments give is over. Raises InputError."""
+    if arguments.no_try:
+        return lambda group, before: None
     from wblab.commands.prove import proofs
     from wblab.core.units import NS_PER_S, parse_time
     from wblab.kernels import built_kernels
@@ -37,7 +39,7 @@ def attempts(arguments: argparse.Namespace, run: "Run", bound_ns: int) -> Attemp
     def attempt(group: "Group", before: "Tried | None") -> "Tried | None":
         from wblab.study.designs.counterfactual.tried import Terms, try_on_run
 
-        if arguments.no_try or (before and (before.search is None or before.why_not)):
+        if before and (before.search is None or before.why_not):
             return None
         return try_on_run(run, group, Terms(place, resolve, until_s, bound_ns), is_brief=before is not None)
 

@@ -3,7 +3,7 @@
 import math
 import shlex
 from collections.abc import Iterator
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from wblab.core.units import NS_PER_S
 from wblab.report.enumeration import enumerated
@@ -12,13 +12,15 @@ from wblab.study.designs.counterfactual.candidates import Candidate
 from wblab.study.designs.counterfactual.change import Remedy
 from wblab.study.designs.counterfactual.effect import CLEAR, MOST, Effect
 from wblab.study.designs.counterfactual.search import Question, Search, Without
-from wblab.study.designs.counterfactual.tried import Tried
+
+if TYPE_CHECKING:  # it makes runs, which words do not need
+    from wblab.study.designs.counterfactual.tried import Tried
 
 _MOST_REMEDIES = 3
 _LONGER_S, _TRIALS = 60, 10  # the time that is proposed for trials: at least this, or so many of them
 
 
-def lines(tried: Tried, run: str, path: str) -> list[str]:
+def lines(tried: "Tried", run: str, path: str) -> list[str]:
     """Return what trials say of a sentence, and the commands that ask for more. run, path: as commands take them."""
     if tried.search is None:
         return [f"Not tried: {tried.why_not}. So no cause is certain here."]
@@ -34,13 +36,13 @@ def lines(tried: Tried, run: str, path: str) -> list[str]:
     return found
 
 
-def first_line(tried: Tried) -> str:
+def first_line(tried: "Tried") -> str:
     """Return what leaving out loads says of a further cause, in a sentence; empty if nothing does."""
     found = [*_blame(tried.search)] if tried.search else []
     return f"Tried: {found[-1][0].lower()}{found[-1][1:]}" if found else ""
 
 
-def table(tried: Tried) -> dict[str, Any]:
+def table(tried: "Tried") -> dict[str, Any]:
     """Return trials as a JSON object."""
     search = tried.search
     head = {"pause": tried.pause.number, "load": tried.pause.load, "why_not": tried.why_not}
