@@ -4,7 +4,6 @@ import argparse
 from functools import partial
 from typing import TYPE_CHECKING
 
-from wblab.commands.answer import attempts, is_emulated, print_answer, print_json
 from wblab.commands.common import (
     add_bound,
     add_exp,
@@ -88,6 +87,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def _why(arguments: argparse.Namespace) -> None:
     from wblab.analysis.runs.run import guest_spec, read_run
     from wblab.analysis.why.explanations import explanations
+    from wblab.commands.answer import attempts, print_answer, print_json
     from wblab.core.errors import InputError
     from wblab.core.units import parse_time
     from wblab.report.whyevidence import evidence
@@ -122,6 +122,7 @@ def _why(arguments: argparse.Namespace) -> None:
 
 def _prove(arguments: argparse.Namespace, run: "Run", found: "list[Explained]", bound_ns: int) -> None:
     """Prove the causes of the longest pause, or a remedy. Raises InputError."""
+    from wblab.commands.answer import is_emulated
     from wblab.commands.prove import maker, prove
     from wblab.core.errors import InputError
     from wblab.report.whyevidence import event_text
