@@ -28,7 +28,10 @@ def print_answered(directory: Path) -> None:
 
 def print_answer(directory: Path) -> None:
     """Explain the run in a directory in one sentence, and name the next command."""
-    owner = os.stat(directory)
+    try:
+        owner = os.stat(directory)
+    except OSError:  # whoever may write above it has moved it
+        return
     if os.geteuid() == 0 and owner.st_uid:  # root made it for another user, who may change it since: be that user
 
         def explain() -> None:

@@ -68,7 +68,7 @@ def save_page(figure: Any, run: Run, path: Path) -> None:
     """
     if path.suffix.lower() != PAGE:
         raise InputError(f"cannot write a page to {str(path)!r}: its name must end in {PAGE}")
-    body = to_html(figure, config=CONFIG, include_plotlyjs=True, full_html=False, div_id=_ID)
+    body = to_html(figure, config=dict(CONFIG), include_plotlyjs=True, full_html=False, div_id=_ID)
     title = f"{run.name.lstrip('_')}: timeline"
     write_page(path, render("wblab.plot", "timeline.html", title=title, id=_ID, width=LEAST_WIDTH, figure=body))
 

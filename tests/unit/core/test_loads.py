@@ -141,3 +141,17 @@ def test_a_failing_repeated_command_is_reported(tmp_path, monkeypatch):
     with pytest.raises(CommandFailed) as failed:
         Repeat(argv=("sh", "-c", "exit 3"), idle=1).prepare(tmp_path, Random())(0)
     assert failed.value.status == 3
+
+
+def test_a_stop_just_after_a_command_s_end_is_no_failure_of_its_load(tmp_path, monkeypatch):
+    waitpid = os.waitpid
+
+    def reaped_then_stopped(pid, options):
+        waitpid(pid, options)
+        raise KeyboardInterrupt
+
+    monkeypatch.chdir(tmp_path)
+    cycle = Repeat(argv=("true",), idle=0).prepare(tmp_path, Random(1))
+    monkeypatch.setattr(os, "waitpid", reaped_then_stopped)
+    with pytest.raises(KeyboardInterrupt):
+        cycle(0)

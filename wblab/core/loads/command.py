@@ -105,9 +105,12 @@ def _run(argv: tuple[str, ...]) -> None:
         signal.pthread_sigmask(signal.SIG_UNBLOCK, stops)
         _, status = os.waitpid(pid, 0)
     except BaseException:
-        if pid:
-            os.kill(pid, signal.SIGTERM)
-            os.waitpid(pid, 0)
+        try:
+            if pid:
+                os.kill(pid, signal.SIGTERM)
+                os.waitpid(pid, 0)
+        except ProcessLookupError:  # it had just ended
+            pass
         raise
     if status:
         raise CommandFailed(os.waitstatus_to_exitcode(status))
