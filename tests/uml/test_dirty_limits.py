@@ -42,6 +42,13 @@ def test_a_groups_limit_is_told_as_the_groups(shared_lab):
     assert any(next(iter(cause.dirty)) == "l1" for cause in own)
 
 
+def test_what_others_write_does_not_count_for_a_groups_limit(shared_lab):
+    outside = ("load.l2.size=60MiB", "load.l2.wait=4s")
+    own, _ = throttled(shared_lab.run("base-device", *GROUP, *outside), "group")
+    assert any(cause.worked for cause in own)
+    assert [cause for cause in own if "l2" in cause.worked or "l2" in cause.dirty] == []
+
+
 def test_a_guest_goes_on_after_programs_of_a_full_group_were_killed(shared_lab):
     hog = f"{{kind='repeat',idle='1s',argv=['sh','-c',{TAKES!r}]}}".replace('"', '"""')
     run = shared_lab.run("base", "load.l1.size=2MiB", "load.l2.size=4KiB", f"cgroup.box={FULL}", f"load.hog={hog}")

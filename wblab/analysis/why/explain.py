@@ -308,7 +308,7 @@ def _cause(  # noqa: PLR0913, PLR0917
         limit = limit_of(run, recorded, waits)
         dirty, places, most = _dirty(run, recorded, parties, first, limit)
         span_ns = int(spans.ts_ns[waits[0].row]), int(spans.woken_ns[recorded.ends(waits[-1].row)])
-        idle_ns, worked = _worked(run, recorded, parties, most, span_ns)
+        idle_ns, worked = _worked(run, recorded, parties, most, span_ns, limit)
     return Cause(
         kind=kind,
         task=recorded.name(pid) if pid != item.pid else "",
@@ -384,12 +384,13 @@ def _dirty(
     return parties.named({Party(key, NOBODY): size for key, size in owners.items()}), places, most
 
 
-def _worked(
-    run: Run, recorded: Recorded, parties: Parties, device: int, span_ns: tuple[int, int]
+def _worked(  # noqa: PLR0913, PLR0917
+    run: Run, recorded: Recorded, parties: Parties, device: int, span_ns: tuple[int, int], limit: DirtyLimit
 ) -> tuple[int, dict[str, Bytes]]:
     """Return for how long of a span of time a disk was idle, and what it wrote to its medium in that time, by party.
 
-    Of a disk that is made of others, of the busiest of these. 0 and nothing if that is not known.
+    Of a disk that is made of others, of the busiest of these; for a group's limit, only what the group had dirtied.
+    0 and nothing if that is not known.
     """
     parts = [device_number(run.disks[name].device) for name in stacked(run, device_name(run, device))]
     known = [each for each in parts or [device] if len(served(run, recorded, each).rows)]
@@ -401,7 +402,11 @@ def _worked(
     idle_ns = disk.idle_ns(*span_ns)
     if shares:
         idle_ns = min(idle_ns, max(0, span_ns[1] - span_ns[0] - round(sum(time_ns for time_ns, _ in shares.values()))))
-    return idle_ns, parties.named(as_bytes(shares or disk.shares(*span_ns)))
+    shares = shares or disk.shares(*span_ns)
+    if limit.of == "group":
+        own = members(run, recorded, limit)
+        shares = {party: share for party, share in shares.items() if party.owner in own}
+    return idle_ns, parties.named(as_bytes(shares))
 
 
 def _of_disk(  # noqa: PLR0913, PLR0917
