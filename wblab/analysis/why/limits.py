@@ -31,6 +31,7 @@ _THROTTLED_DISK = "by the limit that makes the disk slow (blk-throttle)"
 _LIMIT, _BY_A_PROGRAM = "io.max", ", which a program set during the run"
 _BUILT = ("loop", "dm-", "md")  # the kernel's names of devices that are made of others
 _AT_ONCE_NS = 1_000_000
+_PASSES = 3  # a request may be delayed with the flush before it, by itself, and with the flush after it
 _SPREAD_NS = 100_000_000  # the loads' starts, one of which is the run's zero, are at most so far apart
 _TIMES = 2.0  # a limit of the spec that explains less than half of a delay was changed by a program
 # block/blk-throttle.c: what submits I/O that a limit had held, and what wakes that
@@ -178,7 +179,7 @@ def _mapper(run: Run, recorded: Recorded, row: int, start_ns: int, end_ns: int) 
             disk = run.spec.disk[name] if isinstance(run.spec, Spec) else None
             if disk and disk.model == "delay":
                 words = f"by the disk *{name}*, which adds {format_time(disk.delay)} to each request (dm-delay)"
-                return Hold(MAPPER, words, start_ns, min(end_ns, start_ns + disk.delay + _AT_ONCE_NS))
+                return Hold(MAPPER, words, start_ns, min(end_ns, start_ns + _PASSES * disk.delay + _AT_ONCE_NS))
         return Hold(MAPPER, f"by {device} (device mapper)", start_ns, end_ns)
     slept = _rows(recorded, recorded.offcpu.stack, _SUSPENDS)
     slept = slept[recorded.offcpu.ts_ns[slept] <= end_ns]
