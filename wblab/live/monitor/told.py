@@ -126,7 +126,8 @@ class Told:
     def _cache(self) -> str:
         if (state := self._state) is None:
             return "unknown"
-        limit = f"limit {size(state.limit)}" if state.limit is not None else "limit unknown"
+        # hard_dirty_limit() in mm/page-writeback.c; the limit of events is only renewed while somebody is slowed.
+        limit = f"limit {size(max(state.threshold, state.limit or 0))}"
         shown = f"{size(state.dirty)} dirty, {size(state.writeback)} under writeback"
         return f"{shown}; background {size(state.background)}, {limit}"
 
