@@ -87,7 +87,7 @@ def test_a_student_solves_the_first_lesson(lab, tmp_path, monkeypatch, capsys):
     outcomes = {one["question"]: one["outcome"] for one in checked()["answers"]}
     assert outcomes.pop("cold") == "wrong"
     assert outcomes.pop("slow_write") == "missing"
-    assert set(outcomes.values()) == {"right", "kept"}
+    assert set(outcomes.values()) == {"right", "kept", "read"}
     assert main(["lesson", "show"]) == 2
     answers.write_text(answers.read_text().replace(f'cold = "{seen["again"]}"', f'cold = "{seen["read"]}"'))
     change = place / "slow_write.toml"

@@ -97,7 +97,8 @@ class Tasks:
         for key in self.parents:
             if above := self._above(key):
                 found.setdefault(above, set()).add(self.names.get(key, ""))
-        return frozenset(above for above, names in found.items() if len(names) > _MOST_PROGRAMS)
+        # A child that was not seen after its exec has its parent's name.
+        return frozenset(above for above, names in found.items() if len(names - {"", above}) > _MOST_PROGRAMS)
 
     def _above(self, key: int) -> str:
         """Return the name of the load, or the words for the agent, that a task belongs to; empty if none."""
