@@ -138,10 +138,7 @@ class Search:
         """Return how far those named do not count."""
         named, found = self.question.named, self.culprits
         effect = self.without(named)
-        others_end = bool(found) and self._left_out()[found].of_pause == "ends"
-        is_part = (
-            effect is not None and effect.of_pause == "lessens" and (not found or (effect.is_part and not others_end))
-        )
+        is_part = effect is not None and effect.of_pause == "lessens" and (not found or effect.is_part)
         return "partly" if is_part or set(named) & set(found) else "contradicts"
 
     @property

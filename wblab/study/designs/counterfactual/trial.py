@@ -94,7 +94,9 @@ def changed_spec(run: Run, change: Change, at_ns: int, end_ns: int) -> Spec:
     spec = change.applied(original, at_ns)
     last_ns = Nanoseconds(min(end_ns, original.time_limit))
     ended = {name: replace(load, until=min(load.until, last_ns)) for name, load in spec.load.items() if load.ends}
-    return replace(spec, name=f"{original.name}_{change.called}", load={**spec.load, **ended}, time_limit=last_ns)
+    begun = {name: phase for name, phase in spec.phase.items() if phase.at < last_ns}
+    named = replace(spec, name=f"{original.name}_{change.called}", phase=begun)
+    return replace(named, load={**spec.load, **ended}, time_limit=last_ns)
 
 
 def loads_start_ns(run: Run) -> int:

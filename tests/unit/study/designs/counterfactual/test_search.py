@@ -68,6 +68,8 @@ def test_a_load_without_which_a_pause_is_only_somewhat_shorter_is_a_part_of_its_
     search = searched(QUESTION, lambda out: 9 if "l1" in out else 15)
     assert (search.finding, search.culprits) == ("partly", ())
     search = searched(QUESTION, lambda out: 0 if "l2" in out else 9 if "l1" in out else 15)
+    assert (search.finding, search.culprits) == ("partly", ("l2",))
+    search = searched(QUESTION, lambda out: 0 if "l2" in out else 13 if "l1" in out else 15)
     assert (search.finding, search.culprits) == ("contradicts", ("l2",))
     search = searched(QUESTION, lambda out: 6 if "l2" in out else 9 if "l1" in out else 15)
     assert (search.finding, search.culprits) == ("partly", ("l2",))
