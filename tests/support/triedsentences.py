@@ -9,6 +9,7 @@ from tempfile import TemporaryDirectory
 from wblab.analysis.runs.pauses import DEFAULT_BOUND_NS
 from wblab.analysis.runs.run import read_run
 from wblab.analysis.why.explanations import explanations
+from wblab.core.spec import Spec
 from wblab.host.limits import Limits
 from wblab.host.recorded import RunFailedError
 from wblab.host.request import ready
@@ -33,7 +34,7 @@ class TriedSentence:
     says: the sentence, or why there is none. trials: whom they left out, and what was left of the pause.
     """
 
-    number: int
+    name: str
     finding: str
     says: str = ""
     named: Sequence[str] = ()
@@ -41,28 +42,31 @@ class TriedSentence:
     trials: Sequence[str] = ()
 
 
-def tried_sentence(number: int, resolve: KernelResolver) -> TriedSentence:
+def tried_random(number: int, resolve: KernelResolver) -> TriedSentence:
     """Make the random experiment of a number, and try its first sentence. Leaves nothing behind."""
+    return tried_sentence(str(number), spec_of(table(number), exact=False), resolve)
+
+
+def tried_sentence(name: str, spec: Spec, resolve: KernelResolver) -> TriedSentence:
+    """Make a run of a spec, and try its first sentence. Leaves nothing behind."""
     with TemporaryDirectory() as place:
         try:
-            made = run_experiment(
-                ready(spec_of(table(number), exact=False), resolve), Path(place, "exp"), limits=_LIMITS
-            )
+            made = run_experiment(ready(spec, resolve), Path(place, "exp"), limits=_LIMITS)
         except RunFailedError as error:
-            return TriedSentence(number, "no run", str(error))
+            return TriedSentence(name, "no run", str(error))
         run = read_run(made.directory)
         found = groups([item.explanation for item in explanations(run, "", DEFAULT_BOUND_NS)])
         if not found:
-            return TriedSentence(number, "no pause")
+            return TriedSentence(name, "no pause")
         says = sentence(found[0])
         terms = Terms(Path(place, "tried"), resolve, time.monotonic() + _LONGEST_S, DEFAULT_BOUND_NS)
         tried = try_on_run(run, found[0], terms, is_brief=True)
         if tried.search is None:
-            return TriedSentence(number, "not tried", f"{says} ({tried.why_not})")
+            return TriedSentence(name, "not tried", f"{says} ({tried.why_not})")
         search = tried.search
         trials = [
             f"{', '.join(item.names)}: {effect.failure or duration(effect.pause_ns)}"
             for item, effect in search.effects.items()
             if isinstance(item, Without)
         ]
-        return TriedSentence(number, search.finding, says, search.question.named, search.culprits, trials)
+        return TriedSentence(name, search.finding, says, search.question.named, search.culprits, trials)
