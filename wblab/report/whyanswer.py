@@ -58,7 +58,7 @@ def groups(found: Iterable[Explanation]) -> list[Group]:
     """
     by: dict[tuple[str, ...], list[Explanation]] = {}
     for item in found:
-        chain, request = _main(item)
+        chain, request = main_chain(item)
         cause = _throttled(item) if chain.links[-1][1] == _THROTTLED else None
         disk = request.disk if request else f"{cause.disk} {cause.limit.whose}" if cause else ""
         by.setdefault((chain.end, _kind(chain), party(item), disk), []).append(item)
@@ -67,13 +67,13 @@ def groups(found: Iterable[Explanation]) -> list[Group]:
 
     def order(group: Group) -> tuple[bool, int]:
         """What is not known comes after what is, unless that is little."""
-        is_known = _main(group.longest)[0].end != UNEXPLAINED
+        is_known = main_chain(group.longest)[0].end != UNEXPLAINED
         return not (is_known and group.pause_ns > least_ns), -group.pause_ns
 
     return sorted(made, key=order)
 
 
-def _main(item: Explanation) -> tuple[Chain, Request | None]:
+def main_chain(item: Explanation) -> tuple[Chain, Request | None]:
     """Return the longest chain of those whose end explains most of a pause, and the request that ended it, if any.
 
     A known end comes before an unknown one, unless it explains little.
@@ -88,9 +88,6 @@ def _main(item: Explanation) -> tuple[Chain, Request | None]:
     return item.chains[place], item.requests[place] if item.requests else None
 
 
-main_chain = _main
-
-
 def _kinds(chain: Chain) -> tuple[str, str]:
     return chain.end, _kind(chain)
 
@@ -101,7 +98,7 @@ def _kind(chain: Chain) -> str:
 
 def party(item: Explanation) -> str:
     """Return who caused a pause, by its I/O ahead in the queue or by holding the load; empty if nobody or unknown."""
-    chain, _ = _main(item)
+    chain, _ = main_chain(item)
     if chain.end == REQUEST and item.charges:
         return culprit(item)[0].party
     if chain.links[-1][1] == _THROTTLED:
@@ -137,7 +134,7 @@ def sentence(group: Group) -> str:
 
 def _locked(item: Explanation, alone: str) -> str:
     """Return who held the lock that a load or its child waited for, as the begin of a sentence; empty without one."""
-    links = _main(item)[0].links
+    links = main_chain(item)[0].links
     at = next((at for at, (_, did) in enumerate(links[:-1]) if did in _LOCKS), -1)
     if at < 0 or any(did != _FOR_OTHERS for _, did in links[:at]):
         return ""
@@ -163,7 +160,7 @@ def _called(item: Explanation) -> str:
 
 def _of_it(item: Explanation) -> str:
     """Return how much of a pause its main cause explains; empty where that is nearly all of it, in one wait."""
-    main, _ = _main(item)
+    main, _ = main_chain(item)
     if main.end == REQUEST and item.charges:
         return "" if _is_polled(item, main) else of_it(item)
     if main.time_ns > _NEARLY_ALL * item.pause_ns or main.end == UNEXPLAINED or _is_polled(item, main):
@@ -178,7 +175,7 @@ def _of_it(item: Explanation) -> str:
 
 def _because(group: Group) -> str:  # noqa: PLR0911, PLR0912 - one for each end of a chain
     item = group.longest
-    chain, request = _main(item)
+    chain, request = main_chain(item)
     name, did = chain.links[-1]
     alone, were, them = (
         ("it", "was", "it") if len({each.load for each in group.items}) == 1 else ("they", "were", "them")
@@ -229,7 +226,7 @@ def _frozen(item: Explanation) -> str:
 
 def _unexplained(item: Explanation, alone: str) -> str:
     """Return what is known of a pause whose chain ends in the unknown: what it waited for, or what the trace lacks."""
-    main, _ = _main(item)
+    main, _ = main_chain(item)
     first = next((cause for cause in item.causes if cause.kind not in _NOT_KNOWN), None)
     if first and first.time_ns > _HALF * item.pause_ns:
         return f"{alone} waited {first.what}; the trace does not show what delayed that"
@@ -287,7 +284,7 @@ def remedy(group: Group) -> Remedy | None:
 
     Figures: the matrices remedies, commit and two-disks, in docs/explanation/what-helps.md.
     """
-    chain, request = _main(group.longest)
+    chain, request = main_chain(group.longest)
     if chain.end == REQUEST and request and request.name and group.party and not group.party.startswith(READ):
         measured = next((_MEASURED[did] for _, did in chain.links if did in _MEASURED), "")
         if any(did == _ASKED for _, did in chain.links):  # sync waits for all data, whatever the queue's length
@@ -319,7 +316,7 @@ def _against_throttling(cause: Cause) -> Remedy | None:
 
 def by_itself(group: Group) -> str:
     """Return how to end pauses that a setting, a signal or a freeze caused; empty for other causes."""
-    chain, _ = _main(group.longest)
+    chain, _ = main_chain(group.longest)
     if chain.end == STOPPED:
         return "It continues when that is undone."
     main = next(iter(culprit(group.longest)), None)

@@ -114,12 +114,17 @@ def _model(run: Run, device: int) -> Disk | None:
     return run.spec.disk[name]
 
 
+def _seeks(recorded: Recorded, rows: Numbers) -> NDArray[np.bool_]:
+    """Return which requests do not begin where the one before them ended."""
+    begins = recorded.done.sector[rows]
+    ends = begins + recorded.done.size[rows] // SECTOR
+    return np.append(True, begins[1:] != ends[:-1]) if len(rows) else np.zeros(0, bool)
+
+
 def _usual_ns(recorded: Recorded, rows: Numbers, service_ns: Numbers, disk: Disk | None) -> Numbers:
     """Return how long each request with data usually takes: by the model, else as others of its size."""
     done = recorded.done
-    size = done.size[rows]
-    begins = done.sector[rows]
-    seeks = np.append(True, begins[1:] != (begins + size // SECTOR)[:-1]) if len(rows) else np.zeros(0, bool)
+    size, seeks = done.size[rows], _seeks(recorded, rows)
     if disk:
         rate = np.where(done.is_read[rows] > 0, disk.read_bps or disk.write_bps, disk.write_bps)
         cached = bool(disk.cache_bytes) & (done.is_read[rows] == 0)
@@ -137,8 +142,7 @@ def _usual_ns(recorded: Recorded, rows: Numbers, service_ns: Numbers, disk: Disk
 def _drains(recorded: Recorded, rows: Numbers, disk: Disk) -> tuple[Numbers, Numbers]:
     """Return when a cache wrote each row to the medium, in order, by its model."""
     done = recorded.done
-    size, begins = done.size[rows], done.sector[rows]
-    seeks = np.append(True, begins[1:] != (begins + size // SECTOR)[:-1]) if len(rows) else np.zeros(0, bool)
+    size, seeks = done.size[rows], _seeks(recorded, rows)
     work_ns = size * NS_PER_S // max(1, disk.drain_bps) + np.where(seeks, disk.seek_time, 0)
     start_ns, end_ns, free_ns = np.zeros(len(rows), np.int64), np.zeros(len(rows), np.int64), 0
     for at, (came_ns, takes_ns) in enumerate(zip(done.ts_ns[rows].tolist(), work_ns.tolist(), strict=True)):
