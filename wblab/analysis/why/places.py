@@ -13,6 +13,7 @@ SECTORS_OF_PAGE = PAGE // SECTOR
 NEVER = int(np.iinfo(np.int64).max)
 _MOST_PIECES = 1 << 27  # 512 GiB by pages
 _MOST_STACKED = 4  # devices of devices of devices
+_MOST_IDS = 1 << 31  # times a place in a trace still fits into 63 bits
 
 
 def below(  # noqa: PLR0913, PLR0917 - columns
@@ -76,11 +77,19 @@ def pieces(events: tracecmd.Events, unit: int) -> tuple[Numbers, Numbers]:
 
 
 def same(one: tuple[Numbers, ...], other: tuple[Numbers, ...]) -> tuple[Numbers, Numbers]:
-    """Return a number for each row of two tables: equal numbers for equal rows."""
-    ids = np.zeros(len(one[0]) + len(other[0]), np.int64)
+    """Return a number for each row of two tables: equal numbers for equal rows, the smallest 0."""
+    ids, count = np.zeros(len(one[0]) + len(other[0]), np.int64), 1
     for first, second in zip(one, other, strict=True):
-        found, inverse = np.unique(np.concatenate([first, second]), return_inverse=True)
-        ids = np.unique(ids * len(found) + inverse, return_inverse=True)[1]
+        column = np.concatenate([first, second])
+        lowest = int(column.min(initial=NEVER))
+        span = int(column.max(initial=lowest)) - lowest + 1
+        if count * span > _MOST_IDS:  # sort only where the numbers would not fit: that takes most of the time
+            found, ids = np.unique(ids, return_inverse=True)
+            kinds, column = np.unique(column, return_inverse=True)
+            count, lowest, span = len(found), 0, len(kinds)
+        ids, count = ids * span + (column - lowest), count * span
+    if count > _MOST_IDS:
+        ids = np.unique(ids, return_inverse=True)[1]
     return ids[: len(one[0])], ids[len(one[0]) :]
 
 
@@ -110,5 +119,6 @@ def previous(key: Numbers, before: Numbers, known: Numbers, rank: Numbers) -> Nu
 def _placed(key: Numbers, place: Numbers, known: Numbers, rank: Numbers) -> tuple[Numbers, Numbers]:
     """Return the known rows sorted by key and rank, and the insertion point of each pair of key and place."""
     scale = int(max(rank.max(initial=0), place.max(initial=0))) + 1
-    order = np.lexsort((rank, known))
-    return order, np.searchsorted(known[order] * scale + rank[order], key * scale + place)
+    whole = known * scale + rank
+    order = np.argsort(whole, kind="stable")
+    return order, np.searchsorted(whole[order], key * scale + place)
