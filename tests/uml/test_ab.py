@@ -7,8 +7,6 @@ from hashlib import sha256
 from pathlib import Path
 
 import pytest
-from support.midway import killed
-from support.midway import made as made_runs
 from support.pages import slips, words
 from support.ratedkernels import FAST, SHORT, SLOW, make_kernel
 from support.repository import make_repository
@@ -84,21 +82,6 @@ def test_the_same_build_is_refused(lab, tmp_path, capsys):
     assert main(arguments(lab, "ab", *map(str, copies))) == 2
     assert "are the same build" in capsys.readouterr().err.splitlines()[-1]
     assert not lab.results.exists()
-
-
-def test_a_killed_comparison_resumes_without_repeating_runs(lab, tmp_path, capsys):
-    shutil.copy(lab.kernel.path, tmp_path / "copy")
-    paths = [str(lab.kernel.path), str(tmp_path / "copy")]
-    study = killed(arguments(lab, "ab", *paths, "--seeds", "3", "--jobs", "1"), lab.results, 2, lab.left_behind)
-    before = made_runs(study)
-    assert 0 < len(before) < 6
-    named = [word for path in paths for word in ("--kernel", path)]
-    assert main(["ab", "--resume", str(study), *named]) == 0
-    assert capsys.readouterr().out.startswith("A and B are the same program")
-    after = made_runs(study)
-    assert {name: after[name] for name in before} == before
-    assert len(after) == 6
-    assert lab.left_behind() == []
 
 
 def test_a_kernel_with_a_slower_disk_is_told_with_the_reason_of_its_pauses(lab, scripts, capsys):

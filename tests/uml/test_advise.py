@@ -5,7 +5,6 @@ from dataclasses import replace
 
 import pytest
 from support.advised import MACHINE, SITE
-from support.midway import killed, made
 
 from wblab.cli import main
 from wblab.study.designs.advice import begin, remedies
@@ -55,16 +54,3 @@ def test_a_short_queue_is_recommended_for_a_long_one(advise):
     assert found["recommended"] != "now"
     again = call("--resume", found["directory"], "--kernel", kernel)
     assert again == found  # no run was repeated, and nothing is random
-
-
-def test_a_killed_study_resumes_without_repeating_runs(lab, advise, tmp_path):
-    call, kernel = advise
-    (tmp_path / "exp").mkdir()
-    arguments = ["--dir", "/srv", "--seeds", "3", "--kernel", kernel, "--jobs", "1"]
-    study = killed(["advise", "--exp", str(tmp_path / "exp"), *arguments], tmp_path / "exp", 5, lab.left_behind)
-    before = made(study)
-    assert len(before) < 12
-    found = call("--resume", str(study), "--kernel", kernel)
-    after = made(study)
-    assert {name: after[name] for name in before} == before
-    assert len(after) == 3 * len(found["remedies"])

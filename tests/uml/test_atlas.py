@@ -3,7 +3,6 @@
 import json
 
 import pytest
-from support.midway import killed, made
 from support.trials import short_scenario
 
 from wblab.cli import main
@@ -78,20 +77,4 @@ def test_a_trial_target_resumes_where_it_stopped(lab, atlas, tmp_path, monkeypat
 
     code, said = atlas()
     assert (code, said["made_now"], said["targets"]) == (0, 0, [target])
-    assert lab.left_behind() == []
-
-
-def test_a_killed_target_resumes_without_repeating_runs(lab, atlas, tmp_path, monkeypatch):
-    (tmp_path / "short.toml").write_text(SHORT)
-    monkeypatch.setattr(tried, "read_wisdom", lambda: read_wisdom(tmp_path / "short.toml"))
-    place = tmp_path / "atlas"
-    place.mkdir()
-    which = ["--source", "trial", "--kernel", lab.kernel.series, "--filesystem", "xfs", "-o", str(place), "--jobs", "1"]
-    before = made(killed(["atlas", *which], place, 2, lab.left_behind))
-    assert len(before) < 2 * SEEDS
-    code, said = atlas()
-    assert (code, said["made_now"]) == (0, 1)
-    after = made(place / said["targets"][0]["target"])
-    assert len(after) == 2 * SEEDS
-    assert {name: after[name] for name in before} == before
     assert lab.left_behind() == []

@@ -1,16 +1,16 @@
-"""Explorations of a few real runs: killed and resumed, analysed, and one row repeated."""
+"""Explorations of a few real runs: analysed, resumed, and one row repeated."""
 
 import json
-import os
-import signal
+import shutil
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
+from support.midway import made
 from support.progress import without_progress
-from support.waiting import wait_until
 
+from wblab.lab.formats import RUNS
 from wblab.lab.places import ROOT
 
 LIMIT_S = 250.0
@@ -66,26 +66,20 @@ def finished(process: "subprocess.Popen[str]") -> tuple[int, str, str]:
     return process.returncode, output, without_progress(errors)
 
 
-def done(lab) -> dict[str, int]:
-    """Return the time at which each finished run got its name, in ns, by that name."""
-    return {path.name: path.stat().st_ctime_ns for path in lab.results.glob("*/runs/[!_.]*")}
-
-
-def test_a_killed_exploration_resumes_and_its_rows_are_reproducible(lab, design, start):
-    process = start(design(16), "--jobs", "1")
-    wait_until(lambda: len(done(lab)) >= 3, LIMIT_S)
-    os.killpg(process.pid, signal.SIGKILL)
-    finished(process)
-    before = done(lab)
-    assert 3 <= len(before) < 16
+def test_a_lost_row_is_made_again_and_a_row_is_reproducible(lab, design, start):
+    code, output, errors = finished(start(design(16), "--json"))
+    assert (code, errors) == (0, "")
+    first = json.loads(output)
     (directory,) = lab.results.iterdir()
-    code, output, errors = finished(start("--resume", directory, "--json"))
+    before = made(directory)
+    assert before.keys() == {f"{number:02}-s1" for number in range(16)}
+    shutil.rmtree(directory / RUNS / "07-s1")
+    code, output, errors = finished(start("--resume", "latest", "--json"))
     assert (code, errors) == (0, "")
     found = json.loads(output)
-    assert (found["runs"], found["failures"], found["made_now"]) == (16, [], 16 - len(before))
-    after = done(lab)
-    assert set(after) == {f"{number:02}-s1" for number in range(16)}
-    assert {name: after[name] for name in before} == before
+    assert (found["runs"], found["failures"], found["made_now"]) == (16, [], 1)
+    assert found["analysis"] == first["analysis"]
+    assert dict(before.items() - made(directory).items()).keys() == {"07-s1"}
     factors = [factor["name"] for factor in found["analysis"]["factors"]]
     assert factors == ["limit", "disk.scheduler", "dummy"]
     code, output, errors = finished(start(directory, "--row", "3"))

@@ -4,7 +4,6 @@ import json
 import shutil
 
 import pytest
-from support.midway import killed, made
 from support.trials import short_scenario
 
 from wblab.cli import main
@@ -84,19 +83,6 @@ def test_a_trial_runs_end_to_end_and_remakes_missing_runs(lab, trial, tmp_path):
     changed = [path.name for path in (directory / "runs").iterdir() if path.stat().st_mtime_ns != kept[path.name]]
     assert changed == [lost]
     assert again == said
-    assert lab.left_behind() == []
-
-
-def test_a_killed_trial_resumes_without_repeating_runs(lab, trial, tmp_path):
-    (tmp_path / "short.toml").write_text(SHORT)
-    given = ["--file", str(tmp_path / "short.toml"), "--seeds", "3", "--kernel", str(lab.kernel.path), "--jobs", "1"]
-    study = killed(["trial", *given, "--exp", str(lab.results)], lab.results, 2, lab.left_behind)
-    before = made(study)
-    assert len(before) < 3 * 3 + 1
-    code, said = trial("--resume", str(study), "--kernel", str(lab.kernel.path))
-    assert (code, said["runs"]) == (0, 3 * 3 + 1)
-    after = made(study)
-    assert {name: after[name] for name in before} == before
     assert lab.left_behind() == []
 
 

@@ -26,3 +26,6 @@ def test_the_twin_has_the_pauses_of_the_live_run(shared_lab, capsys):
     # The pauses of a lock-up have a wide distribution; each run is one sample of it.
     for item in found.values():
         assert min(item["twin"]) / SIMILAR < item["live"] < max(item["twin"]) * SIMILAR, item
+
+    assert main(["twin", "--resume", "latest", *place, "--json"]) == 0  # its runs are there: none is repeated
+    assert json.loads(capsys.readouterr().out) == json.loads(output)

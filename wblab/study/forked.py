@@ -1,7 +1,7 @@
 """Worker processes of this machine, which make the runs of a study."""
 
 import shutil
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -15,19 +15,23 @@ from wblab.study.work import Order, Result, run_in, unforeseen, warm
 
 @contextmanager
 def forked(
-    count: int, room: Path, kernels: Iterable[str], following: Following | None = None
+    count: int,
+    room: Path,
+    kernels: Iterable[str],
+    following: Following | None = None,
+    make: Callable[[Path, Order], Result] = run_in,
 ) -> Iterator[Forked[Any, Result | Done | Failed]]:
     """Fork workers for these kernels, and end them with the block. They work in `room`, which is then removed.
 
-    following: does the jobs that are not orders. The process must have no threads yet. Raises InputError if a kernel is
-    not built.
+    following: does the jobs that are not orders. make: makes the run of an order in `room`. The process must have no
+    threads yet. Raises InputError if a kernel is not built.
     """
 
     def work(order: Any) -> Result | Done | Failed:
         if following and not isinstance(order, Order):
             return done(following, order)
         try:
-            return run_in(room, order)
+            return make(room, order)
         except Exception as error:
             return unforeseen(error)
 

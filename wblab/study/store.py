@@ -66,6 +66,7 @@ if TYPE_CHECKING:
     from wblab.analysis.runs.metrics import Row
 
 _PARTIAL, _WORK = ".partial-", ".work-"
+_UNFINISHED = ".*.partial"  # of `replace_file`
 
 
 class Store:
@@ -149,6 +150,8 @@ class Store:
         with self.locked():
             for left in (*self._runs.glob(f"{_PARTIAL}*"), *self._at.glob(f"{_WORK}*")):
                 shutil.rmtree(left, ignore_errors=True)
+            for file in (*self._at.glob(_UNFINISHED), *self.rows.path.glob(_UNFINISHED)):
+                file.unlink(missing_ok=True)
             yield
 
     @contextmanager

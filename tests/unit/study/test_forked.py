@@ -13,7 +13,6 @@ import pytest
 from support.waiting import wait_until
 
 from wblab.core.errors import WblabError
-from wblab.study import forked as module
 from wblab.study.forked import forked
 from wblab.study.work import Order, Result
 
@@ -27,8 +26,7 @@ from wblab.study.work import Order
 def endless(room, order):
     (room / order.program).touch()
     time.sleep(1000)
-forked.run_in = endless
-with interruptible(), forked.forked(2, Path(sys.argv[1]), ()) as workers:
+with interruptible(), forked.forked(2, Path(sys.argv[1]), (), make=endless) as workers:
     for number in range(2):
         workers.give(str(number), Order({}, "", str(number)))
     print(*(worker.pid for worker in workers._workers), flush=True)
@@ -44,8 +42,7 @@ from wblab.study.work import Order, Result
 def read(room, order):
     import wblab.analysis.runs.run, wblab.analysis.why.metrics
     return Result(b"", str(len(os.listdir("/proc/self/task"))))
-forked.run_in = read
-with forked.forked(1, Path(sys.argv[1]), ()) as workers:
+with forked.forked(1, Path(sys.argv[1]), (), make=read) as workers:
     workers.give("a", Order({}, "", ""))
     print(workers.ended(60)[0][1].failure)
 """
@@ -62,14 +59,9 @@ def room(tmp_path):
 
 
 @pytest.fixture
-def start(monkeypatch, room):
+def start(room):
     """Return a function that starts workers; `answer` makes a result from a directory and a text."""
-
-    def run(count, answer):
-        monkeypatch.setattr(module, "run_in", lambda room, order: answer(room, order.program))
-        return forked(count, room, ())
-
-    return run
+    return lambda count, answer: forked(count, room, (), make=lambda room, order: answer(room, order.program))
 
 
 def all_of(workers, count):
