@@ -55,17 +55,17 @@ docs: developed ## Build the documentation, docs/_build/index.html
 	@$(VENV)/bin/sphinx-build --fail-on-warning --keep-going --quiet --builder html docs docs/_build
 
 unit: developed ## Run the tests that boot nothing
-	$(PYTEST) -m "not uml and not bench and not soak"
+	$(PYTEST) -m "not soak" tests/unit
 
 # Where it cannot be had, the tests that run it say that they were left out.
 stock: developed ## Fetch a distribution's kernel, which some tests run in QEMU
 	@$(WBLAB) kernel stock 7.2 > /dev/null || true
 
 uml: developed kernel stock ## Run the tests that boot kernels
-	$(PYTEST) -m "uml and not bench and not soak"
+	$(PYTEST) -m "not soak" tests/uml
 
 soak: developed kernel ## Run the long versions of tests: thousands of hostile inputs, kills, replays
-	$(PYTEST) -m soak
+	$(PYTEST) -m soak tests/unit tests/uml
 
 golden: kernel ## Note what the base run gives here; others are compared with it
 	@$(WBLAB) golden --update

@@ -15,7 +15,7 @@ from support.pages import slips, words
 from wblab.lab.places import ROOT
 from wblab.machine.place import find_place
 
-pytest_plugins = ["support.leftout"]
+pytest_plugins = ["support.leftout", "support.lottery"]
 settings.register_profile("wblab", deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile("wblab")
 signal.signal(signal.SIGINT, signal.default_int_handler)  # background jobs of a shell ignore it

@@ -1,13 +1,18 @@
-"""The standard set of presets gives what is expected, on each series that is built here."""
+"""The standard set of presets gives what is expected, on a series of the day."""
 
 import json
 
 import pytest
+from support.lottery import KEPT, on_its_day, some
 
 from wblab.cli import main
+from wblab.kernels import catalog
 from wblab.study.designs.repeat.expected import STANDARD, path_of
 
+pytestmark = on_its_day("expected", KEPT)
 
+
+@pytest.mark.parametrize("series", some([entry.name for entry in catalog.load().series], 1), indirect=True)
 def test_a_series_gives_the_expected_figures(series, tmp_path, capsys):
     if not path_of(series).exists():
         pytest.skip(f"no expected figures of {series} are recorded")

@@ -2,9 +2,9 @@
 
 import json
 import random
-from datetime import UTC, datetime
 
 import pytest
+from support.lottery import DAY, KEPT, on_its_day
 
 from wblab.cli import main
 from wblab.kernels import find_kernel
@@ -12,6 +12,8 @@ from wblab.study.designs.finding import kept
 from wblab.study.designs.finding.finding import find, names, read
 from wblab.study.designs.finding.measure import plan
 from wblab.study.designs.repeat.golden import SPEC, judge, read_golden, seen
+
+pytestmark = on_its_day("findings", KEPT)
 
 
 def is_built(name: str) -> bool:
@@ -23,7 +25,7 @@ def is_built(name: str) -> bool:
 def test_a_finding_of_the_day_is_repeated_to_the_bit(shared_lab, tmp_path, capsys):
     verdict = judge(read_golden(), seen(shared_lab.run(SPEC)))
     built = [name for name in names() if is_built(name)]
-    name = random.Random(datetime.now(UTC).date().toordinal()).choice(built)
+    name = random.Random(DAY.toordinal()).choice(built)
     assert main(["finding", "run", name, "--seeds", "1", "--exp", str(tmp_path), "--json"]) == 0
     finding, values = read(find(name)), kept.read(find(name))
     found = {one["text"]: one for one in json.loads(capsys.readouterr().out)["statements"]}

@@ -8,6 +8,7 @@ import numpy as np
 import pyarrow.parquet as pq
 import pytest
 from support.executed import execute
+from support.lottery import on_its_day
 
 from wblab.analysis.runs.flush import BACKGROUND, LIMIT
 from wblab.host.request import ready
@@ -25,7 +26,13 @@ from wblab.study.store import Store
 from wblab.study.table import results_table
 
 NO_CACHE = ("disk.seek_time=0", "disk.cache_bytes=0", "disk.drain_bps=0")
-FIGURES = {"timeline.ipynb": 2, "throttling.ipynb": 5}
+FIGURES = {"timeline": 2, "throttling": 5}
+NOTEBOOKS = (*FIGURES, "compare", "flush-time", "paradigms", "layers", "blocks", "why", "explore")
+
+
+def of_a_day(notebook):
+    """Mark a test of a notebook: three notebooks are executed a day, all of them in turn and by make soak."""
+    return on_its_day(notebook, NOTEBOOKS, 3)
 
 
 @pytest.fixture(scope="module")
@@ -33,16 +40,17 @@ def base_run(shared_lab):
     return shared_lab.run("base")
 
 
-@pytest.mark.parametrize("name", FIGURES)
+@pytest.mark.parametrize("name", [pytest.param(name, marks=of_a_day(name)) for name in FIGURES])
 def test_a_notebook_runs_and_shows_figures(base_run, monkeypatch, tmp_path, name):
     monkeypatch.setenv(RUN_VARIABLE, str(base_run.path))
     monkeypatch.setenv("IPYTHONDIR", str(tmp_path))
-    notebook = nbformat.read(ROOT / "analysis" / name, as_version=4)
+    notebook = nbformat.read(ROOT / "analysis" / f"{name}.ipynb", as_version=4)
     shown = execute(notebook)
     assert any(base_run.path.name in data.get("text/plain", "") for data in shown)
     assert sum("image/png" in data for data in shown) >= FIGURES[name]
 
 
+@of_a_day("timeline")
 @pytest.mark.usefixtures("kernel")
 def test_a_notebook_makes_its_run_and_touches_no_other(monkeypatch, tmp_path):
     monkeypatch.delenv(RUN_VARIABLE, raising=False)
@@ -55,6 +63,7 @@ def test_a_notebook_makes_its_run_and_touches_no_other(monkeypatch, tmp_path):
         assert any(made.name in data.get("text/plain", "") for data in once)
 
 
+@of_a_day("compare")
 def test_the_comparison_notebook_compares_some_runs(shared_lab, monkeypatch, tmp_path):
     rates = ("1MiB/s", "2MiB/s")
     short = ("trace.events=[]", "load.l1.size=30MiB", "load.l2.wait=15s", "load.l2.size=4MiB")
@@ -72,6 +81,7 @@ def test_the_comparison_notebook_compares_some_runs(shared_lab, monkeypatch, tmp
     assert any("less: better" in data.get("text/plain", "") for data in shown)
 
 
+@of_a_day("flush-time")
 def test_the_flush_time_notebook_compares_pauses_with_the_flush_time(shared_lab, monkeypatch, tmp_path):
     short = ("load.l1.size=6MiB", "load.l1.wait=1s", "load.l2.size=1MiB", "load.l2.wait=2s", "trace.events=[]")
     in_bytes = ("sysctl.vm.dirty_ratio=0", "sysctl.vm.dirty_background_ratio=0")
@@ -89,6 +99,7 @@ def test_the_flush_time_notebook_compares_pauses_with_the_flush_time(shared_lab,
     assert any("exponent of throughput" in data.get("text/plain", "") for data in shown)
 
 
+@of_a_day("paradigms")
 def test_the_paradigms_notebook_ranks_ways_of_doing_io(shared_lab, monkeypatch, tmp_path):
     short = ("trace.events=[]", "load.l1.size=24MiB", "load.l1.wait=2s")
     ways = (("sync", "sync"), ("threads", "threads"), ("pipe", "sendfile"))
@@ -105,6 +116,7 @@ def test_the_paradigms_notebook_ranks_ways_of_doing_io(shared_lab, monkeypatch, 
     assert any("threads" in table and "pipe" in table for table in tables)
 
 
+@of_a_day("layers")
 def test_the_layers_notebook_splits_writes(shared_lab, monkeypatch, tmp_path):
     short = ("load.s1.count=12", "load.l1.wait=1s", "trace.lead=1s", *NO_CACHE)
     runs = [shared_lab.run("layers", *short, f"disk.latency={time}") for time in ("1ms", "10ms")]
@@ -118,6 +130,7 @@ def test_the_layers_notebook_splits_writes(shared_lab, monkeypatch, tmp_path):
     assert any("repeated" in text for text in texts)
 
 
+@of_a_day("blocks")
 def test_the_blocks_notebook_shows_sizes_of_writes(kernel, monkeypatch, tmp_path):
     for cell in read_matrix(MATRICES.find("blocks")).cells:
         run_experiment(ready(cell.with_seed(1), lambda name: kernel), tmp_path / "exp")
@@ -131,6 +144,7 @@ def test_the_blocks_notebook_shows_sizes_of_writes(kernel, monkeypatch, tmp_path
     assert any("{'linear': {'line': 0, 'a': 64}, 'mirror': {'mirror': 64, 'b': 0, 'a': 0}}" in text for text in texts)
 
 
+@of_a_day("why")
 @pytest.mark.timeout(900)
 def test_the_why_notebook_explains_a_pause_and_proves_its_cause(shared_lab, monkeypatch, tmp_path):
     run = shared_lab.run("base-device", "trace.lead=1s")
@@ -147,6 +161,7 @@ def test_the_why_notebook_explains_a_pause_and_proves_its_cause(shared_lab, monk
     assert any(re.search(r"^l1 +gone", table, re.MULTILINE) for table in tables)
 
 
+@of_a_day("explore")
 def test_the_explore_notebook_shows_the_effects(monkeypatch, tmp_path):
     """The rows have invented pauses, so that the right answer is known."""
     levels = {"limit": ["1MiB", "2MiB", "4MiB", "8MiB"], "scheduler": ["none", "bfq"]}
