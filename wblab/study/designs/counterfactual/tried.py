@@ -13,6 +13,7 @@ from wblab.analysis.why.explain import Explanation
 from wblab.analysis.why.parties import READ
 from wblab.analysis.why.tasks import AGENT
 from wblab.core.errors import InputError, WblabError
+from wblab.core.loads.base import NEVER
 from wblab.core.spec import Spec
 from wblab.core.units import NS_PER_S
 from wblab.kernels import Kernel, KernelResolver
@@ -27,7 +28,10 @@ from wblab.study.designs.counterfactual.search import Question, Search, Try, Wit
 from wblab.study.designs.counterfactual.trial import changed_spec, loads_start_ns, suspects
 from wblab.study.work import own_program
 
-_BEFORE_NS = 1_000_000  # a load is stopped this long before it first does anything
+# A load is stopped this long before it first does anything, and before the next one is stopped: the guest may have to
+# wait for the processor, and looks through all processes for those of the load, which takes 20 ms.
+_BEFORE_NS = 50_000_000
+_FIRST_NS = 1_000_000
 _MARGIN_NS = NS_PER_S  # guest time after the pause
 _EXACT_NS = 1000
 _LOOK_S = 0.2
@@ -150,8 +154,15 @@ class _Judge:
             return replace(nothing, failure=made)
         if 0 <= made.differs_ns < self._changed_ns(item) - _EXACT_NS:
             return replace(nothing, failure="it differs before the change, so it says nothing")
+        if isinstance(item, Without) and (late := self._begun(item, made)):
+            return replace(nothing, failure=f"{late} began before it was stopped, so it says nothing")
         found = effect(self._known, made, pause, self._stalled, self._bound_ns)
         return replace(found, shares=self._shares(made))
+
+    def _begun(self, item: Without, made: Row) -> str:
+        """Return a load left out that did something nevertheless, after it had slept; empty if none did."""
+        slept = [each.name for each in self._run.loads if each.load.sleeps_first and each.name in item.names]
+        return next((name for name in slept if made.cycles.get(name, 0) > 1), "")
 
     def _shares(self, made: Row) -> tuple[tuple[str, float], ...]:
         """Return how much each offender did, as a share of what it did in the known run."""
@@ -168,15 +179,21 @@ class _Judge:
 
 
 def left_out(run: Run, names: Sequence[str]) -> LeftOut:
-    """Return the change that leaves out loads, just before they first do anything, and agents."""
+    """Return the change that leaves out loads, just before they first do anything, and agents.
+
+    The guest stops one load after the other.
+    """
     start_ns, spec = loads_start_ns(run), guest_spec(run)
-    times = []
-    for item in run.loads:
-        if item.name in names:
-            sleeps_ns = item.load.idle_ns(0) if item.load.sleeps_first else 0
-            at_ns = int(item.boundaries_ns[0]) + sleeps_ns - start_ns - _BEFORE_NS
-            times.append((item.name, max(_BEFORE_NS, at_ns)))
-    return LeftOut(tuple(times), tuple(name for name in spec.agent if name in names))
+    begins_ns = {
+        item.name: int(item.boundaries_ns[0]) + (item.load.idle_ns(0) if item.load.sleeps_first else 0) - start_ns
+        for item in run.loads
+        if item.name in names
+    }
+    times, next_ns = dict[str, int](), int(NEVER)
+    for name, begin_ns in sorted(begins_ns.items(), key=lambda each: -each[1]):
+        next_ns = times[name] = max(_FIRST_NS, min(begin_ns, next_ns) - _BEFORE_NS)
+    loads = tuple((item.name, times[item.name]) for item in run.loads if item.name in names)
+    return LeftOut(loads, tuple(name for name in spec.agent if name in names))
 
 
 def question_of(run: Run, group: Group) -> Question:

@@ -10,6 +10,7 @@ from wblab.analysis.why.explain import Explanation
 from wblab.core.errors import InputError, WblabError
 from wblab.study.designs.counterfactual.change import Stop
 from wblab.study.designs.counterfactual.trial import Trial, begin_ns, changed_spec, suspects
+from wblab.study.designs.counterfactual.tried import left_out
 
 START_NS = 10 * S
 W1 = [START_NS + 20 * MS + time * MS for time in (0, 50, 5000, 5050)]
@@ -48,6 +49,16 @@ def test_repeated_run_differs_only_in_the_suspect_and_its_end(written):
     assert spec.time_limit == 20 * MS + 5 * S + S
     assert replace(spec, name="base", load=run.spec.load, time_limit=run.spec.time_limit) == run.spec
     assert (found.verdict, found.pause_ns) == ("unchanged", W1[2] - W1[1] - 60 * MS - 50 * MS)
+
+
+def test_loads_left_out_are_stopped_one_after_the_other_before_each_begins(written):
+    """Two that begin at nearly the same time must not meet: the guest takes 20 ms to stop one."""
+    run = written("a", l2=(START_NS + 40 * MS, START_NS + 6 * S))
+    first, second = (times for _, times in left_out(run, ["l1", "l2"]).loads)
+    assert (first, second) == (4980 * MS, 42990 * MS)
+    same = replace(run, loads=tuple(replace(item, load=run.load("l1").load) for item in run.loads))
+    assert dict(left_out(same, ["l1", "l2"]).loads) == {"l1": 4940 * MS, "l2": 4990 * MS}
+    assert left_out(run, ["w1"]).loads == (("w1", MS),)
 
 
 def test_missing_pause_counts_as_gone(written):
