@@ -115,4 +115,5 @@ def test_each_commit_is_compared_with_the_one_before(lab, scripts, tmp_path, mon
     assert said.startswith("1 of 2 steps change a figure.")
     assert "slow it down" in said
     assert "the same program, byte for byte" in said
-    assert max(map(len, said.splitlines()[:-1])) <= 80
+    (written,) = lab.results.glob("*_ab/ab.txt")
+    assert max(map(len, written.read_text().splitlines())) <= 80

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from wblab.commands.many import Planned
     from wblab.core.spec import Spec
     from wblab.kernels import KernelResolver
-    from wblab.study.designs.ab.result import Result
+    from wblab.report.report import Report
     from wblab.study.designs.ab.sides import Side
     from wblab.study.store import Store
 
@@ -74,6 +74,7 @@ def _ab(arguments: argparse.Namespace) -> None:
     from wblab.commands.many import begun, failed, print_failures
     from wblab.study.designs.ab.decide import run_pairs
     from wblab.study.designs.ab.plan import asked_of, pairs
+    from wblab.study.designs.ab.report import report
     from wblab.study.designs.ab.result import result
 
     if arguments.json and arguments.mail:
@@ -85,7 +86,7 @@ def _ab(arguments: argparse.Namespace) -> None:
     with begun(arguments, resolve, planned, _AGAIN) as (store, _):
         tally = run_pairs(store, pairs(store.plan, asked_of(store.plan)), arguments.jobs, _tell)
         if not tally.failures or any(store.runs.glob("[!_.]*")):
-            found = result(store, resolve, len(tally.failures))
+            found = report(result(store, resolve, len(tally.failures)))
             _print(store, found, _write(store, found), arguments)
     if failures := failed(tally):
         print_failures(store, failures)
@@ -191,39 +192,34 @@ def _resumed(arguments: argparse.Namespace) -> "tuple[Planned, KernelResolver]":
     return Planned(store.plan, store.kernels, store), resolve
 
 
-def _write(store: "Store", found: "Result") -> Path:
+def _write(store: "Store", found: "Report") -> Path:
     """Write the report into the study's directory; return the page."""
     from wblab.lab.formats import write_json
-    from wblab.lab.held import replace_file
-    from wblab.study.designs.ab.page import page
-    from wblab.study.designs.ab.result import to_json
-    from wblab.study.designs.ab.text import text
-    from wblab.study.designs.ab.words import headline
+    from wblab.report.page import page
+    from wblab.report.render import write_page
+    from wblab.report.text import lines
 
     path = store.path / "ab.html"
     try:
-        write_json(store.path / "ab.json", to_json(found, headline(found)))
-        for file, content in ((store.path / "ab.txt", "\n".join([*text(found), ""])), (path, page(found))):
-            with replace_file(file) as stream:
-                stream.write(content.encode())
+        write_json(store.path / "ab.json", found.to_json())
     except OSError as error:
         raise WblabError(f"cannot write the report in {store.path}: {error.strerror or error}") from None
+    write_page(store.path / "ab.txt", "\n".join([*lines(found), ""]))
+    write_page(path, page(found))
     return path
 
 
-def _print(store: "Store", found: "Result", page: Path, arguments: argparse.Namespace) -> None:
-    from wblab.study.designs.ab.mail import mail
-    from wblab.study.designs.ab.result import to_json
-    from wblab.study.designs.ab.text import text
-    from wblab.study.designs.ab.words import headline
+def _print(store: "Store", found: "Report", page: Path, arguments: argparse.Namespace) -> None:
+    from wblab.report.text import mail, show
 
     if arguments.json:
         where = {"directory": str(store.path), "page": str(page)}
-        print(json.dumps(where | to_json(found, headline(found)), indent=2, allow_nan=False))
+        print(json.dumps(where | found.to_json(), indent=2, allow_nan=False))
     elif arguments.mail:
         print("\n".join(mail(found)))
     else:
-        print("\n".join([*text(found), "", printable(str(page))]))
+        show(found)
+        print(f"\n{printable(str(page))}")
 
 
 def _tell(what: str) -> None:

@@ -1,6 +1,7 @@
 """HTML from templates: values are escaped unless the template marks them as HTML."""
 
 import re
+from base64 import b64encode
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -11,6 +12,7 @@ from wblab.core.errors import WblabError
 from wblab.lab.held import replace_file
 from wblab.report.palette import LOOKS
 from wblab.report.quantities import percent
+from wblab.report.report import kind_of
 
 _BASE = "wblab.report"  # the package with the base template of all pages
 _ADDRESS = re.compile(r"^<.* at 0x[0-9a-f]+>$")  # Python's default text of an object
@@ -45,8 +47,12 @@ def _environment(package: str) -> Environment:
         lstrip_blocks=True,
     )
     environment.globals["palette"] = LOOKS
-    environment.filters["percent"] = percent
+    environment.filters |= {"percent": percent, "kind": kind_of, "data_url": _data_url}
     return environment
+
+
+def _data_url(png: bytes) -> str:
+    return f"data:image/png;base64,{b64encode(png).decode()}"
 
 
 def write_page(path: Path, text: str) -> None:

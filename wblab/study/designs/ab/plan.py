@@ -2,7 +2,7 @@
 
 exp/<date>_ab/
   study.json, runs/, table.parquet   as in any study: see wblab.study.store
-  ab.html, ab.txt, ab.json           the report: a page, a text with the block for a mail, and everything as JSON
+  ab.html, ab.txt, ab.json           the report: a page, a text of 80 columns, and everything as JSON
 """
 
 import json

@@ -18,7 +18,7 @@ from wblab.study.store import Store
 
 @dataclass(frozen=True)
 class Result:
-    """Everything that the page, the text and the mail say.
+    """Everything that the report says.
 
     kernels: the description of each state's kernel. specs: their digests. seeds: the fewest and the most of a pair.
     memory: notes on unequal memory. missing: runs that failed.
@@ -74,10 +74,9 @@ def _memory(store: Store, asked: Asked, pair: Pair) -> str:
     return unequal({label: store.runs / run_name(cell, seed) for label, cell in zip(labels, cells, strict=True)})
 
 
-def to_json(found: Result, headline: str) -> dict[str, Any]:
+def to_json(found: Result) -> dict[str, Any]:
     """Return everything as a JSON object."""
     return {
-        "headline": headline,
         "wblab": __version__,
         "command": found.asked.command,
         "specs": found.specs,

@@ -1,7 +1,6 @@
-"""The headline says what the rows say; the mail fits; the page shows no placeholder."""
+"""The headline says what the rows say, and the report claims nothing else."""
 
 import shlex
-import subprocess
 from dataclasses import replace
 
 import pytest
@@ -9,16 +8,14 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from support.compared import FULL, asked, found, renamed
 from support.pages import Page, slips, words
+from support.reports import tables, texts
 
 from wblab.analysis.runs.builds import SHARE
+from wblab.report.page import page
+from wblab.report.text import MAIL_WIDTH, mail
 from wblab.study.designs.ab.figures import undecided
-from wblab.study.designs.ab.mail import WIDTH, command, mail
-from wblab.study.designs.ab.page import page
 from wblab.study.designs.ab.repeated import Repeated
-from wblab.study.designs.ab.result import to_json
-from wblab.study.designs.ab.text import WIDTH as TEXT_WIDTH
-from wblab.study.designs.ab.text import text
-from wblab.study.designs.ab.words import headline, trust
+from wblab.study.designs.ab.report import headline, report, trust
 
 BOTH = asked("7.2", "7.2+variant", differs=FULL)
 LONGER = {("base-b", "w1"): 0.5, ("base-b", "mw1"): 3.0}
@@ -67,9 +64,11 @@ def test_the_headline_never_contradicts_the_rows(longer, seeds, spread):
     assert said.startswith("No difference is shown") == (
         not claimed and not any(row.is_open for row in rows) and any(row.difference.interval.known for row in rows)
     )
-    shown = to_json(result, said)["figures"]
-    assert [item["claim"] != 0 for item in shown] == [row.claimed for row in rows]
-    assert ("No difference is claimed." in mail(result)) == (not claimed)
+    made = report(result)
+    assert [item["claim"] != 0 for item in made.data["figures"]] == [row.claimed for row in rows]
+    first = next((table for table in tables(made, "terminal") if table.columns[0].head == "spec"), None)
+    assert len(first.rows if first else ()) == len(claimed)
+    assert ("No difference is claimed." in texts(made)) == (not claimed)
 
 
 def test_complete_separation_of_too_few_is_not_decided():
@@ -104,43 +103,33 @@ def test_each_step_is_named_with_what_it_changed():
     of = asked("a", "b", "c", "d", programs="xyyz")
     result = found(of, {("base-2", "mw1"): 3.0, ("base-3", "mw1"): 3.0})
     assert {row.pair.number for row in result.figures.rows} == {0, 2}
-    result = found(of, {("base-3", "mw1"): 3.0})
-    assert headline(result).startswith("1 of 3 steps change a figure.")
-    lines = "\n".join(text(result))
-    assert "the same program, byte for byte" in lines
-    assert "Step 3: subject of d" in lines
-    assert "2. the same program: subject of c" in mail(result)
-    assert "3. 3 figures differ: subject of d" in mail(result)
-    assert slips(words(page(result))) == []
+    made = report(found(of, {("base-3", "mw1"): 3.0}))
+    assert made.headline.startswith("1 of 3 steps change a figure.")
+    steps = next(table for table in tables(made) if table.columns[0].head == "step")
+    assert [row.cells[:3] for row in steps.rows] == [
+        ("1", "0", "subject of b"), ("2", "0", "subject of c"), ("3", "3", "subject of d")
+    ]  # fmt: skip
+    assert steps.rows[1].cells[3] == "the same program, byte for byte"
+    assert "Step 3: subject of d" in mail(made)
+    assert slips(words(page(made))) == []
 
 
 def test_nothing_to_run_is_said():
-    result = found(asked("a", "b", "c", programs="xxx"))
-    assert "no step changes the program" in headline(result)
-    assert slips(words(page(result))) == []
-    assert max(map(len, mail(result))) <= WIDTH
+    made = report(found(asked("a", "b", "c", programs="xxx")))
+    assert "no step changes the program" in made.headline
+    assert slips(words(page(made))) == []
 
 
 def test_a_page_shows_no_placeholder_and_loads_nothing(differing, alike):
     for result in (differing, alike):
-        made = page(result)
+        made = page(report(result))
         parser = Page()
         parser.feed(made)
         assert not [load for load in parser.loads if not load.startswith("#")]
         assert slips(words(made)) == []
         assert headline(result).split(".")[0] in " ".join(words(made))
-    assert "96 % throttled" in page(differing)
-    assert "CONFIG_HZ" in page(differing)
-
-
-def test_a_page_is_safe_from_what_others_wrote(differing):
-    evil = "<script>alert(1)</script>"
-    made = page(renamed(differing, label=evil, subject=evil, source=evil, command=evil))
-    assert "<script>" not in made
-
-
-def test_the_text_fits_a_terminal(differing):
-    assert max(map(len, text(differing))) <= TEXT_WIDTH
+    assert "96 % throttled" in page(report(differing))
+    assert "CONFIG_HZ" in page(report(differing))
 
 
 TEXTS = st.text(st.characters(codec="utf-8", exclude_categories=["Cs"]), min_size=1, max_size=300)
@@ -148,23 +137,14 @@ TEXTS = st.text(st.characters(codec="utf-8", exclude_categories=["Cs"]), min_siz
 
 @settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(label=TEXTS, subject=TEXTS, source=TEXTS, arguments=st.lists(TEXTS, max_size=6))
-def test_a_mail_is_never_wider_than_72_columns(differing, label, subject, source, arguments):
+def test_what_others_wrote_neither_widens_a_mail_nor_marks_up_a_page(differing, label, subject, source, arguments):
     said = shlex.join(["wblab", "ab", *arguments])
-    lines = mail(renamed(differing, label=label, subject=subject, source=source, command=said))
-    assert max(map(len, lines)) <= WIDTH
+    evil = "<script>alert(1)</script>"
+    made = report(renamed(differing, label=label + evil, subject=subject, source=source, command=said))
+    lines = mail(made)
+    assert max(map(len, lines)) <= MAIL_WIDTH
     assert not any("\n" in line for line in lines)
-
-
-PLAIN = st.text(st.characters(min_codepoint=32, max_codepoint=126), max_size=200)
-
-
-@settings(max_examples=60, deadline=None)
-@given(arguments=st.lists(PLAIN, min_size=1, max_size=8))
-def test_a_wrapped_command_is_the_same_command(arguments):
-    lines = command(["printf", r"%s\0", *arguments], 4)
-    assert max(map(len, lines)) <= WIDTH
-    done = subprocess.run(["sh", "-c", "\n".join(lines)], check=True, capture_output=True)
-    assert done.stdout.decode().split("\0")[:-1] == arguments
+    assert "<script>" not in page(made)
 
 
 @pytest.mark.parametrize(("longer", "spread"), [(0.03, 0.001), (0.01, 0.0), (-0.01, 0.0)])
@@ -173,8 +153,8 @@ def test_what_two_builds_of_one_kernel_differ_by_is_not_claimed(longer, spread):
     assert any(row.difference.claim for row in of_builds.figures.rows)
     assert not of_builds.figures.claimed
     assert headline(of_builds).startswith("No difference is shown")
-    assert "as two builds differ: " in " ".join(text(of_builds))
-    assert all(not figure["claim"] and not figure["gain"] for figure in to_json(of_builds, "")["figures"])
+    assert any(note.startswith("as two builds differ: ") for note in report(of_builds).notes)
+    assert all(not figure["claim"] and not figure["gain"] for figure in report(of_builds).data["figures"])
 
 
 def test_of_one_program_every_difference_is_distrusted():

@@ -1,0 +1,246 @@
+"""A report as text: for a terminal, for a file of 80 columns, and for a mail of 72."""
+
+import re
+import shlex
+import shutil
+import textwrap
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+
+from wblab import __version__
+from wblab.lab.printable import printable
+from wblab.lab.tables import terminal
+from wblab.report.report import (
+    Block,
+    Column,
+    Lines,
+    Picture,
+    Place,
+    Points,
+    Report,
+    Row,
+    Section,
+    Table,
+    shown,
+    text_of,
+)
+
+WIDTH, MAIL_WIDTH = 80, 72
+_APART = 2  # columns between those of a table
+_WRAPPED = 24  # columns: so narrow a last column of prose may be
+_INDENT = "    "
+_BEFORE_UNIT = re.compile(r"(?<=\d) (?=%|[mµn]?s\b|(?:[KMG]iB|bytes)\b)")
+_NO_BREAK = "\u00a0"
+_BOLD = "\0"  # begins a line that a terminal shows in bold
+
+
+def lines(report: Report, width: int | None = WIDTH, place: Place = "terminal") -> list[str]:
+    """Return a report's lines. width: in columns; None for a pipe, whose lines are as long as they must be."""
+    return [line.removeprefix(_BOLD) for line in _report(report, width, place)]
+
+
+def mail(report: Report) -> list[str]:
+    """Return a report's lines for a mailing list: at most 72 columns, whatever the names in it are."""
+    return lines(report, MAIL_WIDTH, "mail")
+
+
+def show(report: Report) -> None:
+    """Print a report on standard output, as wide as a terminal is."""
+    output = terminal()
+    if output is None:
+        print("\n".join(lines(report, None)))
+        return
+    from rich.text import Text
+
+    for line in _report(report, shutil.get_terminal_size().columns, "terminal"):
+        style = "bold" if line.startswith(_BOLD) else ""
+        output.print(Text(line.removeprefix(_BOLD), style), soft_wrap=True)
+
+
+def wrapped(said: str, width: int | None, indent: str = "", *, breaks_words: bool = True) -> list[str]:
+    """Return a text in lines that fit, the first of them not indented. Numbers stay beside their units."""
+    text = printable(said)
+    if width is None:
+        return [text]
+    kept = _BEFORE_UNIT.sub(_NO_BREAK, text)
+    found = textwrap.wrap(
+        kept, width, subsequent_indent=indent, break_long_words=breaks_words, break_on_hyphens=False
+    ) or [""]
+    return [line.replace(_NO_BREAK, " ") for line in found]
+
+
+def command(words: Sequence[str], width: int | None = MAIL_WIDTH, indent: int = 0) -> list[str]:
+    """Return a command for a shell, in lines that fit: each but the last ends in a backslash.
+
+    A word that is too long is divided: the shell joins its quoted parts again, as nothing is between them.
+    """
+    if width is None:
+        return [" " * indent + printable(shlex.join(words))]
+    room = width - 2 - indent  # a space and the backslash
+    found = [""]
+    for word in words:
+        first, *further = _parts(printable(word), room)
+        if not further and found[-1] and len(found[-1]) + 1 + len(first) <= room:
+            found[-1] += f" {first}"
+        elif found == [""]:
+            found[-1] = first
+        else:
+            found[-1] += " "
+            found.append(first)
+        found += further
+    joined = [f"{line}\\" for line in found[:-1]] + [found[-1].rstrip(" ")]
+    # What continues a divided word must begin its line.
+    begins = [True, *(line.endswith(" ") for line in found[:-1])]
+    return [f"{' ' * indent if begin else ''}{line}" for begin, line in zip(begins, joined, strict=True)]
+
+
+def _parts(word: str, room: int) -> list[str]:
+    """Return a word as one quoted part, or as several that fit."""
+    quoted = shlex.quote(word)
+    if len(quoted) <= room:
+        return [quoted]
+    most = next(count for count in range(len(word), 0, -1) if len(shlex.quote(word[:count])) <= room)
+    return [shlex.quote(word[:most]), *_parts(word[most:], room)]
+
+
+def _report(report: Report, width: int | None, place: Place) -> Iterator[str]:
+    for line in wrapped(text_of(report.headline), width):
+        yield _BOLD + line
+    for block in report.blocks:
+        yield from _apart(_block(block, width, place))
+    if report.notes:
+        yield from ("", f"{_BOLD}What to know", *_points(Points(report.notes), width))
+    if report.command:
+        yield from ("", f"To repeat it with wblab {__version__}:")
+        yield from command(shlex.split(report.command), width, len(_INDENT))
+    if report.inputs:
+        yield from wrapped(", ".join(f"{name} {value}" for name, value in report.inputs.items()), width)
+
+
+def _apart(found: Iterator[str]) -> Iterator[str]:
+    """Yield lines after an empty one; nothing if there are none."""
+    first = next(found, None)
+    if first is not None:
+        yield from ("", first, *found)
+
+
+def _block(block: Block, width: int | None, place: Place) -> Iterator[str]:
+    match block:
+        case Section():
+            if shown(block.place, place):
+                yield from _section(block, width, place)
+        case Table():
+            yield from _table(block, width, place)
+        case Points():
+            yield from _points(block, width)
+        case Lines():
+            yield from map(printable, block.lines)
+        case Picture():
+            return
+        case _:
+            yield from wrapped(text_of(block), width)
+
+
+def _section(section: Section, width: int | None, place: Place) -> Iterator[str]:
+    body = [line for block in section.blocks for line in _apart(_block(block, width, place))][1:]
+    if section.head and body:
+        yield from (_BOLD + line for line in wrapped(section.head, width))
+    yield from body
+
+
+def _points(points: Points, width: int | None) -> Iterator[str]:
+    for item in points.items:
+        yield from wrapped(f"- {text_of(item)}", width, "  ")
+
+
+def _table(table: Table, width: int | None, place: Place) -> Iterator[str]:
+    """Yield a table's lines; if it does not fit without its spare columns, those of a list of its rows."""
+    if not table.rows:
+        return
+    shown_rows, left_out = _first(table, place)
+    cells = [_cells(row) for row in shown_rows]
+    every = [replace(column, head=printable(column.head)) for column in table.columns]
+    kept = [at for at, column in enumerate(every) if place != "mail" or not column.spare]
+    kept = _fitting(every, cells, kept, width)
+    columns = [every[at] for at in kept]
+    rows = [row if len(row) == 1 else [row[at] for at in kept] for row in cells]
+    widths = _widths(columns, rows)
+    room = None if width is None else width - sum(widths[:-1]) - _APART * (len(widths) - 1)
+    if room is None or widths[-1] <= room or (columns[-1].kind == "prose" and room >= _WRAPPED):
+        yield from _laid(columns, rows, widths, room)
+    else:
+        for row in rows:
+            yield from _listed(columns, row, width)
+    if left_out:
+        yield f"and {left_out} more{', on the page' if place == 'terminal' else ''}"
+    if place == "terminal" and (hidden := len(table.columns) - len(kept)):
+        count = "1 column" if hidden == 1 else f"{hidden} columns"
+        yield f"({count} left out: see a page, a wider terminal or --json)"
+
+
+def _first(table: Table, place: Place) -> tuple[Sequence[Row | str], int]:
+    """Return the rows to show, with their heads, and the number of those left out."""
+    places = [at for at, row in enumerate(table.rows) if not isinstance(row, str)]
+    most = len(places) if table.most is None else max(1, table.most // (2 if place == "mail" else 1))
+    return (table.rows[: places[most - 1] + 1], len(places) - most) if most < len(places) else (table.rows, 0)
+
+
+def _cells(row: Row | str) -> list[str]:
+    """Return a row's texts; a single one heads other rows."""
+    return [printable(row)] if isinstance(row, str) else [printable(text_of(cell)) for cell in row.cells]
+
+
+def _fitting(columns: Sequence[Column], rows: Sequence[Sequence[str]], kept: list[int], width: int | None) -> list[int]:
+    """Return the columns that a width holds: of those to spare as few as possible are left out."""
+    spare = sorted((at for at in kept if columns[at].spare), key=lambda at: -columns[at].spare)
+    for at in spare:
+        wide = _widths([columns[each] for each in kept], [[row[each] for each in kept] for row in rows if len(row) > 1])
+        last = min(wide[-1], _WRAPPED) if columns[kept[-1]].kind == "prose" else wide[-1]
+        if width is None or sum(wide[:-1]) + last + _APART * (len(kept) - 1) <= width:
+            break
+        kept = [each for each in kept if each != at]
+    return kept
+
+
+def _widths(columns: Sequence[Column], rows: Sequence[Sequence[str]]) -> list[int]:
+    whole = [row for row in rows if len(row) == len(columns) > 1 or len(columns) == 1]
+    return [max([len(column.head), *(len(row[at]) for row in whole)]) for at, column in enumerate(columns)]
+
+
+def _laid(
+    columns: Sequence[Column], rows: Sequence[Sequence[str]], widths: Sequence[int], room: int | None
+) -> Iterator[str]:
+    """Yield a table's lines. room: columns for its last column."""
+    if any(column.head for column in columns):
+        yield _BOLD + _line(columns, [column.head for column in columns], widths)
+    before = " " * (sum(widths[:-1]) + _APART * (len(widths) - 1))
+    for row in rows:
+        if len(row) == 1 != len(columns):
+            yield from wrapped(row[0], None if room is None else len(before) + room)
+            continue
+        first, *further = wrapped(row[-1], None if room is None or widths[-1] <= room else room)
+        yield _line(columns, [*row[:-1], first], widths)
+        yield from (before + line for line in further)
+
+
+def _line(columns: Sequence[Column], row: Sequence[str], widths: Sequence[int]) -> str:
+    aligned = (
+        text.rjust(size) if column.kind == "number" else text.ljust(size)
+        for column, text, size in zip(columns, row, widths, strict=True)
+    )
+    return (" " * _APART).join(aligned).rstrip()
+
+
+def _listed(columns: Sequence[Column], row: Sequence[str], width: int | None) -> Iterator[str]:
+    """Yield a row as a paragraph: its names, its figures with their heads, and its prose on lines of its own."""
+    if len(row) == 1:
+        yield from wrapped(row[0], width)
+        return
+    names = next((at for at, column in enumerate(columns) if column.kind != "name"), len(columns))
+    label = ", ".join(filter(None, row[:names]))
+    rest = [(column, text) for column, text in zip(columns[names:], row[names:], strict=True) if text]
+    figures = ", ".join(f"{column.head} {text}".lstrip() for column, text in rest if column.kind != "prose")
+    yield from wrapped(f"{label}: {figures}" if label and figures else label or figures, width, _INDENT)
+    for column, text in rest:
+        if column.kind == "prose":
+            yield from wrapped(f"{_INDENT}{column.head}: {text}" if column.head else _INDENT + text, width, _INDENT * 2)
