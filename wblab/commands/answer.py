@@ -9,7 +9,7 @@ from collections.abc import Callable
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from wblab.commands.common import print_wrapped, results, run_line, shown_run
+from wblab.commands.common import print_wrapped, results, shown_run
 
 if TYPE_CHECKING:
     from wblab.analysis.runs.run import Run
@@ -29,9 +29,9 @@ def attempts(arguments: argparse.Namespace, run: "Run", bound_ns: int) -> Attemp
     """Return what tries causes on their run, until the time that the arguments give is over. Raises InputError."""
     if arguments.no_try:
         return lambda group, before: None
-    from wblab.commands.prove import proofs
     from wblab.core.units import NS_PER_S, parse_time
     from wblab.kernels import built_kernels
+    from wblab.study.designs.counterfactual.runs import proofs
 
     until_s = time.monotonic() + parse_time(arguments.try_for) / NS_PER_S
     place, resolve = proofs(run.path, results(arguments)) / "tried", built_kernels(arguments.kernel)
@@ -57,6 +57,7 @@ def _each_tried(causes: "list[Group]", first: "Tried | None", attempt: Attempt) 
 
 def print_answer(run: "Run", found: "list[Explained]", bound: str, attempt: Attempt) -> None:
     """Print the answer: a sentence at once, what trials say of it, the other causes, and a pause in detail."""
+    from wblab.report.pausetext import run_line
     from wblab.report.whyanswer import groups, sentence
 
     if not found:

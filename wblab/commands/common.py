@@ -208,13 +208,9 @@ def format_of(arguments: argparse.Namespace, formats: Sequence[str]) -> str:
 
 def results(arguments: argparse.Namespace) -> Path:
     """Return the directory of results that the arguments name."""
-    from wblab.lab.places import RESULTS
-    from wblab.machine.trust import check_found
+    from wblab.api.reading import results as found
 
-    given: Path | None = arguments.exp
-    if given is None and not RESULTS.is_absolute():  # it depends on where we are
-        check_found(RESULTS, f"if you trust who can write to it, name it: --exp {shlex.quote(str(RESULTS))}")
-    return given or RESULTS
+    return found(arguments.exp)
 
 
 def named_run(arguments: argparse.Namespace) -> Path:
@@ -242,17 +238,6 @@ def traced(run: "Run", what: str, window: "Window | None" = None) -> "PageCache 
     except InputError as error:
         print(printable(f"wblab: {what} shows only the loads: {error}"), file=sys.stderr)
         return None
-
-
-def run_line(run: "Run") -> str:
-    """Return the first line of a verb's answer: the run's name and its changes to the preset."""
-    from wblab.core.spec import Spec
-    from wblab.lab.changes import changes
-
-    if not isinstance(run.spec, Spec):
-        return f"Run {run.path.name}, live."
-    changed = [f"seed {run.spec.seed}", *changes(run.spec)]
-    return f"Run {run.path.name}: {run.spec.name}, {', '.join(changed)}."
 
 
 def shown_run(run: "Run") -> str:

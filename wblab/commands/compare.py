@@ -21,7 +21,6 @@ from wblab.lab.printable import printable
 
 if TYPE_CHECKING:
     from wblab.analysis.runs.comparison import Comparison
-    from wblab.analysis.runs.observations import Observations
 
 _MOST_ROWS = 12  # of a table, unless --all, --load or --metric is given
 _FORMATS = ("png", "svg", "pdf", "html")
@@ -76,24 +75,24 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def _compare(arguments: argparse.Namespace) -> None:
-    from wblab.analysis.runs.comparison import compare
-    from wblab.analysis.runs.observations import looks_at
-    from wblab.analysis.statistics.intervals import Resampling
-    from wblab.analysis.statistics.looks import for_looks
+    from wblab.api.compared import compare
     from wblab.report.comparisontext import is_first
-    from wblab.report.metricnames import metric_of
 
     output = _output(arguments)
     for name in arguments.runs:
         if any((place / name / DESIGN).is_file() for place in (Path(), results(arguments))):
             hint = "the rows of an exploration differ in many settings at once: wblab explore says which matter"
             print(printable(f"wblab: {name}: {hint}"), file=sys.stderr)
-    count = looks_at(arguments.runs, results(arguments))
-    resampling = for_looks(count, Resampling(seed=arguments.resampling_seed))
-    comparison = compare(_observations(arguments), resampling)
-    if arguments.load or arguments.metric:
-        metrics = [item.about.metric for item in comparison.distributions]
-        comparison = comparison.of_these(arguments.load, [metric_of(name, metrics) for name in arguments.metric])
+    comparison = compare(
+        *arguments.runs,
+        by=arguments.by,
+        baseline=dict(_pair(text) for text in arguments.baseline),
+        load=arguments.load,
+        metric=arguments.metric,
+        causes=arguments.causes,
+        resampling_seed=arguments.resampling_seed,
+        exp=results(arguments),
+    )
     shown = comparison if arguments.all or arguments.load or arguments.metric else comparison.only(is_first)
     if arguments.json:
         print(json.dumps(comparison.to_json(), indent=2, allow_nan=False))
@@ -115,23 +114,6 @@ def _output(arguments: argparse.Namespace) -> Path | None:
         return None
     chosen = format_of(arguments, _FORMATS)
     return arguments.output or Path(f"comparison.{chosen}")
-
-
-def _observations(arguments: argparse.Namespace) -> "Observations":
-    from wblab.analysis.runs.metrics import is_cause
-    from wblab.analysis.runs.observations import found_observations
-    from wblab.analysis.why.metrics import cause_metrics
-    from wblab.core.errors import InputError
-
-    baseline = dict(_pair(text) for text in arguments.baseline)
-    further = cause_metrics if arguments.causes else None
-    found = found_observations(arguments.runs, results(arguments), arguments.by, baseline, further)
-    if arguments.causes and not found.table["metric"].map(is_cause).any():
-        raise InputError(
-            "--causes: no run recorded the causes of its pauses: give runs with trace.blame, or a study with "
-            'metrics = ["causes"] in its file'
-        )
-    return found
 
 
 def _pair(text: str) -> tuple[str, str]:

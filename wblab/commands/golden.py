@@ -105,7 +105,7 @@ def _json(one: "Compared") -> dict[str, Any]:
 
 def _of_base(arguments: argparse.Namespace) -> None:
     from wblab.analysis.runs.run import read_run
-    from wblab.commands.run import run_shown
+    from wblab.api.making import run_shown
     from wblab.host.request import ready
     from wblab.kernels import built_kernels
     from wblab.lab.named import SPECS

@@ -57,7 +57,7 @@ def begun(
     again: the command that resumes the study, without its directory; printed if the study ends early. Raises
     WblabError.
     """
-    from wblab.commands.run import print_notes
+    from wblab.api.making import print_notes
     from wblab.study.begin import orders, requests
     from wblab.study.cluster import check_workers, remote
 

@@ -91,7 +91,7 @@ def _watch_machine(arguments: argparse.Namespace) -> None:
 
 
 def _watch_guest(arguments: argparse.Namespace) -> None:
-    from wblab.commands.run import run_shown
+    from wblab.api.making import run_shown
     from wblab.host.request import ready
     from wblab.kernels import built_kernels, full_name
     from wblab.lab.named import SPECS

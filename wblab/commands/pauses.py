@@ -13,7 +13,6 @@ from wblab.commands.common import (
     named_run,
     print_wrapped,
     results,
-    run_line,
     shown_run,
     traced,
 )
@@ -45,7 +44,7 @@ def _pauses(arguments: argparse.Namespace) -> None:
     from wblab.analysis.runs.run import read_run
     from wblab.analysis.runs.writers import traces_dirtied_folios
     from wblab.core.units import parse_time
-    from wblab.report.pausetext import below, headline, table
+    from wblab.report.pausetext import below, headline, run_line, table
 
     if arguments.before and (arguments.json or arguments.causes):
         raise InputError("--before cannot be combined with --json or --causes: call 'wblab pauses' once for each")

@@ -1,11 +1,9 @@
 """What `wblab why --prove` prints: verdicts on suspects and remedies, and their latest effective interventions."""
 
 import json
-import os
 from collections.abc import Callable
 from dataclasses import asdict, dataclass
 from functools import partial
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from wblab.lab.printable import printable
@@ -13,34 +11,15 @@ from wblab.report.quantities import duration, moment
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
-    from contextlib import AbstractContextManager
 
-    from wblab.analysis.runs.run import Run
     from wblab.analysis.why.explain import Explanation
     from wblab.analysis.why.recorded import Recorded
     from wblab.study.designs.counterfactual.change import Remedy, Stop, Stops
     from wblab.study.designs.counterfactual.returning import Return
-    from wblab.study.designs.counterfactual.trial import Make, Outcome, Trial
+    from wblab.study.designs.counterfactual.trial import Outcome, Trial
 
-_PROOFS = "proof"
 _TOLERANCE_NS = 100_000_000
 _Say = Callable[[list[str]], None]
-
-
-def proofs(run: Path, results: Path) -> Path:
-    """Return the directory for a proof's runs: inside the run that they are about, where `latest` never looks."""
-    return run / _PROOFS if os.access(run, os.W_OK) else results / _PROOFS / run.name
-
-
-def maker(run: "Run", results: Path, kernel: str) -> "AbstractContextManager[Make]":
-    """Return what repeats a run with another spec. kernel: the value of --kernel. Raises InputError."""
-    from wblab.analysis.runs.run import guest_spec
-    from wblab.kernels import built_kernels, full_name
-    from wblab.study.designs.counterfactual.runs import proving
-
-    spec = guest_spec(run)
-    chosen = spec.on(full_name(kernel)) if kernel else spec
-    return proving(proofs(run.path, results), spec.seed, chosen.kernel, built_kernels(kernel))
 
 
 def prove(  # noqa: PLR0913 - as it is called once

@@ -174,7 +174,7 @@ def _on(spec: "Spec", kernel: str) -> "Spec":
 def _made(request: "Request", results: Path, *, may_lose: bool = False) -> "Run":
     """Make a run. may_lose: one whose trace lost events counts too. Raises RunFailedError."""
     from wblab.analysis.runs.run import read_run
-    from wblab.commands.run import run_shown
+    from wblab.api.making import run_shown
     from wblab.host.recorded import RunFailedError
     from wblab.study.work import lost_events
 

@@ -3,20 +3,15 @@
 import argparse
 import json
 import os
-import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from wblab.commands.common import add_exp, add_json, add_kernel, add_settings, results
 from wblab.core.errors import InputError
-from wblab.lab.printable import printable
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
-
     from wblab.core.spec import Spec
     from wblab.host.recorded import Finished
-    from wblab.host.request import Request
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -72,6 +67,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def _run(arguments: argparse.Namespace) -> None:
+    from wblab.api.making import run_shown
     from wblab.core.units import NS_PER_S, parse_bytes, parse_time
     from wblab.host.limits import Limits
     from wblab.host.request import ready
@@ -90,39 +86,13 @@ def _run(arguments: argparse.Namespace) -> None:
     _print(run_shown(request, results(arguments), limits=limits, readable=readable), arguments.json)
 
 
-def run_shown(request: "Request", results: Path, **options: Any) -> "Finished":
-    """Print notes on a request, then run it and show progress. `options` are those of run_experiment."""
-    from wblab.lab.progress import bar
-    from wblab.substrates.run import run_anywhere
-
-    print_notes([request])
-    with bar(request.spec.name) as report:
-        return run_anywhere(request, results, report=report, **options)
-
-
-def print_notes(requests: "Iterable[Request]", *, here: bool = True, seeds: int = 1) -> None:
-    """Print notes on runs before they start. here: they run on this machine. seeds: the runs of each request."""
-    from wblab.host.request import notes
-
-    for note in notes(requests, here=here, seeds=seeds):
-        print(printable(f"wblab: {note}"), file=sys.stderr)
-
-
 def _spec(arguments: argparse.Namespace) -> "Spec":
-    from wblab.kernels import full_name
+    from wblab.api.making import asked
     from wblab.lab.disks import disk_settings
-    from wblab.lab.named import SPECS
-    from wblab.lab.specfile import read_spec
 
     settings = [*(setting for disk in arguments.disk for setting in disk_settings(disk)), *arguments.settings]
-    for key, value in (("clock.mode", arguments.clock), ("seed", arguments.seed)):
-        if value is not None:
-            settings.append(f"{key}={value}")
-    kernel = full_name(arguments.kernel) if arguments.kernel else None  # the record may be read anywhere
-    for key, value in (("kernel", kernel), ("name", arguments.name)):
-        if value is not None:
-            settings.append(f"{key}={json.dumps(value)}")
-    return read_spec(SPECS.find(arguments.spec), settings)
+    clock = [f"clock.mode={arguments.clock}"] if arguments.clock else []
+    return asked(arguments.spec, [*settings, *clock], seed=arguments.seed, kernel=arguments.kernel, name=arguments.name)
 
 
 def _print(finished: "Finished", as_json: bool) -> None:

@@ -123,9 +123,10 @@ def _why(arguments: argparse.Namespace) -> None:
 def _prove(arguments: argparse.Namespace, run: "Run", found: "list[Explained]", bound_ns: int) -> None:
     """Prove the causes of the longest pause, or a remedy. Raises InputError."""
     from wblab.commands.answer import is_emulated
-    from wblab.commands.prove import maker, prove
+    from wblab.commands.prove import prove
     from wblab.core.errors import InputError
     from wblab.report.whyevidence import event_text
+    from wblab.study.designs.counterfactual.runs import maker
     from wblab.study.designs.counterfactual.trial import Trial
 
     if is_emulated(run):

@@ -17,6 +17,8 @@ from wblab.kernels.cache import room
 from wblab.lab.places import PROGRAM, ROOT
 
 PACKAGES = ("wblab/core", "wblab/core/loads", "wblab/guest")
+# wblab/__init__.py as guests have it: without the Python interface, which would change their bytes with each new name.
+GUEST_INIT = Path(__file__).with_name("guestinit.txt")
 
 # Runs in the guest's interpreter, on the host: arguments are the archive, the lab, then pairs of name and file. The
 # lab's sources are kept for tracebacks; byte code is marked as never to be checked against sources (PEP 552).
@@ -100,7 +102,7 @@ def _sha256(sources: Mapping[str, Path]) -> str:
 
 def _sources(main: str = "", more: Sequence[str] = ()) -> dict[str, Path]:
     """Return the files of the bundle by their names in it, in a fixed order."""
-    files = {"__main__.py": ROOT / main if main else PROGRAM, "wblab/__init__.py": ROOT / "wblab" / "__init__.py"}
+    files = {"__main__.py": ROOT / main if main else PROGRAM, "wblab/__init__.py": GUEST_INIT}
     for package in more:
         for parent in reversed(Path(package).parents[:-2]):
             files[f"{parent}/__init__.py"] = ROOT / parent / "__init__.py"

@@ -23,6 +23,7 @@ from tempfile import mkdtemp
 from wblab.core import layout
 from wblab.core.errors import WblabError
 from wblab.core.spec import Spec
+from wblab.host.bundle import GUEST_INIT
 from wblab.host.lab import asks_for_packages, lab
 from wblab.kernels.cache import room
 from wblab.lab.places import INSTALLED, PRESETS, ROOT, SHARE
@@ -34,6 +35,7 @@ _MOST_S = 12 * 3600  # twice what a run may last (--max-time)
 _NOTHING = "nothing"  # an empty directory, in the place of packages
 GUESTS_PYTHON = layout.LAB / "bin" / "python3"
 _ENVIRONMENT = "environment"
+_UNSEEN = (".md", ".pyi", ".typed")  # suffixes of what only people and type checkers read
 _SETTINGS = "home = {}\ninclude-system-site-packages = false\n"
 _START = f'#!/bin/sh\nexec {layout.LAB}/{_ENVIRONMENT}/bin/python3 "$@"\n'
 
@@ -116,10 +118,15 @@ def _files() -> dict[str, Path | None]:
     for name, tree in trees.items():
         for path in sorted(tree.rglob("*")):
             inside = path.relative_to(tree)
-            is_other = "__pycache__" in inside.parts or inside.parts[0] == "share" or path.suffix == ".md"
+            is_other = (
+                "__pycache__" in inside.parts
+                or inside.parts[0] == "share"
+                or path.suffix in _UNSEEN
+                or path == GUEST_INIT
+            )
             if path.is_file() and not is_other:
                 found[f"{name}/{inside}"] = path
-    return found | {name: SHARE / name for name in _SCRIPTS}
+    return found | {"wblab/__init__.py": GUEST_INIT} | {name: SHARE / name for name in _SCRIPTS}
 
 
 def _sha256(files: Mapping[str, Path | None]) -> str:

@@ -51,6 +51,21 @@ class Table:
             count = "1 column" if left_out == 1 else f"{left_out} columns"
             print(f"({count} left out: see a wider terminal, a file or --json)")
 
+    def _repr_html_(self) -> str:
+        """Return the table as a notebook shows it."""
+        from html import escape  # its table of entities is for notebooks alone
+
+        def row(cells: Sequence[str], tag: str) -> str:
+            looks = ("right" if place in self.right else "left" for place in range(len(cells)))
+            shown = (
+                f'<{tag} style="text-align: {look}">{escape(printable(cell))}</{tag}>'
+                for look, cell in zip(looks, cells, strict=True)
+            )
+            return f"<tr>{''.join(shown)}</tr>"
+
+        head = f"<thead>{row(self.heads, 'th')}</thead>" if self.heads else ""
+        return f"<table>{head}<tbody>{''.join(row(cells, 'td') for cells in self.rows)}</tbody></table>"
+
     def within(self, width: int) -> "tuple[Table, int]":
         """Return the table with as many columns as a width holds, and how many were left out."""
         columns = max(map(len, self.rows), default=len(self.heads))

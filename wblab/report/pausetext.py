@@ -3,12 +3,23 @@
 from collections.abc import Iterator, Sequence
 
 from wblab.analysis.runs.pauses import LoadPauses, PauseReport
+from wblab.analysis.runs.run import Run
 from wblab.analysis.runs.writers import Writer
 from wblab.core.loads import KINDS, Load
+from wblab.core.spec import Spec
+from wblab.lab.changes import changes
 from wblab.lab.tables import Table
 from wblab.report.quantities import column, percent, quantity, size
 
 _SHOWN = 6  # pauses of a load, and writers to a disk, that are listed
+
+
+def run_line(run: Run) -> str:
+    """Return the first line of an answer: the run's name and its changes to the preset."""
+    if not isinstance(run.spec, Spec):
+        return f"Run {run.path.name}, live."
+    changed = [f"seed {run.spec.seed}", *changes(run.spec)]
+    return f"Run {run.path.name}: {run.spec.name}, {', '.join(changed)}."
 
 
 def headline(report: PauseReport) -> str:

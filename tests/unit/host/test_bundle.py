@@ -12,6 +12,7 @@ from wblab.host import bundle as module
 from wblab.host.bundle import bundle, sources_sha256
 from wblab.host.command import interpreter
 from wblab.host.forked import forked
+from wblab.host.guestlab import copied
 from wblab.lab.places import PROGRAM, ROOT
 
 
@@ -54,12 +55,23 @@ def test_the_path_and_byte_code_of_the_lab_do_not_matter(lab, monkeypatch):
     assert bundle(interpreter()) == here
 
 
-@pytest.mark.parametrize("name", ["experiment.py", "wblab/__init__.py", "wblab/core/units.py", "wblab/guest/init.py"])
+@pytest.mark.parametrize("name", ["experiment.py", "wblab/core/units.py", "wblab/guest/init.py"])
 def test_a_changed_source_gives_another_file(lab, name):
     before = bundle(interpreter())
     with (lab / name).open("a") as source:
         source.write("# changed\n")
     assert bundle(interpreter()) != before
+
+
+def test_the_python_interface_is_no_part_of_it(lab):
+    before = bundle(interpreter())
+    with (lab / "wblab" / "__init__.py").open("a") as source:
+        source.write("\nCHANGED = True\n")
+    assert bundle(interpreter()) == before
+    with zipfile.ZipFile(before) as archive:
+        assert archive.read("wblab/__init__.py") == module.GUEST_INIT.read_bytes()
+    (place, _) = copied(Path(interpreter()))
+    assert (place / "wblab/__init__.py").read_bytes() == module.GUEST_INIT.read_bytes()
 
 
 def test_a_new_source_gives_another_file(lab):

@@ -5,6 +5,7 @@ import json
 import pytest
 from support.writetraces import FSYNC, WRITE, WriteStory
 
+import wblab
 from wblab.cli import main
 
 from .conftest import S1
@@ -63,3 +64,14 @@ def test_a_load_that_does_not_wait_is_refused(story_run, capsys):
     path = str(story_run(story, 1000).path)
     assert main(["layers", path, "--load", "s3"]) == 2
     assert "no load 's3'" in capsys.readouterr().err
+
+
+def test_programs_get_them_as_tables_and_pictures(path):
+    found = wblab.read(path).layers()
+    assert [call.call for call in found] == ["write", "fsync"]
+    assert found.states.loc[("s1", "fsync", "device"), ["median_us", "share"]].tolist() == [4.0, 0.8]
+    assert found.paths.loc[("fsync", "folio under writeback > device"), "time_us"] == 4.0
+    assert found.prefixes.loc["FS", "summed_us"] == 4.0
+    assert found.only("write").paths.index.tolist() == [("write", "cpu")]
+    assert len(found.plot().patches) == 4
+    assert found.plot_chain().get_xlabel() == "time since the write began (µs)"

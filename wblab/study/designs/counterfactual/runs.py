@@ -1,17 +1,18 @@
 """The runs of a proof: a study that grows by one cell per repetition, so that no run is made twice."""
 
+import os
 from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import AbstractContextManager, ExitStack, contextmanager
 from dataclasses import dataclass, replace
 from functools import cached_property
 from hashlib import sha256
 from pathlib import Path
 
-from wblab.analysis.runs.run import Run, read_run
+from wblab.analysis.runs.run import Run, guest_spec, read_run
 from wblab.core.errors import WblabError
 from wblab.core.spec import GuestKernel, Spec
 from wblab.host.request import ready
-from wblab.kernels import Kernel, KernelResolver
+from wblab.kernels import Kernel, KernelResolver, built_kernels, full_name
 from wblab.lab.formats import STUDY_FILE
 from wblab.lab.progress import bar
 from wblab.lab.results import STAGED
@@ -25,7 +26,20 @@ from wblab.study.work import own_program
 from wblab.study.workers import Workers
 
 NAME: Design = "prove"
+_PROOFS = "proof"
 _DIGITS = 12  # of the digest in a directory's name
+
+
+def proofs(run: Path, results: Path) -> Path:
+    """Return the directory for a proof's runs: inside the run that they are about, where `latest` never looks."""
+    return run / _PROOFS if os.access(run, os.W_OK) else results / _PROOFS / run.name
+
+
+def maker(run: Run, results: Path, kernel: str) -> AbstractContextManager[Make]:
+    """Return what repeats a run with another spec. kernel: the value of --kernel. Raises InputError."""
+    spec = guest_spec(run)
+    chosen = spec.on(full_name(kernel)) if kernel else spec
+    return proving(proofs(run.path, results), spec.seed, chosen.kernel, built_kernels(kernel))
 
 
 @contextmanager

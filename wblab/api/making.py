@@ -1,0 +1,181 @@
+"""Runs and studies that are made: as by `wblab run`, `wblab matrix` and `wblab explore`, or found where they exist."""
+
+import json
+import subprocess
+import sys
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from wblab.api.reading import latest, results
+from wblab.core.errors import InputError, WblabError
+from wblab.core.spec import Spec
+from wblab.core.tables import to_table
+from wblab.host.request import Request, notes, ready
+from wblab.kernels import built_kernels, full_name
+from wblab.lab.disks import disk_settings
+from wblab.lab.formats import EXPERIMENT, RUN
+from wblab.lab.named import SPECS
+from wblab.lab.printable import printable
+from wblab.lab.progress import bar
+from wblab.lab.specfile import read_spec
+from wblab.substrates.run import run_anywhere
+
+if TYPE_CHECKING:
+    from wblab.api.recorded import Run
+    from wblab.api.several import Exploration, Study
+    from wblab.host.recorded import Finished
+
+
+def run(  # noqa: PLR0913 - each has a default
+    spec: "str | Path | Spec" = "base",
+    *,
+    set: Mapping[str, Any] | None = None,  # noqa: A002 - the command's word
+    seed: int | None = None,
+    kernel: str = "",
+    disk: str = "",
+    name: str | None = None,
+    exp: "str | Path | None" = None,
+    reuse: bool = False,
+) -> "Run":
+    """Boot a guest, run an experiment in it, and read what it recorded. Takes seconds.
+
+    Args:
+        spec: a preset of experiments/, a TOML file, a run's directory to repeat it, or a `Spec`.
+        set: changes to the spec by key, such as {"disk.queue.nr_requests": 4, "disk.write_bps": "2MiB"}.
+        seed: of all random choices (default: the spec's).
+        kernel: a series ("6.12"), a built kernel's path, or a stock one ("stock:7.2"); see `wblab kernel list`.
+        disk: the speed of a kind of disk ("hdd", "usb-stick"), or a TOML file of `wblab disk measure`.
+        name: part of the directory's name (default: the spec's).
+        exp: where results go (default: $WBLAB_EXP, else exp/ in the checkout or in this directory).
+        reuse: take the latest run of the same spec and kernel, if there is one: in virtual time it would be the same.
+
+    Raises InputError for a spec that cannot be run, before anything boots, and a `WblabError` if the run fails; its
+    directory is kept.
+    """
+    from wblab.api.recorded import Run
+
+    place = results(exp)
+    if isinstance(spec, Spec):
+        if set or disk or name is not None:
+            raise InputError("a Spec is run as it is: change it with dataclasses.replace, or give a preset's name")
+        chosen = spec.on(full_name(kernel)) if kernel else spec
+        wanted = replace(chosen, seed=seed) if seed is not None else chosen
+    else:
+        settings = [
+            *(disk_settings(disk) if disk else ()),
+            *(f"{key}={_toml(key, it)}" for key, it in (set or {}).items()),
+        ]
+        wanted = asked(str(spec), settings, seed=seed, kernel=kernel, name=name)
+    request = ready(wanted, built_kernels(kernel))
+    found = _same(request, place) if reuse else None
+    return Run.of(found or run_shown(request, place).directory)
+
+
+def matrix(
+    name: str, *, seeds: int | None = None, exp: "str | Path | None" = None, reuse: bool = False, **options: str
+) -> "Study":
+    """Run every combination of a matrix's settings with several seeds, as `wblab matrix` does. Takes minutes.
+
+    Args:
+        name: one of experiments/matrices/, or a TOML file.
+        seeds: run each cell with the seeds 1 to this (default: the matrix's).
+        exp: where results go.
+        reuse: take the latest study of that name, if there is one.
+        options: further options of the command, such as kernel="6.12" and jobs="4".
+
+    Raises WblabError if it fails; what was made is kept, and the error says how to resume it.
+    """
+    seeded = [] if seeds is None else [f"--seeds={seeds}"]
+    return _study(["matrix", name, *seeded], results(exp), options, reuse=reuse)
+
+
+def explore(design: str, *, exp: "str | Path | None" = None, reuse: bool = True, **options: str) -> "Exploration":
+    """Return an exploration, a study in which all settings vary together, as `wblab explore` makes it.
+
+    Args:
+        design: one of experiments/explorations/, or a TOML file.
+        exp: where results are.
+        reuse: take the latest one of that name, if there is one; to make one takes a thousand runs.
+        options: further options of the command, such as jobs="4".
+
+    Raises WblabError if it fails, as for `matrix`.
+    """
+    from wblab.api.several import Exploration
+
+    found = _study(["explore", design], results(exp), options, reuse=reuse)
+    if not isinstance(found, Exploration):
+        raise InputError(f"{found.path} is no exploration: give a design of 'wblab explore'")
+    return found
+
+
+def asked(
+    spec: str, settings: Sequence[str], *, seed: int | None = None, kernel: str = "", name: str | None = None
+) -> Spec:
+    """Return the spec of a name or file, with `key=value` settings, a seed, a kernel and a name. Raises InputError."""
+    further = list(settings)
+    # The record of a run may be read anywhere, so its kernel has a full name.
+    for key, value in (("seed", seed), ("kernel", full_name(kernel) if kernel else None), ("name", name)):
+        if value is not None:
+            further.append(f"{key}={json.dumps(value)}")
+    return read_spec(SPECS.find(spec), further)
+
+
+def run_shown(request: Request, place: Path, **options: Any) -> "Finished":
+    """Print notes on a request, then run it and show progress. `options` are those of run_experiment."""
+    print_notes([request])
+    with bar(request.spec.name) as report:
+        return run_anywhere(request, place, report=report, **options)
+
+
+def print_notes(requests: Iterable[Request], *, here: bool = True, seeds: int = 1) -> None:
+    """Print notes on runs before they start. here: they run on this machine. seeds: the runs of each request."""
+    for note in notes(requests, here=here, seeds=seeds):
+        print(printable(f"wblab: {note}"), file=sys.stderr)
+
+
+def _toml(key: str, value: object) -> str:
+    """Return a value of `set` as a setting has it. Raises InputError."""
+    if isinstance(value, list | tuple | str | int | float):
+        return json.dumps(value)
+    raise InputError(f"set[{key!r}] is {value!r}: give a text, a number, true or false, or a list of them")
+
+
+def _same(request: Request, place: Path) -> Path | None:
+    """Return the latest run of the same spec and kernel in a directory of results."""
+    for path in sorted(place.glob(f"[0-9]*_{request.spec.name}"), reverse=True):
+        if (path / EXPERIMENT).is_file():
+            record = RUN.read(path / EXPERIMENT)
+            kernel = record.get("kernel") or {}
+            is_same = record.get("spec") == json.loads(json.dumps(to_table(request.spec)))
+            if is_same and record.get("outcome") == "succeeded" and kernel.get("build_id") == request.kernel.build_id:
+                return path
+    return None
+
+
+def _study(arguments: Sequence[str], place: Path, options: Mapping[str, str], *, reuse: bool) -> "Study":
+    """Return a study among the results, or what a verb makes of its arguments."""
+    from wblab.api.several import Study
+
+    if reuse and (found := latest(place, Path(arguments[1]).stem)):
+        return Study.of(found)
+    given = [f"--{option.replace('_', '-')}={value}" for option, value in options.items()]
+    return Study.of(_made([*arguments, "--exp", str(place), *given]))
+
+
+def _made(arguments: Sequence[str]) -> Path:
+    """Return the directory of what a verb makes, in a process of its own: workers are forked, a notebook has threads.
+
+    What it says is printed as it goes on. Raises WblabError with its last line.
+    """
+    command = [sys.executable, "-m", "wblab", *arguments]
+    said = ""
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True) as process:
+        for line in process.stdout or ():
+            said = line.strip()
+            print(said, flush=True)
+    if process.returncode:
+        raise WblabError(f"wblab {' '.join(arguments[:2])} failed: {said.removeprefix('wblab: ')}")
+    made = Path(said)  # a study's directory, or the page in it
+    return made if made.is_dir() else made.parent
