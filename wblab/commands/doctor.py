@@ -2,9 +2,15 @@
 
 import argparse
 import json
+from typing import TYPE_CHECKING
 
 from wblab.commands.common import add_json
 from wblab.core.errors import WblabError
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from wblab.host.finding import Finding
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -18,14 +24,20 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def _doctor(arguments: argparse.Namespace) -> None:
-    from wblab.host.doctor import bad, examine, next_command, table
+    from wblab.host.doctor import examine
 
-    findings = examine()
-    if arguments.json:
+    show(examine(), as_json=arguments.json)
+
+
+def show(findings: "Sequence[Finding]", *, as_json: bool) -> None:
+    """Print findings, and the next command. Raises WblabError if one of them keeps the lab from running here."""
+    from wblab.host.doctor import bad, next_command, table
+
+    if as_json:
         print(json.dumps([finding.to_json() for finding in findings], indent=2))
     else:
         table(findings).show()
     if count := len(bad(findings)):
         raise WblabError(f"{count} of {len(findings)} checks failed: see the lines marked BAD")
-    if not arguments.json:
+    if not as_json:
         print(f"\nNext:\n    {next_command(findings)}")

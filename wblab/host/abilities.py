@@ -1,13 +1,13 @@
 """What some verbs need of this machine beside what every run does: a kernel, tracing, control groups, packages."""
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Collection, Mapping, Sequence
 from pathlib import Path
 
 from wblab.core.errors import WblabError
 from wblab.host.finding import Finding
 from wblab.host.machine import processor_flags, tool_versions
-from wblab.kernels import catalog, packaged
+from wblab.kernels import Kernel, catalog, packaged
 from wblab.kernels.wanted import find_kernel
 from wblab.lab import extras
 from wblab.machine.cgroup import cgroup_root, controllers_of
@@ -28,17 +28,23 @@ _FOR = {
 }
 
 
-def abilities() -> list[Finding]:
-    """Run every check of what only some verbs need."""
-    checks: tuple[Callable[[], Finding], ...] = (_processor, built, _trace_cmd, _tracefs, _groups)
-    return [*(check() for check in checks), *_extras()]
+def abilities(kernel: Finding) -> list[Finding]:
+    """Run every check of what only some verbs need. kernel: what `built` found."""
+    return [
+        check_processor(processor_flags()),
+        kernel,
+        check_trace_cmd(tool_versions()),
+        check_tracefs(mounted("tracefs")),
+        check_groups(cgroup_root()),
+        *check_extras(),
+    ]
 
 
-def built() -> Finding:
+def built(find: Callable[[], Kernel | None] = find_kernel) -> Finding:
     """Return whether there is a kernel, and which."""
     try:
         known = catalog.load()
-        found, default = find_kernel(), known.find(known.default)
+        found, default = find(), known.find(known.default)
         package = packaged.describe(found, default, known)
     except WblabError as error:
         return Finding(KERNEL, False, str(error), BUILD, needed=False)
@@ -46,31 +52,31 @@ def built() -> Finding:
     return Finding(KERNEL, found is not None, words, BUILD, needed=False)
 
 
-def _processor() -> Finding:
+def check_processor(flags: Collection[str]) -> Finding:
     """Look for what NumPy's packages are built for; without it Python ends with an illegal instruction."""
-    has = processor_flags()
-    missing = [flag for flag in _X86_64_V2 if flag not in has]
+    missing = [flag for flag in _X86_64_V2 if flag not in flags]
     found = f"without {', '.join(missing)}" if missing else "x86-64-v2 or better"
     advice = "in a virtual machine, show it a newer processor (QEMU: -cpu max): runs do without, NumPy does not"
     return Finding("processor", not missing, found, advice, needed=False)
 
 
-def _trace_cmd() -> Finding:
-    version = tool_versions().get("trace-cmd", "")
+def check_trace_cmd(versions: Mapping[str, str]) -> Finding:
+    """Look for the recorder of traces. versions: of the tools that are here."""
+    version = versions.get("trace-cmd", "")
     advice = "install trace-cmd: runs need it to show the page cache and to explain pauses"
     return Finding("trace-cmd", bool(version), version or "not found", advice, needed=False)
 
 
-def _tracefs() -> Finding:
-    places = mounted("tracefs")
-    there = bool(places) or "tracefs" in _FILESYSTEMS.read_text().split()
+def check_tracefs(places: Sequence[Path], filesystems: Path = _FILESYSTEMS) -> Finding:
+    """Look for tracing of this kernel. places: where it is mounted. filesystems: the file that lists all kinds."""
+    there = bool(places) or "tracefs" in filesystems.read_text().split()
     found = str(places[0]) if places else "not mounted: live mode mounts it" if there else "this kernel has none"
     whose = "" if os.geteuid() == 0 or not there else "; for root only: run live mode with sudo"
     return Finding("tracefs", there, found + whose, "boot a kernel with tracing: live mode needs it", needed=False)
 
 
-def _groups() -> Finding:
-    root = cgroup_root()
+def check_groups(root: Path | None) -> Finding:
+    """Look for controllers of control groups. root: where these are mounted."""
     has = _controllers(root) if root else []
     missing = [name for name in _CONTROLLERS if name not in has]
     found = f"{root}, with {', '.join(name for name in _CONTROLLERS if name in has) or 'neither io nor memory'}"
@@ -85,9 +91,9 @@ def _controllers(group: Path) -> list[str]:
         return []
 
 
-def _extras() -> list[Finding]:
+def check_extras(is_there: Callable[[str], bool] = extras.is_there) -> list[Finding]:
     """Look for optional packages. One command installs all that are not there."""
-    missing = [name for name in _FOR if not extras.is_there(name)]
+    missing = [name for name in _FOR if not is_there(name)]
     advice = extras.command(missing) if missing else ""
     return [
         Finding(

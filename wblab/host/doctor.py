@@ -30,21 +30,23 @@ _SECCOMP_GET_ACTION_AVAIL, _SYS_SECCOMP, _SECCOMP_RET_TRAP = 2, 317, 0x00030000
 
 def examine() -> list[Finding]:
     """Run every check."""
-    checks: tuple[Callable[[], Finding], ...] = (
-        _python,
-        _guest_python,
-        _packages,
-        _ptrace,
-        _seccomp,
-        _landlock,
-        _addresses,
-        _shared_memory,
-        _executable,
-        _execution,
-        _memory,
-        _cache,
-    )
-    return [*(check() for check in checks), *([_compiler()] if built().good else []), *abilities()]
+    kernel, missing = built(), missing_packages()
+    return [
+        check_python(),
+        check_guest_python(),
+        check_packages(missing, has_kernel=kernel.good),
+        check_ptrace(),
+        check_seccomp(),
+        check_landlock(),
+        check_addresses(are_fixed=addresses.are_fixed()),
+        check_shared_memory(),
+        check_executable(),
+        check_execution(is_allowed=execution.is_allowed()),
+        check_memory(available_memory_bytes()),
+        check_cache(has_kernel=kernel.good),
+        *([check_compiler(missing)] if kernel.good else []),
+        *abilities(kernel),
+    ]
 
 
 def table(findings: Sequence[Finding]) -> Table:
@@ -68,34 +70,37 @@ def next_command(findings: Sequence[Finding]) -> str:
     return BUILD if any(finding.check == KERNEL and not finding.good for finding in findings) else "wblab run base"
 
 
-def _python() -> Finding:
+def check_python() -> Finding:
+    """Look at the version of this Python."""
     version = ".".join(map(str, sys.version_info[:3]))
     return Finding("Python", sys.version_info >= (3, 11), version, "install Python 3.11 or later")
 
 
-def _guest_python() -> Finding:
+def check_guest_python(find: Callable[[], str] = interpreter) -> Finding:
+    """Look for the Python that guests run."""
     try:
-        return Finding("Python of the guest", True, interpreter())
+        return Finding("Python of the guest", True, find())
     except WblabError as error:
         return Finding("Python of the guest", False, str(error), "install python3")
 
 
-def _packages() -> Finding:
-    """Look for what runs call; and, without a kernel, for what builds one."""
-    kernel = built().good
-    missing = [package for package in missing_packages() if not (kernel and only_build([package]))]
-    return Finding("packages", not missing, ", ".join(own_names(missing)) or "all installed", advice(missing))
+def check_packages(missing: Sequence[str], *, has_kernel: bool) -> Finding:
+    """Look for what runs call; and, without a kernel, for what builds one. missing: packages, by Debian's names."""
+    needed = [package for package in missing if not (has_kernel and only_build([package]))]
+    return Finding("packages", not needed, ", ".join(own_names(needed)) or "all installed", advice(needed))
 
 
-def _compiler() -> Finding:
-    missing = [package for package in missing_packages() if only_build([package])]
-    found = f"{', '.join(own_names(missing)) or 'all installed'}: to build other kernels"
-    return Finding("packages of builds", not missing, found, advice(missing), needed=False)
+def check_compiler(missing: Sequence[str]) -> Finding:
+    """Look for what builds kernels, where there is one. missing: packages, by Debian's names."""
+    needed = [package for package in missing if only_build([package])]
+    found = f"{', '.join(own_names(needed)) or 'all installed'}: to build other kernels"
+    return Finding("packages of builds", not needed, found, advice(needed), needed=False)
 
 
-def _ptrace() -> Finding:
+def check_ptrace(setting: Path = _PTRACE_SCOPE) -> Finding:
+    """Look whether Yama forbids all tracing. setting: the file of its sysctl, which kernels without it lack."""
     try:
-        scope = int(_PTRACE_SCOPE.read_text())
+        scope = int(setting.read_text())
     except OSError:
         return Finding("ptrace", True, "no Yama")
     return Finding(
@@ -106,7 +111,7 @@ def _ptrace() -> Finding:
     )
 
 
-def _seccomp() -> Finding:
+def check_seccomp() -> Finding:
     """Ask whether a filter may trap system calls, which is what UML does with one; see seccomp(2)."""
     action = ctypes.c_uint32(_SECCOMP_RET_TRAP)
     result = ctypes.CDLL(None).syscall(_SYS_SECCOMP, _SECCOMP_GET_ACTION_AVAIL, 0, ctypes.byref(action))
@@ -114,19 +119,22 @@ def _seccomp() -> Finding:
     return Finding("seccomp", result == 0, found, "guests use ptrace instead, at about half the speed")
 
 
-def _landlock() -> Finding:
+def check_landlock() -> Finding:
+    """Look for the version of Landlock, which confines guests."""
     version = landlock_version()
     found = f"version {version}" if version else "none"
     advice = "boot with lsm=landlock,… or a kernel that has it; without it only the guest's kernel protects your files"
     return Finding("Landlock", version > 0, found, advice)
 
 
-def _addresses() -> Finding:
-    fixed = addresses.are_fixed()
-    return Finding("addresses", fixed, "the same in each run" if fixed else addresses.RANDOM, addresses.ADVICE)
+def check_addresses(*, are_fixed: bool) -> Finding:
+    """Say whether programs get the same addresses in each run."""
+    found = "the same in each run" if are_fixed else addresses.RANDOM
+    return Finding("addresses", are_fixed, found, addresses.ADVICE)
 
 
-def _shared_memory() -> Finding:
+def check_shared_memory() -> Finding:
+    """Look for room for the memory of a guest."""
     try:
         room = free_shared_bytes()
     except OSError as error:
@@ -139,7 +147,7 @@ def _shared_memory() -> Finding:
     )
 
 
-def _executable() -> Finding:
+def check_executable() -> Finding:
     """UML maps its memory executable: a file on /dev/shm must be one that can be run."""
     try:
         with tempfile.TemporaryDirectory(dir=shared_memory(), prefix="wblab-doctor-") as directory:
@@ -153,23 +161,24 @@ def _executable() -> Finding:
     return Finding("exec on shared memory", True, f"{shared_memory()} allows it")
 
 
-def _execution() -> Finding:
-    allowed = execution.is_allowed()
-    return Finding("exec in memory", allowed, "allowed" if allowed else execution.REFUSED, execution.ADVICE)
+def check_execution(*, is_allowed: bool) -> Finding:
+    """Say whether a program may be executed that is in memory only."""
+    return Finding("exec in memory", is_allowed, "allowed" if is_allowed else execution.REFUSED, execution.ADVICE)
 
 
-def _memory() -> Finding:
-    memory = available_memory_bytes()
-    return Finding("memory", memory >= _BASE_MEMORY, f"{memory >> 20} MiB available", "close other programs")
+def check_memory(available_bytes: int) -> Finding:
+    """Say whether the base experiment has enough memory."""
+    good = available_bytes >= _BASE_MEMORY
+    return Finding("memory", good, f"{available_bytes >> 20} MiB available", "close other programs")
 
 
-def _cache() -> Finding:
+def check_cache(*, has_kernel: bool, needed_bytes: int = _BUILD_ROOM) -> Finding:
     """Look for room to build a kernel. Who has one needs none."""
     directory = home()
     while not directory.exists():
         directory = directory.parent
     stats = os.statvfs(directory)
     room = stats.f_bavail * stats.f_frsize
-    good = room >= _BUILD_ROOM and os.access(directory, os.W_OK)
+    good = room >= needed_bytes and os.access(directory, os.W_OK)
     found, advice = f"{directory}: {room >> 30} GiB free", "set XDG_CACHE_HOME to a directory with 3 GiB free"
-    return Finding("kernel cache", good, found, advice, needed=not built().good)
+    return Finding("kernel cache", good, found, advice, needed=not has_kernel)

@@ -51,9 +51,9 @@ def distribution() -> str:
         return "Linux"
 
 
-def processor_flags() -> set[str]:
+def processor_flags(cpuinfo: Path = _CPUINFO) -> set[str]:
     """Return what the processor can do, in the words of /proc/cpuinfo."""
-    found = re.search(r"^flags\s*:(.*)", _CPUINFO.read_text(), re.MULTILINE)
+    found = re.search(r"^flags\s*:(.*)", cpuinfo.read_text(), re.MULTILINE)
     return set(found[1].split()) if found else set()
 
 

@@ -34,9 +34,12 @@ class Distribution:
         own = (self.differing.get(name, name) for name in names)
         return list(dict.fromkeys(filter(None, own)))
 
-    def command(self, names: Sequence[str]) -> list[str]:
-        """Return the one command that installs what Debian calls `names`, for a person to copy or for root to run."""
-        sudo = ["sudo"] if self.needs_root and os.geteuid() else []
+    def command(self, names: Sequence[str], user: int | None = None) -> list[str]:
+        """Return the one command that installs what Debian calls `names`, for a person to copy or for root to run.
+
+        user: the number of who runs it; None: ours.
+        """
+        sudo = ["sudo"] if self.needs_root and (os.geteuid() if user is None else user) else []
         return [*sudo, *self.install, *self.packages(names)]
 
 

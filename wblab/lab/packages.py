@@ -9,10 +9,12 @@ import shlex
 import shutil
 import subprocess
 import sys
+from collections.abc import Callable
+from dataclasses import dataclass, field
 from importlib.util import find_spec
 from pathlib import Path
 
-from wblab.lab.distributions import DEBIAN, this_distribution
+from wblab.lab.distributions import DEBIAN, Distribution, this_distribution
 from wblab.lab.places import INSTALLED
 from wblab.lab.progress import step
 from wblab.lab.tools import tool_path
@@ -60,14 +62,28 @@ TEST_HEADERS = {
     "tracefs/tracefs.h": "libtracefs-dev",
     "traceevent/event-parse.h": "libtraceevent-dev",
 }
-_INCLUDE = Path("/usr/include")
 _ENVIRONMENT = os.environ | {"DEBIAN_FRONTEND": "noninteractive"}
 
 
-def missing_packages() -> list[str]:
-    """Return the packages to install for the lab, by Debian's names, in a stable order."""
-    missing = _missing(PROGRAMS, HEADERS)
-    if not INSTALLED and (find_spec("ensurepip") is None or find_spec("venv") is None):  # `make` makes .venv
+@dataclass(frozen=True)
+class Machine:
+    """What is installed here: where a program is, whether Python has a module, where C's headers are, and whose it is.
+
+    distribution: None if it is not a known one.
+    """
+
+    program: Callable[[str], str | None] = tool_path
+    module: Callable[[str], object] = find_spec
+    headers: Path = Path("/usr/include")
+    distribution: Distribution | None = field(default_factory=this_distribution)
+
+
+def missing_packages(machine: Machine | None = None) -> list[str]:
+    """Return the packages to install for the lab, by Debian's names, in a stable order. machine: this one if None."""
+    machine = machine or Machine()
+    missing = _missing(PROGRAMS, HEADERS, machine)
+    # `make` makes .venv
+    if not INSTALLED and (machine.module("ensurepip") is None or machine.module("venv") is None):
         missing.append("python3-venv")
     return missing
 
@@ -77,21 +93,21 @@ def only_build(packages: list[str]) -> bool:
     return set(packages) <= {*_OF_BUILDS.values(), *HEADERS.values()}
 
 
-def missing_test_packages() -> list[str]:
+def missing_test_packages(machine: Machine | None = None) -> list[str]:
     """Return the packages to install for the tests besides, by Debian's names, in a stable order."""
-    missing = _missing(OPTIONAL_PROGRAMS | TEST_PROGRAMS, TEST_HEADERS)
-    if not any(map(tool_path, BROWSERS)):
+    machine = machine or Machine()
+    missing = _missing(OPTIONAL_PROGRAMS | TEST_PROGRAMS, TEST_HEADERS, machine)
+    if not any(map(machine.program, BROWSERS)):
         missing.append("chromium")
-    here = this_distribution()
+    here = machine.distribution
     return [package for package in missing if here is None or here.packages([package])]
 
 
-def _missing(programs: dict[str, str], headers: dict[str, str]) -> list[str]:
-    missing = [package for program, package in programs.items() if tool_path(program) is None]
-    here = this_distribution()
-    if here and not here.headers:
+def _missing(programs: dict[str, str], headers: dict[str, str], machine: Machine) -> list[str]:
+    missing = [package for program, package in programs.items() if machine.program(program) is None]
+    if machine.distribution and not machine.distribution.headers:
         return missing
-    return missing + [package for header, package in headers.items() if not (_INCLUDE / header).exists()]
+    return missing + [package for header, package in headers.items() if not (machine.headers / header).exists()]
 
 
 def own_names(packages: list[str]) -> list[str]:
@@ -102,35 +118,47 @@ def own_names(packages: list[str]) -> list[str]:
 
 def advice(packages: list[str]) -> str:
     """Return in words how packages are installed here: the one command to copy."""
-    here = this_distribution()
+    return advice_on(this_distribution(), packages)
+
+
+def advice_on(here: Distribution | None, packages: list[str], user: int | None = None) -> str:
+    """Return how a user installs packages on a distribution; see `Distribution.command`. here: None if unknown."""
     if here is None:
         return f"install your distribution's packages for Debian's {' '.join(packages)}"
-    return f"run '{shlex.join(here.command(packages))}'"
+    return f"run '{shlex.join(here.command(packages, user))}'"
 
 
 def main() -> int:
     """Install what is missing where that can be done; else print the one command that does it."""
     needed = missing_packages()
     more = missing_test_packages() if "--tests" in sys.argv[1:] else []
+    here = this_distribution()
+    can_install = not os.geteuid() and here is DEBIAN and shutil.which("apt-get") is not None
+    return install(needed, more, _run if can_install else None, advice([*needed, *more]))
+
+
+def install(needed: list[str], more: list[str], run: Callable[[list[str]], int] | None, how: str) -> int:
+    """Install the packages of runs, and those of tests; return the exit code.
+
+    run: runs a command of the distribution, and returns its exit code; None if only the user can. how: what to say
+    then.
+    """
     if not needed and not more:
         return 0
-    if os.geteuid() or this_distribution() is not DEBIAN or shutil.which("apt-get") is None:
-        how = advice([*needed, *more])
+    if run is None:
         if needed:
             print(f"wblab: missing packages: {how} first", file=sys.stderr)
             return 2
         print(f"wblab: some tests will be skipped; to run all, {how} first", file=sys.stderr)
         return 0
-    with step("packages: apt-get update"):
-        subprocess.run(["apt-get", "update", "--quiet=2"], env=_ENVIRONMENT, check=False)
-    code = _install(needed) if needed else 0
+    run(["apt-get", "update", "--quiet=2"])
+    code = run(DEBIAN.command(needed)) if needed else 0
     for package in more:  # each alone: one that the distribution does not have keeps no other away
-        _install([package])
+        run(DEBIAN.command([package]))
     return code
 
 
-def _install(packages: list[str]) -> int:
-    command = DEBIAN.command(packages)
+def _run(command: list[str]) -> int:
     with step(f"packages: {' '.join(command)}"):
         return subprocess.run(command, env=_ENVIRONMENT, stdout=subprocess.DEVNULL, check=False).returncode
 

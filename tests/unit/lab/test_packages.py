@@ -1,149 +1,127 @@
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
-from wblab.lab import packages
 from wblab.lab.distributions import ALL, DEBIAN
-from wblab.lab.packages import PROGRAMS, TEST_PROGRAMS, advice, missing_packages, missing_test_packages
+from wblab.lab.packages import (
+    BROWSERS,
+    HEADERS,
+    PROGRAMS,
+    TEST_PROGRAMS,
+    Machine,
+    advice_on,
+    install,
+    missing_packages,
+    missing_test_packages,
+)
 from wblab.lab.places import ROOT
 
-
-@pytest.fixture(autouse=True)
-def here(monkeypatch):
-    """Return a function that sets the distribution, which is Debian at first."""
-
-    def be(distribution):
-        monkeypatch.setattr(packages, "this_distribution", lambda: distribution)
-
-    be(DEBIAN)
-    return be
+FEDORA, NIXOS, OPENSUSE = (next(one for one in ALL if one.name == name) for name in ("Fedora", "NixOS", "openSUSE"))
 
 
-def test_missing_tools_are_named_by_package(monkeypatch):
-    monkeypatch.setattr(packages, "tool_path", lambda name: None if name in ("xz", "bc") else "/bin/true")
-    monkeypatch.setattr(packages, "HEADERS", {})
-    monkeypatch.setattr(packages, "find_spec", lambda name: name)
-    assert missing_packages() == ["bc", "xz-utils"]
-
-
-def test_headers_and_venv_are_looked_for(monkeypatch, tmp_path):
-    monkeypatch.setattr(packages, "tool_path", lambda name: "/bin/true")
-    monkeypatch.setattr(packages, "_INCLUDE", tmp_path)
-    monkeypatch.setattr(packages, "find_spec", lambda name: None)
-    assert missing_packages() == ["libc6-dev", "linux-libc-dev", "python3-venv"]
-
-
-def test_a_bare_machine_misses_everything(monkeypatch):
-    monkeypatch.setattr(packages, "tool_path", lambda name: None)
-    assert set(missing_packages()) >= set(PROGRAMS.values())
-
-
-def test_headers_are_not_checked_if_they_are_elsewhere(here, monkeypatch, tmp_path):
-    here(next(one for one in ALL if one.name == "NixOS"))
-    monkeypatch.setattr(packages, "tool_path", lambda name: "/bin/true")
-    monkeypatch.setattr(packages, "_INCLUDE", tmp_path)
-    assert missing_packages() == []
-    assert missing_test_packages() == []
-
-
-def test_tests_do_not_require_packages_that_the_distribution_lacks(here, monkeypatch, tmp_path):
-    here(next(one for one in ALL if one.name == "openSUSE"))
-    monkeypatch.setattr(packages, "_INCLUDE", tmp_path)
-    assert "libtracecmd-dev" not in missing_test_packages()
-    assert "libtracefs-dev" in missing_test_packages()
-
-
-def test_an_unknown_distribution_gets_debian_s_names(here):
-    here(None)
-    assert advice(["bc", "xz-utils"]) == "install your distribution's packages for Debian's bc xz-utils"
-
-
-def test_runs_do_not_need_the_packages_of_tests(monkeypatch):
-    monkeypatch.setattr(packages, "tool_path", lambda name: None if name in TEST_PROGRAMS else "/bin/true")
-    assert not set(missing_packages()) & set(TEST_PROGRAMS.values())
-    assert set(missing_test_packages()) >= set(TEST_PROGRAMS.values())
-
-
-def test_any_browser_of_the_kind_will_do(monkeypatch):
-    monkeypatch.setattr(packages, "tool_path", lambda name: None if name.startswith("chromium") else "/bin/true")
-    assert "chromium" not in missing_test_packages()
-    monkeypatch.setattr(packages, "BROWSERS", ("chromium",))
-    assert "chromium" in missing_test_packages()
+def machine_without(*programs, module=lambda name: name, headers=Path("/nowhere"), distribution=DEBIAN):
+    """Return a machine that has all programs but these, and all modules."""
+    return Machine(lambda name: None if name in programs else "/bin/true", module, headers, distribution)
 
 
 @pytest.fixture
-def machine(monkeypatch):
-    """Return a function that sets missing and unavailable packages and the user; it returns the commands run."""
-
-    def make(needed=(), more=(), *, user=0, not_there=()):
-        ran = []
-
-        def run(command, **_):
-            ran.append(" ".join(command))
-            return subprocess.CompletedProcess(command, 100 if set(command) & set(not_there) else 0)
-
-        monkeypatch.setattr(packages, "missing_packages", lambda: list(needed))
-        monkeypatch.setattr(packages, "missing_test_packages", lambda: list(more))
-        monkeypatch.setattr(packages.os, "geteuid", lambda: user)
-        monkeypatch.setattr(packages.shutil, "which", lambda name: f"/usr/bin/{name}")
-        monkeypatch.setattr(packages.subprocess, "run", run)
-        monkeypatch.setattr(packages.sys, "argv", ["packages", "--tests"])
-        return ran
-
-    return make
+def headers(tmp_path):
+    """A directory with the headers of builds."""
+    for name in HEADERS:
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).touch()
+    return tmp_path
 
 
-@pytest.mark.parametrize("user", [0, 1000])
-def test_nothing_is_installed_if_nothing_is_missing(machine, user):
-    ran = machine(user=user)
-    assert packages.main() == 0
-    assert ran == []
+def test_missing_tools_are_named_by_package(headers):
+    assert missing_packages(machine_without("xz", "bc", headers=headers)) == ["bc", "xz-utils"]
 
 
-def test_root_installs_missing_packages(machine):
-    ran = machine(needed=["bc", "flex"], more=["strace"])
-    assert packages.main() == 0
-    assert [command.rpartition("recommends ")[2] for command in ran[1:]] == ["bc flex", "strace"]
+def test_headers_and_venv_are_looked_for():
+    bare = machine_without(module=lambda name: None)
+    assert missing_packages(bare) == ["libc6-dev", "linux-libc-dev", "python3-venv"]
 
 
-def test_an_unavailable_package_of_tests_does_not_block_others(machine):
-    ran = machine(more=["chromium", "strace"], not_there=["chromium"])
-    assert packages.main() == 0
-    assert ran[-1].endswith("strace")
+def test_a_bare_machine_misses_everything():
+    assert set(missing_packages(machine_without(*PROGRAMS))) >= set(PROGRAMS.values())
 
 
-def test_an_unavailable_package_of_runs_is_a_failure(machine):
-    machine(needed=["bc"], not_there=["bc"])
-    assert packages.main() == 100
+def test_headers_are_not_checked_if_they_are_elsewhere():
+    assert missing_packages(machine_without(distribution=NIXOS)) == []
+    assert missing_test_packages(machine_without(distribution=NIXOS)) == []
 
 
-def test_missing_packages_of_tests_are_only_a_warning(machine, capsys):
-    assert machine(more=["strace"], user=1000) == []
-    assert packages.main() == 0
+def test_tests_do_not_require_packages_that_the_distribution_lacks():
+    missing = missing_test_packages(machine_without(distribution=OPENSUSE))
+    assert "libtracecmd-dev" not in missing
+    assert "libtracefs-dev" in missing
+
+
+def test_an_unknown_distribution_gets_debian_s_names():
+    assert advice_on(None, ["bc", "xz-utils"]) == "install your distribution's packages for Debian's bc xz-utils"
+
+
+def test_runs_do_not_need_the_packages_of_tests():
+    machine = machine_without(*TEST_PROGRAMS)
+    assert not set(missing_packages(machine)) & set(TEST_PROGRAMS.values())
+    assert set(missing_test_packages(machine)) >= set(TEST_PROGRAMS.values())
+
+
+def test_any_browser_of_the_kind_will_do():
+    assert "chromium" not in missing_test_packages(machine_without("chromium", "chromium-browser"))
+    assert "chromium" in missing_test_packages(machine_without(*BROWSERS))
+
+
+class Commands:
+    """Runs the commands of root on Debian, and keeps them. not_there: packages that the distribution does not have."""
+
+    def __init__(self, *not_there):
+        self.not_there, self.ran = set(not_there), []
+
+    def __call__(self, command):
+        self.ran.append(" ".join(command))
+        return 100 if set(command) & self.not_there else 0
+
+
+@pytest.mark.parametrize("run", [Commands(), None])
+def test_nothing_is_installed_if_nothing_is_missing(run):
+    assert install([], [], run, "") == 0
+    assert run is None or run.ran == []
+
+
+def test_root_installs_missing_packages():
+    run = Commands()
+    assert install(["bc", "flex"], ["strace"], run, "") == 0
+    assert [command.rpartition("recommends ")[2] for command in run.ran[1:]] == ["bc flex", "strace"]
+
+
+def test_an_unavailable_package_of_tests_does_not_block_others():
+    run = Commands("chromium")
+    assert install([], ["chromium", "strace"], run, "") == 0
+    assert run.ran[-1].endswith("strace")
+
+
+def test_an_unavailable_package_of_runs_is_a_failure():
+    assert install(["bc"], [], Commands("bc"), "") == 100
+
+
+def test_missing_packages_of_tests_are_only_a_warning(capsys):
+    assert install([], ["strace"], None, advice_on(DEBIAN, ["strace"], user=1000)) == 0
     assert capsys.readouterr().err == (
         "wblab: some tests will be skipped; to run all, run "
         "'sudo apt-get install --yes --no-install-recommends strace' first\n"
     )
 
 
-def test_packages_are_installed_automatically_only_on_debian(machine, here, capsys):
-    here(next(one for one in ALL if one.name == "Fedora"))
-    assert machine(needed=["bc", "xz-utils"]) == []
-    assert packages.main() == 2
+def test_the_user_gets_the_command_of_the_distribution(capsys):
+    assert install(["bc", "xz-utils"], [], None, advice_on(FEDORA, ["bc", "xz-utils"], user=0)) == 2
     assert capsys.readouterr().err == "wblab: missing packages: run 'dnf install bc xz' first\n"
 
 
-def test_an_ordinary_user_gets_one_command_for_runs_and_tests(machine, capsys):
-    machine(needed=["bc"], more=["strace"], user=1000)
-    assert packages.main() == 2
-    assert "recommends bc strace' first" in capsys.readouterr().err
-
-
-def test_an_ordinary_user_gets_the_command_to_run(machine, monkeypatch, capsys):
-    machine(needed=["bc"], user=1000)
-    monkeypatch.setattr(packages.sys, "argv", ["packages"])
-    assert packages.main() == 2
+def test_an_ordinary_user_gets_the_command_to_run(capsys):
+    assert install(["bc"], [], None, advice_on(DEBIAN, ["bc"], user=1000)) == 2
     output = capsys.readouterr()
     assert output.out == ""
     assert output.err == (
