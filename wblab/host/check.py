@@ -1,7 +1,8 @@
 """What can be known to be wrong with a run on this host before anything is booted."""
 
 import os
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 
 from wblab.core.check import check_spec
 from wblab.core.errors import InputError
@@ -35,8 +36,31 @@ _IN_ALL = ("tt_syscall_ns", "um_seed", "ubd.latency_ns", "ubd.bytes_per_second")
 _IN_MEMORY = "uml-userspace"  # the name of a memfd with a program, in kernels that make one
 
 
-def check_run(spec: Spec) -> None:
-    """Raise InputError for a spec that cannot run, here or anywhere."""
+def _shared_is_executable() -> bool:
+    return not os.statvfs(shared_memory()).f_flag & os.ST_NOEXEC
+
+
+@dataclass(frozen=True)
+class Host:
+    """What a machine gives to runs; by default, this one.
+
+    program: where a program is. shared_bytes: free on the tmpfs of guests. memory_bytes: available. The others say
+    whether files on that tmpfs can be executed, programs in memory can be, and addresses are the same in each run.
+    """
+
+    program: Callable[[str], str | None] = tool_path
+    shared_bytes: Callable[[], int] = free_shared_bytes
+    memory_bytes: Callable[[], int] = available_memory_bytes
+    shared_is_executable: Callable[[], bool] = _shared_is_executable
+    memory_is_executable: Callable[[], bool] = execution.is_allowed
+    addresses_are_fixed: Callable[[], bool] = addresses.are_fixed
+
+
+_HERE = Host()
+
+
+def check_run(spec: Spec, host: Host = _HERE) -> None:
+    """Raise InputError for a spec that cannot run, on this host or anywhere."""
     check_spec(spec)
     check_parameters(spec)
     for option, value in spec.kernel.config.items():
@@ -48,21 +72,21 @@ def check_run(spec: Spec) -> None:
         lab()
     tools = dict.fromkeys(mkfs_tool(disk) for disk in spec.disk.values() if disk.filesystem != "none")
     wanted = [*tools] + (["trace-cmd"] if spec.trace.events else [])
-    _check_programs(wanted)
-    _check_room(spec)
+    _check_programs(wanted, host)
+    _check_room(spec, host)
     shelllimits.check(max([boot_bytes(spec), *(disk.size for disk in images(spec).values())]))
 
 
-def check_kernel(spec: Spec, kernel: Kernel) -> None:
+def check_kernel(spec: Spec, kernel: Kernel, host: Host = _HERE) -> None:
     """Raise InputError for a kernel that lacks what the run needs: patches, options, parameters."""
     if isinstance(kernel, HereKernel):
         raise InputError(f"{spec.kernel.name} is this machine itself: only wblab witness --on runs loads on it")
     if isinstance(kernel, StockKernel):
         check_translation(spec)
-        _check_programs([EMULATOR])
+        _check_programs([EMULATOR], host)
         return
-    _check_memory()
-    if not execution.is_allowed() and kernel.held([_IN_MEMORY]):
+    _check_memory(host)
+    if not host.memory_is_executable() and kernel.held([_IN_MEMORY]):
         raise InputError(f"{execution.REFUSED}, which the kernel {kernel.release} needs: {execution.ADVICE}")
     needed: tuple[str, ...] = ("tt_syscall_ns", "um_seed") if spec.clock.mode == "virtual" else ()
     needed += tuple(model_parameters(list(images(spec).values())))
@@ -91,28 +115,28 @@ def check_kernel(spec: Spec, kernel: Kernel) -> None:
             )
 
 
-def _check_memory() -> None:
+def _check_memory(host: Host) -> None:
     """User Mode Linux maps the file of its memory executable, and its addresses decide how much it has."""
-    if os.statvfs(shared_memory()).f_flag & os.ST_NOEXEC:
+    if not host.shared_is_executable():
         raise InputError(
             f"{shared_memory()} is mounted noexec: remount it with exec, or set WBLAB_SHM to another tmpfs"
         )
-    if not addresses.are_fixed():
+    if not host.addresses_are_fixed():
         raise InputError(f"addresses are {addresses.RANDOM}: {addresses.ADVICE}")
 
 
-def _check_programs(wanted: Sequence[str]) -> None:
-    missing = [name for name in wanted if tool_path(name) is None]
+def _check_programs(wanted: Sequence[str], host: Host) -> None:
+    missing = [name for name in wanted if host.program(name) is None]
     if missing:
         how = advice([(PROGRAMS | OPTIONAL_PROGRAMS)[name] for name in missing])
         raise InputError(f"missing on this machine: {', '.join(missing)}: {how}")
 
 
-def _check_room(spec: Spec) -> None:
+def _check_room(spec: Spec, host: Host) -> None:
     """The guest's memory and the trace lie on a tmpfs, each disk in a memfd; all of it is RAM."""
     needed = boot_bytes(spec) + _SPARE_BYTES
     try:
-        room = free_shared_bytes()
+        room = host.shared_bytes()
     except OSError as error:
         raise InputError(f"cannot use {shared_memory()}: {error.strerror}: set WBLAB_SHM to a tmpfs") from None
     if room < needed:
@@ -120,7 +144,7 @@ def _check_room(spec: Spec) -> None:
             f"{shared_memory()} has {room >> 20} MiB free, the guest needs {needed >> 20} MiB: "
             "free some, lower memory, or set WBLAB_SHM to another tmpfs"
         )
-    memory = available_memory_bytes()
+    memory = host.memory_bytes()
     needed += sum(disk.resident_bytes for disk in images(spec).values())
     if memory < needed:
         sizes = " or ".join(f"{spec.disk_key(name)}.size" for name in images(spec))

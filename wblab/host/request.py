@@ -1,7 +1,7 @@
 """One door for a run: a request is a spec that was checked, with the kernel that it runs on."""
 
 from collections import Counter
-from collections.abc import Collection, Iterable
+from collections.abc import Callable, Collection, Iterable
 from dataclasses import dataclass, replace
 
 from wblab.core.errors import InputError
@@ -33,14 +33,17 @@ class Request:
         return replace(self.spec, trace=without(trace, self.left_out))
 
 
-def ready(spec: Spec, resolve: KernelResolver) -> Request:
-    """Return the request for a run on this machine. Raises InputError for one that cannot run: nothing was booted."""
+def ready(spec: Spec, resolve: KernelResolver, check: Callable[[Spec], None] = check_run) -> Request:
+    """Return the request for a run on this machine. Raises InputError for one that cannot run: nothing was booted.
+
+    check: raises InputError for a spec that this machine cannot run.
+    """
     if is_here(spec.kernel.build):
         kernel = resolve(spec.kernel.build)
         assert isinstance(kernel, HereKernel)
         check_here(spec, kernel)
         return Request(spec, kernel)
-    check_run(spec)
+    check(spec)
     return suited(spec, resolve(spec.kernel.build))
 
 
@@ -72,10 +75,11 @@ def without(trace: Trace, left_out: Collection[str]) -> Trace:
     return replace(trace, events=events, filters=filters, triggers=triggers)
 
 
-def notes(requests: Iterable[Request], *, here: bool = True, seeds: int = 1) -> list[str]:
+def notes(requests: Iterable[Request], *, here: bool = True, seeds: int = 1, landlock: int | None = None) -> list[str]:
     """Return what to know of these runs, each in a line: what they leave out, and whether the host guards its files.
 
-    here: they run on this machine. seeds: the runs of each request.
+    here: they run on this machine. seeds: the runs of each request. landlock: the host's version, 0 for none; by
+    default this host's.
     """
     asked = list(requests)
     missing: dict[str, dict[str, None]] = {}  # events by the kernel's release, each once and in order
@@ -89,7 +93,7 @@ def notes(requests: Iterable[Request], *, here: bool = True, seeds: int = 1) -> 
         f"left out{_share(runs[release], len(asked) * seeds)}"
         for release, events in missing.items()
     ]
-    if here and not landlock_version():
+    if here and not (landlock_version() if landlock is None else landlock):
         found.append("no Landlock on this machine: only the guest's kernel protects your files (wblab doctor)")
     return found
 

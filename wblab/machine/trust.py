@@ -4,20 +4,34 @@ import grp
 import os
 import pwd
 import stat
-from collections.abc import Iterable
+from collections.abc import Callable, Collection, Iterable, Sequence
+from dataclasses import dataclass
 from errno import ELOOP
 from pathlib import Path
+from typing import Protocol
 
 from wblab.core.errors import InputError
 from wblab.lab.held import held, path_of
 
-# Documentation/admin-guide/sysctl/fs.rst
-_PROTECTIONS = [Path("/proc/sys/fs/protected_symlinks"), Path("/proc/sys/fs/protected_hardlinks")]
-_MOUNTS = Path("/proc/self/mountinfo")
 _MOST_LINKS = 40  # the kernel's limit
 
 
-def distrust(path: Path, *, sticky: bool = False) -> str:
+@dataclass(frozen=True)
+class Kernel:
+    """What the kernel says of files: whether it follows no links of others (sysctls, fs.rst), and what is mounted.
+
+    status: of a file, whose links it does not follow.
+    """
+
+    protections: Sequence[Path] = (Path("/proc/sys/fs/protected_symlinks"), Path("/proc/sys/fs/protected_hardlinks"))
+    mounts: Path = Path("/proc/self/mountinfo")
+    status: Callable[[Path], os.stat_result] = os.lstat
+
+
+_KERNEL = Kernel()
+
+
+def distrust(path: Path, *, sticky: bool = False, kernel: Kernel = _KERNEL) -> str:
     """Return who, except root and us, could change what a path leads to; '' if nobody can. Raises OSError.
 
     Each directory from the root on, each link and its target must belong to root or us, and nobody else may write to
@@ -25,21 +39,22 @@ def distrust(path: Path, *, sticky: bool = False) -> str:
     `sticky`, the path itself may be one, if the kernel follows no link of other users there. A filesystem that is
     itself read-only, not only mounted so, is safe. What has passed cannot be swapped before we use it.
     """
-    return _distrust_way(path, passing=sticky and all(file.read_text().strip() == "1" for file in _PROTECTIONS))
+    is_protected = all(file.read_text().strip() == "1" for file in kernel.protections)
+    return _distrust_way(path, kernel, passing=sticky and is_protected)
 
 
-def _distrust_way(path: Path, *, passing: bool) -> str:
+def _distrust_way(path: Path, kernel: Kernel, *, passing: bool) -> str:
     """Return the objection to any entry on the way to a path, which is the last one, or passed through as well."""
     at, left, links = Path("/"), list(Path(os.path.abspath(path)).parts[1:]), 0
     while True:
-        if reason := _distrust(at, passing=passing or bool(left)):
+        if reason := _distrust(at, kernel, passing=passing or bool(left)):
             return reason
         if not left:
             return ""
         if (name := left.pop(0)) == "..":  # from a link: `at` contains none
             at = at.parent
         elif (at / name).is_symlink():
-            if reason := _distrust(at / name, passing=True):
+            if reason := _distrust(at / name, kernel, passing=True):
                 return reason
             if (links := links + 1) > _MOST_LINKS:
                 raise OSError(ELOOP, os.strerror(ELOOP), str(path))
@@ -49,31 +64,31 @@ def _distrust_way(path: Path, *, passing: bool) -> str:
             at /= name
 
 
-def distrust_new(path: Path) -> str:
+def distrust_new(path: Path, kernel: Kernel = _KERNEL) -> str:
     """Return who else could change where a new file at this path would lie; '' if nobody can. Raises OSError.
 
     Checks every existing entry on the way, as `distrust` does.
     """
     path = Path(os.path.abspath(path))
     there = next(each for each in (path, *path.parents) if os.path.lexists(each))
-    return distrust(there, sticky=there != path)
+    return distrust(there, sticky=there != path, kernel=kernel)
 
 
-def distrust_any(paths: Iterable[Path]) -> str:
+def distrust_any(paths: Iterable[Path], kernel: Kernel = _KERNEL) -> str:
     """Return why one of these paths cannot be trusted, '' if all can; see `distrust`. Raises OSError."""
     directories: dict[Path, str] = {}  # the objection to each
     for path in paths:
         if path.parent not in directories:
-            directories[path.parent] = _distrust_way(path.parent, passing=True)
-        last = distrust(path) if path.is_symlink() else _distrust(path.absolute(), passing=False)
+            directories[path.parent] = _distrust_way(path.parent, kernel, passing=True)
+        last = distrust(path, kernel=kernel) if path.is_symlink() else _distrust(path.absolute(), kernel, passing=False)
         if reason := directories[path.parent] or last:
             return reason
     return ""
 
 
-def _distrust(path: Path, *, passing: bool) -> str:
+def _distrust(path: Path, kernel: Kernel, *, passing: bool) -> str:
     """Return the objection to one entry; sticky directories may be passed through (`passing`)."""
-    status = os.lstat(path)
+    status = kernel.status(path)
     is_link = stat.S_ISLNK(status.st_mode)
     others = status.st_mode & (stat.S_IWOTH if status.st_gid == 0 else stat.S_IWOTH | stat.S_IWGRP)
     if status.st_uid not in (0, os.geteuid()):
@@ -82,16 +97,16 @@ def _distrust(path: Path, *, passing: bool) -> str:
         reason = f"other users than its owner may write to {path}"
     else:
         return ""
-    return "" if _is_read_only(status.st_dev) else reason
+    return "" if _is_read_only(status.st_dev, kernel.mounts) else reason
 
 
-def _is_read_only(device: int) -> bool:
+def _is_read_only(device: int, mounts: Path) -> bool:
     """Whether a filesystem is read-only wherever it is mounted, by its superblock's options (proc_pid_mountinfo(5)).
 
     One served by a user's process (FUSE) does not count.
     """
     found = []
-    for line in _MOUNTS.read_text().splitlines():
+    for line in mounts.read_text().splitlines():
         mount, _, rest = line.partition(" - ")
         filesystem, *_, options = rest.split(" ")
         if mount.split(" ")[2] == f"{os.major(device)}:{os.minor(device)}":
@@ -106,13 +121,21 @@ def distrust_found(directory: int, name: str = "") -> str:
     it, except to a sticky directory. Raises OSError.
     """
     status = os.stat(name, dir_fd=directory, follow_symlinks=False) if name else os.fstat(directory)
-    said = path_of(directory) / name
+    return objection(status, path_of(directory) / name, ourselves(), is_alone_in)
+
+
+def objection(status: os.stat_result, said: Path, ours: Collection[int], is_alone: Callable[[int, int], bool]) -> str:
+    """Return why what was found is another user's, by its status; '' if it is ours.
+
+    said: what the answer calls it. ours: the users whose files are ours. is_alone: whether a user is alone in a
+    group, both by number.
+    """
     if stat.S_ISLNK(status.st_mode):
         return f"{said} is a link"
-    if status.st_uid not in _ourselves():
+    if status.st_uid not in ours:
         return f"{said} belongs to user {status.st_uid}"
     by_others = status.st_mode & stat.S_IWOTH and not (stat.S_ISDIR(status.st_mode) and status.st_mode & stat.S_ISVTX)
-    by_group = status.st_mode & stat.S_IWGRP and status.st_gid and not _is_alone(status.st_uid, status.st_gid)
+    by_group = status.st_mode & stat.S_IWGRP and status.st_gid and not is_alone(status.st_uid, status.st_gid)
     return f"other users may write to {said}" if by_others or by_group else ""
 
 
@@ -122,7 +145,7 @@ def check_found(path: Path, instead: str) -> None:
     A link of our own is followed: what it leads to must be ours too. What is not there is nobody's.
     """
     try:
-        if path.is_symlink() and os.lstat(path).st_uid in _ourselves():
+        if path.is_symlink() and os.lstat(path).st_uid in ourselves():
             path = Path(os.path.realpath(path))
         with held(path.parent) as directory:
             reason = distrust_found(directory, path.name)
@@ -134,16 +157,38 @@ def check_found(path: Path, instead: str) -> None:
         raise InputError(f"{reason}: it was found here, and not named: {instead}")
 
 
-def _ourselves() -> set[int]:
-    caller = os.environ.get("SUDO_UID", "")
-    return {0, os.geteuid()} | ({int(caller)} if os.geteuid() == 0 and caller.isdecimal() else set())
+def ourselves(user: int | None = None, caller: str | None = None) -> set[int]:
+    """Return the users whose files are ours. user, caller: who we are, and who called sudo; by default as it is."""
+    user = os.geteuid() if user is None else user
+    caller = os.environ.get("SUDO_UID", "") if caller is None else caller
+    return {0, user} | ({int(caller)} if user == 0 and caller.isdecimal() else set())
 
 
-def _is_alone(user: int, group: int) -> bool:
+class Account(Protocol):
+    """A user (pwd(5))."""
+
+    @property
+    def pw_name(self) -> str:
+        """The user's name."""
+
+    @property
+    def pw_uid(self) -> int:
+        """The user's number."""
+
+    @property
+    def pw_gid(self) -> int:
+        """The number of the user's group."""
+
+
+def is_alone_in(user: int, group: int) -> bool:
     """Whether a group is a user's own, as distributions give one to each user (then new files are group-writable)."""
     try:
-        name, members = pwd.getpwuid(user).pw_name, grp.getgrgid(group).gr_mem
+        return has_own_group(pwd.getpwuid(user), group, pwd.getpwall(), grp.getgrgid(group).gr_mem)
     except KeyError:
         return False
-    having = {entry.pw_uid for entry in pwd.getpwall() if entry.pw_gid == group}
-    return having == {user} and set(members) <= {name}
+
+
+def has_own_group(user: Account, group: int, accounts: Iterable[Account], members: Iterable[str]) -> bool:
+    """Whether nobody but a user is in a group. accounts: all users. members: the group's further ones, by name."""
+    having = {entry.pw_uid for entry in accounts if entry.pw_gid == group}
+    return having == {user.pw_uid} and set(members) <= {user.pw_name}

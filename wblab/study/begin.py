@@ -1,11 +1,13 @@
 """Checks before a study begins or resumes: its kernels, and whether its cells can run."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
 from wblab.core.errors import InputError
+from wblab.core.spec import Spec
 from wblab.core.tables import to_table
+from wblab.host.check import check_run
 from wblab.host.request import Request, ready, suited
 from wblab.kernels import KernelResolver, full_name
 from wblab.study.plan import Keep, Plan
@@ -71,15 +73,18 @@ def check_kernels(store: Store, resolve: KernelResolver) -> None:
             raise InputError(f"{store.path} was begun with another kernel: {error}") from None
 
 
-def requests(plan: Plan, resolve: KernelResolver, *, here: bool) -> list[Request]:
+def requests(
+    plan: Plan, resolve: KernelResolver, *, here: bool, check: Callable[[Spec], None] = check_run
+) -> list[Request]:
     """Return a request for each cell. Raises InputError for a cell that is bound to fail.
 
-    here: the runs are made on this machine; workers elsewhere check themselves.
+    here: the runs are made on this machine, which `check` checks; workers elsewhere check themselves.
     """
     found = []
     for cell in plan.cells:
         try:
-            found.append(ready(cell.spec, resolve) if here else suited(cell.spec, resolve(cell.spec.kernel.build)))
+            kernel = cell.spec.kernel.build
+            found.append(ready(cell.spec, resolve, check) if here else suited(cell.spec, resolve(kernel)))
         except InputError as error:
             raise InputError(f"{error} (in the cell {cell})") from None
     return found

@@ -1,33 +1,27 @@
-import os
 from dataclasses import replace
-from types import SimpleNamespace
 
 import pytest
 
 from wblab.core.errors import InputError
 from wblab.core.spec import Clock, GuestKernel
-from wblab.host import check as module
-from wblab.host.check import check_kernel, check_run
+from wblab.host.check import Host, check_kernel, check_run
 from wblab.kernels import Kernel
 from wblab.lab.named import SPECS
 from wblab.lab.places import PRESETS
 from wblab.lab.specfile import read_spec
-from wblab.lab.tools import tool_path
 
 BASE = read_spec(PRESETS / "base.toml")
 TIME_TRAVEL = "CONFIG_UML_TIME_TRAVEL_SUPPORT=y"
-TOOLS = {name: tool_path(name) for name in ("mke2fs", "mkfs.xfs", "trace-cmd")}
 
 
-@pytest.fixture(autouse=True)
-def _tools(monkeypatch):
-    """A machine with all tools, independent of this one."""
-    monkeypatch.setattr(module, "tool_path", lambda name: f"/usr/sbin/{name}")
+def host(*without, **differing):
+    """Return a machine with all tools but these, independent of this one."""
+    return Host(lambda name: None if name in without else f"/usr/sbin/{name}", **differing)
 
 
 @pytest.mark.parametrize("name", SPECS.names())
 def test_a_preset_can_run_here(name):
-    check_run(read_spec(PRESETS / f"{name}.toml"))
+    check_run(read_spec(PRESETS / f"{name}.toml"), host())
 
 
 def test_options_and_parameters_of_the_kernel_are_checked():
@@ -35,7 +29,7 @@ def test_options_and_parameters_of_the_kernel_are_checked():
         check_run(replace(BASE, kernel=GuestKernel(config={"CONFIG_X": "y"})))
     with pytest.raises(InputError, match=r"kernel\.parameters\.mem: the lab sets this parameter"):
         check_run(replace(BASE, kernel=GuestKernel(parameters={"mem": "9G"})))
-    check_run(replace(BASE, kernel=GuestKernel(config={"X": "y"}, parameters={"um_cycles": 0})))
+    check_run(replace(BASE, kernel=GuestKernel(config={"X": "y"}, parameters={"um_cycles": 0})), host())
 
 
 @pytest.fixture
@@ -95,59 +89,52 @@ def test_impossible_specs_are_refused():
         ("ext4", "trace-cmd", "trace-cmd"),
     ],
 )
-def test_a_missing_tool_is_named_with_its_package(monkeypatch, filesystem, missing, package):
-    monkeypatch.setattr(module, "tool_path", lambda name: None if name == missing else "/bin/true")
+def test_a_missing_tool_is_named_with_its_package(filesystem, missing, package):
     spec = replace(BASE, disk={"disk": replace(BASE.disk["disk"], filesystem=filesystem, size=300 << 20)})
     with pytest.raises(InputError, match=f"missing on this machine: {missing}: run '.* {package}'"):
-        check_run(spec)
+        check_run(spec, host(missing))
 
 
-def test_an_experiment_without_events_needs_no_tracecmd(monkeypatch):
-    monkeypatch.setattr(module, "tool_path", lambda name: None if name == "trace-cmd" else "/bin/true")
-    check_run(replace(BASE, trace=replace(BASE.trace, events=())))
+def test_an_experiment_without_events_needs_no_tracecmd():
+    check_run(replace(BASE, trace=replace(BASE.trace, events=())), host("trace-cmd"))
 
 
 def test_missing_shared_memory_is_refused(monkeypatch, tmp_path):
     monkeypatch.setenv("WBLAB_SHM", str(tmp_path / "missing"))
     with pytest.raises(InputError, match="missing: No such file or directory: set WBLAB_SHM to a tmpfs"):
-        check_run(BASE)
+        check_run(BASE, host())
 
 
 def test_memory_that_a_guest_cannot_use_is_refused(monkeypatch, kernel):
-    monkeypatch.setattr(module.addresses, "are_fixed", lambda: False)
     with pytest.raises(InputError, match=r"addresses are random: .* 'setarch --addr-no-randomize podman run"):
-        check_kernel(BASE, kernel)
+        check_kernel(BASE, kernel, host(addresses_are_fixed=lambda: False))
     monkeypatch.setenv("WBLAB_SHM", "/proc")
-    flags = SimpleNamespace(f_flag=os.ST_NOEXEC | os.ST_NOSUID)
-    monkeypatch.setattr(module.os, "statvfs", lambda path: flags)
     with pytest.raises(InputError, match="/proc is mounted noexec: remount it"):
-        check_kernel(BASE, kernel)
+        check_kernel(BASE, kernel, host(shared_is_executable=lambda: False))
 
 
-def test_a_host_that_refuses_programs_in_memory_is_told_from_a_kernel_that_needs_none(monkeypatch, kernel):
-    monkeypatch.setattr(module.execution, "is_allowed", lambda: False)
-    check_kernel(BASE, kernel)  # its executable has no such program
+def test_a_host_that_refuses_programs_in_memory_is_told_from_a_kernel_that_needs_none(kernel):
+    refusing = host(memory_is_executable=lambda: False)
+    check_kernel(BASE, kernel, refusing)  # its executable has no such program
     needs = replace(kernel, path=kernel.path.with_name("needs"))
     needs.path.write_bytes(kernel.path.read_bytes() + b"uml-userspace\0")
     with pytest.raises(InputError, match=r"refused .*, which the kernel .* needs: as root: sysctl vm\.memfd_noexec=1"):
-        check_kernel(BASE, needs)
+        check_kernel(BASE, needs, refusing)
 
 
-def test_a_guest_too_large_for_shared_memory_is_refused(monkeypatch):
-    monkeypatch.setattr(module, "free_shared_bytes", lambda: 1 << 20)
+def test_a_guest_too_large_for_shared_memory_is_refused():
     with pytest.raises(InputError, match=r"/dev/shm has 1 MiB free, the guest needs 330 MiB: .* lower memory"):
-        check_run(BASE)
+        check_run(BASE, host(shared_bytes=lambda: 1 << 20))
 
 
-def test_a_run_too_large_for_memory_is_refused(monkeypatch):
-    monkeypatch.setattr(module, "available_memory_bytes", lambda: 1 << 20)
+def test_a_run_too_large_for_memory_is_refused():
     with pytest.raises(InputError, match=r"1 MiB of memory available, .* 460 MiB: lower memory or disk\.size"):
-        check_run(BASE)
+        check_run(BASE, host(memory_bytes=lambda: 1 << 20))
 
 
-def test_a_sparse_disk_larger_than_memory_is_accepted(monkeypatch):
-    monkeypatch.setattr(module, "available_memory_bytes", lambda: 1 << 30)
+def test_a_sparse_disk_larger_than_memory_is_accepted():
+    small = host(memory_bytes=lambda: 1 << 30)
     large = replace(BASE.disk["disk"], size=64 << 30)
     with pytest.raises(InputError, match=r"or limit what a disk takes by disk\.resident"):
-        check_run(replace(BASE, disk={"disk": large}))
-    check_run(replace(BASE, disk={"disk": replace(large, resident=256 << 20)}))
+        check_run(replace(BASE, disk={"disk": large}), small)
+    check_run(replace(BASE, disk={"disk": replace(large, resident=256 << 20)}), small)

@@ -5,7 +5,6 @@ from dataclasses import replace
 import pytest
 
 from wblab.core.errors import InputError
-from wblab.host import request as module
 from wblab.host.request import Request, notes, ready, suited
 from wblab.kernels import Kernel
 from wblab.lab.places import PRESETS
@@ -29,15 +28,13 @@ def kernel(tmp_path):
     return Kernel(path, None, "6.12", "6.12.1", "", ("a.patch",), "f00", "source", "gcc")
 
 
-@pytest.fixture
-def guarded(monkeypatch):
-    monkeypatch.setattr(module, "landlock_version", lambda: 6)
+def fine(spec):
+    """Check nothing of this machine."""
 
 
-def test_a_run_uses_the_kernel_of_its_spec(kernel, monkeypatch):
-    monkeypatch.setattr(module, "check_run", lambda spec: None)
+def test_a_run_uses_the_kernel_of_its_spec(kernel):
     spec = asking("writeback:balance_dirty_pages")
-    assert ready(spec, {"6.12": kernel}.__getitem__) == Request(spec, kernel)
+    assert ready(spec, {"6.12": kernel}.__getitem__, fine) == Request(spec, kernel)
 
 
 def test_an_invalid_spec_is_refused_before_the_kernel_is_resolved():
@@ -45,14 +42,12 @@ def test_an_invalid_spec_is_refused_before_the_kernel_is_resolved():
         ready(replace(asking(), memory=1), lambda name: pytest.fail("it was looked for"))
 
 
-def test_the_resolver_s_reason_for_a_missing_kernel_is_reported(monkeypatch):
-    monkeypatch.setattr(module, "check_run", lambda spec: None)
-
+def test_the_resolver_s_reason_for_a_missing_kernel_is_reported():
     def empty(name):
         raise InputError(f"no {name}")
 
     with pytest.raises(InputError, match=r"no 6\.12"):
-        ready(asking(), empty)
+        ready(asking(), empty, fine)
 
 
 def test_events_missing_in_the_kernel_are_left_out_of_the_request(kernel):
@@ -93,22 +88,21 @@ def test_a_user_s_kernel_must_support_the_run(kernel):
         suited(asking(), replace(kernel, patches=(), build_id="own"))
 
 
-def test_omitted_events_are_reported_once(kernel, guarded):
+def test_omitted_events_are_reported_once(kernel):
     requests = [suited(asking(*events), kernel) for events in ([], OPENS[:1], OPENS, OPENS)]
     said = "the kernel 6.12.1 does not have the events syscalls:{sys_enter_openat,sys_exit_openat}: left out of"
-    assert notes(requests) == [f"{said} 3 of 4 runs"]
-    assert notes(requests[2:], seeds=50) == [f"{said} all 100 runs"]
-    assert notes(requests[:1]) == []
+    assert notes(requests, landlock=6) == [f"{said} 3 of 4 runs"]
+    assert notes(requests[2:], seeds=50, landlock=6) == [f"{said} all 100 runs"]
+    assert notes(requests[:1], landlock=6) == []
 
 
-def test_a_single_run_names_its_omitted_events(kernel, guarded):
-    (said,) = notes([suited(asking("syscalls", "raw_syscalls:sys_enter"), kernel)])
+def test_a_single_run_names_its_omitted_events(kernel):
+    (said,) = notes([suited(asking("syscalls", "raw_syscalls:sys_enter"), kernel)], landlock=6)
     assert said == "the kernel 6.12.1 does not have the events syscalls:*, raw_syscalls:sys_enter: left out"
 
 
-def test_a_host_without_landlock_is_reported_for_local_runs(kernel, monkeypatch):
-    monkeypatch.setattr(module, "landlock_version", lambda: 0)
+def test_a_host_without_landlock_is_reported_for_local_runs(kernel):
     request = suited(asking(), kernel)
-    (said,) = notes([request, request])
+    (said,) = notes([request, request], landlock=0)
     assert "only the guest's kernel protects your files" in said
     assert notes([request], here=False) == []

@@ -16,7 +16,7 @@ from support.versions import locked, lowest, requirements
 from wblab.cli import VERBS
 from wblab.core.errors import InputError
 from wblab.lab import extras
-from wblab.lab.extras import MODULES, missing_extra, require
+from wblab.lab.extras import MODULES, Installation, missing_extra, require
 from wblab.lab.places import ROOT
 
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
@@ -149,15 +149,12 @@ def test_a_module_belongs_to_the_extra_that_installs_it():
         ("", sys.executable),
     ],
 )
-def test_the_install_command_matches_the_installation(tmp_path, monkeypatch, made_by, begins):
+def test_the_install_command_matches_the_installation(tmp_path, made_by, begins):
     if made_by:
         (tmp_path / made_by).write_text("")
-    monkeypatch.setattr(extras, "INSTALLED", True)
-    monkeypatch.setattr(extras, "is_there", lambda extra: extra == "pages")
-    monkeypatch.setattr(extras, "_origin", lambda: " @ file:///src")
-    monkeypatch.setattr(sys, "prefix", str(tmp_path))
+    here = Installation(True, tmp_path, lambda extra: extra == "pages", lambda: " @ file:///src")
     with pytest.raises(InputError) as raised:
-        require(["live"])
+        require(["live"], here)
     said = str(raised.value).partition(": run ")[2]
     assert said.startswith(begins)
     assert said.endswith("'wblab[pages,live] @ file:///src'"), "what is there already stays"
@@ -171,14 +168,11 @@ def test_the_install_command_matches_the_installation(tmp_path, monkeypatch, mad
         ("", sys.executable),
     ],
 )
-def test_an_installation_with_a_packaged_kernel_is_added_to_as_it_is(tmp_path, monkeypatch, made_by, begins):
+def test_an_installation_with_a_packaged_kernel_is_added_to_as_it_is(tmp_path, made_by, begins):
     """Its wheels came from a directory, which is not recorded."""
     if made_by:
         (tmp_path / made_by).write_text("")
-    monkeypatch.setattr(extras, "INSTALLED", True)
-    monkeypatch.setattr(extras, "is_there", lambda extra: extra == "kernel")
-    monkeypatch.setattr(extras, "_origin", lambda: " @ file:///src")
-    monkeypatch.setattr(sys, "prefix", str(tmp_path))
-    said = extras.command(["live"])
+    here = Installation(True, tmp_path, lambda extra: extra == "kernel", lambda: " @ file:///src")
+    said = extras.command(["live"], here)
     assert said.startswith(begins)
     assert said.endswith(" 'wblab[live,kernel]'")

@@ -8,9 +8,20 @@ import pytest
 
 from wblab.cli import main
 from wblab.core.errors import InputError
+from wblab.lab import places
 from wblab.lab.held import held
 from wblab.machine import trust
-from wblab.machine.trust import distrust, distrust_any, distrust_new
+from wblab.machine.trust import (
+    Kernel,
+    distrust,
+    distrust_any,
+    distrust_found,
+    distrust_new,
+    has_own_group,
+    is_alone_in,
+    objection,
+    ourselves,
+)
 
 
 @pytest.fixture
@@ -35,16 +46,13 @@ def test_a_directory_writable_by_others_is_found_anywhere_on_the_path(place, pat
     assert distrust_any([place, place / path])
 
 
-def test_a_foreign_owner_is_found(place, monkeypatch):
-    lstat = os.lstat
-
+def test_a_foreign_owner_is_found(place):
     def foreign(path):
-        status = list(lstat(path))
+        status = list(os.lstat(path))
         status[4] = 12345 if str(path).endswith("/link") else status[4]
         return os.stat_result(status)
 
-    monkeypatch.setattr(trust.os, "lstat", foreign)
-    assert distrust(place / "link/file") == f"{place}/link belongs to user 12345"
+    assert distrust(place / "link/file", kernel=Kernel(status=foreign)) == f"{place}/link belongs to user 12345"
 
 
 def test_sticky_directories_are_trusted_only_on_the_way(place):
@@ -56,13 +64,12 @@ def test_sticky_directories_are_trusted_only_on_the_way(place):
 
 
 @pytest.mark.parametrize(("protections", "trusted"), [("11", True), ("01", False), ("10", False)])
-def test_a_sticky_directory_is_trusted_if_the_kernel_protects_links(place, tmp_path, monkeypatch, protections, trusted):
+def test_a_sticky_directory_is_trusted_if_the_kernel_protects_links(place, tmp_path, protections, trusted):
     files = [tmp_path / f"protected_{number}" for number in range(2)]
     for file, value in zip(files, protections, strict=True):
         file.write_text(f"{value}\n")
-    monkeypatch.setattr(trust, "_PROTECTIONS", files)
     (place / "a").chmod(0o1777)
-    assert (distrust(place / "a", sticky=True) == "") is trusted
+    assert (distrust(place / "a", sticky=True, kernel=Kernel(files)) == "") is trusted
 
 
 @pytest.mark.parametrize(
@@ -73,14 +80,13 @@ def test_a_sticky_directory_is_trusted_if_the_kernel_protects_links(place, tmp_p
         ("ro - fuse.sshfs x ro,user_id=1", False),
     ],
 )
-def test_read_only_filesystems_are_trusted_with_any_owner(place, tmp_path, monkeypatch, options, trusted):
+def test_read_only_filesystems_are_trusted_with_any_owner(place, tmp_path, options, trusted):
     device = os.stat(place).st_dev
     (mounts := tmp_path / "mountinfo").write_text(
         f"20 1 0:99 / /elsewhere rw - tmpfs tmpfs rw\n21 1 {os.major(device)}:{os.minor(device)} / / {options}\n"
     )
-    monkeypatch.setattr(trust, "_MOUNTS", mounts)
     (place / "a").chmod(0o777)
-    assert (distrust(place / "a/b") == "") is trusted
+    assert (distrust(place / "a/b", kernel=Kernel(mounts=mounts)) == "") is trusted
 
 
 def test_what_is_found_here_is_ours(place, monkeypatch):
@@ -104,7 +110,7 @@ def test_a_link_of_another_user_is_not_ours(place, monkeypatch):
 
 def test_results_and_settings_that_were_found_are_ours(place, monkeypatch, capsys):
     monkeypatch.chdir(place)
-    monkeypatch.setattr("wblab.lab.places.RESULTS", Path("a"))
+    monkeypatch.setattr(places, "RESULTS", Path("a"))
     (place / "a").chmod(0o777)
     assert main(["runs"]) == 2
     assert "name it: --exp a" in capsys.readouterr().err
@@ -128,34 +134,32 @@ def test_missing_paths_and_circular_links_are_errors(place):
         distrust(place / "x")
 
 
-def test_for_a_new_path_the_existing_parents_count(place, monkeypatch):
-    monkeypatch.setattr(trust, "_PROTECTIONS", [place / "protected"])
+def test_for_a_new_path_the_existing_parents_count(place):
+    kernel = Kernel([place / "protected"])
     (place / "protected").write_text("1\n")
-    assert distrust_new(place / "a/b") == distrust_new(place / "a/b/c/d") == ""
+    assert distrust_new(place / "a/b", kernel) == distrust_new(place / "a/b/c/d", kernel) == ""
     (place / "a").chmod(0o1777)
-    assert distrust_new(place / "a/new/c") == ""  # others cannot exchange our files there, as in /tmp
-    assert distrust_new(place / "a") != ""
+    assert distrust_new(place / "a/new/c", kernel) == ""  # others cannot exchange our files there, as in /tmp
+    assert distrust_new(place / "a", kernel) != ""
     (place / "protected").write_text("0\n")  # otherwise a link that somebody made first is followed
-    assert distrust_new(place / "a/new/c") == f"other users than its owner may write to {place / 'a'}"
+    assert distrust_new(place / "a/new/c", kernel) == f"other users than its owner may write to {place / 'a'}"
     (place / "a").chmod(0o777)
-    assert distrust_new(place / "a/new") == f"other users than its owner may write to {place / 'a'}"
-    assert distrust_new(place / "link/new") == f"other users than its owner may write to {place / 'a'}"
+    assert distrust_new(place / "a/new", kernel) == f"other users than its owner may write to {place / 'a'}"
+    assert distrust_new(place / "link/new", kernel) == f"other users than its owner may write to {place / 'a'}"
     (place / "nowhere").symlink_to("nothing")
     with pytest.raises(FileNotFoundError):
-        distrust_new(place / "nowhere/new")
+        distrust_new(place / "nowhere/new", kernel)
 
 
 @pytest.mark.parametrize(
     ("owner", "caller", "trusted"), [("ours", "", True), ("root", "", True), ("other", "", False), ("other", "7", True)]
 )
-def test_what_was_found_is_ours_roots_or_of_who_called_sudo(place, monkeypatch, owner, caller, trusted):
+def test_what_was_found_is_ours_roots_or_of_who_called_sudo(place, owner, caller, trusted):
     uid = {"ours": 1000, "root": 0, "other": 7}[owner]
-    fstat = os.fstat
-    monkeypatch.setattr(trust.os, "geteuid", lambda: 0 if caller else 1000)
-    monkeypatch.setenv("SUDO_UID", caller)
-    monkeypatch.setattr(trust.os, "fstat", lambda at: os.stat_result([*fstat(at)[:4], uid, *fstat(at)[5:]]))
-    with held(place / "a") as directory:
-        assert (trust.distrust_found(directory) == "") is trusted
+    status = os.stat(place / "a")
+    found = os.stat_result([*status[:4], uid, *status[5:]])
+    us = ourselves(user=0 if caller else 1000, caller=caller)
+    assert (objection(found, place, us, lambda user, group: False) == "") is trusted
 
 
 @pytest.mark.parametrize(
@@ -171,19 +175,22 @@ def test_what_was_found_is_ours_roots_or_of_who_called_sudo(place, monkeypatch, 
     ],
     ids=["closed", "sticky", "open", "root's group", "a group of one's own", "the users' group", "a shared group"],
 )
-def test_a_group_of_one_s_own_may_write_to_what_was_found(place, monkeypatch, mode, group, trusted):
-    fstat = os.fstat
-    monkeypatch.setattr(
-        trust.os,
-        "fstat",
-        lambda at: os.stat_result([(fstat(at)[0] & ~0o7777) | mode, *fstat(at)[1:4], 1000, group, *fstat(at)[6:]]),
-    )
-    monkeypatch.setattr(trust.os, "geteuid", lambda: 1000)
+def test_a_group_of_one_s_own_may_write_to_what_was_found(place, mode, group, trusted):
     users = [("ada", 1000, 1000), ("bob", 1001, 1001), ("cleo", 1002, 100), ("dan", 1003, 100)]
-    entries = {uid: SimpleNamespace(pw_name=name, pw_uid=uid, pw_gid=gid) for name, uid, gid in users}
-    groups = {1000: [], 100: [], 5000: ["ada", "bob"]}
-    monkeypatch.setattr(trust.pwd, "getpwuid", entries.__getitem__)
-    monkeypatch.setattr(trust.pwd, "getpwall", lambda: list(entries.values()))
-    monkeypatch.setattr(trust.grp, "getgrgid", lambda gid: SimpleNamespace(gr_mem=groups[gid]))
+    accounts = {uid: SimpleNamespace(pw_name=name, pw_uid=uid, pw_gid=gid) for name, uid, gid in users}
+    members = {1000: [], 100: [], 5000: ["ada", "bob"]}
+
+    def is_alone(user, group):
+        return has_own_group(accounts[user], group, accounts.values(), members[group])
+
+    status = os.stat(place / "a")
+    found = os.stat_result([(status[0] & ~0o7777) | mode, *status[1:4], 1000, group, *status[6:]])
+    assert (objection(found, place, {0, 1000}, is_alone) == "") is trusted
+    assert not is_alone_in(4_000_000_000, group)
+
+
+def test_the_open_directory_of_another_is_not_ours(place):
     with held(place / "a") as directory:
-        assert (trust.distrust_found(directory) == "") is trusted
+        assert distrust_found(directory) == ""
+        (place / "a").chmod(0o777)
+        assert distrust_found(directory) == f"other users may write to {place / 'a'}"

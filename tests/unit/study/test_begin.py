@@ -11,10 +11,13 @@ from wblab.study.begin import check_kernels, described, orders, requests, with_k
 BUILD = "a" * 64
 
 
+def fine(spec):
+    """Check nothing of this machine."""
+
+
 @pytest.fixture
-def resolve(tmp_path, monkeypatch):
-    """Return a resolver of two kernels; every spec can run on this machine."""
-    monkeypatch.setattr("wblab.host.request.check_run", lambda spec: None)
+def resolve(tmp_path):
+    """Return a resolver of two kernels."""
     (tmp_path / "linux").write_text("an executable")
     kernel = Kernel(tmp_path / "linux", None, "7.3", "7.3.0", "", ("x.patch",), BUILD, "a source", "gcc")
     kernels = {"": kernel, "6.12": replace(kernel, series="6.12", build_id="b" * 64)}
@@ -36,7 +39,7 @@ def test_the_kernels_of_the_cells_are_used(make_matrix, resolve):
 
 def test_every_cell_becomes_a_request_on_its_kernel(make_matrix, resolve):
     matrix = make_matrix({"kernel": ["", "6.12"]})
-    found = requests(matrix, resolve, here=True)
+    found = requests(matrix, resolve, here=True, check=fine)
     assert [(one.spec, one.kernel.build_id[0]) for one in found] == [
         (cell.spec, letter) for cell, letter in zip(matrix.cells, "ab", strict=True)
     ]
@@ -45,18 +48,17 @@ def test_every_cell_becomes_a_request_on_its_kernel(make_matrix, resolve):
 def test_an_invalid_cell_is_named(make_matrix, resolve):
     matrix = make_matrix({"trace.events": [[], ["writeback:nothing"]]})
     with pytest.raises(InputError, match=r"has no writeback:nothing: .* \(in the cell trace\.events "):
-        requests(matrix, resolve, here=True)
+        requests(matrix, resolve, here=True, check=fine)
 
 
-def test_this_machine_is_not_checked_if_a_cluster_makes_the_runs(make_matrix, resolve, monkeypatch):
+def test_this_machine_is_not_checked_if_a_cluster_makes_the_runs(make_matrix, resolve):
     def refused(spec):
         raise InputError("not on this machine")
 
-    monkeypatch.setattr("wblab.host.request.check_run", refused)
     matrix = make_matrix()
-    assert len(requests(matrix, resolve, here=False)) == 1
+    assert len(requests(matrix, resolve, here=False, check=refused)) == 1
     with pytest.raises(InputError, match="not on this machine"):
-        requests(matrix, resolve, here=True)
+        requests(matrix, resolve, here=True, check=refused)
 
 
 def test_a_matrix_resumes_with_its_original_kernels(make_store, resolve):
