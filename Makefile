@@ -19,7 +19,7 @@ PYTEST = $(VENV)/bin/pytest -n auto --dist loadfile --no-loadscope-reorder --lef
 LEFT_OUT := .pytest_cache/left-out
 
 .DEFAULT_GOAL := help
-.PHONY: help run test developed stock unit uml soak golden expected figures results wisdom atlas outside findings lint docs bench artifact notebooks kernel dist lock ends setup packages doctor reference clean
+.PHONY: help run test developed stock unit uml soak golden expected figures results wisdom atlas outside findings lint docs bench artifact notebooks kernel dist lock ends setup packages doctor clean
 
 help: ## Show this help
 	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | awk -F ':.*## ' '{ printf "  make %-10s %s\n", $$1, $$2 }'
@@ -37,7 +37,7 @@ forget:
 	@mkdir -p $(dir $(LEFT_OUT)) && rm -f $(LEFT_OUT)
 
 outside: developed kernel ## Run what experiments/outside lists on stock kernels, and write its page
-	@$(VENV)/bin/python docs/outside.py --run
+	@$(VENV)/bin/python docs/results.py --outside
 
 # The kernels that they need: wblab kernel build NAME, as the first call says.
 findings: developed kernel ## Make the runs of all findings anew (an hour), and write their pages
@@ -84,13 +84,13 @@ results: developed kernel ## Check all claims anew, and write the page of their 
 
 wisdom: developed kernel ## Try all recommendations anew (half an hour), and write the page of their results
 	@directory=$$(mktemp -d) && trap 'rm -rf "$$directory"' EXIT && \
-	$(WBLAB) trial --exp "$$directory" && $(VENV)/bin/python docs/wisdom.py "$$directory"/*
+	$(WBLAB) trial --exp "$$directory" && $(VENV)/bin/python docs/results.py "$$directory"/*
 
 # Each call makes what exp/atlas-page lacks. A part: `wblab atlas -o exp/atlas-page --kernel 6.1 --filesystem ext4 --source li`.
 atlas: developed kernel ## Make what the atlas of all kernels lacks (hours), and write its page
 	@for filesystem in ext4 ext2 xfs; do \
 	    $(WBLAB) atlas -o exp/atlas-page --filesystem "$$filesystem" || exit; \
-	done && $(VENV)/bin/python docs/atlas.py exp/atlas-page
+	done && $(VENV)/bin/python docs/results.py exp/atlas-page
 
 bench: developed kernel ## Measure what things take; each beside what was measured before (exp/bench.jsonl)
 	@$(VENV)/bin/pytest -m bench -q -s --timeout=1800
@@ -120,9 +120,6 @@ dist: setup ## Build two wheels into dist/: the lab, and its kernel
 	@$(STEP) "the lab's wheel" $(VENV)/bin/python -m hatchling build --target wheel
 	@$(STEP) "the kernel's wheel" env -C misc/kernel-wheel WBLAB_KERNEL=$(KERNEL) \
 	    $(CURDIR)/$(VENV)/bin/python -m hatchling build --target wheel --directory $(CURDIR)/dist
-
-reference: setup ## Write the page about all verbs and options anew
-	@$(WBLAB) reference > docs/reference/commands.md
 
 doctor: setup ## Check this machine
 	@$(WBLAB) doctor

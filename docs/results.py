@@ -1,71 +1,82 @@
-"""The page of the claims' results, from the verdicts of verifications: `make results`.
+"""Keep measured results as the lab's data, and write the regions of pages that show them.
 
-    python docs/results.py DIR ...
+    python docs/results.py [DIR ...]           # `make results`, `make wisdom`, `make atlas`
+    python docs/results.py --outside [STUDY ...]
 
-Each DIR is the report of `wblab verify --source WORK`.
+Each DIR was made by `wblab verify`, `wblab trial` or `wblab atlas`. --outside makes the runs of the studies in
+experiments/outside/studies.toml, all or some, and keeps what `wblab witness` says of each. Without arguments only the
+pages are written.
 """
 
-import math
+import argparse
+import json
+import shutil
+import subprocess
 import sys
-from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Any
 
-from wblab.analysis.statistics.outcome import OUTCOMES
-from wblab.lab.formats import VERDICTS, VERIFICATION
-from wblab.study.designs.cases.result import figure_text
-from wblab.study.sources.claim import Effect
-from wblab.study.sources.registry import WORKS
+from wblab.kernels import list_kernels
+from wblab.lab.formats import TRIED, VERDICTS, VERIFICATION
+from wblab.lab.places import OUTSIDE
+from wblab.publish.docpages.kept import trial, verified, write_atlas, write_claims, write_trial
+from wblab.publish.docpages.regions import SHORT, filled, regions
+from wblab.study.designs.atlas.made import read_all
+from wblab.study.designs.paired.recommendations import read_wisdom
+from wblab.study.designs.paired.report import PICTURE, write_report
+from wblab.study.designs.paired.run import result_of
+from wblab.study.designs.witness.kept import statements
+from wblab.study.store import Store
 
-PAGE = Path(__file__).resolve().parent / "findings" / "results-of-claims.md"
-_HEAD = """\
-# Results of the claims
-
-What each claim of [what others claim](../explanation/claims.md) gave on Linux {release} with the lab's patches (kernel
-build `{build}`). `make results` makes this page anew. The explanation says how claims are judged.
-
-A figure is the mean over seeds with its 95 % interval; of times and ratios it is the geometric mean. If a figure is not
-finite in every run, or about 0 in all, it is the median with the least and the greatest.
-"""
+DOCS = Path(__file__).resolve().parent
+_PICTURE = DOCS.parent / "misc" / PICTURE
 
 
-def page(found: Sequence[Mapping[str, Any]]) -> str:
-    """Return the page of verifications, as their verdicts.json have them, in the order of the works."""
-    ordered = sorted(found, key=lambda one: list(WORKS).index(one["work"]))
-    kernel = ordered[0]["kernel"]
-    head = _HEAD.format(release=kernel["release"], build=str(kernel["build_id"])[:16])
-    return "\n".join([head, *(line for one in ordered for line in _section(one))])
+def keep(directory: Path) -> None:
+    """Keep what a verification, a trial or an atlas gave. Raises InputError if the directory is none of them."""
+    if (directory / TRIED).is_file():
+        store = Store.open(directory, "trial")
+        found = result_of(store, read_wisdom(store.path / TRIED))
+        write_report(found, store.path)
+        shutil.copyfile(store.path / PICTURE, _PICTURE)
+        write_trial(trial(found))
+    elif (directory / VERDICTS).is_file():
+        write_claims([verified(VERIFICATION.read(directory / VERDICTS))])
+    else:
+        series = [listed.series for listed in list_kernels()]
+        made = read_all(directory, series)
+        if not made:
+            sys.exit(f"{directory} has no verification, trial or atlas")
+        write_atlas(made, series)
 
 
-def _section(found: Mapping[str, Any]) -> Iterator[str]:
-    counts = Counter(claim["verdict"] for claim in found["claims"])
-    told = ", ".join(f"{counts[outcome]} {outcome}" for outcome in OUTCOMES if counts[outcome])
-    yield f"## {WORKS[found['work']].title}\n"
-    yield f"`wblab verify --source {found['work']}`, {found['seeds']} seeds: {told}.\n"
-    yield "| claim | verdict | figure | what was measured and expected, or why it was not |"
-    yield "|---|---|---|---|"
-    for claim in found["claims"]:
-        yield "| " + " | ".join(_row(claim)) + " |"
-    yield ""
+def run_outside(names: Sequence[str]) -> None:
+    """Make studies on stock kernels, and keep what they say."""
+    listed = statements()
+    for name in names or listed.study:
+        called = [sys.executable, "-m", *listed.study[name].command, "--json"]
+        answer = json.loads(subprocess.run(called, stdout=subprocess.PIPE, check=True).stdout)
+        del answer["directory"]
+        (OUTSIDE / f"{name}.json").write_text(json.dumps(answer, indent=1) + "\n")
 
 
-def _row(claim: Mapping[str, Any]) -> list[str]:
-    effect = claim["effect"]
-    expected = claim["why"].partition(";")[0]  # see wblab.study.sources.claim.judge
-    what = f"{effect['what']}. {expected}" if effect else claim["why"]
-    what += f". {claim['changed']}" if claim.get("changed") else ""
-    cells = (f"`{claim['name']}`: {claim['says']}", claim["verdict"], _figure(effect), what)
-    return [cell.replace("|", "\\|").replace("*", "\\*") for cell in cells]
-
-
-def _figure(found: Mapping[str, Any] | None) -> str:
-    """Return the text of an effect as verdicts.json has it, where null stands for what is not finite."""
-    if found is None:
-        return ""
-    finite: dict[str, Any] = {key: math.inf if value is None else value for key, value in found.items()}
-    return figure_text(Effect(**finite))
+def pages() -> Iterator[tuple[Path, str]]:
+    """Yield the pages that have a region from data, with what the data make of them."""
+    for page in sorted(DOCS.glob("*/*.md")):
+        text = page.read_text()
+        if set(regions(text)) & SHORT.keys():
+            yield page, filled(text, SHORT, marked=True)
 
 
 if __name__ == "__main__":
-    PAGE.write_text(page([VERIFICATION.read(Path(name) / VERDICTS) for name in sys.argv[1:]]))
+    parser = argparse.ArgumentParser(description="Keep measured results, and write the pages that show them.")
+    parser.add_argument("--outside", action="store_true", help="make the studies on stock kernels anew")
+    parser.add_argument("names", nargs="*", help="directories of results; with --outside, studies")
+    arguments = parser.parse_args()
+    if arguments.outside:
+        run_outside(arguments.names)
+    else:
+        for each in arguments.names:
+            keep(Path(each))
+    for path, content in pages():
+        path.write_text(content)

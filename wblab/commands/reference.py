@@ -1,4 +1,4 @@
-"""wblab reference: docs/reference/commands.md, generated from the parsers."""
+"""wblab reference: all verbs and options as Markdown, which the built docs show in docs/reference/commands.md."""
 
 import argparse
 import re
@@ -7,25 +7,22 @@ from textwrap import indent
 
 from wblab.commands.parser import filled, verbs_of
 
-_HEAD = """# Commands
-
-Every verb and option of `wblab`. This page is printed by `wblab reference`; do not edit it.
-"""
+_HEAD = "# Commands\n\nEvery verb and option of `wblab`.\n"
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Describe the verb."""
-    parser.description = "Print all verbs and options as one page in Markdown, which is docs/reference/commands.md."
+    parser.description = "Print all verbs and options as one page in Markdown."
     parser.set_defaults(run=_reference)
 
 
 def _reference(arguments: argparse.Namespace) -> None:
-    print(page(arguments.command), end="")
+    print(f"{_HEAD}\n{verbs(arguments.command)}", end="")
 
 
-def page(command: argparse.ArgumentParser) -> str:
-    """Return the page about a command and all its verbs."""
-    return "\n".join([_HEAD, *_verbs(filled(command), level=2)])
+def verbs(command: argparse.ArgumentParser) -> str:
+    """Return what is said about all verbs of a command, each below a heading."""
+    return "\n".join(_verbs(filled(command), level=2))
 
 
 def _verbs(parser: argparse.ArgumentParser, level: int) -> Iterator[str]:

@@ -30,8 +30,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def _site(arguments: argparse.Namespace) -> None:
+    from wblab.commands.reference import verbs
     from wblab.kernels import built_kernels, full_name
     from wblab.lab.progress import bar
+    from wblab.publish.docpages.regions import WHOLE
     from wblab.publish.site.build import Wanted, files
     from wblab.publish.site.gallery import presets
     from wblab.publish.site.page import HOME
@@ -42,7 +44,8 @@ def _site(arguments: argparse.Namespace) -> None:
     exp = results(arguments)
     studies = [path if path.is_dir() else exp / path for path in arguments.studies]
     kernel = full_name(arguments.kernel) if arguments.kernel else ""
-    wanted = Wanted(presets(arguments.runs), studies, arguments.pages, kernel)
+    forms = {**WHOLE, "commands": lambda: verbs(arguments.command)}
+    wanted = Wanted(presets(arguments.runs), studies, arguments.pages, kernel, forms)
     with bar("site") as report:
         count = write(out, files(wanted, exp / _RUNS, built_kernels(arguments.kernel), report))
     if arguments.json:

@@ -27,6 +27,7 @@ TRIALS = PRESETS / "trials"
 REMEDIES = PRESETS / "remedies"
 FINDINGS = PRESETS / "findings"
 OUTSIDE = PRESETS / "outside"  # what was confirmed outside of User Mode Linux, and by which runs
+MEASURED = PRESETS / "measured"  # what was measured for the docs, as data that verbs and pages read
 LESSONS = SHARE / "lessons"
 DOCS = SHARE / "docs"
 CITATION = SHARE / "CITATION.cff"

@@ -1,12 +1,13 @@
 """All files of a site: from runs made on the spot, from studies, and from the lab's own pages."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from wblab.core.errors import InputError
 from wblab.kernels import KernelResolver
 from wblab.lab.progress import Report
+from wblab.publish.docpages.regions import WHOLE, Forms
 from wblab.publish.site.gallery import gallery, gallery_page
 from wblab.publish.site.home import assets, home
 from wblab.publish.site.interactive import library
@@ -24,13 +25,15 @@ from wblab.study.store import Store
 class Wanted:
     """What a site holds. presets: run on the spot; studies: directories; pages: runs of each with pictures.
 
-    kernel: that of the presets' guests, by its full name; empty: the presets' own.
+    kernel: that of the presets' guests, by its full name; empty: the presets' own. forms: of the regions of the lab's
+    own pages.
     """
 
     presets: Sequence[str]
     studies: Sequence[Path]
     pages: int
     kernel: str = ""
+    forms: Forms = field(default_factory=lambda: WHOLE)
 
 
 def files(wanted: Wanted, results: Path, resolve: KernelResolver, report: Report) -> Iterator[File]:
@@ -44,7 +47,9 @@ def files(wanted: Wanted, results: Path, resolve: KernelResolver, report: Report
     for study in studies:
         yield from study_files(study, wanted.pages, report)
     report(None, "the lab's own pages")
-    yield from {file.address: file for file in (*prose(), timeline_picture())}.values()  # a page may show it too
+    yield from {
+        file.address: file for file in (*prose(forms=wanted.forms), timeline_picture())
+    }.values()  # a page may show it too
     yield from lesson_pages()
     yield spec_page()
     yield from home(runs, studies)

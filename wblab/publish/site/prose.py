@@ -5,7 +5,7 @@ What a page links beside other pages and pictures, such as a module, is no part 
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
 from pathlib import Path
 
@@ -14,6 +14,7 @@ from markdown_it.token import Token
 
 from wblab.core.errors import InputError
 from wblab.lab.places import DOCS, SHARE
+from wblab.publish.docpages.regions import WHOLE, Forms, filled
 from wblab.publish.site.page import ARTIFACT, HOME, SPECS, File, Link, list_page, page, relative
 
 SECTIONS = {
@@ -43,9 +44,12 @@ class Source:
         return found[1].replace("`", "") if found else Path(self.address).stem
 
 
-def prose(docs: Path = DOCS) -> Iterator[File]:
-    """Yield the pages of prose, a page of each section, and the pictures that they show. Raises InputError."""
-    sources = _sources(docs)
+def prose(docs: Path = DOCS, forms: Forms = WHOLE) -> Iterator[File]:
+    """Yield the pages of prose, a page of each section, and the pictures that they show. Raises InputError.
+
+    forms: those of the regions of pages, by their names.
+    """
+    sources = [replace(one, text=filled(one.text, forms)) for one in _sources(docs)]
     pages = {docs.resolve() / Path(one.address).with_suffix(".md"): one.address for one in sources}
     # What index pages of the checkout say is on the site's own pages.
     pages |= {(docs.parent / "README.md").resolve(): HOME, (docs / "index.md").resolve(): HOME}
