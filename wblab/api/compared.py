@@ -13,20 +13,19 @@ from wblab.analysis.runs.run import Run
 from wblab.analysis.statistics.intervals import Resampling
 from wblab.analysis.statistics.looks import for_looks
 from wblab.analysis.why.metrics import cause_metrics
-from wblab.api.frames import paragraphs
 from wblab.api.reading import results
 from wblab.core.errors import InputError
-from wblab.report.comparisonanswer import answer
+from wblab.report.comparisonreport import answer, report
 from wblab.report.comparisontext import chosen_sorts, differences_frame, footnotes, is_first
-from wblab.report.comparisontold import told
 from wblab.report.metricnames import metric_of
+from wblab.report.page import fragment
+from wblab.report.report import Report, within
+from wblab.report.text import lines
 
 if TYPE_CHECKING:
     import pandas as pd
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
-
-_MOST_ROWS = 12
 
 
 @dataclass(frozen=True)
@@ -60,7 +59,12 @@ class Comparison(comparison.Comparison):
     @property
     def footnotes(self) -> list[str]:
         """What was left out, what the runs cannot separate, and the number of tests."""
-        return footnotes(self, lists_all=True)
+        return footnotes(self)
+
+    @property
+    def report(self) -> Report:
+        """All that is shown of it."""
+        return report(self)
 
     def figure(self) -> "Figure":
         """Draw every run, the means and their intervals, for each group and, in a factorial study, each change."""
@@ -84,17 +88,13 @@ class Comparison(comparison.Comparison):
         return first if first.differences else self
 
     def __str__(self) -> str:
-        found = told(self._shown, _MOST_ROWS, groups=False)
-        tables = [line for heading, table in found.tables for line in ("", heading, *table.lines())]
-        return "\n".join([*found.first, *tables, "", *(f"- {note}" for note in found.notes)])
+        return "\n".join(lines(self.report, None))
 
     def __repr__(self) -> str:
         return f"<Comparison by {', '.join(self.axes)}: {self.answer}>"
 
     def _repr_html_(self) -> str:
-        found = told(self._shown, _MOST_ROWS, groups=False)
-        tables = (paragraphs([heading]) + table._repr_html_() for heading, table in found.tables)
-        return paragraphs(found.first) + "".join(tables) + paragraphs(found.notes)
+        return fragment(within(self.report, "terminal"), 4)
 
 
 def compare(  # noqa: PLR0913 - each has a default

@@ -13,7 +13,6 @@ from wblab.commands.common import (
     add_removed,
     add_resampling_seed,
     format_of,
-    print_wrapped,
     results,
 )
 from wblab.lab.formats import DESIGN, PAGE
@@ -22,7 +21,6 @@ from wblab.lab.printable import printable
 if TYPE_CHECKING:
     from wblab.analysis.runs.comparison import Comparison
 
-_MOST_ROWS = 12  # of a table, unless --all, --load or --metric is given
 _FORMATS = ("png", "svg", "pdf", "html")
 
 
@@ -76,7 +74,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def _compare(arguments: argparse.Namespace) -> None:
     from wblab.api.compared import compare
+    from wblab.report.comparisonreport import report
     from wblab.report.comparisontext import is_first
+    from wblab.report.page import page
+    from wblab.report.render import write_page
+    from wblab.report.text import show
 
     output = _output(arguments)
     for name in arguments.runs:
@@ -94,14 +96,19 @@ def _compare(arguments: argparse.Namespace) -> None:
         exp=results(arguments),
     )
     shown = comparison if arguments.all or arguments.load or arguments.metric else comparison.only(is_first)
+    is_page = output is not None and output.suffix.lower() == PAGE
+    figure = _svg(comparison) if is_page else ""
+    every = bool(arguments.all or arguments.load or arguments.metric)
+    title = f"Comparison by {', '.join(comparison.axes)}"
+    found = report(comparison, title, figure, shown, every=every, groups=arguments.all)
     if arguments.json:
-        print(json.dumps(comparison.to_json(), indent=2, allow_nan=False))
+        print(json.dumps(found.to_json(), indent=2, allow_nan=False))
     else:
-        _print(shown, arguments)
+        show(found)
     if output is None:
         return
-    if output.suffix.lower() == PAGE:
-        _write(comparison, output, shown)
+    if is_page:
+        write_page(output, page(found))
     else:
         _draw(comparison, output)
     if not arguments.json:
@@ -125,17 +132,10 @@ def _pair(text: str) -> tuple[str, str]:
     return key, value
 
 
-def _print(comparison: "Comparison", arguments: argparse.Namespace) -> None:
-    from wblab.report.comparisontold import told
+def _svg(comparison: "Comparison") -> str:
+    from wblab.plot.comparison import comparison_figure, svg
 
-    most = None if arguments.all or arguments.load or arguments.metric else _MOST_ROWS
-    found = told(comparison, most, groups=arguments.all)
-    print_wrapped(found.first)
-    for heading, table in found.tables:
-        print(f"\n{heading}")
-        table.show()
-    print()
-    print_wrapped(f"- {note}" for note in found.notes)
+    return svg(comparison_figure(comparison))
 
 
 def _draw(comparison: "Comparison", path: Path) -> None:
@@ -143,18 +143,3 @@ def _draw(comparison: "Comparison", path: Path) -> None:
     from wblab.plot.save import save
 
     save(comparison_figure(comparison), "Comparison", path)
-
-
-def _write(comparison: "Comparison", path: Path, shown: "Comparison") -> None:
-    from wblab.core.errors import WblabError
-    from wblab.lab.held import replace_file
-    from wblab.plot.comparison import comparison_figure, svg
-    from wblab.report.comparisonpage import comparison_page
-
-    title, figure = f"Comparison by {', '.join(comparison.axes)}", svg(comparison_figure(comparison))
-
-    try:
-        with replace_file(path) as file:
-            file.write(comparison_page(comparison, title, figure, shown).encode())
-    except OSError as error:
-        raise WblabError(f"cannot write {path}: {error.strerror}") from None

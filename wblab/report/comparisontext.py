@@ -1,4 +1,4 @@
-"""A comparison in words: the lines of its tables, for a terminal and for a page."""
+"""A comparison in words: each of its differences, which of them come first, and what a reader should know."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -10,7 +10,6 @@ from wblab.analysis.runs.metrics import UNPLUG, is_cause
 from wblab.analysis.statistics.dominance import least_runs, magnitude
 from wblab.analysis.statistics.intervals import LEAST_RESAMPLED, LEAST_RUNS, Interval
 from wblab.lab.printable import printable
-from wblab.lab.tables import Table
 from wblab.report import quantities
 from wblab.report.metricnames import metric_name, unit_of
 from wblab.report.quantities import interval, numbers, quantity
@@ -19,11 +18,6 @@ from wblab.report.quantities import interval, numbers, quantity
 _HEADLINES = {"longest_pause_s", "wait_time_s", "paused_s", "cycle_p99_s", "mean_cycle_s"}
 _MOST_RATIO = 1000  # above, means near zero were divided by: the quotient is known to be large, and no more
 _ASKED = ("longest_pause_s", "paused_s", "wait_time_s")  # in this order
-ABOUT: dict[Sort, str] = {
-    "effect": "what one change does, averaged over all others",
-    "interaction": "what two changes do beyond both",
-    "group": "each group against the first",
-}
 
 
 @dataclass(frozen=True)
@@ -169,29 +163,10 @@ def rank(item: Difference) -> tuple[bool, int, float]:
     return item.about.sort.role != "innocent", place, -abs(item.relative or 0)
 
 
-def differences_table(items: Sequence[Difference], confidence: float) -> Table:
-    """Return differences as a table: load, metric, baseline, difference, interval, ratio, size, claim and change."""
-    lines = [line(item) for item in items]
-    if not any(item.interval.known for item in items):  # too few runs, which is said above
-        first = ("load", "metric", "baseline", "difference", "relative", "change")
-        few = [(it.load, it.metric, it.baseline, it.difference, it.relative, it.change) for it in lines]
-        return Table(few, first, frozenset({2, 3, 4}), spare=(4,))
-    heads = ("load", "metric", "baseline", "difference", f"{quantities.confidence(confidence)} interval", "relative",
-             "Cliff's delta", "", "change")  # fmt: skip
-    cells = [
-        (it.load, it.metric, it.baseline, it.difference, it.interval, it.relative, it.size, it.verdict, it.change)
-        for it in lines
-    ]
-    return Table(cells, heads, frozenset({2, 3, 4, 5}), spare=(6, 2, 5))
-
-
-def footnotes(comparison: Comparison, *, lists_all: bool = False) -> list[str]:
-    """Return notes for the reader: what was left out, what the table does not list, and the number of tests."""
-    hidden = [item for item in comparison.of("interaction") if not item.claim]
+def footnotes(comparison: Comparison) -> list[str]:
+    """Return notes for the reader: what was left out, what rare verdicts mean, and the number of tests."""
     too_few = not any(item.interval.known for item in comparison.differences)  # then the answer says so
     notes = [note for note in comparison.notes if not (too_few and TOO_FEW in note)]
-    if hidden and not lists_all:
-        notes.append(f"{len(hidden)} interactions whose intervals include zero are not listed")
     notes += _meanings(comparison)
     if comparison.tests:
         notes.append(_looks(comparison))

@@ -10,3 +10,8 @@ def page(report: Report) -> str:
     """Return the page."""
     values = {"title": report.title, "report": report, "mail": "\n".join(mail(report)), "version": __version__}
     return render("wblab.report", "report.html", **values)
+
+
+def fragment(report: Report, level: int) -> str:
+    """Return what stands in the page, without its title, for another page. level: of its first headings."""
+    return render("wblab.report", "fragment.html", report=report, level=level, mail="\n".join(mail(report)))

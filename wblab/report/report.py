@@ -150,6 +150,19 @@ def shown(place: Place, within: Place) -> bool:
     return PLACES.index(place) <= PLACES.index(within)
 
 
+def within(report: Report, place: Place) -> Report:
+    """Return a report without the blocks that a place does not have."""
+
+    def kept(blocks: tuple[Block, ...]) -> tuple[Block, ...]:
+        return tuple(
+            replace(block, blocks=kept(block.blocks)) if isinstance(block, Section) else block
+            for block in blocks
+            if not isinstance(block, Section) or shown(block.place, place)
+        )
+
+    return replace(report, blocks=kept(report.blocks))
+
+
 def finite(value: Any) -> Any:
     """Return a JSON value with null for each number that is not finite."""
     if isinstance(value, Mapping):

@@ -113,7 +113,6 @@ def _report(report: Report, width: int | None, place: Place) -> Iterator[str]:
     if report.command:
         yield from ("", f"To repeat it with wblab {__version__}:")
         yield from command(shlex.split(report.command), width, len(_INDENT))
-    if report.inputs:
         yield from wrapped(", ".join(f"{name} {value}" for name, value in report.inputs.items()), width)
 
 
@@ -160,22 +159,29 @@ def _table(table: Table, width: int | None, place: Place) -> Iterator[str]:
     shown_rows, left_out = _first(table, place)
     cells = [_cells(row) for row in shown_rows]
     every = [replace(column, head=printable(column.head)) for column in table.columns]
-    kept = [at for at, column in enumerate(every) if place != "mail" or not column.spare]
-    kept = _fitting(every, cells, kept, width)
-    columns = [every[at] for at in kept]
-    rows = [row if len(row) == 1 else [row[at] for at in kept] for row in cells]
+    wanted = [at for at, column in enumerate(every) if place != "mail" or not column.spare]
+    kept = _fitting(every, cells, wanted, width)
+    columns, rows = _chosen(every, cells, kept)
     widths = _widths(columns, rows)
     room = None if width is None else width - sum(widths[:-1]) - _APART * (len(widths) - 1)
     if room is None or widths[-1] <= room or (columns[-1].kind == "prose" and room >= _WRAPPED):
         yield from _laid(columns, rows, widths, room)
     else:
+        kept = wanted
+        columns, rows = _chosen(every, cells, wanted)
         for row in rows:
             yield from _listed(columns, row, width)
     if left_out:
-        yield f"and {left_out} more{', on the page' if place == 'terminal' else ''}"
-    if place == "terminal" and (hidden := len(table.columns) - len(kept)):
+        yield f"and {left_out} more{': see a page or --json' if place == 'terminal' else ''}"
+    if hidden := len(wanted) - len(kept):
         count = "1 column" if hidden == 1 else f"{hidden} columns"
         yield f"({count} left out: see a page, a wider terminal or --json)"
+
+
+def _chosen(
+    columns: Sequence[Column], rows: Sequence[Sequence[str]], kept: Sequence[int]
+) -> tuple[list[Column], list[Sequence[str]]]:
+    return [columns[at] for at in kept], [row if len(row) == 1 else [row[at] for at in kept] for row in rows]
 
 
 def _first(table: Table, place: Place) -> tuple[Sequence[Row | str], int]:

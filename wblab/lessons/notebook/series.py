@@ -1,23 +1,18 @@
 """What a student looks at over the runs of all specs and seeds: a load's longest pauses, and what a comparison says."""
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from html import escape
+from collections.abc import Callable, Mapping, Sequence
 from itertools import chain
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from wblab.analysis.runs.pauses import load_pauses
 from wblab.analysis.runs.run import Run
 from wblab.core.errors import InputError, nearest
 from wblab.lab.printable import printable
 from wblab.lab.tables import Table
-from wblab.lessons.notebook.html import as_html, as_list
+from wblab.lessons.notebook.html import as_html
 from wblab.lessons.notebook.shown import Shown, said
 from wblab.lessons.sections import Look, View
 from wblab.report.quantities import column
-
-if TYPE_CHECKING:
-    from wblab.report.comparisontold import Told
 
 Runs = Mapping[str, Sequence[Run]]  # by the file of their spec
 
@@ -45,7 +40,10 @@ def _longest_s(run: Run, load: str) -> float:
 def _compared(runs: Runs, look: Look) -> Shown:
     from wblab.analysis.runs.comparison import compare
     from wblab.analysis.runs.observations import found_observations
-    from wblab.report.comparisontold import told
+    from wblab.report.comparisonreport import report
+    from wblab.report.page import fragment
+    from wblab.report.report import within
+    from wblab.report.text import lines
 
     paths = [str(run.path) for run in chain(*runs.values())]
     try:
@@ -53,17 +51,8 @@ def _compared(runs: Runs, look: Look) -> Shown:
     except InputError:
         return said(f"No two of your runs differ in {look.by} yet. Change it, and press Check.")
     comparison = compare(data).of_these(*([name] if name else [] for name in (look.load, look.metric)))
-    found = told(comparison)
-    first = "".join(f"<p>{escape(printable(line))}</p>" for line in found.first)
-    tables = "".join(as_html(table, title) for title, table in found.tables)
-    return Shown(f"{first}{tables}{as_list(found.notes)}", "\n".join(map(printable, _lines(found))))
-
-
-def _lines(found: "Told") -> Iterator[str]:
-    yield from found.first
-    for title, table in found.tables:
-        yield from ("", title, *table.lines())
-    yield from ("", *found.notes)
+    found = report(comparison, every=True)
+    return Shown(fragment(within(found, "terminal"), 4), "\n".join(lines(found, None)))
 
 
 SERIES: Mapping[View, Callable[[Runs, Look], Shown]] = {"seeds": _seeds, "compare": _compared}

@@ -24,12 +24,13 @@ def _comparison(store: Store) -> str:
     from wblab.analysis.statistics.intervals import Resampling
     from wblab.analysis.statistics.looks import for_looks
     from wblab.plot.comparison import comparison_figure, svg
-    from wblab.report.comparisonpage import comparison_page
+    from wblab.report.comparisonreport import report
+    from wblab.report.page import page
 
     named, results = [str(store.path)], store.path.parent
     resampling = for_looks(looks_at(named, results), Resampling(seed=0))
     comparison = compare(found_observations(named, results), resampling)
-    return comparison_page(comparison, "Comparison", svg(comparison_figure(comparison)))
+    return page(report(comparison, figure=svg(comparison_figure(comparison))))
 
 
 def _exploration(store: Store) -> str:
