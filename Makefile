@@ -27,7 +27,7 @@ help: ## Show this help
 run: kernel ## Set up, build the kernel, run the base experiment and draw its timeline
 	@run=$$($(WBLAB) run) && \
 	$(WBLAB) timeline "$$run" && \
-	$(WBLAB) pauses "$$run"
+	$(WBLAB) why --pauses "$$run"
 
 test: forget lint docs unit uml ## Set up, check and test everything; boots real kernels
 	@echo; if [ -s $(LEFT_OUT) ]; then echo "Not tested here, and why:"; cat $(LEFT_OUT); \
@@ -42,7 +42,7 @@ outside: developed kernel ## Run what experiments/outside lists on stock kernels
 # The kernels that they need: wblab kernel build NAME, as the first call says.
 findings: developed kernel ## Make the runs of all findings anew (an hour), and write their pages
 	@for name in $$($(WBLAB) finding list --json | $(VENV)/bin/python -c 'import json, sys; [print(x["name"]) for x in json.load(sys.stdin)]'); do \
-	    $(WBLAB) finding run "$$name" --update || exit; \
+	    $(WBLAB) study "$$name" --update || exit; \
 	done && $(VENV)/bin/python docs/findings.py
 
 lint: developed ## Check style, types and the direction of imports
@@ -59,7 +59,7 @@ unit: developed ## Run the tests that boot nothing
 
 # Where it cannot be had, the tests that run it say that they were left out.
 stock: developed ## Fetch a distribution's kernel, which some tests run in QEMU
-	@$(WBLAB) kernel stock 7.2 > /dev/null || true
+	@$(WBLAB) kernel build --stock 7.2 > /dev/null || true
 
 uml: developed kernel stock ## Run the tests that boot kernels
 	$(PYTEST) -m "not soak" tests/uml
@@ -68,10 +68,10 @@ soak: developed kernel ## Run the long versions of tests: thousands of hostile i
 	$(PYTEST) -m soak tests/unit tests/uml
 
 golden: kernel ## Note what the base run gives here; others are compared with it
-	@$(WBLAB) golden --update
+	@$(WBLAB) repeat golden --update
 
 expected: kernel ## Note what the standard presets give here, on each series that is built
-	@$(WBLAB) golden --series all --update
+	@$(WBLAB) repeat golden --series all --update
 
 figures: developed kernel ## Make the docs' figures anew, and write them into the pages
 	@$(VENV)/bin/python docs/figures.py
@@ -79,17 +79,17 @@ figures: developed kernel ## Make the docs' figures anew, and write them into th
 results: developed kernel ## Check all claims anew, and write the page of their results
 	@directory=$$(mktemp -d) && trap 'rm -rf "$$directory"' EXIT && \
 	for work in thesis li chadd stephens chopper; do \
-	    $(WBLAB) verify --source "$$work" -o "$$directory/$$work" || exit; \
+	    $(WBLAB) study "$$work" -o "$$directory/$$work" || exit; \
 	done && $(VENV)/bin/python docs/results.py "$$directory"/*
 
 wisdom: developed kernel ## Try all recommendations anew (half an hour), and write the page of their results
 	@directory=$$(mktemp -d) && trap 'rm -rf "$$directory"' EXIT && \
-	$(WBLAB) trial --exp "$$directory" && $(VENV)/bin/python docs/results.py "$$directory"/*
+	$(WBLAB) study folk-wisdom --exp "$$directory" && $(VENV)/bin/python docs/results.py "$$directory"/*
 
-# Each call makes what exp/atlas-page lacks. A part: `wblab atlas -o exp/atlas-page --kernel 6.1 --filesystem ext4 --source li`.
+# Each call makes what exp/atlas-page lacks. A part: `wblab study -o exp/atlas-page --kernel 6.1 --filesystem ext4 --source li`.
 atlas: developed kernel ## Make what the atlas of all kernels lacks (hours), and write its page
 	@for filesystem in ext4 ext2 xfs; do \
-	    $(WBLAB) atlas -o exp/atlas-page --filesystem "$$filesystem" || exit; \
+	    $(WBLAB) study atlas -o exp/atlas-page --filesystem "$$filesystem" || exit; \
 	done && $(VENV)/bin/python docs/results.py exp/atlas-page
 
 bench: developed kernel ## Measure what things take; each beside what was measured before (exp/bench.jsonl)

@@ -52,7 +52,7 @@ class Step:
 
 
 def _longest(loads: Sequence[str], seconds: float) -> Callable[[str], str]:
-    """Return a check of the longest pause of some loads, in a report of `wblab pauses --json`."""
+    """Return a check of the longest pause of some loads, in a report of `wblab why --pauses --json`."""
 
     def check(output: str) -> str:
         found = max(load["longest_pause_s"] for load in json.loads(output)["loads"] if load["name"] in loads)

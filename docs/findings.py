@@ -2,7 +2,7 @@
 
     python docs/findings.py
 
-`wblab finding run NAME --update` measures the figures of one anew; this writes them into the pages.
+`wblab study NAME --update` measures the figures of one anew; this writes them into the pages.
 """
 
 from pathlib import Path

@@ -3,8 +3,8 @@
     python docs/results.py [DIR ...]           # `make results`, `make wisdom`, `make atlas`
     python docs/results.py --outside [STUDY ...]
 
-Each DIR was made by `wblab verify`, `wblab trial` or `wblab atlas`. --outside makes the runs of the studies in
-experiments/outside/studies.toml, all or some, and keeps what `wblab witness` says of each. Without arguments only the
+Each DIR was made by `wblab study`, `wblab study` or `wblab study atlas`. --outside makes the runs of the studies in
+experiments/outside/studies.toml, all or some, and keeps what `wblab study` says of each. Without arguments only the
 pages are written.
 """
 

@@ -5,10 +5,12 @@ import atexit
 import errno
 import gc
 import os
+import shlex
 import sys
 from collections.abc import Sequence
 from io import TextIOWrapper
 from pathlib import Path
+from typing import NoReturn
 
 from wblab import __version__
 from wblab.commands.parser import Parser, Verb, add_verbs
@@ -19,43 +21,58 @@ from wblab.lab.printable import printable
 
 VERBS = (
     Verb("run", "run an experiment", "run", often=True),
-    Verb("rerun", "repeat a run and compare both", "run", often=True),
-    Verb("matrix", "run many experiments", "run", ("explore",), often=True),
-    Verb("explore", "find which settings matter, by a sample of them", "run", ("explore",)),
-    Verb("merge", "put the parts of a study together", "run", ("explore",)),
-    Verb("audit", "repeat a random part of a study, and compare", "run", ("explore",)),
-    Verb("golden", "compare the base run with that of other machines", "run"),
+    Verb("repeat", "is it the same to the bit? Make runs again and compare", "run", often=True),
+    Verb(
+        "study",
+        "make many runs and say what they show",
+        "run",
+        ("explore",),
+        often=True,
+        forms=(
+            Verb("kernels", "compare two kernels", extras=("explore",), module="study.ab"),
+            Verb("merge", "put the parts together that --shard made", extras=("explore",), module="study.merge"),
+        ),
+    ),
+    Verb(
+        "why",
+        "explain a run's pauses",
+        "look",
+        often=True,
+        forms=(
+            Verb("pauses", "only print them, load by load"),
+            Verb("layers", "take each write and fsync apart"),
+        ),
+    ),
     Verb("timeline", "draw a run", "look", often=True),
-    Verb("runs", "list runs and studies", "look"),
-    Verb("pauses", "print a run's pauses", "look"),
-    Verb("why", "explain a run's pauses", "look", often=True),
-    Verb("layers", "take a run's writes and fsyncs apart", "look"),
-    Verb("export", "write a run for another program", "look"),
-    Verb("site", "make a static site of runs and studies", "look", ("explore", "pages")),
-    Verb("compare", "compare groups of runs", "compare", ("explore",), often=True),
-    Verb("verify", "check the claims of five works", "compare", ("explore",)),
-    Verb("atlas", "which claims hold on which kernel and filesystem", "compare", ("explore",)),
-    Verb("trial", "try common recommendations", "compare", ("explore",)),
-    Verb("witness", "run a spec on a distribution's kernel too", "compare", ("explore",)),
-    Verb("finding", "show, repeat and hand on what the lab found", "compare"),
-    Verb("twin", "repeat a live run in a guest", "compare"),
-    Verb("advise", "recommend what to set on this machine", "live", often=True),
-    Verb("live", "run the loads on this machine beside a command", "live", often=True),
-    Verb("load", "run one load on this machine", "live"),
-    Verb("monitor", "show writeback on a live page", "live"),
-    Verb("disk", "measure a real disk for experiments", "live", ("live",)),
-    Verb("mitigate", "slow down processes that write too much", "live"),
+    Verb("compare", "compare groups of runs", "look", ("explore",), often=True),
+    Verb(
+        "runs",
+        "list runs and studies",
+        "look",
+        forms=(Verb("clean", "remove runs, studies and unfinished builds"),),
+    ),
+    Verb("finding", "show and hand on what the lab found", "look"),
+    Verb("live", "run the loads on this machine beside a command", "this machine", often=True),
+    Verb("advise", "recommend what to set on this machine", "this machine", often=True),
+    Verb("monitor", "show writeback on a live page", "this machine"),
+    Verb("mitigate", "slow down processes that write too much", "this machine"),
+    Verb("disk", "measure a real disk for experiments", "this machine", ("live",)),
+    Verb("load", "run one load", "this machine"),
     Verb("kernel", "list, build and describe kernels", "kernels"),
-    Verb("ab", "compare two kernels", "kernels", ("explore",)),
     Verb("bisect", "find the kernel commit that changed a figure", "kernels", ("explore",)),
-    Verb("pack", "put a run or a study into one file", "hand on"),
-    Verb("open", "check, keep or repeat what such a file holds", "hand on"),
+    Verb(
+        "pack",
+        "put a run or a study into one file",
+        "hand on",
+        forms=(Verb("site", "make a static site of runs and studies", extras=("explore", "pages")),),
+    ),
+    Verb("open", "check and keep what such a file holds", "hand on"),
     Verb("lesson", "learn writeback by experiments of your own", "learn", often=True),
-    Verb("clean", "remove runs and unfinished builds", "set up"),
     Verb("doctor", "check this machine", "set up", often=True),
-    Verb("completion", "complete verbs and options in a shell", "set up"),
-    Verb("reference", "print all verbs and options as one page", "set up"),
 )
+# What verbs of today once did, by their second word or an option.
+_OLD_PARTS = frozenset(["run", "stock", "source", "list", "next", "reset", "notebook", "page", "pictures", "--repeat"])
+_WITH_OLD_PARTS = ("finding", "kernel", "lesson", "open")
 _MATPLOTLIB = "matplotlibrc"  # it may name programs and files, and Matplotlib reads that of this directory first
 _NO_ROOM = (errno.ENOSPC, errno.EDQUOT)
 _INTERRUPTED = 130  # 128 + SIGINT, as shells report it
@@ -65,16 +82,38 @@ _MOST_LETTERS = 2000
 def build_parser() -> argparse.ArgumentParser:
     """Return the parser of all verbs.
 
-    What it parses has `run`, a function of the parsed arguments; and `command`, this parser, for verbs about verbs.
+    What it parses has `run`, a function of the parsed arguments; and `command`, this parser.
     """
     parser = Parser(prog="wblab", description="A laptop lab for Linux writeback lock-ups.", add_help=False)
     hidden = argparse.SUPPRESS  # the usage says what they are; the help is to fit a terminal
     parser.add_argument("-h", "--help", action="help", help=hidden)
     parser.add_argument("--version", action="version", version=f"wblab {__version__}", help=hidden)
+    parser.add_argument("--reference", action=_Reference, nargs=0, help=hidden)
+    parser.add_argument("--completion", action=_Completion, metavar="SHELL", help=hidden)
     parser.set_defaults(command=parser)
     add_verbs(parser, VERBS, "wblab.commands")
-    parser.usage = f"{parser.prog} [--help] [--version] VERB ..."
+    parser.usage = f"{parser.prog} [--help] [--version] [--reference] [--completion SHELL] VERB ..."
     return parser
+
+
+class _Reference(argparse.Action):
+    """Prints all verbs and options as one page in Markdown."""
+
+    def __call__(self, parser: argparse.ArgumentParser, *parsed: object) -> NoReturn:
+        from wblab.commands.reference import page
+
+        print(page(parser), end="")
+        parser.exit()
+
+
+class _Completion(argparse.Action):
+    """Prints a script that completes the command in a shell."""
+
+    def __call__(self, parser: argparse.ArgumentParser, namespace: object, values: object, *parsed: object) -> NoReturn:
+        from wblab.commands.completion import script
+
+        print(script(parser, str(values)))
+        parser.exit()
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -84,7 +123,8 @@ def main(argv: Sequence[str] | None = None) -> int:
             stream.reconfigure(errors="backslashreplace")
     atexit.register(gc.freeze)  # Python would look for garbage in all that it is about to drop
     try:
-        arguments = build_parser().parse_args(argv)  # argparse does not stand an exception in the middle
+        given = list(sys.argv[1:] if argv is None else argv)
+        arguments = build_parser().parse_args(_renamed(given))  # argparse does not stand an exception in the middle
         with interruptible():
             _run(arguments)
     except WblabError as error:
@@ -105,6 +145,19 @@ def main(argv: Sequence[str] | None = None) -> int:
         print("wblab: interrupted", file=sys.stderr)
         return _INTERRUPTED
     return 0
+
+
+def _renamed(given: list[str]) -> list[str]:
+    """Return a command line with today's verbs, and say so if it has names of 0.1."""
+    is_today = bool(given) and given[0] in {verb.name for verb in VERBS}
+    if not given or (is_today and not (given[0] in _WITH_OLD_PARTS and _OLD_PARTS.intersection(given))):
+        return given
+    from wblab.commands.renamed import renamed
+
+    found = renamed(given)
+    if found != given:
+        print(f"wblab: today this is written: {printable(shlex.join(['wblab', *found]))}", file=sys.stderr)
+    return found
 
 
 def _run(arguments: argparse.Namespace) -> None:

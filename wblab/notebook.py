@@ -1,7 +1,7 @@
 """What the notebooks speak of: each finds its runs among the results, or makes them, and takes no other's for its own.
 
 A run of a preset is found by its name, the default kernel and an unchanged spec, a matrix by its name. Where there is
-none it is made, as by `wblab run` and `wblab matrix`, with what they say as it goes on.
+none it is made, as by `wblab run` and `wblab study`, with what they say as it goes on.
 """
 
 import os
@@ -73,7 +73,7 @@ def exploration_of(design: str) -> Path:
         found = sorted(path.parent for path in RESULTS.glob(f"[0-9]*_{design}/{DESIGN}"))
     if not found:
         which = f"{names[0]!r} is no exploration" if names else f"the exploration {design!r} was not made here"
-        raise InputError(f"{which}: 'wblab explore {design}' makes one, of a thousand runs")
+        raise InputError(f"{which}: 'wblab study {design}' makes one, of a thousand runs")
     return found[-1]
 
 

@@ -22,7 +22,7 @@ def test_rows_per_hour(tmp_path):
     print(f"\n{ROWS} rows of writeback, {ROUNDS} times")
     for turn in range(ROUNDS):
         for workers in WORKERS:
-            seen = watch(["explore", str(design)], workers, tmp_path / f"{turn}-{workers}")
+            seen = watch(["study", str(design)], workers, tmp_path / f"{turn}-{workers}")
             rates[workers].append(rate_per_hour(seen))
             print(f"  {workers:3} at once {rates[workers][-1]:8.0f} rows/h   idle {idle_share(seen, workers):4.0%}")
     for workers, found in rates.items():

@@ -15,7 +15,7 @@ def test_runs_per_hour(tmp_path):
     print("\nthe mitigation matrix, a seed for each worker")
     one = 0.0
     for workers in counts:
-        seen = watch(["matrix", "mitigation", "--seeds", str(workers)], workers, tmp_path / str(workers))
+        seen = watch(["study", "mitigation", "--seeds", str(workers)], workers, tmp_path / str(workers))
         rate, idle = rate_per_hour(seen), idle_share(seen, workers)
         one = one or rate
         print(f"  {workers:3} at once {rate:8.0f} runs/h  ({rate / one:.2f} x one)   idle {idle:4.0%}", end="")

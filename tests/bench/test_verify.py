@@ -18,4 +18,4 @@ def test_verify(tmp_path, on_kernel):
         command = [sys.executable, "-m", "wblab", "verify", *on_kernel, "--exp", str(tmp_path)]
         subprocess.run(command, cwd=ROOT, check=True, capture_output=True)
 
-    report("wblab verify", [spent(verify) for _ in range(REPEATS)])
+    report("wblab study", [spent(verify) for _ in range(REPEATS)])

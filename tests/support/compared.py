@@ -27,7 +27,7 @@ def asked(*labels: str, differs: Differs = NOTHING, programs: str = "abcdefgh") 
         State(label, f"subject of {label}", label, letter * 64) for label, letter in zip(labels, programs, strict=False)
     ]
     steps = [Step(number - 1, number, differs) for number in range(1, len(states))]
-    return Asked("wblab ab 7.2 7.3", tuple(states), tuple(steps))
+    return Asked("wblab study --kernels 7.2 7.3", tuple(states), tuple(steps))
 
 
 def planned(of: Asked, specs: tuple[str, ...] = ("base",), seeds: int = 8):

@@ -82,7 +82,7 @@ def large_pages(site: Path) -> list[str]:
 def copied_lines(site: Path) -> list[str]:
     """Return the lines of all pages that repeat a run, each once."""
     lines = [line for path in sorted(site.rglob("*.html")) for line in _Lines(path.read_text()).found]
-    return list(dict.fromkeys(line for line in lines if line.startswith("wblab rerun ")))
+    return list(dict.fromkeys(line for line in lines if line.startswith("wblab repeat ")))
 
 
 class _Lines(HTMLParser):

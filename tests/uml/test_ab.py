@@ -43,7 +43,7 @@ def arguments(lab, *further):
 
 def test_a_copy_of_a_kernel_differs_in_nothing(lab, tmp_path, capsys):
     shutil.copy(lab.kernel.path, tmp_path / "copy")
-    given = ["ab", str(lab.kernel.path), str(tmp_path / "copy")]
+    given = ["study", "--kernels", str(lab.kernel.path), str(tmp_path / "copy")]
     assert main(arguments(lab, *given, "--seeds", "5", "--json")) == 0
     found = json.loads(capsys.readouterr().out)
     assert found["headline"].startswith("A and B are the same program, byte for byte. No difference is shown")
@@ -55,9 +55,18 @@ def test_a_copy_of_a_kernel_differs_in_nothing(lab, tmp_path, capsys):
     page = Path(found["page"]).read_text()
     assert slips(words(page)) == []
 
-    assert main(["ab", "--resume", found["directory"]]) == 2  # a path may run only if the user names it
+    assert main(["study", "--kernels", "--resume", found["directory"]]) == 2  # a path may run only if the user names it
     assert "--kernel" in capsys.readouterr().err
-    again = ["ab", "--resume", found["directory"], "--kernel", str(tmp_path / "copy"), "--kernel", str(lab.kernel.path)]
+    again = [
+        "study",
+        "--kernels",
+        "--resume",
+        found["directory"],
+        "--kernel",
+        str(tmp_path / "copy"),
+        "--kernel",
+        str(lab.kernel.path),
+    ]
     assert main([*again, "--mail"]) == 0
     mail = capsys.readouterr().out.splitlines()
     assert "No difference is claimed." in mail
@@ -66,7 +75,15 @@ def test_a_copy_of_a_kernel_differs_in_nothing(lab, tmp_path, capsys):
 
 def test_kernels_are_only_built_and_named(lab, tmp_path, capsys):
     shutil.copy(lab.kernel.path, tmp_path / "copy")
-    given = ["ab", str(lab.kernel.path), str(tmp_path / "copy"), "--build-only", "--exp", str(lab.results)]
+    given = [
+        "study",
+        "--kernels",
+        str(lab.kernel.path),
+        str(tmp_path / "copy"),
+        "--build-only",
+        "--exp",
+        str(lab.results),
+    ]
     assert main(given) == 0
     assert capsys.readouterr().out == f"linux: {lab.kernel.path}\ncopy: {tmp_path}/copy\n"
     assert not lab.results.exists()
@@ -109,7 +126,7 @@ def test_each_commit_is_compared_with_the_one_before(lab, scripts, tmp_path, mon
         "build_tree",
         lambda tree, description, *_, **__: scripts(description[-13:-1], (tree / "rate").read_text()),
     )
-    given = ["ab", f"{first}..main", "--tree", str(repository.path), "--each", "--seeds", "5"]
+    given = ["study", "--kernels", f"{first}..main", "--tree", str(repository.path), "--each", "--seeds", "5"]
     assert main(arguments(lab, *given)) == 0
     said = capsys.readouterr().out
     assert said.startswith("1 of 2 steps change a figure.")

@@ -1,4 +1,4 @@
-"""wblab atlas with real runs: a target of a small trial, interrupted before its verdicts."""
+"""wblab study with real runs: a target of a small trial, interrupted before its verdicts."""
 
 import json
 
@@ -39,7 +39,7 @@ def atlas(lab, tmp_path, capsys):
 
     def run():
         which = ("--source", "trial", "--kernel", series, "--filesystem", "xfs")
-        code = main(["atlas", *which, "-o", str(tmp_path / "atlas"), "--json"])
+        code = main(["study", "atlas", *which, "-o", str(tmp_path / "atlas"), "--json"])
         said = capsys.readouterr()
         return code, json.loads(said.out) if said.out else said.err
 

@@ -40,11 +40,11 @@ def test_a_run_is_repeated_elsewhere_to_the_bit(shared_lab, kernel, tmp_path, wb
     run = shared_lab.run("base-device", *SECONDS)
     file, place = tmp_path / "run.wblab", tmp_path / "elsewhere"
     assert wblab("pack", run.path, "-o", file)[0] == 0
-    code, output, errors = wblab("open", file, "--repeat", "--exp", place)
+    code, output, errors = wblab("repeat", file, "--exp", place)
     assert code == 0, errors
     assert output.splitlines()[-1] == "identical: every cycle of every load, and every event"
     kept, made = sorted(place.iterdir())
-    assert wblab("rerun", kept, made, "--exp", place)[0] == 0
+    assert wblab("repeat", kept, made, "--exp", place)[0] == 0
     assert wblab("why", kept)[0] == 0
 
 
@@ -56,7 +56,7 @@ def test_a_false_run_is_found_out(shared_lab, kernel, tmp_path, wblab):
     times[-8] ^= 1  # the last boundary, by 1 ns
     (false / "load.w1.npy").write_bytes(times)
     assert wblab("pack", false, "-o", tmp_path / "a.wblab")[0] == 0
-    code, output, errors = wblab("open", tmp_path / "a.wblab", "--repeat", "--exp", tmp_path / "elsewhere")
+    code, output, errors = wblab("repeat", tmp_path / "a.wblab", "--exp", tmp_path / "elsewhere")
     assert code == 1
     assert "load w1, boundary" in output
     assert errors.splitlines()[-1].startswith("wblab: the runs differ, first at ")
@@ -67,11 +67,11 @@ def test_a_study_is_opened_and_repeated_elsewhere(kernel, tmp_path, wblab):
     lines = [f"{json.dumps(key)} = {json.dumps(value)}" for key, value in changed.items()]
     axes = '[axes]\n"disk.scheduler" = ["none", "bfq"]\n'
     (tmp_path / "small.toml").write_text("\n".join(['base = "base-device"', "seeds = 2", "[set]", *lines, axes]))
-    assert wblab("matrix", tmp_path / "small.toml", "--exp", tmp_path / "exp")[0] == 0
+    assert wblab("study", tmp_path / "small.toml", "--exp", tmp_path / "exp")[0] == 0
     (study,) = (tmp_path / "exp").iterdir()
     assert wblab("pack", study, "-o", tmp_path / "s.wblab")[0] == 0
     place = tmp_path / "elsewhere"
-    code, output, errors = wblab("open", tmp_path / "s.wblab", "--repeat", "--run", "1-bfq/2", "--exp", place)
+    code, output, errors = wblab("repeat", tmp_path / "s.wblab", "--run", "1-bfq/2", "--exp", place)
     assert code == 0, errors
     assert output.splitlines()[-1] == "identical: every cycle of every load, and every event"
     assert wblab("compare", place / study.name)[0] == 0
@@ -85,7 +85,7 @@ def test_a_spec_from_somebody_else_reads_nothing_of_the_user(lab, home, tmp_path
     run = lab.run("base", *SECONDS, f"agent.spy.argv={json.dumps(['sh', '-c', script])}")
     assert wblab("pack", run.path, "-o", tmp_path / "a.wblab")[0] == 0
     place = tmp_path / "elsewhere"
-    code, _, errors = wblab("open", tmp_path / "a.wblab", "--repeat", "--exp", place)
+    code, _, errors = wblab("repeat", tmp_path / "a.wblab", "--exp", place)
     assert code == 0, errors
     files = [path for path in place.rglob("*") if path.is_file()]
     logs = [path.read_text() for path in files if path.name == "agent.spy.log"]

@@ -43,5 +43,5 @@ def test_a_cause_is_tried_and_proved_without_extras(tmp_path, kernel):
 
 def test_layers_of_a_write_are_shown_without_extras(tmp_path, kernel):
     assert core_alone(tmp_path, "run", "layers", "--kernel", kernel.path).returncode == 0
-    done = core_alone(tmp_path, "layers", "latest")
+    done = core_alone(tmp_path, "why", "--layers", "latest")
     assert (done.returncode, "flush" in done.stdout) == (0, True), done.stderr

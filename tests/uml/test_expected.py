@@ -16,7 +16,7 @@ pytestmark = on_its_day("expected", KEPT)
 def test_a_series_gives_the_expected_figures(series, tmp_path, capsys):
     if not path_of(series).exists():
         pytest.skip(f"no expected figures of {series} are recorded")
-    code = main(["golden", "--series", series, "--exp", str(tmp_path), "--json"])
+    code = main(["repeat", "golden", "--series", series, "--exp", str(tmp_path), "--json"])
     printed = capsys.readouterr()
     assert code == 0, f"{printed.out}{printed.err}: if that was meant, 'make expected'"
     (found,) = json.loads(printed.out).values()

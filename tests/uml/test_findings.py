@@ -26,7 +26,7 @@ def test_a_finding_of_the_day_is_repeated_to_the_bit(shared_lab, tmp_path, capsy
     verdict = judge(read_golden(), seen(shared_lab.run(SPEC)))
     built = [name for name in names() if is_built(name)]
     name = random.Random(DAY.toordinal()).choice(built)
-    assert main(["finding", "run", name, "--seeds", "1", "--exp", str(tmp_path), "--json"]) == 0
+    assert main(["study", name, "--seeds", "1", "--exp", str(tmp_path), "--json"]) == 0
     finding, values = read(find(name)), kept.read(find(name))
     found = {one["text"]: one for one in json.loads(capsys.readouterr().out)["statements"]}
     assert found.keys() == {one.text for one in finding.statement}

@@ -30,7 +30,7 @@ def test_a_lesson_is_solved_in_its_notebook(lab, tmp_path, monkeypatch, capsys):
     monkeypatch.setenv("IPYTHONDIR", str(tmp_path))
     monkeypatch.chdir(tmp_path)
     assert main(["lesson", "start", "2", "--student", "ada", "--course", "os"]) == 0
-    assert main(["lesson", "notebook"]) == 0
+    assert main(["lesson", "show", "--notebook"]) == 0
     directory = Path("my-lessons", LESSON.name).resolve()
 
     def make(wanted):

@@ -95,7 +95,7 @@ def test_a_student_solves_the_first_lesson(lab, tmp_path, monkeypatch, capsys):
     assert checked()["solved"]
     assert main(["lesson", "show"]) == 0
     assert "Step 1 copied" in capsys.readouterr().out
-    assert main(["lesson", "next"]) == 0
+    assert main(["lesson", "start", "--next"]) == 0
     assert json.loads(Path("my-lessons/progress.json").read_text())["current"] == "02-lock-up"
 
 

@@ -54,7 +54,7 @@ def inline(value: object) -> str:
 
 @pytest.fixture
 def start(lab):
-    """Start wblab matrix. kernel: for all its runs, so that it is used from where it is."""
+    """Start wblab study. kernel: for all its runs, so that it is used from where it is."""
 
     def run(*arguments: object, kernel: object = lab.kernel.path) -> "subprocess.Popen[str]":
         place = ("--exp", str(lab.results), "--kernel", str(kernel))

@@ -16,7 +16,7 @@ NAME = "stock:7.2"
 
 pytestmark = [
     pytest.mark.skipif(tool_path(EMULATOR) is None, reason=f"QEMU is not installed: {EMULATOR}"),
-    pytest.mark.skipif(find(NAME) is None, reason=f"the kernel {NAME} is not here: wblab kernel stock 7.2"),
+    pytest.mark.skipif(find(NAME) is None, reason=f"the kernel {NAME} is not here: wblab kernel build --stock 7.2"),
     pytest.mark.skipif(bool(missing()), reason=f"in-qemu.sh needs {missing()}"),
 ]
 

@@ -1,4 +1,4 @@
-"""wblab rerun on the command line."""
+"""wblab repeat on the command line."""
 
 import json
 
@@ -20,7 +20,7 @@ def verb(run, shared_lab, capsys):
 
     def repeat(*arguments):
         place = ("--exp", str(run.path.parent), "--kernel", str(shared_lab.kernel.path))
-        return main(["rerun", str(run.path), *place, *arguments]), *capsys.readouterr()
+        return main(["repeat", str(run.path), *place, *arguments]), *capsys.readouterr()
 
     return repeat
 

@@ -38,7 +38,7 @@ def site(kernel, tmp_path_factory):
     pairs = (setting.partition("=")[::2] for setting in SECONDS)
     settings = "\n".join(f'"{key}" = {value if value.isdecimal() else repr(value)}' for key, value in pairs)
     (room / "short.toml").write_text(MATRIX.format(settings=settings))
-    assert main(["matrix", str(room / "short.toml"), "--exp", str(room / "exp")]) == 0
+    assert main(["study", str(room / "short.toml"), "--exp", str(room / "exp")]) == 0
     (study,) = (room / "exp").glob("*_short")
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("wblab.publish.site.gallery.read_spec", quick)

@@ -38,7 +38,7 @@ FIRST = ("trace.events=[]", "load.l1.wait=500ms", "load.l1.size=1MiB", "load.l2.
 
 pytestmark = [
     pytest.mark.skipif(tool_path(EMULATOR) is None, reason=f"QEMU is not installed: {EMULATOR}"),
-    pytest.mark.skipif(find(NAME) is None, reason=f"the kernel {NAME} is not here: wblab kernel stock 7.2"),
+    pytest.mark.skipif(find(NAME) is None, reason=f"the kernel {NAME} is not here: wblab kernel build --stock 7.2"),
 ]
 
 
@@ -94,7 +94,7 @@ def test_a_seed_repeats_as_a_rule(traced, tmp_path):
 @pytest.mark.parametrize("older", ["stock:6.12", "stock:6.1"])
 def test_writes_fill_the_queue_of_older_kernels_too(lab, older):
     if find(older) is None:
-        pytest.skip(f"the kernel {older} is not here: wblab kernel stock {older.removeprefix('stock:')}")
+        pytest.skip(f"the kernel {older} is not here: wblab kernel build --stock {older.removeprefix('stock:')}")
     found = run(lab.results, *SILENT, "load.l1.size=24MiB", kernel=older)
     assert longest_s(found, "w-fast") > 0.3
 
@@ -189,16 +189,16 @@ def test_a_witness_is_resumed_if_its_paths_are_given_again(lab, capsys):
     on = [f"--on={lab.kernel.path}", f"--on={NAME}"]
     place = ["--exp", str(lab.results), "--jobs", "1"]
     settings = [f"--set={setting}" for setting in FIRST]
-    assert main(["witness", "base", *on, "--seeds", "1", *settings, *place]) == 0
+    assert main(["study", "base", *on, "--seeds", "1", *settings, *place]) == 0
     capsys.readouterr()
     (study,) = lab.results.iterdir()
     before = made(study)
     assert len(before) == 2
 
-    assert main(["witness", "--resume", "latest", *place]) == 2
+    assert main(["study", "--resume", "latest", *place]) == 2
     assert f"give --on {lab.kernel.path} to run it" in capsys.readouterr().err
     shutil.rmtree(study / RUNS / next(iter(before)))
-    assert main(["witness", "--resume", "latest", "--json", on[0], *place]) == 0
+    assert main(["study", "--resume", "latest", "--json", on[0], *place]) == 0
     said = json.loads(capsys.readouterr().out)
     assert list(said["substrates"]) == [str(lab.kernel.path), NAME]
     assert all(figures for load in said["loads"].values() for figures in load["longest_pause_s"].values())

@@ -1,4 +1,4 @@
-"""wblab trial with real runs: short runs of a few recommendations, some of which are deleted and made again."""
+"""wblab study with real runs: short runs of a few recommendations, some of which are deleted and made again."""
 
 import json
 import shutil
@@ -48,7 +48,7 @@ def trial(lab, tmp_path, capsys):
     """Run the verb, and return its exit code and the printed JSON."""
 
     def run(*arguments: str):
-        code = main(["trial", *arguments, "--exp", str(lab.results), "--jobs", "2", "--json"])
+        code = main(["study", "folk-wisdom", *arguments, "--exp", str(lab.results), "--jobs", "2", "--json"])
         said = capsys.readouterr()
         return code, json.loads(said.out) if said.out else said.err
 

@@ -1,4 +1,4 @@
-"""wblab twin of a real lock-up. The machine is itself a guest, with a slow disk, in which the test is root."""
+"""wblab study of a real lock-up. The machine is itself a guest, with a slow disk, in which the test is root."""
 
 import json
 
@@ -18,7 +18,7 @@ def test_the_twin_has_the_pauses_of_the_live_run(shared_lab, capsys):
     )
     (path,) = (outer.path / "left").iterdir()
     place = ("--exp", str(shared_lab.results), "--kernel", str(shared_lab.kernel.path))
-    code = main(["twin", str(path), *place, "--seeds", "3", "--json"])
+    code = main(["study", str(path), *place, "--seeds", "3", "--json"])
     output, errors = capsys.readouterr()
     assert code == 0, errors
     found = {(item["load"], item["metric"]): item for item in json.loads(output)["matches"]}
@@ -27,5 +27,5 @@ def test_the_twin_has_the_pauses_of_the_live_run(shared_lab, capsys):
     for item in found.values():
         assert min(item["twin"]) / SIMILAR < item["live"] < max(item["twin"]) * SIMILAR, item
 
-    assert main(["twin", "--resume", "latest", *place, "--json"]) == 0  # its runs are there: none is repeated
+    assert main(["study", "--resume", "latest", *place, "--json"]) == 0  # its runs are there: none is repeated
     assert json.loads(capsys.readouterr().out) == json.loads(output)

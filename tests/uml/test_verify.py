@@ -1,4 +1,4 @@
-"""wblab verify with real runs: a subset of the claims, few seeds."""
+"""wblab study with real runs: a subset of the claims, few seeds."""
 
 import json
 
@@ -19,7 +19,7 @@ CLAIMS = [
 
 def test_claims_are_checked_on_runs_made_for_them(lab, tmp_path, capsys):
     output = tmp_path / "report"
-    arguments = ["verify", *CLAIMS, "--seeds", "3", "--kernel", str(lab.kernel.path), "-o", str(output), "--json"]
+    arguments = ["study", *CLAIMS, "--seeds", "3", "--kernel", str(lab.kernel.path), "-o", str(output), "--json"]
     assert main(arguments) == 0
     printed = json.loads(capsys.readouterr().out)
     verdicts = {claim["name"]: claim for claim in printed["claims"]}
@@ -41,7 +41,7 @@ def test_claims_of_another_source_have_their_own_runs_and_report(lab, tmp_path, 
     claims = ["L5-writes-wait", "L6-reads-pass", "L7-no-crossing", "L9-small-above", "L10-large-below", "L22-fsck"]
     output = tmp_path / "report"
     place = ("--seeds", "3", "--kernel", str(lab.kernel.path), "-o", str(output), "--json")
-    assert main(["verify", "--source", "li", *claims, *place]) == 0
+    assert main(["study", "li", *claims, *place]) == 0
     verdicts = {claim["name"]: claim["verdict"] for claim in json.loads(capsys.readouterr().out)["claims"]}
     # Three seeds are too few for a claim that something never happens.
     others = {"L7-no-crossing": "not decided", "L22-fsck": "not testable"}
@@ -59,7 +59,7 @@ def test_a_case_that_cannot_run_makes_only_its_claims_untestable(lab, tmp_path, 
     monkeypatch.setattr("wblab.host.check.lacking", lacking)
     output = tmp_path / "report"
     options = ("--seeds", "3", "--kernel", str(lab.kernel.path), "-o", str(output), "--json")
-    assert main(["verify", "--source", "li", "L5-writes-wait", "L9-small-above", *options]) == 0
+    assert main(["study", "li", "L5-writes-wait", "L9-small-above", *options]) == 0
     printed = capsys.readouterr()
     found = {claim["name"]: claim for claim in json.loads(printed.out)["claims"]}
     assert {name: one["verdict"] for name, one in found.items()} == {
@@ -68,13 +68,13 @@ def test_a_case_that_cannot_run_makes_only_its_claims_untestable(lab, tmp_path, 
     }
     assert found["L5-writes-wait"]["why"].startswith("the case mirror cannot run here: the kernel ")
     assert "wblab: not testable: the case mirror cannot run here: " in printed.err
-    assert main(["verify", "--resume", str(output), "--kernel", str(lab.kernel.path)]) == 0
+    assert main(["study", "--resume", str(output), "--kernel", str(lab.kernel.path)]) == 0
 
 
 def test_claim_programs_run_in_the_guest_and_leave_their_output(lab, tmp_path, capsys):
     claims = ["c16-dirty", "c19-later", "c19-read", "c23-cancel", "c24-writes"]
     place = ("--seeds", "3", "--kernel", str(lab.kernel.path), "-o", str(tmp_path / "report"), "--json")
-    assert main(["verify", "--source", "chadd", *claims, *place]) == 0
+    assert main(["study", "chadd", *claims, *place]) == 0
     verdicts = {claim["name"]: claim["verdict"] for claim in json.loads(capsys.readouterr().out)["claims"]}
     assert verdicts == dict.fromkeys(claims, "reproduced")
     assert lab.left_behind() == []
@@ -83,7 +83,7 @@ def test_claim_programs_run_in_the_guest_and_leave_their_output(lab, tmp_path, c
 def test_the_slope_over_latencies_agrees_with_the_trace(lab, tmp_path, capsys):
     claims = ["S4-series-fsync-ext4", "S4-series-over-ext4", "S4-turns", "S12-twice"]
     place = ("--seeds", "3", "--kernel", str(lab.kernel.path), "-o", str(tmp_path / "report"), "--json")
-    assert main(["verify", "--source", "stephens", *claims, *place]) == 0
+    assert main(["study", "stephens", *claims, *place]) == 0
     found = {claim["name"]: claim for claim in json.loads(capsys.readouterr().out)["claims"]}
     verdicts = {name: claim["verdict"] for name, claim in found.items()}
     assert verdicts == dict.fromkeys(claims, "reproduced") | {"S12-twice": "not testable"}
@@ -96,7 +96,7 @@ def test_the_slope_over_latencies_agrees_with_the_trace(lab, tmp_path, capsys):
 def test_the_place_of_a_small_file_is_measured_on_another_filesystem(lab, tmp_path, capsys):
     claims = ["H1-far", "H2-far-then", "H3-xfs", "H14-special-end"]
     place = ("--seeds", "5", "--kernel", str(lab.kernel.path), "-o", str(tmp_path / "report"), "--json")
-    assert main(["verify", "--source", "chopper", *claims, *place]) == 0
+    assert main(["study", "chopper", *claims, *place]) == 0
     found = {claim["name"]: claim for claim in json.loads(capsys.readouterr().out)["claims"]}
     verdicts = [found[name]["verdict"] for name in claims]
     assert verdicts == ["not reproduced", "reproduced", "reproduced", "not reproduced"]

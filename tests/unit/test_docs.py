@@ -14,6 +14,7 @@ from wblab.cli import build_parser
 from wblab.commands.live import make_request
 from wblab.commands.load import required
 from wblab.commands.parser import filled
+from wblab.commands.renamed import renamed
 from wblab.core.errors import WblabError
 from wblab.core.loads import KINDS
 from wblab.lab.distributions import ALL
@@ -136,11 +137,15 @@ def test_commands_are_understood(command):
     if program == "./load.py":
         assert arguments[1] in KINDS
         return
+    assert renamed(arguments) == arguments or program != "wblab"
+    if arguments[:1] in (["--completion"], ["--reference"]):
+        return
     parsed = build_parser().parse_args(arguments if program == "wblab" else ["run", *arguments])
     settings = getattr(parsed, "settings", [])
     if not settings:
         return
-    for spec in [parsed.spec] if isinstance(parsed.spec, str) else parsed.spec or STANDARD:
+    specs = getattr(parsed, "spec", None) or getattr(parsed, "what", None)
+    for spec in [specs] if isinstance(specs, str) else specs or STANDARD:
         assert Path(spec).suffix or read_spec(SPECS.find(spec), settings)
 
 

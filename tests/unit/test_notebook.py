@@ -72,7 +72,7 @@ def test_what_is_named_comes_first(results, made, monkeypatch):
     assert notebook.run_of("layers").path == named
     assert [run.path.name for run in notebook.runs_of("layers")] == [named.name, named.name]
     assert notebook.groups_of("mitigation") == [str(named), named.name]
-    with pytest.raises(InputError, match="is no exploration: 'wblab explore writeback' makes one"):
+    with pytest.raises(InputError, match="is no exploration: 'wblab study writeback' makes one"):
         notebook.exploration_of("writeback")
     assert made == []
 

@@ -1,4 +1,4 @@
-"""Runs and studies that are made: as by `wblab run`, `wblab matrix` and `wblab explore`, or found where they exist."""
+"""Runs and studies that are made: as by `wblab run` and `wblab study`, or found where they exist."""
 
 import json
 import subprocess
@@ -76,7 +76,7 @@ def run(  # noqa: PLR0913 - each has a default
 def matrix(
     name: str, *, seeds: int | None = None, exp: "str | Path | None" = None, reuse: bool = False, **options: str
 ) -> "Study":
-    """Run every combination of a matrix's settings with several seeds, as `wblab matrix` does. Takes minutes.
+    """Run every combination of a matrix's settings with several seeds, as `wblab study` does. Takes minutes.
 
     Args:
         name: one of experiments/matrices/, or a TOML file.
@@ -88,11 +88,11 @@ def matrix(
     Raises WblabError if it fails; what was made is kept, and the error says how to resume it.
     """
     seeded = [] if seeds is None else [f"--seeds={seeds}"]
-    return _study(["matrix", name, *seeded], results(exp), options, reuse=reuse)
+    return _study(["study", name, *seeded], results(exp), options, reuse=reuse)
 
 
 def explore(design: str, *, exp: "str | Path | None" = None, reuse: bool = True, **options: str) -> "Exploration":
-    """Return an exploration, a study in which all settings vary together, as `wblab explore` makes it.
+    """Return an exploration, a study in which all settings vary together, as `wblab study` makes it.
 
     Args:
         design: one of experiments/explorations/, or a TOML file.
@@ -104,9 +104,9 @@ def explore(design: str, *, exp: "str | Path | None" = None, reuse: bool = True,
     """
     from wblab.api.several import Exploration
 
-    found = _study(["explore", design], results(exp), options, reuse=reuse)
+    found = _study(["study", design], results(exp), options, reuse=reuse)
     if not isinstance(found, Exploration):
-        raise InputError(f"{found.path} is no exploration: give a design of 'wblab explore'")
+        raise InputError(f"{found.path} is no exploration: give a design of 'wblab study'")
     return found
 
 

@@ -18,6 +18,7 @@ from wblab.commands.common import (
     results,
 )
 from wblab.core.errors import InputError
+from wblab.lab.designs import ADVISE
 from wblab.lab.extras import require
 from wblab.lab.printable import printable
 from wblab.machine.trust import distrust_new
@@ -139,7 +140,7 @@ def _change(arguments: argparse.Namespace) -> None:
         lines = undo() or ["no remedy is set: nothing to undo"]
         print(json.dumps({"undone": lines}, indent=2) if arguments.json else "\n".join(map(printable, lines)))
         return
-    advice = advice_in(Store.open(_study(arguments), "advise"))
+    advice = advice_in(Store.open(_study(arguments), ADVISE))
     candidate = advice.candidate(arguments.apply)
     check_remedy(candidate)
     undone, applied = apply(candidate, advice)
@@ -195,7 +196,7 @@ def _resumed(arguments: argparse.Namespace, resolve: "KernelResolver") -> "Plann
     for option in ("dir", "disk", "like"):
         if getattr(arguments, option):
             raise InputError(f"--{option}: --resume keeps the settings of the first call: leave --{option} out")
-    store = Store.open(_study(arguments), "advise")
+    store = Store.open(_study(arguments), ADVISE)
     advice_in(store)  # refuse a damaged study before anything runs
     if arguments.kernel and full_name(arguments.kernel) not in store.kernels:
         raise InputError(

@@ -58,7 +58,7 @@ def _print(directory: Path) -> None:
             f"To carry it: {carried}",
         ]
     except (WblabError, OSError):  # the verbs that read it say what it lacks
-        lines = [f"next: wblab pauses {directory}"]
+        lines = [f"next: wblab why --pauses {directory}"]
     for line in lines:
         print(printable(f"wblab: {line}"), file=sys.stderr)
 
@@ -77,7 +77,7 @@ def _lines(directory: Path) -> list[str]:
     if not captures(run) and not any((item.pauses_ns > DEFAULT_BOUND_NS).any() for item in run.loads):
         return [f"no pause over {duration(DEFAULT_BOUND_NS)}", f"next: wblab timeline {name}"]
     if isinstance(run.spec, LiveSpec) and not captures(run):
-        return [f"next: wblab pauses {name}; to know why, repeat it as root with --capture-pauses 300ms"]
+        return [f"next: wblab why --pauses {name}; to know why, repeat it as root with --capture-pauses 300ms"]
     found = _explained(run)
     answer = [sentence(groups(found)[0])] if found else []
     return [*answer, f"{'more' if answer else 'next'}: wblab why {name}"]

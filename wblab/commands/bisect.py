@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from wblab.commands.common import add_exp, add_jobs, add_json, add_removed, add_resume, add_settings, results, whole
 from wblab.core.errors import InputError, WblabError
+from wblab.lab.designs import BISECT
 from wblab.lab.printable import printable
 
 if TYPE_CHECKING:
@@ -67,7 +68,7 @@ def _bisect(arguments: argparse.Namespace) -> None:
         raise InputError(
             "--resume keeps GOOD, BAD, --metric and the commits' options of the first call: leave them out"
         )
-    store = open_store(named(arguments, "bisect")) if arguments.resume else None
+    store = open_store(named(arguments, BISECT)) if arguments.resume else None
     question = resumed(store, arguments.tree) if store else _question(arguments, walk)
     check_run(question.spec)
     check_range(question.tree, question.good, question.bad)

@@ -1,4 +1,4 @@
-"""wblab clean: remove results, unfinished kernel builds and what bisections keep."""
+"""wblab runs --clean: remove results, unfinished kernel builds and what bisections keep."""
 
 import argparse
 import json

@@ -7,7 +7,7 @@ import shlex
 import shutil
 import sys
 import textwrap
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn, TypeAlias
 
@@ -27,6 +27,13 @@ _MOST_JOBS = 1024
 _OF_COMMANDS = 4  # columns: a line indented this far is a command to copy
 _BEFORE_UNIT = re.compile(r"(?<=\d) (?=%|[mµn]?s\b|(?:[KMG]iB|bytes)\b)")
 _NO_BREAK = "\u00a0"
+_SPELLED = {
+    "settings": "--set",
+    "one": "--run",
+    "other": "OTHER",
+    "parts": "PART",
+    "output": "-o",
+}  # options by the names of values
 
 
 def add_run(parser: Parser, *, optional: bool = False, about: str = _RUN) -> None:
@@ -40,7 +47,7 @@ def add_exp(parser: Parser, what: str = "run directories are") -> None:
         "--exp",
         type=Path,
         metavar="DIR",
-        help=f"where {what} (default: $WBLAB_EXP, else exp/ in the checkout or in this directory)",
+        help=f"where {what} (default: $WBLAB_EXP or exp/)",
     )
 
 
@@ -57,7 +64,7 @@ def add_settings(parser: Parser) -> None:
         default=[],
         metavar="KEY=VALUE",
         dest="settings",
-        help="change a key of the spec, such as disk.write_bps=2M; repeatable",
+        help="a key of the spec: disk.write_bps=2M; repeatable",
     )
 
 
@@ -75,13 +82,13 @@ def add_seeds(parser: Parser, about: str, default: int | None = None) -> None:
 
 def add_jobs(parser: Parser) -> None:
     """Add --jobs, the number of runs at once."""
-    about = "runs at once on this machine (default: one for each processor)"
+    about = "runs at once (default: one for each processor)"
     parser.add_argument("--jobs", type=whole(1, _MOST_JOBS), metavar="N", help=about)
 
 
 def add_resume(parser: Parser) -> None:
     """Add --resume, the directory of a study to continue; see wblab.commands.many.named."""
-    about = "make the missing runs of an earlier one: its directory, the directory's name, or 'latest'"
+    about = "make the missing runs of this one, or of 'latest'"
     parser.add_argument("--resume", type=Path, metavar="DIR", help=about)
 
 
@@ -92,8 +99,7 @@ def add_workers(parser: argparse.ArgumentParser) -> None:
         action="append",
         default=[],
         metavar="SERIES|PATH",
-        help="the guests' kernel: a series (wblab kernel list) or a path (default: the spec's). If runs name kernels "
-        "themselves: a path that they may use; repeatable",
+        help="the guests' kernel (wblab kernel list), or a path; or a path that runs may use; repeatable",
     )
     add_where(parser)
 
@@ -108,9 +114,9 @@ def add_keep(parser: Parser) -> None:
     parser.add_argument(
         "--keep",
         choices=("traces", "digests", "failing"),
-        help="what is kept of each run: traces, its directory; digests, a row of figures with a digest, from which it "
-        "can be repeated; failing, a row, and the directories of those that fail (default: traces; of over 300 runs, "
-        "failing)",
+        metavar="KEPT",
+        help="of each run: traces; digests, a row that repeats it; or failing, and traces of those that fail (default: "
+        "traces; of over 300 runs, failing)",
     )
 
 
@@ -120,7 +126,7 @@ def add_shard(parser: Parser) -> None:
         "--shard",
         type=_shard,
         metavar="I/N",
-        help="make only part I of N of the runs, such as 3/64; wblab merge puts the parts together",
+        help="make part I of N of the runs; --merge joins the parts",
     )
 
 
@@ -140,9 +146,8 @@ def add_where(parser: argparse.ArgumentParser) -> None:
     where.add_argument(
         "--cluster",
         metavar="ADDRESS",
-        help="make the runs on the workers of a dask.distributed cluster; ADDRESS is its scheduler's. Anyone who can "
-        "connect to it can run code as you, here and on the workers: use tls:// with certificates (dask's "
-        "configuration, distributed.comm.tls), or tcp:// on a network that you trust",
+        help="make runs on a dask.distributed cluster. Who reaches its scheduler runs code as you: use tls://, or a "
+        "network that you trust",
     )
 
 
@@ -163,6 +168,25 @@ def add_output(parser: Parser, about: str, formats: Sequence[str]) -> None:
     parser.add_argument("-o", "--output", type=Path, metavar="FILE", help=about)
     said = "file format (default: by the file's suffix)" if len(formats) > 1 else f"file format (default: {formats[0]})"
     parser.add_argument("--format", choices=tuple(formats), help=said)
+
+
+def one_kernel(arguments: argparse.Namespace) -> str:
+    """Return the kernel of a repeatable --kernel where one may be given; empty for none. Raises InputError."""
+    if len(arguments.kernel) > 1:
+        raise InputError(f"--kernel {arguments.kernel[1]}: all runs of this have one kernel: give it once")
+    return str(arguments.kernel[0]) if arguments.kernel else ""
+
+
+def allow(arguments: argparse.Namespace, kind: str, options: "Mapping[str, Collection[str]]") -> None:
+    """Raise InputError for a given option that what a verb was given does not have.
+
+    options: those of each kind of subject, by the names of their values.
+    """
+    for option in sorted(set().union(*options.values()) - set(options[kind])):
+        if getattr(arguments, option) not in (None, False, [], ""):
+            goes = ", ".join(sorted(each for each, known in options.items() if option in known))
+            shown = _SPELLED.get(option, f"--{option.replace('_', '-')}")
+            raise InputError(f"{shown} is for {goes}, and this is {kind}: leave it out")
 
 
 class _Removed(argparse.Action):

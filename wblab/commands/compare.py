@@ -83,7 +83,7 @@ def _compare(arguments: argparse.Namespace) -> None:
     output = _output(arguments)
     for name in arguments.runs:
         if any((place / name / DESIGN).is_file() for place in (Path(), results(arguments))):
-            hint = "the rows of an exploration differ in many settings at once: wblab explore says which matter"
+            hint = "the rows of an exploration differ in many settings at once: wblab study says which matter"
             print(printable(f"wblab: {name}: {hint}"), file=sys.stderr)
     comparison = compare(
         *arguments.runs,

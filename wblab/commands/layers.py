@@ -1,4 +1,4 @@
-"""wblab layers: where the time of each write and each fsync goes."""
+"""wblab why --layers: where the time of each write and each fsync goes."""
 
 import argparse
 import json

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from wblab.kernels import KernelResolver
     from wblab.study.begin import Kernels
-    from wblab.study.plan import Design, Plan
+    from wblab.study.plan import Plan
     from wblab.study.run import Tally
     from wblab.study.store import Store
 
@@ -76,7 +76,7 @@ def begun(
             raise
 
 
-def named(arguments: argparse.Namespace, design: "Design") -> Path:
+def named(arguments: argparse.Namespace, design: str) -> Path:
     """Return the directory that --resume names: a path, a name among the results, or the design's latest study."""
     from wblab.analysis.runs.results import latest_study
 
@@ -109,7 +109,7 @@ def print_shard(store: "Store", failures: list[dict[str, Any]], again: str, *, a
         print(json.dumps(about | {"failures": failures}, indent=2))
     else:
         print(printable(str(store.path)))
-        print("wblab: when all parts are made, put them together: wblab merge DIR...", file=sys.stderr)
+        print("wblab: when all parts are made, put them together: wblab study --merge DIR...", file=sys.stderr)
     if failures:
         print_failures(store, failures)
         raise WblabError(f"{len(failures)} of {runs} runs failed: try again with {again} {store.path}")

@@ -2,6 +2,7 @@
 
 import argparse
 from collections.abc import Iterator, Sequence
+from functools import cached_property
 from importlib import import_module
 from typing import Any, NamedTuple, NoReturn
 
@@ -12,9 +13,10 @@ class Verb(NamedTuple):  # no dataclass: importing these would take a tenth of t
     """A verb and what it does in a few words. group: its heading in the command's help.
 
     extras: optional packages that it needs, see `wblab.lab.extras`. often: most who call the command want it.
+    forms: what it does instead with an option of that name, such as `wblab runs --clean`, and with options of its own.
 
-    The verb's module has the same name. Its `add_arguments(parser)` describes the verb and sets `run`, a function of
-    the parsed arguments.
+    module: of a verb or form; the default has its name. Its `add_arguments(parser)` describes the verb and sets `run`,
+    a function of the parsed arguments.
     """
 
     name: str
@@ -22,6 +24,8 @@ class Verb(NamedTuple):  # no dataclass: importing these would take a tenth of t
     group: str = ""
     extras: tuple[str, ...] = ()
     often: bool = False
+    forms: tuple[Any, ...] = ()
+    module: str = ""
 
 
 class Parser(argparse.ArgumentParser):
@@ -44,21 +48,46 @@ class Parser(argparse.ArgumentParser):
 class VerbParser(Parser):
     """The parser of a verb. The verb's module is loaded and adds its arguments at first use."""
 
-    def __init__(self, *, module: str, **options: Any) -> None:
+    def __init__(self, *, module: str, forms: Sequence[Verb] = (), **options: Any) -> None:
         super().__init__(**options)
         self._module = module
         self._within = False
+        self._package = module.rpartition(".")[0]
+        self._forms = {f"--{form.name}": form for form in forms}
 
     def fill(self) -> None:
         """Load the module and add its arguments. Later calls do nothing."""
         if self._module:
             module, self._module = import_module(self._module), ""
             module.add_arguments(self)
+            if self._forms:
+                group = self.add_argument_group("other forms, each with a --help of its own")
+                for option, form in self._forms.items():
+                    group.add_argument(option, action="store_true", help=form.help)
+            self.usage = self.usage or usage(self)
+
+    def form(self, option: str) -> "VerbParser":
+        """Return the parser of a form of the verb."""
+        form = self._forms[option]
+        made = VerbParser(prog=f"{self.prog} {option}", module=f"{self._package}.{form.module or form.name}")
+        if form.extras:
+            made.set_defaults(extras=form.extras)
+        return made
+
+    @cached_property
+    def forms(self) -> "list[VerbParser]":
+        """The parsers of all forms of the verb."""
+        return [self.form(option) for option in self._forms]
 
     def parse_known_args(self, args: Any = None, namespace: Any = None) -> tuple[Any, list[str]]:
         """Parse what follows the verb; options may stand anywhere. Raises InputError, also for unknown arguments."""
         if self._within:  # argparse calls it again in each of its two passes
             return super().parse_known_args(args, namespace)
+        given = list(args or ())
+        own = given[: given.index("--")] if "--" in given else given
+        if option := next((option for option in self._forms if option in own), None):
+            given.remove(option)
+            return self.form(option).parse_known_args(given, namespace)
         self.fill()
         self._within = True
         try:
@@ -84,7 +113,8 @@ def add_verbs(parser: argparse.ArgumentParser, verbs: Sequence[Verb], package: s
     """Add verbs to a parser. package: where their modules are. required: the parser does nothing without one."""
     parsers = parser.add_subparsers(metavar="VERB", required=required, parser_class=VerbParser, help=argparse.SUPPRESS)
     for verb in verbs:
-        made = parsers.add_parser(verb.name, help=verb.help, module=f"{package}.{verb.name}")
+        module = f"{package}.{verb.name}"
+        made = parsers.add_parser(verb.name, help=verb.help, module=module, forms=verb.forms)
         if verb.extras:
             made.set_defaults(extras=verb.extras)
     parser.usage = f"{parser.prog} [-h] VERB ..." if required else f"{parser.prog} [-h] [VERB] ..."
@@ -115,7 +145,7 @@ def filled(parser: argparse.ArgumentParser) -> argparse.ArgumentParser:
         parser.fill()
     for action in _verb_actions(parser):
         action.help = "a verb"
-    for below in verbs_of(parser):
+    for below in (*verbs_of(parser), *forms_of(parser)):
         filled(below)
     return parser
 
@@ -123,7 +153,7 @@ def filled(parser: argparse.ArgumentParser) -> argparse.ArgumentParser:
 def parsers(parser: argparse.ArgumentParser) -> Iterator[argparse.ArgumentParser]:
     """Yield a parser and all below it."""
     yield parser
-    for below in verbs_of(parser):
+    for below in (*verbs_of(parser), *forms_of(parser)):
         yield from parsers(below)
 
 
@@ -132,5 +162,34 @@ def verbs_of(parser: argparse.ArgumentParser) -> list[argparse.ArgumentParser]:
     return [below for action in _verb_actions(parser) for below in action.choices.values()]
 
 
+def forms_of(parser: argparse.ArgumentParser) -> "list[VerbParser]":
+    """Return the parsers of the other forms of a verb."""
+    return parser.forms if isinstance(parser, VerbParser) else []
+
+
 def _verb_actions(parser: argparse.ArgumentParser) -> "list[argparse._SubParsersAction[argparse.ArgumentParser]]":
     return [action for action in parser._actions if isinstance(action, argparse._SubParsersAction)]
+
+
+def usage(verb: argparse.ArgumentParser) -> str:
+    """Return the usage of a verb on one line: its options are listed below it."""
+    words = (_word(action) for action in shown(verb) if not action.option_strings)
+    return " ".join([verb.prog, "[options]", *words])
+
+
+def _word(action: argparse.Action) -> str:
+    name = shown_name(action)
+    return {"?": f"[{name}]", "*": f"[{name} ...]", "+": f"{name} ..."}.get(str(action.nargs), name)
+
+
+def shown(verb: argparse.ArgumentParser) -> list[argparse.Action]:
+    """Return the arguments of a verb that its help shows, but --help."""
+    hidden = argparse.SUPPRESS
+    return [action for action in verb._actions if action.help != hidden and "--help" not in action.option_strings]
+
+
+def shown_name(action: argparse.Action) -> str:
+    """Return the placeholder of an argument's value."""
+    if action.choices and not action.metavar:
+        return "{" + ",".join(map(str, action.choices)) + "}"
+    return str(action.metavar or (action.dest.upper() if action.option_strings else action.dest))

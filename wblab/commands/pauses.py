@@ -1,4 +1,4 @@
-"""wblab pauses: the pauses of every load."""
+"""wblab why --pauses: the pauses of every load."""
 
 import argparse
 import json
@@ -47,7 +47,7 @@ def _pauses(arguments: argparse.Namespace) -> None:
     from wblab.report.pausetext import below, headline, run_line, table
 
     if arguments.before and (arguments.json or arguments.causes):
-        raise InputError("--before cannot be combined with --json or --causes: call 'wblab pauses' once for each")
+        raise InputError("--before cannot be combined with --json or --causes: call 'wblab why --pauses' once for each")
     bound_ns = parse_time(arguments.bound)
     run = read_run(named_run(arguments))
     cache = traced(run, "the list of writers") if traces_dirtied_folios(run) else None

@@ -47,7 +47,7 @@ def _runs(arguments: argparse.Namespace) -> None:
     more = f"; these are the last {len(shown)}, --all lists all" if len(shown) < len(found) else ""
     print(f"{len(found)} runs and studies, {size(sum(entry.size for entry in found))}{more}")
     print("    wblab why RUN    # why its loads were stalled")
-    print("    wblab clean --help    # remove what you no longer need")
+    print("    wblab runs --clean --help    # remove what you no longer need")
 
 
 def table(found: "list[Entry]") -> Table:

@@ -1,4 +1,4 @@
-"""wblab site: a static site of runs, studies and the lab's own pages."""
+"""wblab pack --site: a static site of runs, studies and the lab's own pages."""
 
 import argparse
 import json

@@ -1,24 +1,28 @@
-"""wblab timeline: a picture or page of a run."""
+"""wblab timeline: a picture or page of a run, or a file for Perfetto's viewer."""
 
 import argparse
+import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from wblab.commands.common import add_exp, add_output, add_removed, add_run, format_of, named_run, traced
+from wblab.commands.common import add_bound, add_exp, add_output, add_run, format_of, named_run, traced
 from wblab.lab.printable import printable
 
 if TYPE_CHECKING:
     from wblab.analysis.runs.run import Run
     from wblab.analysis.runs.window import Window
 
-_FORMATS = ("png", "svg", "pdf", "html")
+_PERFETTO, _PERFETTO_FILE = "perfetto-trace", "trace.perfetto-trace"
+_FORMATS = ("png", "svg", "pdf", "html", _PERFETTO)
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Describe the verb and its options."""
     parser.description = (
         "Draw the timeline of a run: its loads, and the page cache below them. --from, --to and --around draw a "
-        "close-up. As HTML it is a page that you can zoom, with explanations where you point."
+        "close-up. As HTML it is a page that you can zoom, with explanations where you point. As perfetto-trace it is "
+        "a file for Perfetto's viewer, https://ui.perfetto.dev, of the whole run: the page cache and the throttling as "
+        "counters and slices, all other events as instants, at most 200,000."
     )
     add_run(parser)
     add_exp(parser)
@@ -29,7 +33,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--around", metavar="LOAD", help="the longest pause of this load, or 'longest': of any innocent load"
     )
     parser.add_argument("--no-causes", action="store_true", help="do not colour pauses by cause (wblab why)")
-    add_removed(parser, "--html", "--format html")
+    add_bound(parser)
     parser.set_defaults(run=_timeline)
 
 
@@ -41,6 +45,9 @@ def _timeline(arguments: argparse.Namespace) -> None:
     chosen = format_of(arguments, _FORMATS)
     run = read_run(named_run(arguments))
     window = _window(arguments, run)
+    if chosen == _PERFETTO:
+        _write_perfetto(arguments, run, window)
+        return
     output: Path = arguments.output or run.path / f"{_name(run, window)}.{chosen}"
     cache = traced(run, "the timeline", window)
     causes = explain_all(run, cache) if cache and not arguments.no_causes else []
@@ -54,6 +61,31 @@ def _timeline(arguments: argparse.Namespace) -> None:
         from wblab.plot.save import save
 
         save(picture(shown), run.name, output)
+    print(printable(str(output)))
+
+
+def _write_perfetto(arguments: argparse.Namespace, run: "Run", window: "Window | None") -> None:
+    """Write a run for Perfetto's viewer. Raises InputError for a close-up."""
+    from wblab.analysis.runs.perfetto import MOST_EVENTS, chosen_events, export
+    from wblab.core.errors import InputError, WblabError
+    from wblab.core.units import parse_time
+    from wblab.lab.held import replace_file
+
+    if window is not None:
+        raise InputError("--format perfetto-trace: the viewer zooms itself: leave --from, --to and --around out")
+    cache = traced(run, "the export")
+    output: Path = arguments.output or run.path / _PERFETTO_FILE
+    try:
+        with replace_file(output) as file:  # no viewer opens half of it
+            file.write(export(run, cache, parse_time(arguments.bound)))
+    except OSError as error:
+        raise WblabError(f"cannot write {output}: {error.strerror}") from None
+    if cache is not None and (left_out := chosen_events(cache)[1]):
+        named = ", ".join(f"{name} ({count:,})" for name, count in left_out.items())
+        said = f"wblab: left out, because such a file holds at most {MOST_EVENTS:,} such events: {named}"
+        print(printable(said), file=sys.stderr)
+    if run.failure:
+        print(f"wblab: this run did not succeed: {run.failure}", file=sys.stderr)
     print(printable(str(output)))
 
 

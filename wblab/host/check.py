@@ -80,7 +80,7 @@ def check_run(spec: Spec, host: Host = _HERE) -> None:
 def check_kernel(spec: Spec, kernel: Kernel, host: Host = _HERE) -> None:
     """Raise InputError for a kernel that lacks what the run needs: patches, options, parameters."""
     if isinstance(kernel, HereKernel):
-        raise InputError(f"{spec.kernel.name} is this machine itself: only wblab witness --on runs loads on it")
+        raise InputError(f"{spec.kernel.name} is this machine itself: only wblab study --on runs loads on it")
     if isinstance(kernel, StockKernel):
         check_translation(spec)
         _check_programs([EMULATOR], host)

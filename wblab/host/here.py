@@ -22,7 +22,7 @@ def check(spec: Spec, kernel: HereKernel) -> None:
     check_spec(spec)
     check_keys(spec)
     if spec.clock.mode != "real" or spec.trace.events:  # this machine has no virtual time, and nothing is traced on it
-        raise InputError(f"{spec.kernel.name}: only wblab witness --on runs a spec on this machine itself")
+        raise InputError(f"{spec.kernel.name}: only wblab study --on runs a spec on this machine itself")
     check_disks(spec, kernel)
     if kernel.limits and os.geteuid():
         raise InputError(f"{WITH_LIMITS} sets this machine's dirty limits: run it as root, or write live: instead")

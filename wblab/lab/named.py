@@ -56,8 +56,8 @@ class Named:
 
 
 SPECS = Named("spec", "an experiment", places.PRESETS, "wblab run", EXPERIMENT, "a run directory")
-MATRICES = Named("matrix", "a matrix", places.MATRICES, "wblab matrix")
-DESIGNS = Named("design", "a design", places.EXPLORATIONS, "wblab explore")
+MATRICES = Named("matrix", "a matrix", places.MATRICES, "wblab study")
+DESIGNS = Named("design", "a design", places.EXPLORATIONS, "wblab study")
 DISKS = Named("disk", "a disk", places.DISKS, "wblab run --disk")
 
 

@@ -95,7 +95,7 @@ def _recorded(path: Path) -> dict[str, Any]:
     """Return the spec in an experiment.json; its numbers are in the fields' own units."""
     record = RUN.read(path)
     if record["kind"] == LIVE:
-        raise InputError("a live run cannot be repeated in a guest: 'wblab twin' makes a similar run there")
+        raise InputError("a live run cannot be repeated in a guest: 'wblab study' makes a similar run there")
     if not isinstance(spec := record.get("spec"), dict):
         raise InputError(f"{path} is damaged: its spec is no table")
     return spec

@@ -141,7 +141,7 @@ class Folder:
         """Return the answers so far. Raises InputError for a file that is no TOML, or has an unknown name."""
         path = self.of(lesson) / ANSWER
         if not os.path.lexists(path) and os.access(self.of(lesson), os.X_OK, effective_ids=True):
-            raise InputError(f"{path} is missing: wblab lesson reset {lesson.name} writes it anew")
+            raise InputError(f"{path} is missing: wblab lesson start --anew {lesson.name} writes it anew")
         given = self._toml(lesson, ANSWER)
         if unknown := given.keys() - lesson.question.keys():
             raise InputError(f"{path}: no question {min(unknown)!r} in this lesson")

@@ -165,7 +165,7 @@ def find(text: str, among: Sequence[Lesson]) -> Lesson:
         if text in (lesson.name, lesson.name[:2], lesson.name[:2].lstrip("0")):
             return lesson
     names = [lesson.name for lesson in among]
-    raise InputError(f"no lesson {text!r}{nearest(text, names)}: wblab lesson list names them")
+    raise InputError(f"no lesson {text!r}{nearest(text, names)}: wblab lesson start --list names them")
 
 
 def read_lesson(folder: Path) -> Lesson:

@@ -124,7 +124,7 @@ def _read(
 def _look(words: list[str], of: str) -> Look | None:
     """Return what a command looks at, if it is one that looks."""
     match words:
-        case ["wblab", "pauses", *_]:
+        case ["wblab", "why", "--pauses", *_]:
             look = Look("pauses", of)
         case ["wblab", "why", *options]:
             look = Look("why", of, evidence="--evidence" in options, load=_after("--load", options))
@@ -133,7 +133,7 @@ def _look(words: list[str], of: str) -> Look | None:
         case ["wblab", "compare", *options]:
             load, metric, by = (_after(f"--{name}", options) for name in ("load", "metric", "by"))
             look = Look("compare", load=load, metric=metric, by=by)
-        case ["ls", "-d", _, "|", "xargs", "-n", "1", "wblab", "pauses", "|", "grep", word, *_]:
+        case ["ls", "-d", _, "|", "xargs", "-n", "1", "wblab", "why", "--pauses", "|", "grep", word, *_]:
             look = Look("seeds", load=word.removeprefix("^").partition(" ")[0])
         case ["grep", "-h", word, file, *_] | ["grep", word, file, *_] if Path(file).name == CONSOLE:
             look = Look("printed", of, words=word)

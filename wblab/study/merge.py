@@ -7,6 +7,7 @@ from pathlib import Path
 
 from wblab.core.errors import InputError, WblabError
 from wblab.core.files import read_bytes
+from wblab.lab.designs import DESIGNS
 from wblab.lab.formats import DESIGN, TRIED
 from wblab.lab.progress import Report, silent
 from wblab.study.cells import Cell, run_name
@@ -17,7 +18,6 @@ from wblab.study.store import Store, pack
 
 _BESIDE = (DESIGN, TRIED)  # files that a design has beside study.json
 _MOST_BESIDE_BYTES = 256 << 20
-DESIGNS = ("matrix", "explore", "trial", "verify")
 
 
 @dataclass(frozen=True)
@@ -66,8 +66,8 @@ def _common(parts: Sequence[Store]) -> tuple[Plan, dict[str, bytes]]:
     """Return the plan that all parts share, and the files beside it. Raises InputError if they share none."""
     first = parts[0]
     plan = replace(first.plan, shard=None)
-    if plan.design not in DESIGNS:
-        raise InputError(f"{first.path}: a study of wblab {plan.design} has no parts")
+    if not DESIGNS[plan.design].parts:
+        raise InputError(f"{first.path}: a {DESIGNS[plan.design].noun} has no parts")
     for other in parts[1:]:
         if what := _unequal(plan, replace(other.plan, shard=None)):
             raise InputError(f"{other.path} is no part of the same study as {first.path}: they differ in {what}")

@@ -7,13 +7,10 @@ from typing import Any, Literal
 from wblab.core.check import check_name, check_spec
 from wblab.core.errors import InputError
 from wblab.core.tables import from_table
+from wblab.lab.designs import DESIGNS, MATRIX
 from wblab.study.cells import Cell, Label, run_name
 from wblab.study.shard import Shard
 
-# The verb that makes such a study, and resumes it.
-Design = Literal[
-    "matrix", "explore", "trial", "advise", "verify", "twin", "bisect", "prove", "ab", "witness", "finding", "audit"
-]
 MAX_RUNS = 100_000
 CONTROL_BOUND_NS = 50_000_000
 REPEATS = 2
@@ -38,7 +35,7 @@ class Plan:
     control_bound_ns: int = CONTROL_BOUND_NS
     repeats: int = REPEATS
     metrics: tuple[Further, ...] = ()
-    design: Design = "matrix"
+    design: str = MATRIX
     about: Mapping[str, Any] = field(default_factory=dict)
     keep: Keep = "traces"
     shard: Shard | None = None
@@ -79,7 +76,8 @@ class Plan:
             _check_cells(cells, len(head.seeds))
             numbers = (head.control_bound_ns, head.repeats)
             shard = from_table(Shard, value["shard"], "shard") if "shard" in value else None
-            design: Design = value["design"]
+            if (design := value["design"]) not in DESIGNS:
+                raise ValueError(f"the design {design!r} is not known")
             return cls(head.name, head.seeds, cells, *numbers, head.metrics, design, about, head.keep, shard)
         except (KeyError, TypeError, ValueError) as error:
             raise InputError(f"no study of the lab ({type(error).__name__}: {error})") from None

@@ -3,7 +3,7 @@
     rows/0000.parquet   a row for each run; a full part is never written again
     rows/journal.jsonl  runs that are in no part yet, a line each, written as they end: a killed study loses none
 
-Any run can be made anew from its row (wblab rerun), and is the same to the bit.
+Any run can be made anew from its row (wblab repeat), and is the same to the bit.
 """
 
 import json

@@ -32,6 +32,7 @@ from typing import TYPE_CHECKING, Any
 
 from wblab.core.errors import InputError, WblabError
 from wblab.core.tables import to_table
+from wblab.lab.designs import DESIGNS
 from wblab.lab.formats import (
     ADVICE_FILE,
     CELLS,
@@ -57,7 +58,7 @@ from wblab.lab.results import STAGED
 from wblab.machine.staged import staged
 from wblab.study.cellfile import is_same_file, read_cells, write_cells
 from wblab.study.cells import Cell, run_name
-from wblab.study.plan import Design, Plan
+from wblab.study.plan import Plan
 from wblab.study.rowfile import row_of
 from wblab.study.rows import Rows
 from wblab.study.table import Part, results_table, run_rows
@@ -117,7 +118,7 @@ class Store:
         return cls(path, plan, kernels)
 
     @classmethod
-    def open(cls, path: Path, design: Design | None = None) -> "Store":
+    def open(cls, path: Path, design: str | None = None) -> "Store":
         """Open the store in a directory. design: the required one. Raises InputError if there is none."""
         value = _content(path)
         try:
@@ -126,7 +127,10 @@ class Store:
         except InputError as error:
             raise InputError(f"{path / STUDY_FILE}: {error}") from None
         if design and plan.design != design:
-            raise InputError(f"{path} was made by wblab {plan.design}: wblab {plan.design} --resume {path}")
+            known = DESIGNS[plan.design]
+            raise InputError(
+                f"{path} is another study, of {known.noun}" + (f": {known.again} {path}" if known.again else "")
+            )
         return store
 
     @classmethod

@@ -15,7 +15,7 @@ from wblab.lab.progress import Report, silent
 def run_anywhere(request: Request, results: Path, *, report: Report = silent, **options: Any) -> Finished:
     """Run a request; `options` are those of run_experiment. Raises RunFailedError, InputError."""
     if isinstance(request.kernel, HereKernel):
-        raise InputError(f"{request.spec.kernel.name}: only wblab witness --on runs a spec on this machine")
+        raise InputError(f"{request.spec.kernel.name}: only wblab study --on runs a spec on this machine")
     if not isinstance(request.kernel, StockKernel):
         return run_experiment(request, results, report=report, **options)
     from wblab.substrates.qemu.run import run_stock

@@ -88,7 +88,7 @@ def test_a_bundle_is_opened_as_what_it_holds(tmp_path, monkeypatch):
 def test_a_study_of_the_name_is_taken_and_else_made(study):
     place = study.path.parent
     assert wblab.matrix("m", exp=place, reuse=True).path == study.path
-    with pytest.raises(WblabError, match=r"wblab matrix nothing failed: no matrix 'nothing'"):
+    with pytest.raises(WblabError, match=r"wblab study nothing failed: no matrix 'nothing'"):
         making.matrix("nothing", exp=place, reuse=True)
     with pytest.raises(wblab.InputError, match=r"m is no exploration: give a design"):
         wblab.explore("m", exp=place)

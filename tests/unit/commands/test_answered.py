@@ -38,7 +38,7 @@ def test_a_run_without_pauses_and_one_that_nothing_explains(tmp_path, capsys):
     print_answer(write_run(tmp_path / "quiet", {"mw1": [0, 100 * MS, 200 * MS]}))
     assert "wblab: no pause over 300 ms\n" in capsys.readouterr().err
     print_answer(write_run(tmp_path / "untraced", {"mw1": [0, 100 * MS, 1700 * MS]}))
-    assert capsys.readouterr().err == f"wblab: next: wblab pauses {tmp_path}/untraced\n"
+    assert capsys.readouterr().err == f"wblab: next: wblab why --pauses {tmp_path}/untraced\n"
     live_run(tmp_path / "live")
     for file in (tmp_path / "live").glob("trace.pause-*"):
         file.unlink()

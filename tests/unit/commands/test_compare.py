@@ -90,7 +90,7 @@ def test_for_an_exploration_the_other_verb_is_named(compare, tmp_path):
         assert code == 0
         assert errors == (
             f"wblab: {words[0]}: the rows of an exploration differ in many settings at once: "
-            "wblab explore says which matter\n"
+            "wblab study says which matter\n"
         )
 
 
@@ -106,7 +106,7 @@ def test_failed_runs_are_skipped_with_a_note(compare, runs, tmp_path):
     assert "- failed runs, left out: _late, _early" in output
     assert compare(*runs[-2:])[::2] == (
         2,
-        "wblab: none of these runs succeeded: 'wblab pauses RUN' shows why a run failed\n",
+        "wblab: none of these runs succeeded: 'wblab why --pauses RUN' shows why a run failed\n",
     )
 
 

@@ -24,7 +24,7 @@ def test_a_finding_is_shown_as_text_and_as_json(name, capsys):
     said = json.loads(capsys.readouterr().out)
     assert all(one["text"] in shown for one in said["statements"])
     assert said["statements"]
-    assert f"wblab finding run {name}" in shown
+    assert f"wblab study {name}" in shown
 
 
 def test_what_was_confirmed_outside_is_shown_with_the_finding(capsys):
@@ -36,23 +36,23 @@ def test_what_was_confirmed_outside_is_shown_with_the_finding(capsys):
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
-        (["show", "low-limits"], "no finding 'low-limits'"),
-        (["run", "flusher"], "no finding 'flusher'"),
-        (["run", "low-limits-beside-a-slow-disk", "--seeds", "0"], "argument --seeds"),
-        (["run", "low-limits-beside-a-slow-disk", "--resume", "none"], "none"),
-        (["run", "low-limits-beside-a-slow-disk"], "wblab kernel build"),  # none is built in an empty cache
-        (["run", "low-limits-beside-a-slow-disk", "--only", "jbod"], "give it with --update"),
-        (["run", "low-limits-beside-a-slow-disk", "--update", "--only", "jbod"], "no figure of low-limits"),
-        (["export", "none", "out"], "no finding 'none'"),
-        (["export", "low-limits-beside-a-slow-disk", "full"], "'full' is not empty: name a new directory"),
-        (["export", "low-limits-beside-a-slow-disk", "full/file/below"], "cannot make the directory"),
-        (["exprot"], "no verb 'exprot' (did you mean 'export'?)"),
+        (["finding", "show", "low-limits"], "no finding 'low-limits'"),
+        (["study", "flusher"], "nothing to study is called 'flusher'"),
+        (["study", "low-limits-beside-a-slow-disk", "--seeds", "0"], "argument --seeds"),
+        (["study", "--resume", "none"], "none"),
+        (["study", "low-limits-beside-a-slow-disk"], "wblab kernel build"),  # none is built in an empty cache
+        (["study", "low-limits-beside-a-slow-disk", "jbod"], "a part is for --update"),
+        (["study", "low-limits-beside-a-slow-disk", "jbod", "--update"], "jbod: no figure of low-limits"),
+        (["finding", "export", "none", "out"], "no finding 'none'"),
+        (["finding", "export", "low-limits-beside-a-slow-disk", "full"], "'full' is not empty: name a new directory"),
+        (["finding", "export", "low-limits-beside-a-slow-disk", "full/file/below"], "cannot make the directory"),
+        (["finding", "exprot"], "no verb 'exprot' (did you mean 'export'?)"),
     ],
 )
 def test_a_mistake_is_one_line(arguments, said, nothing_boots, capsys):
     (nothing_boots / "full").mkdir()
     (nothing_boots / "full" / "file").touch()
-    assert main(["finding", *arguments]) == 2
+    assert main(arguments) == 2
     printed = capsys.readouterr()
     assert not printed.out
     (line,) = printed.err.splitlines()

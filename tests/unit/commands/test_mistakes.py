@@ -15,11 +15,10 @@ from wblab.lab import progress
     [
         ("rum", "wblab: no verb 'rum' (did you mean 'run'?): see wblab --help"),
         ("kernel bild", "wblab: no verb 'bild' (did you mean 'build'?): see wblab kernel --help"),
-        ("run mitigation", "wblab: no spec 'mitigation': it is a matrix: wblab matrix mitigation"),
-        ("run writeback", "wblab: no spec 'writeback': it is a design: wblab explore writeback"),
+        ("run mitigation", "wblab: no spec 'mitigation': it is a matrix: wblab study mitigation"),
+        ("run writeback", "wblab: no spec 'writeback': it is a design: wblab study writeback"),
         ("run hdd", "wblab: no spec 'hdd': it is a disk: wblab run --disk hdd"),
-        ("matrix base", "wblab: no matrix 'base': it is an experiment: wblab run base"),
-        ("matrix comit", "wblab: no matrix 'comit' (did you mean 'commit'?): give a TOML file or one of "),
+        ("study comit", "wblab: nothing to study is called 'comit' (did you mean 'commit'?): see wblab study --list"),
     ],
 )
 def test_a_mistake_gets_a_suggestion(command, said, capsys):

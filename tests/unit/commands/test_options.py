@@ -9,15 +9,10 @@ PARSERS = {parser.prog.removeprefix("wblab").strip(): parser for parser in parse
 
 # Verbs that make a study of many runs; for each, the shared options that it lacks, with the reasons.
 STUDIES = {
-    "matrix": {},
-    "explore": {},
-    "trial": {},
-    "verify": {},
-    "twin": {},
+    "study": {},
+    "study --kernels": {"--kernel": "the kernels are what is compared"},
     "advise": {},
     "bisect": {"--kernel": "the commits are the kernels"},
-    "ab": {},
-    "atlas": {"--resume": "calling it again goes on"},
 }
 SHARED = ("--resume", "--seeds", "--jobs", "--kernel", "--exp", "--json")
 # The names of the options' values in the help.
@@ -25,7 +20,7 @@ METAVARS = {
     "--resume": {"DIR"},
     "--seeds": {"N"},
     "--jobs": {"N"},
-    "--kernel": {"SERIES|PATH", "SERIES"},  # an atlas has one directory for each series
+    "--kernel": {"SERIES|PATH"},
     "--exp": {"DIR"},
     "--json": {None},
     "--output": {"DIR", "FILE"},

@@ -4,16 +4,15 @@ import fcntl
 import json
 import os
 import time
-from typing import get_args
 
 import pytest
 from support.runs import MS, S, write_run_of
 
 from wblab.analysis.runs.results import latest_study
 from wblab.cli import main
+from wblab.lab.designs import DESIGNS
 from wblab.lab.named import SPECS
 from wblab.lab.specfile import read_spec
-from wblab.study.plan import Design
 
 
 @pytest.fixture
@@ -57,24 +56,24 @@ def test_the_table_ends_with_the_number_of_runs(place, capsys):
 
 
 def test_nothing_is_removed_by_default(place, capsys):
-    assert main(["clean", "--failed", "--exp", str(place)]) == 0
+    assert main(["runs", "--clean", "--failed", "--exp", str(place)]) == 0
     assert "_second_base" in capsys.readouterr().out
     assert (place / "_second_base").is_dir()
-    assert main(["clean", "--failed", "--yes", "--exp", str(place)]) == 0
+    assert main(["runs", "--clean", "--failed", "--yes", "--exp", str(place)]) == 0
     assert sorted(item.name for item in place.iterdir()) == ["first_base", "mine", "study"]
 
 
 def test_entries_are_removed_by_name_or_age(place):
-    assert main(["clean", "--older", "1d", "--yes", "--exp", str(place)]) == 0
+    assert main(["runs", "--clean", "--older", "1d", "--yes", "--exp", str(place)]) == 0
     assert not (place / "first_base").exists()
-    assert main(["clean", "study", "--yes", "--exp", str(place)]) == 0
+    assert main(["runs", "--clean", "study", "--yes", "--exp", str(place)]) == 0
     assert sorted(item.name for item in place.iterdir()) == ["_second_base", "mine"]
 
 
 @pytest.mark.parametrize("name", ["mine", "..", "no-such", "link"])
 def test_foreign_files_are_never_removed(place, capsys, name):
     (place / "link").symlink_to(place / "first_base")
-    assert main(["clean", name, "--yes", "--exp", str(place)]) == 2
+    assert main(["runs", "--clean", name, "--yes", "--exp", str(place)]) == 2
     assert "no run or study" in capsys.readouterr().err
     assert (place / "mine/notes.txt").exists()
     assert (place / "first_base/experiment.json").exists()
@@ -83,7 +82,7 @@ def test_foreign_files_are_never_removed(place, capsys, name):
 def test_a_study_in_use_is_kept(place, capsys):
     descriptor = os.open(place / "study", os.O_RDONLY)
     fcntl.flock(descriptor, fcntl.LOCK_EX)
-    assert main(["clean", "study", "--yes", "--exp", str(place)]) == 2
+    assert main(["runs", "--clean", "study", "--yes", "--exp", str(place)]) == 2
     assert "is in use" in capsys.readouterr().err
     os.close(descriptor)
     assert (place / "study").is_dir()
@@ -92,11 +91,11 @@ def test_a_study_in_use_is_kept(place, capsys):
 def test_an_unfinished_run_of_today_is_kept(place, capsys):
     record = json.loads((place / "_second_base/experiment.json").read_text()) | {"outcome": "unfinished"}
     (place / "_second_base/experiment.json").write_text(json.dumps(record))
-    assert main(["clean", "--failed", "--yes", "--exp", str(place)]) == 0
+    assert main(["runs", "--clean", "--failed", "--yes", "--exp", str(place)]) == 0
     assert (place / "_second_base").is_dir()
     long_ago = time.time() - 2 * 86400
     os.utime(place / "_second_base/experiment.json", (long_ago, long_ago))
-    assert main(["clean", "--failed", "--yes", "--exp", str(place)]) == 0
+    assert main(["runs", "--clean", "--failed", "--yes", "--exp", str(place)]) == 0
     assert not (place / "_second_base").exists()
 
 
@@ -108,17 +107,17 @@ def test_running_builds_are_kept(tmp_path, monkeypatch, capsys):
         (builds / f"{name}.work.lock").touch()
     descriptor = os.open(builds / "a.work.lock", os.O_RDONLY)
     fcntl.flock(descriptor, fcntl.LOCK_EX)
-    assert main(["clean", "--builds", "--yes"]) == 0
+    assert main(["runs", "--clean", "--builds", "--yes"]) == 0
     os.close(descriptor)
     assert sorted(item.name for item in builds.glob("*.work")) == ["a.work"]
 
 
 @pytest.mark.parametrize("options", [[], ["--older", "soon"]])
 def test_removal_needs_a_selection(options, capsys):
-    assert main(["clean", *options]) == 2
+    assert main(["runs", "--clean", *options]) == 2
 
 
-@pytest.mark.parametrize("design", get_args(Design))
+@pytest.mark.parametrize("design", DESIGNS)
 def test_the_latest_study_of_each_design_is_found(place, design):
     (place / "later").mkdir()
     (place / "later/study.json").write_text(f'{{"format": 1, "kind": "study", "design": "{design}"}}')
@@ -126,5 +125,5 @@ def test_the_latest_study_of_each_design_is_found(place, design):
 
 
 def test_latest_warns_about_a_newer_failed_run(place, capsys):
-    main(["pauses", "latest", "--exp", str(place)])
+    main(["why", "--pauses", "latest", "--exp", str(place)])
     assert "the latest run that succeeded; _second_base after it failed" in capsys.readouterr().err

@@ -59,7 +59,7 @@ def test_the_suffix_decides_the_format(timeline, tmp_path, suffix):
         (["--from", "soon"], "'soon' is not understood"),
         (["-o", "x.gif"], "must end in .png, .svg, .pdf"),
         (["--format", "html", "-o", "x.png"], "does not end in .html"),
-        (["--html"], "--html was removed: write --format html"),
+        (["--format", "perfetto-trace", "--around", "longest"], "the viewer zooms itself"),
     ],
 )
 def test_invalid_requests_are_refused_in_one_line(timeline, arguments, message):

@@ -1,4 +1,4 @@
-"""Bad input of wblab witness: one line, exit code 2, and nothing is booted."""
+"""Bad input of wblab study: one line, exit code 2, and nothing is booted."""
 
 import json
 import os
@@ -17,12 +17,12 @@ def place(nothing_boots):
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
-        ([], "give either a spec, or --resume DIR: see wblab witness --help"),
-        (["base", "--resume", "x"], "give either a spec, or --resume DIR"),
+        ([], "give what to study: wblab study --list names what there is; or --resume DIR"),
+        (["base", "--resume", "x"], "--resume keeps the plan of the first call: leave WHAT out"),
         (["bsae"], "no spec 'bsae' (did you mean 'base'?)"),
-        (["openat-ext4", "--set", "seed=2"], "--set: openat-ext4 has its own specs"),
+        (["openat-ext4", "--set", "seed=2"], "--set: a finding and a claim have specs of their own"),
         (["openat-ext4", "--on", "7.2/real"], "--on 7.2/real: claims are checked in virtual time"),
-        (["flusher-at-the-limit", "--set", "seed=2"], "--set: flusher-at-the-limit has its own specs"),
+        (["flusher-at-the-limit", "--set", "seed=2"], "--set: a finding and a claim have specs of their own"),
         (["ext4-group-lookup"], "no study outside of User Mode Linux is listed for the finding ext4-group-lookup"),
         (["base", "--on", "stock:7.2@0"], "no stock kernel 'stock:7.2@0': write stock:7.2"),
         (["base", "--on", "stock:7.2@many"], "no stock kernel 'stock:7.2@many': write stock:7.2"),
@@ -30,7 +30,10 @@ def place(nothing_boots):
         (["base", "--on", ""], "--on '': name a kernel"),
         (["base", "--on", "stock:7.2", "--on", "stock:7.2"], "--on: a kernel is given twice"),
         (["base", "--on", "stock:7.2", "--on", "stock:7.2@1"], "--on: a kernel is given twice"),
-        (["base", "--on", "stock:9.9"], "the kernel stock:9.9 is not here yet: take it with 'wblab kernel stock 9.9'"),
+        (
+            ["base", "--on", "stock:9.9"],
+            "the kernel stock:9.9 is not here yet: take it with 'wblab kernel build --",
+        ),
         (["base", "--on", "9.9"], "no kernel '9.9'"),
         (["base", "--on", "7.2+smp@4", "--on", "7.2+smp@4"], "--on: a kernel is given twice"),
         (
@@ -57,7 +60,8 @@ def place(nothing_boots):
     ],
 )
 def test_bad_input_is_refused_on_one_line(place, capsys, arguments, said):
-    assert main(["witness", *arguments, "--exp", str(place)]) == 2
+    everywhere = [] if "--on" in arguments or "--resume" in arguments else ["--on", "all"]
+    assert main(["study", *arguments, *everywhere, "--exp", str(place)]) == 2
     error = capsys.readouterr().err
     assert error.startswith(f"wblab: {said}")
     assert error.count("\n") == 1
@@ -66,13 +70,13 @@ def test_bad_input_is_refused_on_one_line(place, capsys, arguments, said):
 
 def test_the_latest_is_looked_for(place, capsys):
     place.mkdir()
-    assert main(["witness", "--resume", "latest", "--exp", str(place)]) == 2
-    assert capsys.readouterr().err == f"wblab: no witness in {place}: 'wblab runs' lists what is there\n"
+    assert main(["study", "--resume", "latest", "--exp", str(place)]) == 2
+    assert capsys.readouterr().err == f"wblab: no study in {place}: 'wblab runs' lists what is there\n"
 
 
 def test_the_study_of_another_verb_is_not_resumed(place, capsys):
     study = place / "study"
     study.mkdir(parents=True)
-    (study / "study.json").write_text(json.dumps({"format": 1, "kind": "study", "design": "matrix"}))
-    assert main(["witness", "--resume", "study", "--exp", str(place)]) == 2
+    (study / "study.json").write_text(json.dumps({"format": 1, "kind": "study", "design": "bisect"}))
+    assert main(["study", "--resume", "study", "--exp", str(place)]) == 2
     assert capsys.readouterr().err.count("\n") == 1

@@ -32,7 +32,7 @@ def test_numbers_stay_with_their_units(capsys, terminal):
 
 def test_commands_and_empty_lines_stay_whole(capsys, terminal):
     terminal(20)
-    command = "    wblab explore writeback --evidence    # everything"
+    command = "    wblab study writeback --evidence    # everything"
     print_wrapped([command, ""])
     assert capsys.readouterr().out == f"{command}\n\n"
 

@@ -115,9 +115,9 @@ def test_without_room_it_is_refused_and_says_how_much_is_missing(tmp_path, monke
 
 def test_only_a_witness_runs_there(tmp_path):
     name = f"live:{tmp_path}"
-    with pytest.raises(InputError, match="only wblab witness --on"):
+    with pytest.raises(InputError, match="only wblab study --on"):
         here.check(read_spec(SPECS.find("base"), []).on(name), find(name))
-    with pytest.raises(InputError, match="only wblab witness --on"):
+    with pytest.raises(InputError, match="only wblab study --on"):
         check_kernel(spec(), find(name))
 
 

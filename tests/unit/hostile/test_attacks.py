@@ -40,8 +40,8 @@ def change(run, file="experiment.json", **values):
     [
         (["timeline"], "timeline.png"),
         (["timeline", "--format", "html"], "timeline.html"),
-        (["export"], "trace.perfetto-trace"),
-        (["export"], ".trace.perfetto-trace.partial"),
+        (["timeline", "--format", "perfetto-trace"], "trace.perfetto-trace"),
+        (["timeline", "--format", "perfetto-trace"], ".trace.perfetto-trace.partial"),
     ],
 )
 def test_nothing_is_written_through_a_link(run, tmp_path, wblab, words, name):
@@ -73,7 +73,7 @@ def test_a_matrix_with_runs_outside_its_directory_is_not_resumed(originals, tmp_
     (path / "runs").rename(tmp_path / "elsewhere")
     (path / "runs").symlink_to(tmp_path / "elsewhere")
     before = sorted((tmp_path / "elsewhere").iterdir())
-    code, said = wblab("matrix", "--resume", path)
+    code, said = wblab("study", "--resume", path)
     assert code == 2
     assert "is not a directory of runs" in said
     assert sorted((tmp_path / "elsewhere").iterdir()) == before
@@ -103,7 +103,7 @@ def test_an_invalid_name_of_a_load_is_refused(run, wblab, name):
     spec = json.loads((run / "experiment.json").read_text())["spec"]
     spec["load"][name] = spec["load"].pop("mw1")
     change(run, spec=spec)
-    code, said = wblab("pauses", run)
+    code, said = wblab("why", "--pauses", run)
     assert code == 2
     assert "is not a valid name" in said
     assert "\x1b" not in said
@@ -111,7 +111,7 @@ def test_an_invalid_name_of_a_load_is_refused(run, wblab, name):
 
 def test_control_characters_in_reasons_are_escaped(run, wblab):
     change(run, outcome="failed", reason="\x1b]0;pwned\x07\x1b[2J\nand \u202emore")
-    code, said = wblab("pauses", run)
+    code, said = wblab("why", "--pauses", run)
     assert code == 0
     assert said == "wblab: this run did not succeed: \\x1b]0;pwned\\x07\\x1b[2J\\nand \\u202emore\n"
 
@@ -126,7 +126,7 @@ def test_control_characters_in_reasons_are_escaped(run, wblab):
 )  # fmt: skip
 def test_a_foreign_record_is_refused_in_one_line(run, wblab, record):
     (run / "experiment.json").write_text(record)
-    for words in (["pauses", run], ["rerun", run], ["timeline", run], ["run", run]):
+    for words in (["why", "--pauses", run], ["repeat", run], ["timeline", run], ["run", run]):
         code, said = wblab(*words)
         assert code == 2
         assert said.startswith("wblab: ")
@@ -137,12 +137,12 @@ def test_a_foreign_record_is_refused_in_one_line(run, wblab, record):
 def test_a_foreign_or_oversized_array_is_refused(run, wblab):
     header = "{'descr': '<i8', 'fortran_order': False, 'shape': (1152921504606846975,), }".ljust(117) + "\n"
     (run / "load.mw1.npy").write_bytes(b"\x93NUMPY\x01\x00" + len(header).to_bytes(2, "little") + header.encode())
-    assert wblab("pauses", run)[0] == 2
+    assert wblab("why", "--pauses", run)[0] == 2
     np.save(run / "load.mw1.npy", np.array([{}], object), allow_pickle=True)
-    assert wblab("pauses", run)[0] == 2
+    assert wblab("why", "--pauses", run)[0] == 2
     with (run / "load.mw1.npy").open("wb") as file:
         file.truncate(1 << 40)
-    code, said = wblab("pauses", run)
+    code, said = wblab("why", "--pauses", run)
     assert code == 2
     assert "longer than" in said
 
@@ -150,7 +150,7 @@ def test_a_foreign_or_oversized_array_is_refused(run, wblab):
 def test_overflowing_clocks_are_refused(run, wblab):
     for times in ([0, 1, 2, 3, 2**63 - 1], [-(2**63), 0, 1, 2, 3], [2**62 + 1, -(2**62), 3, 4, 5]):
         np.save(run / "load.mw1.npy", np.array(times))
-        code, said = wblab("pauses", run)
+        code, said = wblab("why", "--pauses", run)
         assert code == 2
         assert "damaged" in said
 
@@ -222,7 +222,7 @@ def test_another_user_s_bisection_does_not_choose_what_is_built(originals, tmp_p
 def test_another_user_s_verification_is_checked(originals, tmp_path, wblab, about, message):
     path = shutil.copytree(originals / "verification", tmp_path / "v")
     change(path, file="study.json", about=json.loads((path / "study.json").read_text())["about"] | about)
-    code, said = wblab("verify", "--resume", path)
+    code, said = wblab("study", "--resume", path)
     assert (code, message in said) == (2, True), said
 
 

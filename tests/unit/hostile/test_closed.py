@@ -10,7 +10,7 @@ from wblab.cli import main
 from wblab.core.errors import InputError
 from wblab.study.designs.advice.record import latest_advice
 
-VERBS = (["pauses", "latest"], ["pauses", "open"], ["runs"])
+VERBS = (["why", "--pauses", "latest"], ["why", "--pauses", "open"], ["runs"])
 
 
 @pytest.fixture
@@ -52,7 +52,15 @@ def test_the_latest_run_is_one_that_we_may_read(results):
 
 
 @pytest.mark.parametrize(
-    "words", [["matrix", "--resume"], ["advise", "--resume"], ["pauses"], ["compare"], ["site", "OUT"], ["pack"]]
+    "words",
+    [
+        ["study", "--resume"],
+        ["advise", "--resume"],
+        ["why", "--pauses"],
+        ["compare"],
+        ["pack", "--site", "OUT"],
+        ["pack"],
+    ],
 )
 def test_a_closed_directory_that_is_named_is_one_line(results, words, capsys):
     named = [str(results / "2026-02-02_closed") if word != "OUT" else str(results / "out") for word in [*words, ""]]

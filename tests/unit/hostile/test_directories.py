@@ -23,29 +23,30 @@ from wblab.lab.specfile import read_spec
 QUICK, LONG, PARTS = 200, 10_000, 10
 VERBS = {
     "guest_run": [
-        ["pauses", "{run}"], ["pauses", "{run}"], ["pauses", "{run}", "--json"], ["spec", "{run}"], ["rerun", "{run}"],
-        ["rerun", "{run}", "{sound}"], ["rerun", "{run}", "{sound}", "--json"],
+        ["why", "--pauses", "{run}"], ["why", "--pauses", "{run}", "--json"], ["spec", "{run}"],
+        ["repeat", "{run}"], ["repeat", "{run}", "{sound}"], ["repeat", "{run}", "{sound}", "--json"],
         ["timeline", "{run}"], ["timeline", "{run}", "--around", "longest"], ["timeline", "{run}", "--format", "html"],
-        ["export", "{run}", "--format", "perfetto"], ["compare", "{run}", "{live}", "-o", "{run}/report.html"],
+        ["timeline", "--format", "perfetto-trace", "{run}"], ["compare", "{run}", "{live}", "-o", "{run}/report.html"],
         ["compare", "{run}", "{live}"], ["monitor", "{run}", "--speed", "1000000", "--json"],
     ],
     "live_run": [
-        ["pauses", "{run}"], ["timeline", "{run}"], ["timeline", "{run}", "--around", "longest"], ["twin", "{run}"],
-        ["twin", "{run}"], ["export", "{run}", "--format", "perfetto"],
+        ["why", "--pauses", "{run}"], ["timeline", "{run}"], ["timeline", "{run}", "--around", "longest"],
+        ["study", "{run}"], ["timeline", "--format", "perfetto-trace", "{run}"],
         ["timeline", "{run}", "--from", "1s", "--to", "2s", "--format", "html"],
     ],
     "matrix": [
-        ["matrix", "--resume", "{run}"], ["matrix", "--resume", "{run}"], ["compare", "{run}"],
-        ["compare", "{run}", "-o", "{run}/report.html"], ["pauses", "{run}/runs/0-none-s1"],
+        ["study", "--resume", "{run}"], ["study", "{run}"], ["compare", "{run}"],
+        ["compare", "{run}", "-o", "{run}/report.html"], ["why", "--pauses", "{run}/runs/0-none-s1"],
     ],
     "rows": [
-        ["merge", "{run}", "--exp", "{run}/out"], ["merge", "{run}", "{rows}", "--exp", "{run}/out"],
-        ["compare", "{run}"], ["matrix", "--resume", "{run}"], ["audit", "{run}", "--exp", "{run}/out"],
-        ["rerun", "{run}/runs/0-none-s1"],
+        ["study", "--merge", "{run}", "--exp", "{run}/out"],
+        ["study", "--merge", "{run}", "{rows}", "--exp", "{run}/out"],
+        ["compare", "{run}"], ["study", "--resume", "{run}"], ["repeat", "{run}", "--exp", "{run}/out"],
+        ["repeat", "{run}/runs/0-none-s1"],
     ],
     "bisection": [["bisect", "--resume", "{run}", "--tree", "{run}"]],
-    "verification": [["verify", "--resume", "{run}"]],
-    "twin": [["twin", "--resume", "{run}"]],
+    "verification": [["study", "--resume", "{run}"]],
+    "twin": [["study", "--resume", "{run}"]],
     "a_table": [["compare", "{run}/table.csv"], ["compare", "{run}/table.parquet", "-o", "{run}/effects.svg"],
                 ["compare", "{run}/table.csv", "--all", "--json"]],
 }  # fmt: skip
@@ -142,7 +143,7 @@ def test_sound_directories_are_read(originals, tmp_path, capsys):
             code = run_verb(words)
             said = capsys.readouterr()
             expected = {"bisect": 2}.get(words[0], 0)
-            if words[0] in ("twin", "matrix", "verify", "audit") or (words[0] == "rerun" and len(words) == 2):
+            if words[0] in ("study", "repeat") and "--merge" not in words and "{sound}" not in template:
                 assert "a guest would boot here" in said.err
             else:
                 assert code == expected, (words, said.err)

@@ -70,8 +70,8 @@ def test_an_empty_room_goes_also_where_all_fits() -> None:
 
 def test_clean_removes_all_that_is_kept(capsys: pytest.CaptureFixture[str]) -> None:
     found = [built("today", 0), room("objects", 1)]
-    assert main(["clean", "--bisections"]) == 0
+    assert main(["runs", "--clean", "--bisections"]) == 0
     assert "2 entries" in capsys.readouterr().out
     assert all(path.exists() for path in found)
-    assert main(["clean", "--bisections", "--yes"]) == 0
+    assert main(["runs", "--clean", "--bisections", "--yes"]) == 0
     assert not any(path.exists() for path in found)

@@ -62,7 +62,7 @@ def test_the_directory_of_a_matrix_cannot_choose_a_program(planted, tmp_path, ca
     refused(capsys, planted, "matrix", "--resume", store.path)
     plan = store.path / "study.json"
     plan.write_text(json.dumps(json.loads(plan.read_text()) | {"kernels": {}}))
-    assert main(["matrix", "--resume", str(store.path)]) == 2
+    assert main(["study", "--resume", str(store.path)]) == 2
     assert "the build of kernel" in capsys.readouterr().err
 
 

@@ -72,7 +72,7 @@ def test_a_directory_that_exists_stays(base, tmp_path):
 
 
 def test_a_variant_is_refused(tmp_path, capsys):
-    assert main(["kernel", "source", "7.2+hz-1000", str(tmp_path / "a")]) == 2
+    assert main(["kernel", "info", "--source", "7.2+hz-1000", str(tmp_path / "a")]) == 2
     assert "give their patches with --patches" in capsys.readouterr().err
 
 

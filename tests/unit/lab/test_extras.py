@@ -92,7 +92,7 @@ def test_every_verb_s_help_needs_only_the_core(verb):
     assert (done.returncode, done.stderr) == (0, "")
 
 
-@pytest.mark.parametrize("verb", [["timeline"], ["pauses"], ["pauses", "--json"]], ids=" ".join)
+@pytest.mark.parametrize("verb", [["timeline"], ["why", "--pauses"], ["why", "--pauses", "--json"]], ids=" ".join)
 def test_the_core_draws_and_prints_a_run(small_run, verb):
     done = core_alone(*verb, small_run)
     assert done.returncode == 0, done.stderr

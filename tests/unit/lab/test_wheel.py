@@ -33,11 +33,11 @@ def test_the_installed_lab_runs_and_not_the_checkout(installed):
 def test_presets_and_matrices_are_installed(installed):
     said = installed.run("wblab", "run", "nosuchpreset").stderr
     assert all(name in said for name in SPECS.names())
-    assert "remedies" in installed.run("wblab", "matrix", "nosuchmatrix").stderr
+    assert "remedies" in installed.run("wblab", "study", "nosuchmatrix").stderr
 
 
 def test_lessons_are_installed(installed):
-    assert [line.split()[0] for line in installed.run("wblab", "lesson", "list").stdout.splitlines()[1:]]
+    assert [line.split()[0] for line in installed.run("wblab", "lesson", "start", "--list").stdout.splitlines()[1:]]
 
 
 def test_an_installed_lab_makes_the_same_site(installed, tmp_path):

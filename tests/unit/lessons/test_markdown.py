@@ -37,9 +37,9 @@ def test_code_can_be_scrolled_with_keys(text):
 
 
 def test_code_is_found():
-    found = tokens("Fill in `who` and `a b`.\n\n    wblab why\n    wblab pauses\n\n```\n`no`\n```\n")
+    found = tokens("Fill in `who` and `a b`.\n\n    wblab why\n    wblab why --pauses\n\n```\n`no`\n```\n")
     assert list(code_spans(found)) == ["who", "a b"]
-    assert list(code_lines(found)) == ["wblab why", "wblab pauses", "`no`"]
+    assert list(code_lines(found)) == ["wblab why", "wblab why --pauses", "`no`"]
 
 
 @pytest.mark.parametrize(

@@ -53,7 +53,7 @@ def test_each_lesson_is_a_page(tmp_path, lesson, solved):
 def test_the_verb_writes_the_page_beside_the_lesson(tmp_path, monkeypatch, capsys):
     at = begin(tmp_path)
     monkeypatch.chdir(at.folder.path)
-    assert main(["lesson", "page"]) == 0
+    assert main(["lesson", "show", "--page"]) == 0
     assert capsys.readouterr().out == "01-mine/lesson.html\n"
     page = (at.folder.path / "01-mine/lesson.html").read_text()
     assert "<script>" not in page
@@ -62,7 +62,7 @@ def test_the_verb_writes_the_page_beside_the_lesson(tmp_path, monkeypatch, capsy
     assert "As it is" not in page
     assert "The numbers are those of ada in os." in page
     at.keep(solved="2026-11-26")
-    assert main(["lesson", "page", "1", "-o", "it.html"]) == 0
+    assert main(["lesson", "show", "--page", "1", "-o", "it.html"]) == 0
     assert "As it is" in (at.folder.path / "it.html").read_text()
 
 
@@ -85,5 +85,5 @@ def test_a_lesson_that_was_not_started_has_no_page(tmp_path, monkeypatch, capsys
     at = begin(tmp_path)
     shutil.rmtree(at.folder.of(at.lesson))
     monkeypatch.chdir(at.folder.path)
-    assert main(["lesson", "page"]) == 2
+    assert main(["lesson", "show", "--page"]) == 2
     assert "wblab lesson start 01-mine" in capsys.readouterr().err

@@ -42,7 +42,7 @@ def test_the_template_is_sound(folder, make):
     ("file", "old", "new", "says"),
     [
         (LESSON, 'least = "100ms"', 'least = "100s"', "the point is lost: l1.longest_pause_s is 2."),
-        (LESSON, "wblab pauses lists it.", "It is ${size}00 ms.", "hint 1 of longest gives the number away"),
+        (LESSON, "wblab why --pauses lists it.", "It is ${size}00 ms.", "hint 1 of longest gives the number away"),
         (LESSON, "that is all pauses", "those are", "wrong/total.toml: of longest it says 'those are"),
         (LESSON, '"l1.paused_s"', '"l1.longest_pause_s"', "wrong/total.toml: of longest it says '3.0 times"),
         (REFERENCE, '"figure:l1.longest_pause_s"\nl', '"long"\nl', "the reference answer to expect is wrong"),

@@ -1,4 +1,4 @@
-"""wblab lesson reset, from within the directory that it renames."""
+"""wblab lesson start --anew, from within the directory that it renames."""
 
 import argparse
 

@@ -19,4 +19,4 @@ def test_a_solved_lesson_leads_to_the_next_if_there_is_one(number, goes_on, tmp_
     say(at, Checked([Judged("why", "right", "right")], Path("run")))
     said = capsys.readouterr().out
     assert "wblab lesson show" in said
-    assert ("wblab lesson next" in said) == goes_on
+    assert ("wblab lesson start --next" in said) == goes_on

@@ -52,7 +52,7 @@ def test_without_any_step_all_questions_stand_at_the_end(tmp_path):
 SERIES = """
 ## 1. Look
 
-    ls -d ../exp/*_mine | xargs -n 1 wblab pauses |
+    ls -d ../exp/*_mine | xargs -n 1 wblab why --pauses |
         grep '^w-fast  *write' | cut -c -60
     wblab compare ../exp/*_mine --load w1 --metric longest_pause_s --by disk.scheduler
     less notes.txt

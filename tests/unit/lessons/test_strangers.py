@@ -72,7 +72,7 @@ def test_another_user_s_folder_is_not_found(strangers, name, monkeypatch, capsys
     monkeypatch.setenv("SUDO_UID", str(NOBODY))  # who called sudo owns it
     assert folder_here().state().student == "eve"
     monkeypatch.delenv("SUDO_UID")
-    assert main(["lesson", "list", "--dir", str(strangers / name)]) == 0  # named, not found
+    assert main(["lesson", "start", "--list", "--dir", str(strangers / name)]) == 0  # named, not found
 
 
 def test_a_link_in_the_place_of_the_state_is_not_found(strangers, monkeypatch, capsys):
@@ -80,7 +80,7 @@ def test_a_link_in_the_place_of_the_state_is_not_found(strangers, monkeypatch, c
     (place / PROGRESS).rename(strangers / PROGRESS)
     (place / PROGRESS).symlink_to(strangers / PROGRESS)
     monkeypatch.chdir(place)
-    assert main(["lesson", "list"]) == 2
+    assert main(["lesson", "start", "--list"]) == 2
     assert f"{place / PROGRESS} is a link" in capsys.readouterr().err
 
 
@@ -158,7 +158,7 @@ def test_a_copied_state_names_the_stranger_in_words(strangers, monkeypatch, caps
     place = strangers / "place"
     (place / PROGRESS).write_text(json.dumps({"format": 9}))
     monkeypatch.chdir(place)
-    assert main(["lesson", "list"]) == 2
+    assert main(["lesson", "start", "--list"]) == 2
     said = capsys.readouterr().err
     assert "/proc/" not in said
     assert "progress.json has format 9" in said

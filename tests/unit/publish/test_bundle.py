@@ -89,7 +89,7 @@ def test_a_study_of_rows_comes_out_with_all_of_them(tmp_path, wblab):
     kept = Store.open(tmp_path / "new/m")
     assert [row.name for row in kept.rows.all()] == sorted(before)
     with kept.held():
-        assert len(kept.missing()) == 2  # wblab matrix --resume can make them
+        assert len(kept.missing()) == 2  # wblab study --resume can make them
 
 
 def test_a_row_is_chosen_by_cell_and_seed(tmp_path, wblab, monkeypatch):
@@ -101,7 +101,7 @@ def test_a_row_is_chosen_by_cell_and_seed(tmp_path, wblab, monkeypatch):
     code, _, errors = wblab("open", "m.wblab", "--run", "0-none/9")
     assert (code, errors.count("\n")) == (2, 1)
     assert "has no run '0-none/9': it has 0-none-s1, " in errors
-    code, _, errors = wblab("open", "m.wblab", "--repeat", "--exp", tmp_path / "new")
+    code, _, errors = wblab("repeat", "m.wblab", "--exp", tmp_path / "new")
     assert (code, errors.count("\n")) == (2, 1)
     assert "it was made by Linux 7.3.0, build aaaaaaaaaaaa: " in errors
     assert list((tmp_path / "new").iterdir()) == []
@@ -255,7 +255,7 @@ def test_what_names_this_machine_is_said(run, tmp_path, wblab, monkeypatch):
 def test_a_kernel_that_is_not_here_is_asked_for(run, tmp_path, wblab, monkeypatch):
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
     pack(run, tmp_path / "a.wblab")
-    code, _, errors = wblab("open", tmp_path / "a.wblab", "--repeat", "--exp", tmp_path / "results")
+    code, _, errors = wblab("repeat", tmp_path / "a.wblab", "--exp", tmp_path / "results")
     assert (code, errors.count("\n")) == (2, 1)
     assert "it was made by Linux 7.3.0, build aaaaaaaaaaaa: " in errors
     assert "'wblab kernel build" in errors

@@ -31,11 +31,11 @@ def test_several_runs_before_give_median_and_range(tmp_path, capsys):
     for name in ("one", "other", "after"):
         live_run(tmp_path / name)
     earlier = ["--before", str(tmp_path / "one"), "--before", str(tmp_path / "other")]
-    assert main(["pauses", str(tmp_path / "after"), *earlier]) == 0
+    assert main(["why", "--pauses", str(tmp_path / "after"), *earlier]) == 0
     heads, *rows = capsys.readouterr().out.splitlines()
     assert heads.startswith("load  longest pause: before")
     (row,) = [row for row in rows if row.startswith("w1 ")]
     assert "1.95 s (1.95 s)" in row
     (apt,) = [row for row in rows if row.startswith("apt ")]
     assert "3 s (3 s)" in apt
-    assert main(["pauses", str(tmp_path / "after"), *earlier, "--json"]) == 2
+    assert main(["why", "--pauses", str(tmp_path / "after"), *earlier, "--json"]) == 2

@@ -48,7 +48,7 @@ WHOLE = Report(
         Section("Runs", (Lines(("wblab why runs/0",)), Picture("Two bars", svg="<svg></svg>")), "folded", "runs"),
     ),
     notes=("12 tests, intervals of 95 %",),
-    command="wblab matrix queue --seeds 10 --exp 'a b'",
+    command="wblab study queue --seeds 10 --exp 'a b'",
     inputs={"digest of base": "1a80df43"},
     data={"figures": [1.5, float("inf")]},
 )

@@ -185,7 +185,7 @@ def test_a_directory_of_an_earlier_version_is_read_and_updated(make_store):
 def test_a_study_of_another_kind_is_refused_with_its_verb(make_store):
     store = make_store()
     assert Store.open(store.path, "matrix").plan == store.plan
-    with pytest.raises(InputError, match=rf"was made by wblab matrix: wblab matrix --resume {store.path}"):
+    with pytest.raises(InputError, match=rf"was made by wblab study: wblab study --resume {store.path}"):
         Store.open(store.path, "trial")
 
 

@@ -76,9 +76,9 @@ def read_table(path: Path) -> pd.DataFrame:
     except Exception as error:  # a parser may raise anything for a damaged file
         raise InputError(f"{file} is not a table: {' '.join(str(error).split())}") from None
     if missing := [name for name in ("seed", *COLUMNS) if name not in table.columns]:
-        raise InputError(f"{file} has no column {missing[0]!r}: it was not written by 'wblab matrix'")
+        raise InputError(f"{file} has no column {missing[0]!r}: it was not written by 'wblab study'")
     if table.empty:
-        raise InputError(f"{file} has no runs: 'wblab matrix --resume' makes the missing ones")
+        raise InputError(f"{file} has no runs: 'wblab study --resume' makes the missing ones")
     table = table.astype(dict.fromkeys(("run", "load", "kind", "metric"), str))
     if not pd.api.types.is_numeric_dtype(table["value"]):
         raise InputError(f"{file} has values that are not numbers: it is damaged")
@@ -152,7 +152,7 @@ def runs_table(paths: Iterable[Path], further: Further | None = None) -> tuple[p
                 continue
         failed.append(printable(path.name))
     if not runs:
-        raise InputError("none of these runs succeeded: 'wblab pauses RUN' shows why a run failed")
+        raise InputError("none of these runs succeeded: 'wblab why --pauses RUN' shows why a run failed")
     specs = [_keys(run) for run in runs]
     _add_builds(runs, specs)
     keys = list(dict.fromkeys(key for spec in specs for key in spec))

@@ -12,6 +12,7 @@ from wblab.core.errors import InputError
 from wblab.core.spec import Spec
 from wblab.core.units import Bytes
 from wblab.lab.changes import changes
+from wblab.lab.designs import ADVISE, BISECT, EXPLORE, MATRIX, TRIAL, VERIFY, noun
 from wblab.lab.folders import is_held, size_bytes
 from wblab.lab.formats import (
     ADVICE_FILE,
@@ -28,31 +29,16 @@ from wblab.lab.formats import (
 )
 from wblab.lab.results import STAGED
 
-# Names of studies, by the design at the beginning of their study.json.
-_DESIGNS = {
-    "matrix": "matrix",
-    "explore": "exploration",
-    "trial": "trial",
-    "advise": "advice",
-    "verify": "verification",
-    "twin": "twin",
-    "bisect": "bisection",
-    "prove": "proof",
-    "ab": "comparison",
-    "witness": "witness",
-    "finding": "finding",
-    "audit": "audit",
-}
 _DESIGN = re.compile(rb'"design": "(\w+)"')
 _HEAD_BYTES = 1 << 12  # read from a file that may have many cells
 # Names of other entries, by the first of these files in their directories.
 _STUDIES = {
-    ADVICE_FILE: "advice",
-    DESIGN: "exploration",
-    TRIED: "trial",
-    MATRIX_FILE: "matrix",
-    BISECTION_RECORD: "bisection",
-    VERDICTS: "verification",
+    ADVICE_FILE: noun(ADVISE),
+    DESIGN: noun(EXPLORE),
+    TRIED: noun(TRIAL),
+    MATRIX_FILE: noun(MATRIX),
+    BISECTION_RECORD: noun(BISECT),
+    VERDICTS: noun(VERIFY),
     TARGET_ROWS: "target of an atlas",
 }
 _SETTLED_S = 24 * 3600  # an entry untouched for so long is no longer in use
@@ -92,11 +78,13 @@ def entries(results: Path) -> list[Entry]:
     return sorted(found, key=lambda entry: (entry.changed_s, entry.path.name))
 
 
-def latest_study(results: Path, design: str) -> Path:
-    """Return the directory of the latest study of a design. Raises InputError where there is none."""
-    found = [entry.path for entry in entries(results) if entry.what == _DESIGNS[design]]
+def latest_study(results: Path, *designs: str) -> Path:
+    """Return the directory of the latest study of some designs. Raises InputError where there is none."""
+    nouns = [noun(design) for design in designs]
+    found = [entry.path for entry in entries(results) if entry.what in nouns]
     if not found:
-        raise InputError(f"no {_DESIGNS[design]} in {results}: 'wblab runs' lists what is there")
+        what = nouns[0] if len(nouns) == 1 else "study"
+        raise InputError(f"no {what} in {results}: 'wblab runs' lists what is there")
     return found[-1]
 
 
@@ -115,7 +103,7 @@ def _study_of(path: Path) -> str:
     if (path / STUDY_FILE).is_file():
         with (path / STUDY_FILE).open("rb") as file:
             design = _DESIGN.search(file.read(_HEAD_BYTES))
-        return _DESIGNS.get(design[1].decode(), "study") if design else "study"
+        return noun(design[1].decode() if design else "")
     return next((what for name, what in _STUDIES.items() if (path / name).is_file()), "")
 
 

@@ -150,7 +150,7 @@ class Run:
 def guest_spec(run: Run) -> Spec:
     """Return the spec of a guest's run. Raises InputError for a live run, which a guest cannot repeat."""
     if isinstance(run.spec, LiveSpec):
-        raise InputError(f"{run.path} is a live run, which cannot be repeated: 'wblab twin' makes a similar guest")
+        raise InputError(f"{run.path} is a live run, which cannot be repeated: 'wblab study' makes a similar guest")
     return run.spec
 
 

@@ -17,7 +17,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Describe the verb and its options."""
     parser.description = (
         "Say what a finding is: the claim, the figures that show it, what was confirmed outside of User Mode Linux, "
-        "who pays, since when, and what to do. The figures are those that come with the lab; wblab finding run makes "
+        "who pays, since when, and what to do. The figures are those that come with the lab; wblab study makes "
         "them again."
     )
     parser.add_argument("name", metavar="NAME", help="a finding: see wblab finding list")
@@ -41,7 +41,7 @@ def _show(arguments: argparse.Namespace) -> None:
     print_wrapped([f"Since when: {finding.since}", f"Who pays: {finding.pays}", f"What helps: {finding.helps}"])
     if finding.proposal:
         print_wrapped([f"Proposal: the variant {finding.proposal} of the lab's kernels."])
-    print_wrapped(["", f"To repeat it: wblab finding run {arguments.name}"])
+    print_wrapped(["", f"To repeat it: wblab study {arguments.name}"])
 
 
 def _statements(finding: "Finding", found: "list[Judged]") -> Iterator[str]:

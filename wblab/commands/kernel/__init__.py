@@ -6,11 +6,17 @@ from wblab.commands.parser import Verb, add_verbs
 
 VERBS = (
     Verb("list", "show the kernels that the lab knows and those that are built"),
-    Verb("build", "build a kernel, unless it is built already"),
-    Verb("info", "describe a built kernel"),
-    Verb("source", "write a kernel's source as a git repository"),
+    Verb(
+        "build",
+        "build a kernel, unless it is built already",
+        forms=(Verb("stock", "take a distribution's own kernel, which runs in QEMU"),),
+    ),
+    Verb(
+        "info",
+        "describe a built kernel",
+        forms=(Verb("source", "write a kernel's source as a git repository"),),
+    ),
     Verb("pack", "pack a built kernel into one file"),
-    Verb("stock", "take a distribution's own kernel, which runs in QEMU"),
     Verb("add", "add a packed kernel to the cache, so that you need not build it"),
 )
 

@@ -1,4 +1,4 @@
-"""wblab kernel source."""
+"""wblab kernel info --source."""
 
 import argparse
 from pathlib import Path

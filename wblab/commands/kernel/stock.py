@@ -1,4 +1,4 @@
-"""wblab kernel stock."""
+"""wblab kernel build --stock."""
 
 import argparse
 import json

@@ -5,17 +5,29 @@ import argparse
 from wblab.commands.parser import Verb, add_verbs
 
 VERBS = (
-    Verb("start", "begin a lesson", "learn"),
-    Verb("list", "list the lessons, and how far you are", "learn"),
+    Verb(
+        "start",
+        "begin a lesson",
+        "learn",
+        forms=(
+            Verb("list", "list the lessons, and how far you are"),
+            Verb("next", "begin the next lesson"),
+            Verb("anew", "begin a lesson anew", module="reset"),
+        ),
+    ),
     Verb("check", "check your answers against your own run", "learn"),
     Verb("hint", "get a hint", "learn"),
-    Verb("show", "read the explanation of a lesson that you solved", "learn"),
-    Verb("notebook", "write a lesson as a notebook", "learn", ("pages",)),
-    Verb("page", "write a lesson as a page", "learn", ("pages",)),
-    Verb("next", "begin the next lesson", "learn"),
-    Verb("reset", "begin a lesson anew", "learn"),
+    Verb(
+        "show",
+        "read the explanation of a lesson that you solved",
+        "learn",
+        forms=(
+            Verb("notebook", "write a lesson as a notebook", extras=("pages",)),
+            Verb("page", "write a lesson as a page", extras=("pages",)),
+            Verb("pictures", "draw the pictures of a lecture"),
+        ),
+    ),
     Verb("grade", "grade the folders of a class", "teach"),
-    Verb("pictures", "draw the pictures of a lecture", "teach"),
     Verb("new", "write the files of a lesson of your own", "teach"),
     Verb("dev", "check lessons themselves", "teach"),
 )

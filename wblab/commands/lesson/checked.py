@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from wblab.lessons.place import Place
 
 
-_LOOKS = ("pauses", "why", "timeline")
+_LOOKS = ("why --pauses", "why", "timeline")
 
 
 def checked(at: "Place") -> "tuple[Place, Checked]":
@@ -47,7 +47,7 @@ def _next(at: "Place", found: "Checked") -> list[str]:
     if found.solved and at.lesson.name == at.lessons[-1].name:
         return ["Solved, and it was the last lesson. Read why:", "    wblab lesson show"]
     if found.solved:
-        return ["Solved. Read why, then go on:", "    wblab lesson show", "    wblab lesson next"]
+        return ["Solved. Read why, then go on:", "    wblab lesson show", "    wblab lesson start --next"]
     text = at.lesson.read(TEXT)
     looks = [verb for verb in _LOOKS if f"wblab {verb} " in text]
     lines = ["Look at your run:" if looks else f"Your run is {found.run}."]

@@ -1,4 +1,4 @@
-"""wblab lesson list."""
+"""wblab lesson start --list."""
 
 import argparse
 import json

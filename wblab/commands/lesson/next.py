@@ -1,4 +1,4 @@
-"""wblab lesson next."""
+"""wblab lesson start --next."""
 
 import argparse
 from dataclasses import replace
@@ -20,5 +20,5 @@ def _next(arguments: argparse.Namespace) -> None:
     at = place(arguments)
     names = [lesson.name for lesson in at.lessons]
     if (number := names.index(at.lesson.name) + 1) == len(names):
-        raise InputError(f"{at.lesson.name} is the last lesson: wblab lesson list")
+        raise InputError(f"{at.lesson.name} is the last lesson: wblab lesson start --list")
     begin(replace(at, lesson=at.lessons[number]))

@@ -1,4 +1,4 @@
-"""wblab lesson notebook."""
+"""wblab lesson show --notebook."""
 
 import argparse
 import os

@@ -1,4 +1,4 @@
-"""wblab lesson page."""
+"""wblab lesson show --page."""
 
 import argparse
 

@@ -1,4 +1,4 @@
-"""wblab lesson pictures."""
+"""wblab lesson show --pictures."""
 
 import argparse
 from dataclasses import replace

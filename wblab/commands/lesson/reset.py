@@ -1,4 +1,4 @@
-"""wblab lesson reset."""
+"""wblab lesson start --anew."""
 
 import argparse
 import shlex

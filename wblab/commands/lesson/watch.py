@@ -28,7 +28,7 @@ def go_on(arguments: argparse.Namespace) -> None:
                 "    wblab lesson start 1",
                 "",
                 "All lessons:",
-                "    wblab lesson list",
+                "    wblab lesson start --list",
             ]
         )
         return

@@ -30,7 +30,7 @@ def fetch(series: str, report: Report) -> StockKernel:
     names, suite = _names(known.plain, known.suites, report)
     if not names:
         raise InputError(
-            f"apt offers no kernel of {series} for amd64 here: take one from a file: wblab kernel stock /boot/vmlinuz"
+            f"apt offers no kernel of {series} for amd64 here: take a file: wblab kernel build --stock /boot/vmlinuz"
         )
     with tempfile.TemporaryDirectory() as folder:
         place = Path(folder)

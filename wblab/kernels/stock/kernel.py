@@ -88,7 +88,7 @@ def how_to_get(name: str) -> str:
     """Return the command that takes a stock kernel into the cache: a series is fetched, a release is a file's."""
     which = parse(name)[0]
     is_series = re.fullmatch(r"\d+\.\d+", which)
-    return shlex.join(["wblab", "kernel", "stock", which if is_series else f"/boot/vmlinuz-{which}"])
+    return shlex.join(["wblab", "kernel", "build", "--stock", which if is_series else f"/boot/vmlinuz-{which}"])
 
 
 def _load(folder: Path) -> StockKernel | None:

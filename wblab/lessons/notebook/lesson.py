@@ -226,6 +226,6 @@ def _summary(result: Checked) -> str:
     if result.run is None:
         return "First write down what you expect. Then Check makes your run."
     if result.solved:
-        return "Solved. Read why at the end of the notebook. The next lesson: wblab lesson next"
+        return "Solved. Read why at the end of the notebook. The next lesson: wblab lesson start --next"
     counts = {word: sum(WORDS[one.outcome] == word for one in result.judged) for word in ("right", "not yet", "open")}
     return f"{', '.join(f'{count} {word}' for word, count in counts.items() if count)}."

@@ -32,7 +32,16 @@ def keep_in(found: Opened, results: Path) -> Path:
             return _move(found, target)
         if _is_same(found, target):
             return target
-    raise InputError(f"no free name for {found.name} in {results}: remove what you no longer need (wblab clean)")
+    raise InputError(f"no free name for {found.name} in {results}: remove what you no longer need (wblab runs --clean)")
+
+
+def room_in(directory: Path) -> Path:
+    """Return a directory in which a bundle is to be kept, made if it is not there. Raises InputError."""
+    try:
+        directory.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise InputError(f"cannot write in {str(directory)!r}: {error.strerror}: give another directory") from None
+    return directory
 
 
 def _names(path: Path) -> Iterator[Path]:

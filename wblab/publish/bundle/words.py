@@ -72,6 +72,11 @@ def chosen(found: Opened, text: str | None) -> tuple[str, Told]:
     return name, found.runs[name]
 
 
+def reworded(found: Opened) -> list[str]:
+    """Return a line for each run whose measurements the file words otherwise than its own files say."""
+    return [f"the file words what {each} measured differently; here is what its files say" for each in found.reworded]
+
+
 def run_named(text: str) -> str:
     """Return the name of a run that is given as such, or as CELL/SEED."""
     cell, slash, seed = text.rpartition("/")

@@ -12,6 +12,7 @@ from wblab.study.designs.atlas.lines import Cell, Column, Line, all_lines, colum
 from wblab.study.designs.atlas.made import Made
 from wblab.study.designs.atlas.page import NOT_MADE, look, release
 from wblab.study.designs.atlas.target import SOURCES, TRIAL, Row
+from wblab.study.designs.paired.recommendations import WISDOM
 from wblab.study.sources.registry import WORKS
 
 _NOWHERE = "Nowhere: no claim or expectation has different decided outcomes on the same filesystem."
@@ -136,9 +137,8 @@ def _source(
     """Yield a source's tables, one for each filesystem with a cell for each kernel, and why some cannot be tested."""
     title = "Recommendations" if source == TRIAL else WORKS[source].title
     yield from (f"## {title}", "")
-    option = "" if source == TRIAL else f" --source {source}"
-    verb = "trial" if source == TRIAL else "verify"
-    yield from (f"`wblab atlas --source {source}`; on one kernel: `wblab {verb}{option}`.", "")
+    alone = WISDOM.stem if source == TRIAL else source
+    yield from (f"`wblab study atlas {source}`; on one kernel: `wblab study {alone}`.", "")
     for filesystem in dict.fromkeys(column[1] for column in columns):
         places = [
             place

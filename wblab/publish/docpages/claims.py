@@ -44,7 +44,7 @@ def _head(one: Verified) -> Iterator[str]:
     counts = Counter(row.verdict for row in one.rows)
     outcomes = ", ".join(f"{counts[outcome]} {outcome}" for outcome in OUTCOMES if counts[outcome])
     where = f"Linux {one.release}, kernel build `{one.build}`, {one.seeds} seeds"
-    yield from (f"## {WORKS[one.work].title}", "", f"`wblab verify --source {one.work}`, {where}: {outcomes}.", "")
+    yield from (f"## {WORKS[one.work].title}", "", f"`wblab study {one.work}`, {where}: {outcomes}.", "")
 
 
 def _says(work: str) -> dict[str, str]:

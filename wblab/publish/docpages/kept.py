@@ -1,6 +1,6 @@
 """The results that pages show, as compact data in `experiments/measured`: a line for each claim or expectation.
 
-`docs/results.py` writes the files from what `wblab verify`, `wblab trial` and `wblab atlas` made.
+`docs/results.py` writes the files from what `wblab study`, `wblab study` and `wblab study atlas` made.
 """
 
 import json

@@ -28,7 +28,7 @@ def home(runs: Sequence[Shown], studies: Sequence[Study]) -> Iterator[File]:
     yield page(CITE, "How to cite", "cite.html", lab=__version__, title_=TITLE, file=CITATION.name)
     yield File(CITATION.name, CITATION.read_bytes())
     about = "Each study is many runs: its report, its cells, and a line that repeats each run."
-    none = "This site was made without studies: name some on the command line, wblab site OUT STUDY."
+    none = "This site was made without studies: name some on the command line, wblab pack --site OUT STUDY."
     yield list_page(STUDIES, "Studies", listed, about if listed else none)
 
 

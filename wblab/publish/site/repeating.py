@@ -22,7 +22,7 @@ def spec_file(folder: str, record: Record) -> File:
 def line(folder: str, record: Record) -> str:
     """Return the command that repeats a run, from the site's directory."""
     kernel = " --kernel PATH" if record.needs_kernel else ""
-    return f"wblab rerun {folder}/{REPEAT}{kernel}"
+    return f"wblab repeat {folder}/{REPEAT}{kernel}"
 
 
 def facts(record: Record) -> list[tuple[str, str]]:

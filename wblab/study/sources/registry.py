@@ -90,7 +90,7 @@ def work_of(names: Sequence[str], default: str) -> str:
     owners = {name: work for name in names for work, found in WORKS.items() if name in found.names}
     works = list(dict.fromkeys(owners.values()))
     if len(works) > 1:
-        each = (f"wblab verify {' '.join(name for name in names if owners.get(name) == work)}" for work in works)
+        each = (f"wblab study {' '.join(name for name in names if owners.get(name) == work)}" for work in works)
         raise InputError(f"these are claims of {len(works)} works, and a study is about one: {'; '.join(each)}")
     return works[0] if works else default
 
@@ -101,9 +101,9 @@ def chosen(names: list[str], work: str = "thesis") -> list[Claim]:
     known = [claim.name for claim in claims]
     for name in names:
         if name not in known:
-            for other, found in WORKS.items():
+            for found in WORKS.values():
                 if name in found.names:
-                    raise InputError(f"claim {name!r} belongs to another work: use --source {other}, or none")
-            listing = "wblab verify --list" + (f" --source {work}" if work != "thesis" else "")
+                    raise InputError(f"claim {name!r} belongs to another work: wblab study {name}")
+            listing = f"wblab study {work} --list"
             raise InputError(f"no claim {name!r}{nearest(name, known)}: list them with '{listing}'")
     return [claim for claim in claims if not names or claim.name in names]

@@ -1,4 +1,4 @@
-"""wblab layers on the command line."""
+"""wblab why --layers on the command line."""
 
 import json
 
@@ -29,7 +29,7 @@ def path(story_run):
 
 
 def rows(path, capsys):
-    assert main(["layers", path]) == 0
+    assert main(["why", "--layers", path]) == 0
     return [line.split() for line in capsys.readouterr().out.splitlines()]
 
 
@@ -47,7 +47,7 @@ def test_sums_by_prefix_stand_next_to_shares_of_all_time(path, capsys):
 
 
 def test_json_has_every_call(path, capsys):
-    assert main(["layers", path, "--load", "s1", "--json"]) == 0
+    assert main(["why", "--layers", path, "--load", "s1", "--json"]) == 0
     write, fsync = json.loads(capsys.readouterr().out)
     assert (write["call"], write["states"]) == ("write", {"cpu": 4000})
     assert (fsync["states"], fsync["served"]) == ({"device": 4000, "cpu": 1000}, 1)
@@ -62,7 +62,7 @@ def test_a_load_that_does_not_wait_is_refused(story_run, capsys):
     story = WriteStory(COMMS)
     slept(story, 0, 100, FOLIO, FOLIO_ENDS)
     path = str(story_run(story, 1000).path)
-    assert main(["layers", path, "--load", "s3"]) == 2
+    assert main(["why", "--layers", path, "--load", "s3"]) == 2
     assert "no load 's3'" in capsys.readouterr().err
 
 

@@ -94,7 +94,7 @@ def test_a_load_that_ended_with_an_error_is_named(make_run, capsys):
     record = json.loads((path / "load.w1.json").read_text())
     (path / "load.w1.json").write_text(json.dumps(record | {"end": "failed", "error": "Input/output error"}))
     assert pause_report(read_run(path)).errors == {"w1": "Input/output error"}
-    assert main(["pauses", str(path)]) == 0
+    assert main(["why", "--pauses", str(path)]) == 0
     assert "w1: ended after 50 ms with an error: Input/output error\n" in capsys.readouterr().out
 
 
@@ -102,5 +102,5 @@ def test_work_that_a_main_loop_dropped_is_said(make_run, capsys):
     path = make_run({"c1": [0, 50 * MS], "w1": [0, 50 * MS, 100 * MS]})
     record = json.loads((path / "load.w1.json").read_text())
     (path / "load.w1.json").write_text(json.dumps(record | {"dropped": 1}))
-    assert main(["pauses", str(path)]) == 0
+    assert main(["why", "--pauses", str(path)]) == 0
     assert "w1: dropped the work of 1 of its 2 cycles, for lack of room\n" in capsys.readouterr().out

@@ -450,7 +450,7 @@ def test_perfetto_s_own_reader_agrees(run, tmp_path):
 
 def test_verb_without_a_trace_exports_the_loads_alone(make_run, capsys):
     path = make_run({"c1": C1, "mw1": MW1})
-    assert main(["export", str(path)]) == 0
+    assert main(["timeline", "--format", "perfetto-trace", str(path)]) == 0
     said = capsys.readouterr()
     written = path / "trace.perfetto-trace"
     assert said.out == f"{written}\n"
@@ -463,7 +463,7 @@ def test_verb_without_a_trace_exports_the_loads_alone(make_run, capsys):
 def test_verb_uses_the_given_output_and_threshold(make_run, tmp_path, capsys):
     output = tmp_path / "out"
     path = make_run({"mw1": MW1})
-    assert main(["export", str(path), "--bound", "2s", "-o", str(output)]) == 0
+    assert main(["timeline", "--format", "perfetto-trace", str(path), "--bound", "2s", "-o", str(output)]) == 0
     assert capsys.readouterr().out == f"{output}\n"
     assert not [item for item in view(output.read_bytes()).tracks["loads/mw1 (multiwrite)"].slices if item[0]]
 
@@ -473,12 +473,22 @@ def test_verb_lists_the_event_types_left_out(make_run, monkeypatch, capsys):
     cache = page_cache(many("often", 3), many("seldom", 1))
     cache.trace.counts = lambda: {"often": MOST_EVENTS, "seldom": 1}
     monkeypatch.setattr("wblab.analysis.runs.pagecache.page_cache", lambda run: cache)
-    assert main(["export", str(path)]) == 0
+    assert main(["timeline", "--format", "perfetto-trace", str(path)]) == 0
     assert "left out, because an export holds at most 200,000 such events: often (200,000)\n" in capsys.readouterr().err
 
 
 def test_verb_says_why_a_run_failed(make_run, capsys):
-    assert main(["export", str(make_run({"mw1": MW1}, outcome="failed", reason="disk full"))]) == 0
+    assert (
+        main(
+            [
+                "timeline",
+                "--format",
+                "perfetto-trace",
+                str(make_run({"mw1": MW1}, outcome="failed", reason="disk full")),
+            ]
+        )
+        == 0
+    )
     assert "this run did not succeed: disk full" in capsys.readouterr().err
 
 
@@ -491,7 +501,7 @@ def test_verb_says_why_a_run_failed(make_run, capsys):
     ],
 )
 def test_verb_s_errors_are_one_line(make_run, capsys, arguments, code, said):
-    assert main(["export", str(make_run({"mw1": MW1})), *arguments]) == code
+    assert main(["timeline", "--format", "perfetto-trace", str(make_run({"mw1": MW1})), *arguments]) == code
     error = capsys.readouterr().err.splitlines()[-1]
     assert error.startswith("wblab: ")
     assert said in error
@@ -499,5 +509,5 @@ def test_verb_s_errors_are_one_line(make_run, capsys, arguments, code, said):
 
 def test_help_states_the_threshold(capsys):
     with pytest.raises(SystemExit):
-        main(["export", "--help"])
+        main(["timeline", "--format", "perfetto-trace", "--help"])
     assert f"{MOST_EVENTS:,}" in capsys.readouterr().out

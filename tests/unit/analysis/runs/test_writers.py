@@ -83,7 +83,7 @@ def test_only_a_trace_of_dirtied_folios_shows_other_writers(two_disks):
 
 
 def test_the_verb_lists_disks_and_their_largest_writers(two_disks, capsys):
-    assert main(["pauses", str(two_disks.path)]) == 0
+    assert main(["why", "--pauses", str(two_disks.path)]) == 0
     out = capsys.readouterr().out
     assert "load  kind        disk" in out
     assert "wrote most to slow: l1 (3 KiB), w1 (1 byte)\nwrote most to fast: mw1 (4 bytes)\n" in out
@@ -95,7 +95,7 @@ def test_the_verb_lists_disks_and_their_largest_writers(two_disks, capsys):
 
 
 def test_with_one_disk_no_disk_is_named(make_run, capsys):
-    assert main(["pauses", str(make_run(BOUNDARIES))]) == 0
+    assert main(["why", "--pauses", str(make_run(BOUNDARIES))]) == 0
     out = capsys.readouterr().out
     table = out.partition("\n\n")[2]  # below the first line, since the run's name may have the word
     assert table.startswith("load")

@@ -65,11 +65,11 @@ def test_a_run_without_pauses_says_so(path, capsys):
 
 
 def test_the_verb_pauses_shows_causes(path, capsys):
-    assert main(["pauses", path, "--causes"]) == 0
+    assert main(["why", "--pauses", path, "--causes"]) == 0
     assert "mw1   journal writes block  1.20 s  100 %" in capsys.readouterr().out
-    assert main(["pauses", path, "--causes", "--json"]) == 0
+    assert main(["why", "--pauses", path, "--causes", "--json"]) == 0
     assert json.loads(capsys.readouterr().out)["causes_ns"] == {"mw1": {"journal writes block": 1200 * MS}}
-    assert main(["pauses", path, "--json"]) == 0
+    assert main(["why", "--pauses", path, "--json"]) == 0
     assert "causes_ns" not in json.loads(capsys.readouterr().out)
 
 

@@ -91,9 +91,9 @@ def test_a_cache_that_others_may_write_to_is_refused(cache_home: Path, mode: int
 @pytest.mark.parametrize(
     ("name", "command"),
     [
-        ("stock:9.9", "wblab kernel stock 9.9"),
-        ("stock:9.9@4", "wblab kernel stock 9.9"),
-        ("stock:6.12.38-arch1", "wblab kernel stock /boot/vmlinuz-6.12.38-arch1"),
+        ("stock:9.9", "wblab kernel build --stock 9.9"),
+        ("stock:9.9@4", "wblab kernel build --stock 9.9"),
+        ("stock:6.12.38-arch1", "wblab kernel build --stock /boot/vmlinuz-6.12.38-arch1"),
     ],
 )
 def test_a_kernel_that_is_not_here_is_said_with_its_command(name, command, capsys):
@@ -108,7 +108,7 @@ def test_a_kernel_that_is_not_here_is_said_with_its_command(name, command, capsy
 
 def test_it_is_not_built(capsys):
     assert main(["kernel", "build", "stock:7.2@4"]) == 2
-    assert "wblab kernel stock 7.2\n" in capsys.readouterr().err
+    assert "wblab kernel build --stock 7.2\n" in capsys.readouterr().err
 
 
 def test_a_name_that_ends_another_is_in_the_kernel_too():

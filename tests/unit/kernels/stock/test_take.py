@@ -108,7 +108,7 @@ def test_hostile_images_are_refused_in_one_line(image, capsys):
     whole = bzimage()
     for content in (b"", b"\x7fELF", whole[:0x206], whole[:0x210], whole[:0x301], whole[:0x206] + bytes(10)):
         image.write_bytes(content)
-        assert main(["kernel", "stock", str(image)]) == 2
+        assert main(["kernel", "build", "--stock", str(image)]) == 2
         said = capsys.readouterr().err
         assert said.startswith(f"wblab: {image}: it")
         assert said.endswith(": give a file such as /boot/vmlinuz\n")
@@ -128,7 +128,7 @@ def test_what_is_no_file_is_refused_at_once(tmp_path, capsys):
         "": "it is not a regular file",
     }
     for path, reason in reasons.items():
-        assert main(["kernel", "stock", str(path)]) == 2
+        assert main(["kernel", "build", "--stock", str(path)]) == 2
         said = capsys.readouterr().err
         assert said.endswith(f": {reason}: give a series or a kernel's file\n")
         assert said.count("\n") == 1
@@ -136,17 +136,17 @@ def test_what_is_no_file_is_refused_at_once(tmp_path, capsys):
 
 @pytest.mark.parametrize("name", ["stock:7.2", "stock:7.2@4", "7.2+hz-1000"])
 def test_a_name_that_runs_use_is_no_series(name, capsys):
-    assert main(["kernel", "stock", name]) == 2
+    assert main(["kernel", "build", "--stock", name]) == 2
     assert capsys.readouterr().err == f"wblab: no series or file '{name}': give a plain series, such as 7.2\n"
 
 
 def test_options_that_do_not_belong_together_are_refused(image, tmp_path, capsys):
-    assert main(["kernel", "stock", "7.2", "--modules", str(tmp_path)]) == 2
-    assert main(["kernel", "stock", str(image), "--refresh"]) == 2
+    assert main(["kernel", "build", "--stock", "7.2", "--modules", str(tmp_path)]) == 2
+    assert main(["kernel", "build", "--stock", str(image), "--refresh"]) == 2
     assert capsys.readouterr().err.count("leave it out") == 2
 
 
 def test_a_kernels_file_is_taken_by_the_verb(image, directory, capsys):
-    assert main(["kernel", "stock", str(image), "--modules", str(directory)]) == 0
+    assert main(["kernel", "build", "--stock", str(image), "--modules", str(directory)]) == 0
     assert capsys.readouterr().out == "stock:7.2.11-test\n"
     assert main(["kernel", "info", "stock:7.2"]) == 0

@@ -62,14 +62,14 @@ def test_a_stranger_s_text_is_prose_and_no_code(tmp_path):
 def test_the_verb_writes_it_once_and_says_how_to_open_it(tmp_path, monkeypatch, capsys):
     at = begin(tmp_path)
     monkeypatch.chdir(at.folder.path)
-    assert main(["lesson", "notebook"]) == 0
+    assert main(["lesson", "show", "--notebook"]) == 0
     said = capsys.readouterr().out
     assert said.startswith("01-mine/lesson.ipynb has the lesson.\n")
     assert "-m jupyterlab" in said
     path = at.folder.of(at.lesson) / NOTEBOOK
     assert path.read_text() == notebook(at.lesson, at.state.who)
     path.write_text("mine")
-    assert main(["lesson", "notebook", "01-mine"]) == 0
+    assert main(["lesson", "show", "--notebook", "01-mine"]) == 0
     assert "is kept" in capsys.readouterr().out
     assert path.read_text() == "mine"
 
@@ -77,7 +77,7 @@ def test_the_verb_writes_it_once_and_says_how_to_open_it(tmp_path, monkeypatch, 
 def test_where_jupyterlab_is_missing_the_verb_says_how_to_get_it(tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(begin(tmp_path).folder.path)
     monkeypatch.setattr("wblab.lab.extras.is_there", lambda extra: extra == "pages")
-    assert main(["lesson", "notebook"]) == 0
+    assert main(["lesson", "show", "--notebook"]) == 0
     said = capsys.readouterr().out
     assert "JupyterLab is not installed here" in said
     assert "pages,notebooks]" in said

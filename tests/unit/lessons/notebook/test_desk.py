@@ -73,7 +73,7 @@ def test_a_lesson_is_solved(desk, capsys):
     assert desk.explanation().startswith("# Mine: why")
     desk.change("smaller", "load.l1.size", "9MiB")
     assert {"smaller", "shorter"}.isdisjoint(desk.judged)
-    assert main(["lesson", "list", "--dir", str(desk.at.folder.path)]) == 0
+    assert main(["lesson", "start", "--list", "--dir", str(desk.at.folder.path)]) == 0
     assert "solved 20" in capsys.readouterr().out
 
 

@@ -69,7 +69,7 @@ def test_the_lab_s_analyses_accept_a_live_run(live):
     assert report.loads[-1].longest_pause_s == 0  # the time of a command is not a pause
     assert title(run).endswith(", live")
     for refused in (lambda: guest_spec(run), lambda: read_spec(SPECS.find(str(run.path)))):
-        with pytest.raises(InputError, match="wblab twin"):
+        with pytest.raises(InputError, match="wblab study"):
             refused()
 
 

@@ -49,7 +49,7 @@ def test_works_stand_in_their_order_with_a_row_for_each_claim(tmp_path):
     kept = read_claims(tmp_path / "claims.json")
     assert kept == [THESIS, LI]
     text = whole_claims(kept)
-    head = "`wblab verify --source thesis`, Linux 7.2.11, kernel build `d8fbc28a1c03dc5f`, 3 seeds: "
+    head = "`wblab study thesis`, Linux 7.2.11, kernel build `d8fbc28a1c03dc5f`, 3 seeds: "
     assert f"{head}1 reproduced, 1 not decided." in text
     l1 = "l1 has pauses of several seconds"
     assert f"| `pauses-l1-ext2`: {l1} | reproduced | 2 s (1 to 4) | a \\| b. Expected: at most 4 s |" in text

@@ -56,7 +56,7 @@ def test_a_statement_about_some_kernels_is_shown_for_those(text):
 def test_the_short_form_has_medians_and_no_commands():
     text = short(LISTED, {"two": said([[4.0, 5.0], [0.1, 0.2], [2.0, 0.1]], [[6.0, 3.0], [0.2, 0.1], [3.0, 4.0]])})
     assert "| [it stalls](a.md) | ● 5.50 s | ○ 200 ms | ? 3.50 s |" in text.replace("\N{NO-BREAK SPACE}", " ")
-    assert "wblab witness" not in text
+    assert "wblab study" not in text
 
 
 def test_what_was_not_run_is_left_out(text):
@@ -64,7 +64,7 @@ def test_what_was_not_run_is_left_out(text):
 
 
 def test_each_study_names_its_command_and_its_noise(text):
-    command = "`wblab witness two-disks --set seed=2 --on 7.2 --on stock:7.2 --on stock:7.2@4`"
+    command = "`wblab study two-disks --set seed=2 --on 7.2 --on stock:7.2 --on stock:7.2@4`"
     assert f"| {command} | 7.2 2 ms, stock:7.2 2 ms, stock:7.2@4 2 ms |" in text
 
 

@@ -68,10 +68,10 @@ def test_pages_of_results_leak_no_internals(site):
 
 def test_every_run_has_a_line_and_what_the_line_reads(site):
     lines = copied_lines(site)
-    assert "wblab rerun studies/hostile/1-cell/seed-2/repeat.json" in lines
+    assert "wblab repeat studies/hostile/1-cell/seed-2/repeat.json" in lines
     assert len(lines) == 5
     for line in lines:
-        record = read_record(site / line.removeprefix("wblab rerun "))
+        record = read_record(site / line.removeprefix("wblab repeat "))
         assert len(record.digest) == 64
 
 

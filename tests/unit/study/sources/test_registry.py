@@ -16,5 +16,5 @@ def test_the_work_is_that_of_the_claims():
     assert work_of([], "thesis") == "thesis"
     assert work_of([second], "thesis") == "li"
     assert work_of(["no-such-claim"], "thesis") == "thesis"
-    with pytest.raises(InputError, match=f"claims of 2 works.*: wblab verify {second}; wblab verify {first}"):
+    with pytest.raises(InputError, match=f"claims of 2 works.*: wblab study {second}; wblab study {first}"):
         work_of([second, first], "thesis")

@@ -62,7 +62,7 @@ def trust(found: Result) -> str:
     if found.repeated.other:
         return (
             f"{len(found.repeated.other)} of {count} runs that were made twice did not repeat to the bit "
-            f"({', '.join(found.repeated.other)}): 'wblab rerun' shows the first difference."
+            f"({', '.join(found.repeated.other)}): 'wblab repeat' shows the first difference."
         )
     return (
         f"The runs are in virtual time, which no machine's speed changes. With the same kernel, Python and trace-cmd "

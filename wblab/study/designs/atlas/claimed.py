@@ -22,7 +22,7 @@ from wblab.study.sources.claim import Claim, Verdict
 from wblab.study.sources.registry import WORKS
 
 _JUDGES = ("analysis", "report", "study/sources", "study/designs/cases")
-# wblab rerun makes these again, byte for byte, from the run's record.
+# wblab repeat makes these again, byte for byte, from the run's record.
 _DROPPED = (TRACE, TRACE_LOG, CONFIG)
 
 
@@ -67,7 +67,7 @@ def planned(target: Target, seeds: int, resolve: KernelResolver) -> Claimed:
     specs, impossible = {}, {}
     for case in cases_of(claims):
         if own := CASES[case].kernel:
-            impossible[case] = f"the case {case} needs a kernel of its own, with {own}: wblab verify tests it"
+            impossible[case] = f"the case {case} needs a kernel of its own, with {own}: wblab study tests it"
             continue
         spec = case_spec(case, 1, target.series)
         try:

@@ -17,6 +17,7 @@ from typing import Any
 from wblab.core.errors import InputError, WblabError
 from wblab.host.machine import processors
 from wblab.kernels import Kernel, build_tree, check_patches, kept
+from wblab.lab.designs import BISECT
 from wblab.lab.formats import BISECTION, BISECTION_LOG, BISECTION_RECORD, STUDY_FILE, write_json
 from wblab.lab.held import replace_file
 from wblab.lab.progress import Report, steps
@@ -34,24 +35,23 @@ from wblab.study.designs.bisection.result import Answer, Question, no_difference
 from wblab.study.designs.bisection.search import Ends, Search, Trial, short
 from wblab.study.designs.bisection.session import GitSession
 from wblab.study.forked import forked
-from wblab.study.plan import Design, Plan
+from wblab.study.plan import Plan
 from wblab.study.store import Store
 
 PrintLine = Callable[[str], None]
-NAME: Design = "bisect"
 
 
 def new_store(question: Question, results: Path) -> Store:
     """Make the directory of a bisection. Raises InputError."""
     seeds = tuple(range(1, question.most + 1))
-    return Store.create(results, Plan(NAME, seeds, (), design=NAME, about=question.to_json()), {})
+    return Store.create(results, Plan(BISECT, seeds, (), design=BISECT, about=question.to_json()), {})
 
 
 def open_store(directory: Path) -> Store:
     """Open the directory of a bisection. Raises InputError."""
     if (directory / BISECTION_RECORD).is_file() and not (directory / STUDY_FILE).is_file():
         raise InputError(f"{directory} has the format of an earlier version of the lab: start a new bisection")
-    return Store.open(directory, NAME)
+    return Store.open(directory, BISECT)
 
 
 def question_of(store: Store) -> Question:

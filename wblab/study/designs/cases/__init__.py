@@ -1,1 +1,1 @@
-"""Claims of other works, as checks that the lab runs (wblab verify)."""
+"""Claims of other works, as checks that the lab runs (wblab study)."""

@@ -17,6 +17,7 @@ from wblab.core.spec import Spec
 from wblab.host.machinelock import machine_lock
 from wblab.host.request import ready
 from wblab.kernels import KernelResolver
+from wblab.lab.designs import VERIFY
 from wblab.study.cells import Cell, run_name
 from wblab.study.plan import Plan
 from wblab.study.run import run_store
@@ -53,7 +54,7 @@ def plan_of(name: str, specs: Mapping[str, Spec], seeds: int, about: Mapping[str
     """Return the plan of the cases in `specs`. Raises ValueError if there are none."""
     order = sorted(specs, key=lambda case: case != _LONGEST)
     cells = tuple(_cell(case, specs[case]) for case in order)
-    return Plan(name, tuple(range(1, seeds + 1)), cells, _NOISE_LIMIT_NS, design="verify", about=about)
+    return Plan(name, tuple(range(1, seeds + 1)), cells, _NOISE_LIMIT_NS, design=VERIFY, about=about)
 
 
 class NoCaseError(InputError):

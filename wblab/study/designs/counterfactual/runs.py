@@ -13,19 +13,19 @@ from wblab.core.errors import WblabError
 from wblab.core.spec import GuestKernel, Spec
 from wblab.host.request import ready
 from wblab.kernels import Kernel, KernelResolver, built_kernels, full_name
+from wblab.lab.designs import PROVE
 from wblab.lab.formats import STUDY_FILE
 from wblab.lab.progress import bar
 from wblab.lab.results import STAGED
 from wblab.study.cells import Cell, run_name
 from wblab.study.designs.counterfactual.trial import Make
 from wblab.study.forked import forked
-from wblab.study.plan import Design, Plan
+from wblab.study.plan import Plan
 from wblab.study.run import Runner
 from wblab.study.store import Store, clear_failed
 from wblab.study.work import own_program
 from wblab.study.workers import Workers
 
-NAME: Design = "prove"
 _PROOFS = "proof"
 _DIGITS = 12  # of the digest in a directory's name
 
@@ -82,9 +82,9 @@ class _Proof:
     def _study(self) -> tuple[Store, Workers]:
         self.path.mkdir(parents=True, exist_ok=True)
         if (self.path / STUDY_FILE).is_file():
-            store = Store.open(self.path, NAME)
+            store = Store.open(self.path, PROVE)
         else:
-            plan = Plan(NAME, (self.seed,), (), design=NAME)
+            plan = Plan(PROVE, (self.seed,), (), design=PROVE)
             store = Store.begin(self.path, plan, {self.chosen.build: self.kernel.describe()})
         self.stack.enter_context(store.held())
         clear_failed(store)

@@ -240,5 +240,5 @@ def _kernel(run: Run, resolve: KernelResolver) -> Kernel:
         used, (kernel.build_id, own_program()), ("kernel build", "lab or Python"), strict=True
     ):
         if there != here:
-            raise InputError(f"it was made with another {what}: 'wblab rerun' it, and ask of the new run")
+            raise InputError(f"it was made with another {what}: 'wblab repeat' it, and ask of the new run")
     return kernel

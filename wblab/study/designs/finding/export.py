@@ -36,7 +36,7 @@ def check_exported(source: Path) -> None:
             f"the finding {source.name!r} is not for a kernel mailing list: wblab finding show {source.name}"
         )
     if not kept.read(source):
-        raise InputError(f"the finding {source.name!r} has no figures: wblab finding run {source.name} --update")
+        raise InputError(f"the finding {source.name!r} has no figures: wblab study {source.name} --update")
 
 
 def export(name: str, directory: Path) -> dict[str, str]:

@@ -5,6 +5,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from wblab.core.errors import InputError
+from wblab.lab.designs import FINDING
 from wblab.lab.formats import EXPERIMENT, RUN
 from wblab.lab.named import MATRICES
 from wblab.study.cells import Cell, run_name
@@ -23,7 +24,7 @@ def plan(name: str, points: Iterable[Point], seeds: int) -> Plan:
     wanted = dict.fromkeys(points)
     matrices = {point.matrix: read_matrix(MATRICES.find(point.matrix)) for point in wanted}
     chosen = [_cell(number, point, matrices[point.matrix]) for number, point in enumerate(wanted)]
-    return Plan(name, tuple(range(1, seeds + 1)), tuple(chosen), design="finding")
+    return Plan(name, tuple(range(1, seeds + 1)), tuple(chosen), design=FINDING)
 
 
 def _cell(number: int, point: Point, matrix: Plan) -> Cell:

@@ -11,6 +11,7 @@ from wblab.core.check import check_spec
 from wblab.core.errors import InputError
 from wblab.core.spec import Spec
 from wblab.core.tables import from_table
+from wblab.lab.designs import TRIAL
 from wblab.lab.named import SPECS
 from wblab.lab.specfile import read_setting, read_table, set_key
 from wblab.study.cells import Cell
@@ -38,7 +39,7 @@ def trial_matrix(wisdom: Wisdom, seeds: int = MOST_SEEDS, kernel: str = "") -> P
         except InputError as error:
             raise InputError(f"{error} (recommendation {entry}, scenario {scenario})") from None
         cells.append(Cell(name, dict(levels), spec))
-    return Plan(NAME, tuple(range(1, seeds + 1)), tuple(cells), design="trial")
+    return Plan(NAME, tuple(range(1, seeds + 1)), tuple(cells), design=TRIAL)
 
 
 def scenario_spec(scenario: Scenario) -> Spec:

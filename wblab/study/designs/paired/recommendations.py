@@ -167,7 +167,9 @@ class Wisdom:
             found = [key for key, (entry, _) in self.values().items() if name in (key, str(entry.number))]
             if not found:
                 known = [entry.number for entry in self.recommendation]
-                raise InputError(f"no recommendation {name}: wblab trial --list has {min(known)} to {max(known)}")
+                raise InputError(
+                    f"no recommendation {name}: wblab study folk-wisdom --list has {min(known)} to {max(known)}"
+                )
             keys |= dict.fromkeys([*found, *(other for key in found for other in self._compared(key))])
         numbers = {entry.number for key, (entry, _) in self.values().items() if key in keys}
         chosen = tuple(entry for entry in self.recommendation if entry.number in numbers)

@@ -6,7 +6,8 @@ from dataclasses import dataclass, replace
 from wblab.analysis.statistics.intervals import generator
 from wblab.analysis.statistics.shares import wilson
 from wblab.core.errors import InputError
-from wblab.study.cells import run_name
+from wblab.lab.designs import AUDIT
+from wblab.study.cells import Cell, run_name
 from wblab.study.inputs import different, reason
 from wblab.study.made import Made, made_of
 from wblab.study.plan import Plan
@@ -56,7 +57,7 @@ def audit_plan(store: Store, share: float, seed: int) -> Plan:
     chosen = generator(seed, "audit").choice(len(names), count, replace=False)
     about = {_CHOSEN: [names[place] for place in sorted(chosen)], "of": store.plan.name}
     name = f"{store.plan.name[:58]}-audit"
-    return replace(store.plan, name=name, design="audit", keep="digests", shard=None, about=about)
+    return replace(store.plan, name=name, design=AUDIT, keep="digests", shard=None, about=about)
 
 
 def chosen(plan: Plan) -> list[str]:
@@ -66,6 +67,25 @@ def chosen(plan: Plan) -> list[str]:
     if not isinstance(names, list) or not names or not there.issuperset(names):
         raise InputError(f"{plan.name}: it does not name the runs of an audit")
     return names
+
+
+def named_run_of(store: Store, text: str) -> tuple[Cell, int]:
+    """Return the cell and seed of a run: its name, CELL/SEED, or a cell's number, from 0, for its first seed.
+
+    Raises InputError for another text.
+    """
+    cell, slash, seed = text.rpartition("/")
+    name, cells = f"{cell}-s{seed}" if slash else text, store.plan.cells
+    if text.isascii() and text.isdigit() and int(text) < len(cells):
+        return cells[int(text)], store.plan.seeds[0]
+    found = next((run for run in store.plan.runs() if run_name(*run) == name), None)
+    if found is None:
+        first = run_name(*store.plan.runs()[0])
+        raise InputError(
+            f"--run: {store.path} has no run {text!r}: give a name such as {first}, or a cell's number, "
+            f"0 to {len(cells) - 1}"
+        )
+    return found
 
 
 def judged(store: Store, again: Store, failures: Mapping[str, str]) -> Audit:

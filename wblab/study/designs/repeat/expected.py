@@ -135,7 +135,7 @@ def write_expected(series: str, presets: Mapping[str, Expected], path: Path) -> 
 
 def read_expected(series: str, path: Path) -> dict[str, Expected]:
     """Return what is expected of a series, by preset. Raises InputError if there is no file, or it is damaged."""
-    again = f"record this machine's figures with wblab golden --series {series} --update"
+    again = f"record this machine's figures with wblab repeat golden --series {series} --update"
     if not path.exists():
         raise InputError(f"there are no expected figures of {series}: {again}")
     content = EXPECTED.read(path)

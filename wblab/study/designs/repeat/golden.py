@@ -80,7 +80,7 @@ def judge(golden: Sequence[Golden], new: Golden) -> Verdict:
     The closest one has the same digest, or else the fewest inputs that differ.
     """
     if not golden:
-        raise InputError(f"{FILE.name} has no golden run yet: record one with wblab golden --update")
+        raise InputError(f"{FILE.name} has no golden run yet: record one with wblab repeat golden --update")
     nearest = min(golden, key=lambda one: (one.digest != new.digest, len(one.differing(new.inputs))))
     return Verdict(nearest, nearest.digest == new.digest, tuple(nearest.differing(new.inputs)))
 

@@ -9,6 +9,7 @@ from wblab.analysis.runs.run import Run, read_run
 from wblab.core.errors import InputError
 from wblab.core.spec import Disk
 from wblab.core.tables import from_table, to_table
+from wblab.lab.designs import TWIN
 from wblab.study.cells import Cell, run_name
 from wblab.study.designs.twin.machine import Group, Machine, Queue
 from wblab.study.designs.twin.scale import Twin, twin_of
@@ -41,7 +42,7 @@ def plan_of(study: TwinStudy, seeds: int, kernel_name: str) -> Plan:
         "notes": list(study.twin.notes),
         "live": str(study.live.resolve()) if study.live else None,
     }
-    return Plan(NAME, tuple(range(1, seeds + 1)), (Cell(NAME, {}, spec),), design="twin", about=about)
+    return Plan(NAME, tuple(range(1, seeds + 1)), (Cell(NAME, {}, spec),), design=TWIN, about=about)
 
 
 def read_study(store: Store) -> TwinStudy:

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from statistics import median
 from typing import Literal
 
-STALLED_S = 0.3  # a longer pause is one that people notice, as for wblab pauses
+STALLED_S = 0.3  # a longer pause is one that people notice, as for wblab why --pauses
 Word = Literal["stalled", "not stalled", "in some runs"]
 
 

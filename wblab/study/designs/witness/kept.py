@@ -22,7 +22,7 @@ Holds = Literal["in every run", "in some runs", "in no run"]
 
 @dataclass(frozen=True, kw_only=True)
 class Study:
-    """A spec with changes, as in `wblab witness`, and where it runs. seeds: 0 for as many as witness makes."""
+    """A spec with changes, as in `wblab study`, and where it runs. seeds: 0 for as many as witness makes."""
 
     spec: str
     on: tuple[str, ...]
@@ -34,7 +34,7 @@ class Study:
         """The command that makes it."""
         settings = [word for setting in self.set for word in ("--set", setting)]
         seeds = ["--seeds", str(self.seeds)] if self.seeds else []
-        return ["wblab", "witness", self.spec, *settings, *(word for on in self.on for word in ("--on", on)), *seeds]
+        return ["wblab", "study", self.spec, *settings, *(word for on in self.on for word in ("--on", on)), *seeds]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -81,7 +81,7 @@ def statements(folder: Path = OUTSIDE) -> Statements:
 
 
 def said(name: str, folder: Path = OUTSIDE) -> dict[str, Any] | None:
-    """Return what a study said, as `wblab witness --json` printed it; None if it was not made."""
+    """Return what a study said, as `wblab study --json` printed it; None if it was not made."""
     path = folder / f"{name}.json"
     return json.loads(path.read_text()) if path.is_file() else None
 

@@ -1,7 +1,7 @@
 """Claims of He and others (Chopper) on where a filesystem puts a small file, and what spreads it over the disk.
 
 Their claims are about shares of 16,384 runs on Linux 3.12. Here each is tested on one file whose blocks lay gigabytes
-apart then, or on a file that differs from it in one factor. 'wblab explore chopper-ext4' and 'chopper-xfs' give shares.
+apart then, or on a file that differs from it in one factor. 'wblab study chopper-ext4' and 'chopper-xfs' give shares.
 The seed sets the filesystem's hash, which places directories.
 """
 
@@ -89,7 +89,7 @@ def _rules() -> list[Claim]:
         Claim(
             "H16-normalisation", "an enlarged request misses the gap that it was made for", _RULES, (),
             untested(
-                "its effect on one file depends on everything allocated before. 'wblab explore chopper-ext4' with "
+                "its effect on one file depends on everything allocated before. 'wblab study chopper-ext4' with "
                 "kernel = \"7.2+old-ext4-allocation\" shows it over many files"
             ),
         ),

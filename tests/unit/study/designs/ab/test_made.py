@@ -146,5 +146,5 @@ def test_kernels_of_one_label_are_told_apart_by_their_builds(tmp_path, monkeypat
     ]
     found = asked(both, kernels, ["wblab", "ab", "a b"])
     assert [state.label for state in found.states] == ["linux (aaaaaaaa)", "linux (bbbbbbbb)"]
-    assert found.command == "wblab ab 'a b'"
+    assert found.command == "wblab study --kernels 'a b'"
     assert not found.same_program(found.steps[0])

@@ -60,7 +60,7 @@ def test_recommendations_can_be_selected(wisdom):
     assert list(wisdom.values()) == ["1", "2a", "2b"]
     assert list(wisdom.only(["2b"]).values()) == ["2b"]
     assert list(wisdom.only(["2"]).values()) == ["2a", "2b"]
-    with pytest.raises(InputError, match="no recommendation 3: wblab trial --list has 1 to 2"):
+    with pytest.raises(InputError, match="no recommendation 3: wblab study folk-wisdom --list has 1 to 2"):
         wisdom.only(["3"])
 
 

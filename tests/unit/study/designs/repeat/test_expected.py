@@ -142,7 +142,7 @@ def test_what_is_expected_survives_write_and_read(path):
 
 
 def test_a_missing_or_unsuitable_file_names_the_command(path, tmp_path):
-    with pytest.raises(InputError, match=r"no expected figures of 6\.1: .* wblab golden --series 6\.1 --update"):
+    with pytest.raises(InputError, match=r"no expected figures of 6\.1: .* wblab repeat golden --series 6\.1 --update"):
         read_expected("6.1", tmp_path / "6.1.json")
     with pytest.raises(InputError, match=r"another series or other presets: .* --series 6\.1 --update"):
         read_expected("6.1", path)

@@ -41,7 +41,7 @@ def test_different_digest_is_not_excused_by_a_changed_lab(also):
 
 
 def test_error_without_golden_runs_names_the_command():
-    with pytest.raises(InputError, match="wblab golden --update"):
+    with pytest.raises(InputError, match="wblab repeat golden --update"):
         judge([], Golden("here", "d1", INPUTS))
 
 

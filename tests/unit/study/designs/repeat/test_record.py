@@ -47,13 +47,13 @@ def test_it_names_no_path_of_the_machine(tmp_path):
 def test_a_run_whose_kernel_had_a_path_asks_for_one(tmp_path, capsys):
     run = run_in(tmp_path / "a")
     path = kept(tmp_path, replace(run, spec=run.spec.on(str(tmp_path / "linux"))))
-    assert main(["rerun", str(path)]) == 2
+    assert main(["repeat", str(path)]) == 2
     assert "--kernel PATH" in capsys.readouterr().err
 
 
 def test_a_record_has_nothing_to_compare_cycle_by_cycle(tmp_path, capsys):
     path = kept(tmp_path, run_in(tmp_path / "a"))
-    assert main(["rerun", str(path), "--explain"]) == 2
+    assert main(["repeat", str(path), "--explain"]) == 2
     assert "leave OTHER and --explain out" in capsys.readouterr().err
 
 

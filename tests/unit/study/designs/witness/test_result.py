@@ -5,9 +5,9 @@ from itertools import count
 
 import pytest
 from support.runs import MS, S, write_run
+from wblab.commands.witness import _answer, _lost
 
 from wblab.analysis.runs.run import Run, read_run
-from wblab.commands.witness import _answer, _lost
 from wblab.study.designs.witness.figure import Figure
 from wblab.study.designs.witness.result import Row, Witness, witness
 from wblab.study.designs.witness.spoiled import Spoiled
@@ -94,8 +94,8 @@ def test_the_answer_names_the_loads():
 def test_the_answer_names_what_was_spoiled_and_how_to_repeat_it():
     once = Spoiled("7.2/real", 1, (0.4,), "x-s1", is_replaced=True)
     thrice = Spoiled("7.2+smp@8", 2, (0.5, 0.6, 0.4), "y-s2", is_replaced=False)
-    assert _lost([once], "wblab witness --resume exp/x")[1:] == ["7.2/real, seed 1: 400 ms; repeated"]
-    assert _lost([once, thrice], "wblab witness --resume exp/x")[2:] == [
+    assert _lost([once], "wblab study --resume exp/x")[1:] == ["7.2/real, seed 1: 400 ms; repeated"]
+    assert _lost([once, thrice], "wblab study --resume exp/x")[2:] == [
         "7.2+smp@8, seed 2: 500 ms, 600 ms, 400 ms; not counted",
-        "Repeat what is not counted when the machine is less busy: wblab witness --resume exp/x",
+        "Repeat what is not counted when the machine is less busy: wblab study --resume exp/x",
     ]

@@ -1,4 +1,10 @@
-"""wblab ab: what differs between two kernels."""
+"""wblab study --kernels: what differs between two kernels.
+
+Builds both, runs the same specs with the same seeds on each until the differences are decided, and writes a page and a
+text. Each kernel is a series, a tree, a tarball, a built linux, a build id, a commit, or a file or directory of patches
+on the other one. The build of a tree, commit or patch runs its Makefiles and programs, and what its git configuration
+names, as you.
+"""
 
 import argparse
 import json
@@ -9,6 +15,7 @@ from typing import TYPE_CHECKING
 
 from wblab.commands.common import add_exp, add_jobs, add_json, add_resume, add_settings, whole
 from wblab.core.errors import InputError, WblabError
+from wblab.lab.designs import AB
 from wblab.lab.printable import printable
 
 if TYPE_CHECKING:
@@ -23,8 +30,8 @@ if TYPE_CHECKING:
 
 _MOST = 34
 _LEAST = 3  # seeds: fewer give no interval
-_OPTIONS = ("tree", "base", "spec", "settings", "seeds", "each")  # of a new comparison, kept by --resume
-_AGAIN = "wblab ab --resume"
+_OPTIONS = ("kernels", "tree", "base", "spec", "settings", "seeds", "each")  # of a new comparison, kept by --resume
+_AGAIN = "wblab study --resume"
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -32,16 +39,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.description = (
         "Compare two kernels: build both, run the same specs with the same seeds on each until the differences are "
         "decided, and write a page and a text. They say what differs in source, options and patches, which figures "
-        "differ, with intervals, and why the pauses that changed were as long. A and B are each a series, a tree, a "
+        "differ, with intervals, and why the pauses that changed were as long. A kernel is a series, a tree, a "
         "tarball, a built linux, a build id, a commit, or a file or directory of patches on the other one. The build "
         "of a tree, commit or patch runs its Makefiles and programs, and what its git configuration names, as you."
     )
-    parser.add_argument("a", nargs="?", metavar="A", help="one kernel; or both, as a range of commits: FROM..TO")
-    parser.add_argument("b", nargs="?", metavar="B", help="the other kernel")
-    parser.add_argument(
-        "--tree", type=Path, default=Path(), metavar="PATH", help="git repository of commits (default: this directory)"
-    )
-    parser.add_argument("--base", default="", metavar="KERNEL", help="what patches are applied to (default: the other)")
+    parser.add_argument("kernels", nargs="*", metavar="KERNEL", help="two kernels; or a range of commits: FROM..TO")
+    parser.add_argument("--tree", type=Path, metavar="PATH", help="git repository of commits (default: this directory)")
+    parser.add_argument("--base", metavar="KERNEL", help="what patches are applied to (default: the other)")
     parser.add_argument("--each", action="store_true", help="compare each patch or commit with the state before it")
     parser.add_argument(
         "--spec",
@@ -52,14 +56,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     add_settings(parser)
     about = f"at most N seeds for each kernel and spec: 3, 5, 8, 13 … until they decide (default: {_MOST})"
-    parser.add_argument("--seeds", type=whole(_LEAST), default=_MOST, metavar="N", help=about)
-    parser.add_argument(
-        "--kernel",
-        action="append",
-        default=[],
-        metavar="SERIES|PATH",
-        help="with --resume: a kernel's path that it may run",
-    )
+    parser.add_argument("--seeds", type=whole(_LEAST), metavar="N", help=about)
     about = "build the kernels, print where each is, and run nothing"
     parser.add_argument("--build-only", action="store_true", help=about)
     add_jobs(parser)
@@ -67,10 +64,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_exp(parser, "the study's directory goes")
     add_json(parser, "print everything as JSON")
     parser.add_argument("--mail", action="store_true", help="print only the block for a mail, of at most 72 columns")
-    parser.set_defaults(run=_ab, defaults={name: parser.get_default(name) for name in _OPTIONS})
+    parser.set_defaults(run=make, kernel=[])
 
 
-def _ab(arguments: argparse.Namespace) -> None:
+def make(arguments: argparse.Namespace) -> None:
+    """Compare two kernels, or resume that. Raises WblabError."""
     from wblab.commands.many import begun, failed, print_failures
     from wblab.study.designs.ab.decide import run_pairs
     from wblab.study.designs.ab.plan import asked_of, pairs
@@ -121,11 +119,9 @@ def _states(arguments: argparse.Namespace) -> "Sequence[Side]":
     from wblab.study.designs.ab.made import check_unequal
     from wblab.study.designs.ab.sides import sides, steps
 
-    if not arguments.a:
-        raise InputError("give two kernels, A and B, or a range of commits: see wblab ab --help")
-    if arguments.kernel:
-        raise InputError("--kernel is for --resume: name a new comparison's kernels as A and B")
-    ends = sides(_named(arguments), arguments.tree, arguments.base)
+    if not 1 <= len(arguments.kernels) <= 2:
+        raise InputError("give two kernels, or a range of commits: see wblab study --kernels --help")
+    ends = sides(arguments.kernels, arguments.tree or Path(), arguments.base or "")
     check_unequal(*ends)
     return steps(*ends) if arguments.each else ends
 
@@ -143,11 +139,7 @@ def _new(arguments: argparse.Namespace) -> "tuple[Planned, KernelResolver]":
     check_differ(states, kernels)
     asked_ = asked(states, kernels, _command(arguments))
     resolve = built_kernels(*(state.kernel for state in asked_.states))
-    return Planned(plan(asked_, specs, arguments.seeds), described(asked_, kernels)), resolve
-
-
-def _named(arguments: argparse.Namespace) -> list[str]:
-    return [name for name in (arguments.a, arguments.b) if name]
+    return Planned(plan(asked_, specs, arguments.seeds or _MOST), described(asked_, kernels)), resolve
 
 
 def _specs(arguments: argparse.Namespace) -> "Sequence[Spec]":
@@ -164,13 +156,13 @@ def _specs(arguments: argparse.Namespace) -> "Sequence[Spec]":
 
 def _command(arguments: argparse.Namespace) -> list[str]:
     """Return the command that repeats the comparison, without options that have their defaults."""
-    words = ["wblab", "ab", *_named(arguments)]
-    for name in ("tree", "base", "seeds"):
-        if (value := getattr(arguments, name)) != arguments.defaults[name]:
-            words += [f"--{name}", str(value)]
+    words = ["wblab", "study", "--kernels", *arguments.kernels]
     for option, values in (("--spec", arguments.spec), ("--set", arguments.settings)):
         for value in values:
             words += [option, value]
+    for name in ("tree", "base", "seeds"):
+        if (value := getattr(arguments, name)) is not None:
+            words += [f"--{name}", str(value)]
     return [*words, *(["--each"] if arguments.each else [])]
 
 
@@ -178,14 +170,12 @@ def _resumed(arguments: argparse.Namespace) -> "tuple[Planned, KernelResolver]":
     from wblab.commands.many import Planned, named
     from wblab.kernels import built_kernels
     from wblab.study.begin import check_kernels
-    from wblab.study.designs.ab.plan import NAME
     from wblab.study.designs.ab.sides import cached
     from wblab.study.store import Store
 
-    changed = [name for name in _OPTIONS if getattr(arguments, name) != arguments.defaults[name]]
-    if arguments.a or changed:
-        raise InputError("--resume keeps A, B and the options of the first call: leave them out")
-    store = Store.open(named(arguments, NAME), NAME)
+    if changed := [name for name in _OPTIONS if getattr(arguments, name, None)]:
+        raise InputError(f"--resume keeps the kernels and options of the first call: leave --{changed[0]} out")
+    store = Store.open(named(arguments, AB), AB)
     own = [name for name in store.kernels if "/" in name and cached(name)]
     resolve = built_kernels(*arguments.kernel, *own)
     check_kernels(store, resolve)

@@ -1,12 +1,16 @@
-"""wblab atlas."""
+"""wblab study atlas: all claims and recommendations, on every built kernel and every filesystem.
+
+An interrupted atlas continues when it is called again. It also repeats whatever was made with an older kernel, lab or
+spec.
+"""
 
 import argparse
 import json
-from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
-from wblab.commands.common import add_exp, add_jobs, add_json, add_removed, add_seeds, results
+from wblab.commands.common import results
 from wblab.core.errors import InputError, nearest
+from wblab.lab.designs import ATLAS
 from wblab.lab.printable import printable
 from wblab.lab.tables import Table
 
@@ -18,33 +22,11 @@ if TYPE_CHECKING:
 
 Name = TypeVar("Name", bound=str)
 
-_DIRECTORY = "atlas"
+_SEEDS = 5  # of each case and recommendation; if there are more, only undecided ones get them all
 
 
-def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Describe the verb and its options."""
-    parser.description = (
-        "Check all works' claims, and try all recommendations of wblab trial, on every built kernel and every "
-        "filesystem. Write one page that shows what reproduces where. An interrupted atlas continues when it is called "
-        "again. It also repeats whatever was made with an older kernel, lab or spec."
-    )
-    for option, about in (
-        ("--filesystem", "only this filesystem; repeatable (default: all)"),
-        ("--source", "only the claims of this work; trial means the recommendations; repeatable (default: all)"),
-    ):
-        parser.add_argument(option, action="append", default=[], metavar="NAME", help=about)
-    about = "only the kernel of this series; repeatable (default: all that are built)"
-    parser.add_argument("--kernel", action="append", default=[], metavar="SERIES", help=about)
-    add_removed(parser, "--series", "--kernel")
-    add_seeds(parser, "runs of each case and recommendation; if above 5, only undecided ones get them all", default=5)
-    add_jobs(parser)
-    parser.add_argument("-o", "--output", type=Path, metavar="DIR", help="directory of the atlas (default: exp/atlas)")
-    add_exp(parser, "its directory goes")
-    add_json(parser, "print the page's path, the verdicts, and where kernels differ as JSON")
-    parser.set_defaults(run=_atlas)
-
-
-def _atlas(arguments: argparse.Namespace) -> None:
+def make(arguments: argparse.Namespace) -> None:
+    """Make what an atlas lacks, and write one page that shows what reproduces where."""
     from wblab.host.machine import processors
     from wblab.kernels import built_kernels, list_kernels
     from wblab.lab.progress import step
@@ -54,11 +36,11 @@ def _atlas(arguments: argparse.Namespace) -> None:
 
     series = [listed.series for listed in list_kernels()]
     targets, resolve = _targets(arguments), built_kernels()
-    atlas = arguments.output or results(arguments) / _DIRECTORY
+    atlas = arguments.output or results(arguments) / ATLAS
     made: list[Made] = []
     fresh = 0
     for number, target in enumerate(targets, 1):
-        plan = planned(target, arguments.seeds, resolve)
+        plan = planned(target, arguments.seeds or _SEEDS, resolve)
         if is_current(plan, atlas):
             made.append(read(target, atlas))
             continue
@@ -90,7 +72,7 @@ def _targets(arguments: argparse.Namespace) -> "list[Target]":
         raise InputError("no kernel is built: wblab kernel build")
     series = _chosen("--kernel", arguments.kernel, built)
     filesystems = _chosen("--filesystem", arguments.filesystem, FILESYSTEMS)
-    sources = _chosen("--source", arguments.source, SOURCES)
+    sources = _chosen("PART", arguments.parts, SOURCES)
     return [Target(one, other, source) for one in series for other in filesystems for source in sources]
 
 

@@ -1,4 +1,4 @@
-"""wblab explore: find out which settings a response depends on."""
+"""wblab study of an exploration: find out which settings a response depends on."""
 
 import argparse
 import json
@@ -6,20 +6,9 @@ import shlex
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from wblab.commands.common import (
-    add_exp,
-    add_json,
-    add_keep,
-    add_resampling_seed,
-    add_resume,
-    add_seeds,
-    add_shard,
-    add_workers,
-    print_wrapped,
-    results,
-    whole,
-)
+from wblab.commands.common import print_wrapped
 from wblab.core.errors import InputError, WblabError
+from wblab.lab.designs import EXPLORE
 from wblab.lab.printable import printable
 from wblab.lab.tables import Table
 
@@ -30,54 +19,23 @@ if TYPE_CHECKING:
     from wblab.study.store import Store
 
 
-def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Describe the verb and its options."""
-    parser.description = (
-        "Explore a space of settings. Run a sample of it, and report which settings a response depends on, how "
-        "strongly, which lead to its worst tenth, and what may be chance."
-    )
-    parser.add_argument(
-        "design",
-        nargs="?",
-        metavar="DESIGN",
-        help="a TOML file, or one of experiments/explorations/; the directory of an exploration is analysed again",
-    )
-    doing = parser.add_mutually_exclusive_group()
-    add_resume(doing)
-    doing.add_argument("--row", type=whole(0), metavar="N", help="repeat this row of an exploration, and compare")
-    add_seeds(parser, "run every row with the seeds 1 to N (default: the design's)")
-    add_exp(parser, "the study's directory goes")
-    add_workers(parser)
-    add_keep(parser)
-    add_shard(parser)
-    add_resampling_seed(parser)
-    parser.add_argument(
-        "--evidence", action="store_true", help="print every share with its interval, and all levels of the worst tenth"
-    )
-    add_json(parser, "print the directory, the numbers of runs and the analysis as JSON")
-    parser.set_defaults(run=_explore)
-
-
-def _explore(arguments: argparse.Namespace) -> None:
+def make(arguments: argparse.Namespace) -> None:
+    """Make an exploration, or resume one; a directory that is given as WHAT is analysed with the runs that it has."""
     from wblab.commands.many import begun, failed, print_shard
     from wblab.kernels import built_kernels
     from wblab.study.run import run_store
     from wblab.study.store import Store
 
     directory = _directory(arguments)
-    if arguments.row is not None:
-        assert directory
-        _repeat(arguments, directory)
-        return
-    if directory and not arguments.resume:
-        _report(Store.open(directory, "explore"), None, arguments)
+    if directory and arguments.is_report:
+        _report(Store.open(directory, EXPLORE), None, arguments)
         return
     resolve = built_kernels(*arguments.kernel)
     plan = _planned(arguments, resolve, directory)
-    with begun(arguments, resolve, plan, "wblab explore --resume") as (store, client):
+    with begun(arguments, resolve, plan, "wblab study --resume") as (store, client):
         tally = run_store(store, client, arguments.jobs)
     if store.plan.shard:
-        print_shard(store, failed(tally), "wblab explore --resume", as_json=arguments.json)
+        print_shard(store, failed(tally), "wblab study --resume", as_json=arguments.json)
         return
     _report(store, tally, arguments)
 
@@ -86,18 +44,11 @@ def _directory(arguments: argparse.Namespace) -> Path | None:
     """Return the exploration's directory if the arguments name one. Raises InputError."""
     from wblab.commands.many import named
 
-    if (arguments.design is None) == (arguments.resume is None):
-        raise InputError("give either a design, or --resume DIR: see wblab explore --help")
-    if arguments.resume:
-        if arguments.seeds or arguments.keep or arguments.shard:
-            raise InputError("--resume keeps the plan of the first call: leave out --seeds, --keep and --shard")
-        return named(arguments, "explore")
-    for path in (Path(arguments.design), results(arguments) / arguments.design):
-        if path.is_dir():
-            return path
-    if arguments.row is not None:
-        raise InputError(f"--row: {arguments.design!r} is not the directory of an exploration: give one")
-    return None
+    if not arguments.resume:
+        return None
+    if arguments.seeds or arguments.keep or arguments.shard:
+        raise InputError("--resume keeps the plan of the first call: leave out --seeds, --keep and --shard")
+    return named(arguments, EXPLORE)
 
 
 def _planned(arguments: argparse.Namespace, resolve: "KernelResolver", directory: Path | None) -> "Planned":
@@ -113,11 +64,11 @@ def _planned(arguments: argparse.Namespace, resolve: "KernelResolver", directory
 
     if directory:
         read_record(directory)
-        store = Store.open(directory, "explore")
+        store = Store.open(directory, EXPLORE)
         with_kernel(store.plan, arguments.kernel, begun=True)
         check_kernels(store, resolve)
         return Planned(store.plan, store.kernels, store)
-    path = DESIGNS.find(arguments.design)
+    path = DESIGNS.find(arguments.what)
     design = read_design(path, arguments.seeds)
     try:
         points = sample(design.head, len(design.factors))
@@ -126,28 +77,6 @@ def _planned(arguments: argparse.Namespace, resolve: "KernelResolver", directory
         raise InputError(f"{path}: {error}") from None
     plan = with_part(with_kernel(plan, arguments.kernel), arguments.keep, arguments.shard)
     return Planned(plan, described(plan, resolve), beside={DESIGN: encode(record_of(design, points))})
-
-
-def _repeat(arguments: argparse.Namespace, directory: Path) -> None:
-    from wblab.commands.rerun import repeat, repeat_row
-    from wblab.kernels import built_kernels
-    from wblab.study.begin import with_kernel
-    from wblab.study.cells import run_name
-    from wblab.study.rowat import RowAt
-    from wblab.study.store import Store
-
-    store = Store.open(directory, "explore")
-    with_kernel(store.plan, arguments.kernel, begun=True)
-    if arguments.row >= len(store.plan.cells):
-        raise InputError(f"--row {arguments.row}: {directory} has only the rows 0 to {len(store.plan.cells) - 1}")
-    cell, seed, resolve = store.plan.cells[arguments.row], store.plan.seeds[0], built_kernels(*arguments.kernel)
-    if run_name(cell, seed) in store.rows.names():
-        repeat_row(RowAt(store, cell, seed), results(arguments), resolve, as_json=arguments.json)
-        return
-    run = store.runs / run_name(cell, seed)
-    if not run.is_dir():
-        raise InputError(f"--row {arguments.row} has not run yet: run it with wblab explore --resume {directory}")
-    repeat(run, results(arguments), resolve, as_json=arguments.json)
 
 
 def _report(store: "Store", tally: "Tally | None", arguments: argparse.Namespace) -> None:
@@ -164,7 +93,7 @@ def _report(store: "Store", tally: "Tally | None", arguments: argparse.Namespace
 
     found = observed(store.path, store.plan.cells[0].spec)
     with bar(f"analysing {store.plan.name}") as report:
-        analysis = analyse(found, seed=arguments.resampling_seed, report=report)
+        analysis = analyse(found, report=report)
     page = store.path / EXPLORED
     try:
         write_json(store.path / ANALYSED, analysis.to_json())
@@ -185,8 +114,8 @@ def _report(store: "Store", tally: "Tally | None", arguments: argparse.Namespace
                 print_wrapped([item])
         print(printable(str(page)))
     else:
-        again = f"    wblab explore {shlex.quote(str(store.path))} --evidence    # every share with its interval"
+        again = f"    wblab study {shlex.quote(str(store.path))} --evidence    # every share with its interval"
         print_wrapped((*answers(analysis, found), again, str(page)))
     if failures:
         print_failures(store, failures)
-        raise WblabError(f"{len(failures)} of {runs} runs failed: try again with wblab explore --resume {store.path}")
+        raise WblabError(f"{len(failures)} of {runs} runs failed: try again with wblab study --resume {store.path}")

@@ -1,4 +1,7 @@
-"""wblab twin: repeat a live run in a scaled-down guest, or predict what this machine would do."""
+"""wblab study of a live run: repeat it in a scaled-down guest; or, of here:DIR, predict what this machine would do.
+
+One factor divides memory, dirty thresholds, the disk's rate and the bytes written; times stay the same.
+"""
 
 import argparse
 import json
@@ -6,8 +9,10 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from wblab.commands.common import add_exp, add_jobs, add_json, add_kernel, add_resume, add_run, add_seeds, results
+from wblab.commands.common import one_kernel, results
+from wblab.commands.study.subject import HERE
 from wblab.core.errors import InputError, WblabError
+from wblab.lab.designs import TWIN
 from wblab.lab.printable import printable
 from wblab.lab.tables import Table
 from wblab.report.metricnames import unit_of
@@ -24,30 +29,8 @@ _SEEDS = 5
 _SHOWN = {"longest_pause_s": "longest pause", "wait_time_s": "wait time", "paused_fraction": "paused"}
 
 
-def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Describe the verb and its options."""
-    parser.description = (
-        "Repeat a live run in a guest that is a scaled-down copy of its machine, with several seeds in virtual time, "
-        "and compare the pauses. One factor divides memory, dirty thresholds, the disk's rate and the bytes written; "
-        "times stay the same. With --from-host there is no live run: the guest predicts what a fast writer would do on "
-        "this machine."
-    )
-    add_run(parser, optional=True, about="a live run: its directory, the directory's name, or 'latest'")
-    parser.add_argument(
-        "--from-host", type=Path, metavar="DIR", help="copy this machine instead, and measure the disk that holds DIR"
-    )
-    about = "the disk's model, written by wblab disk measure (default: only its rate, from the live run or measured)"
-    parser.add_argument("--disk", metavar="FILE", help=about)
-    add_seeds(parser, f"runs of the twin (default: {_SEEDS})")
-    add_jobs(parser)
-    add_resume(parser)
-    add_kernel(parser, "the one marked * in wblab kernel list")
-    add_exp(parser, "the study's directory goes")
-    add_json(parser)
-    parser.set_defaults(run=_twin)
-
-
-def _twin(arguments: argparse.Namespace) -> None:
+def make(arguments: argparse.Namespace) -> None:
+    """Repeat a live run, with several seeds in virtual time, and compare the pauses; or resume that."""
     from wblab.analysis.runs.run import read_run
     from wblab.commands.many import begun, failed, print_failures
     from wblab.kernels import built_kernels
@@ -56,12 +39,12 @@ def _twin(arguments: argparse.Namespace) -> None:
     from wblab.study.designs.twin.runs import read_study, runs_in
     from wblab.study.run import run_store
 
-    resolve = built_kernels(arguments.kernel)
-    with begun(arguments, resolve, _planned(arguments, resolve), "wblab twin --resume") as (store, _):
+    resolve = built_kernels(one_kernel(arguments))
+    with begun(arguments, resolve, _planned(arguments, resolve), "wblab study --resume") as (store, _):
         tally = run_store(store, None, arguments.jobs)
     if tally.failures:
         print_failures(store, failed(tally))
-        raise WblabError(f"{len(tally.failures)} runs failed: try again with wblab twin --resume {store.path}")
+        raise WblabError(f"{len(tally.failures)} runs failed: try again with wblab study --resume {store.path}")
     study, runs = read_study(store), runs_in(store)
     live = read_run(study.live) if study.live else None
     found = Result(study.machine, study.twin, live, runs, matches(live, runs))
@@ -86,23 +69,21 @@ def _planned(arguments: argparse.Namespace, resolve: "KernelResolver") -> "Plann
     from wblab.study.designs.twin.runs import plan_of, read_study, twin_study
     from wblab.study.store import Store
 
-    given = (arguments.run_name, arguments.from_host, arguments.resume)
-    if sum(item is not None for item in given) != 1:
-        raise InputError("give exactly one of these: a live run, --from-host DIR, or --resume DIR")
     if arguments.resume:
         if arguments.seeds or arguments.disk:
             raise InputError("--resume keeps the seeds and the disk of the first call: leave out --seeds and --disk")
-        store = Store.open(named(arguments, "twin"), "twin")
+        store = Store.open(named(arguments, TWIN), TWIN)
         read_study(store)  # refuse a damaged study before its runs start
         check_kernels(store, resolve)
         return Planned(store.plan, store.kernels, store)
-    live = read_run(find_run(arguments.run_name, results(arguments))) if arguments.run_name else None
+    given = arguments.what
+    live = None if given.startswith(HERE) else read_run(find_run(given, results(arguments)))
     disk = read_disk(arguments.disk) if arguments.disk else None
-    machine = machine_of(live) if live else this_machine(arguments.from_host, disk)
+    machine = machine_of(live) if live else this_machine(Path(given.removeprefix(HERE)), disk)
     if live and disk:
         machine = with_disk(machine, disk)
     study = twin_study(machine, live.path if live else None)
-    plan = plan_of(study, arguments.seeds or _SEEDS, full_name(arguments.kernel))
+    plan = plan_of(study, arguments.seeds or _SEEDS, full_name(one_kernel(arguments)))
     return Planned(plan, described(plan, resolve))
 
 

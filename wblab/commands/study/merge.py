@@ -1,4 +1,4 @@
-"""wblab merge: put the parts of a study together."""
+"""wblab study --merge: put the parts of a study together."""
 
 import argparse
 import json
@@ -7,14 +7,14 @@ from pathlib import Path
 
 from wblab.commands.common import add_exp, add_json, directory_of, results
 from wblab.core.errors import InputError
+from wblab.lab.designs import MATRIX, TRIAL
 from wblab.lab.printable import printable
 
 _SHOWN = 20  # the most differences that are printed
-_NEXT = {"matrix": "compare", "explore": "explore", "trial": "trial --resume", "verify": "verify --resume"}
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Describe the verb and its options."""
+    """Describe the form of the verb and its options."""
     parser.description = (
         "Put the parts of a study together that were made with --shard, in a new directory. A run that several parts "
         "have must be the same to the bit in all: otherwise the differences are named, and nothing is merged."
@@ -45,8 +45,9 @@ def _merge(arguments: argparse.Namespace) -> None:
         print(json.dumps({"directory": str(store.path), "runs": runs, "missing": missing}, indent=2))
         return
     print(printable(str(store.path)))
-    if missing and design != "trial":  # which makes further runs as they are needed
-        text = f"{missing} of {runs} runs are in no part: wblab {design} --resume {store.path} makes them"
+    if missing and design != TRIAL:  # which makes further runs as they are needed
+        text = f"{missing} of {runs} runs are in no part: wblab study --resume {store.path} makes them"
         print(printable(f"wblab: {text}"), file=sys.stderr)
     else:
-        print(printable(f"wblab: {runs - missing} runs. Now: wblab {_NEXT[design]} {store.path}"), file=sys.stderr)
+        now = "compare" if design == MATRIX else "study"
+        print(printable(f"wblab: {runs - missing} runs. Now: wblab {now} {store.path}"), file=sys.stderr)

@@ -1,4 +1,4 @@
-"""wblab witness of a finding or a claim: each of its statements on each substrate."""
+"""wblab study --on of a finding or a claim: each of its statements on each place."""
 
 import argparse
 import json
@@ -14,6 +14,8 @@ if TYPE_CHECKING:
     from wblab.study.designs.witness.kept import Seen, Statement
     from wblab.study.sources.claim import Claim, Verdict
 
+_SEEDS = 3
+
 Made = Callable[[argparse.Namespace], dict[str, Any]]  # makes a study; returns what it says, as JSON
 
 
@@ -25,11 +27,15 @@ def finding_or_claim(arguments: argparse.Namespace, on: Sequence[str], make: Mad
     from wblab.study.designs.finding.finding import names
     from wblab.study.sources.registry import WORKS
 
-    claims = [(of, claim) for of, work in WORKS.items() for claim in work.claims if claim.name == arguments.spec]
-    if arguments.spec not in names() and not claims:
+    claims = [(of, claim) for of, work in WORKS.items() for claim in work.claims if claim.name in arguments.parts]
+    if not claims and arguments.parts:
+        raise InputError(f"{arguments.parts[0]}: a spec and a finding are run whole: leave it out")
+    if not claims and arguments.what not in names():
         return False
     if arguments.settings:
-        raise InputError(f"--set: {arguments.spec} has its own specs: give a spec to change one")
+        raise InputError("--set: a finding and a claim have specs of their own: give a spec to change one")
+    if len(claims) > 1:
+        raise InputError(f"{claims[1][1].name}: one claim at a time is tested on other places")
     if claims:
         _claim(arguments, *claims[0], arguments.on or on)
     else:
@@ -42,13 +48,14 @@ def _finding(arguments: argparse.Namespace, make: Made) -> None:
     from wblab.study.designs.witness.kept import seen, statements
 
     listed = statements()
-    wanted = listed.of_page(f"{arguments.spec}.md")
+    finding = arguments.what
+    wanted = listed.of_page(f"{finding}.md")
     if not wanted:
-        raise InputError(f"no study outside of User Mode Linux is listed for the finding {arguments.spec}: give a spec")
+        raise InputError(f"no study outside of User Mode Linux is listed for the finding {finding}: give a spec")
     answers = {}
     for name in dict.fromkeys(name for one in wanted for name in (one.study, one.than) if name):
         study = listed.study[name]
-        own = {"spec": study.spec, "settings": list(study.set), "on": arguments.on or list(study.on)}
+        own = {"what": study.spec, "settings": list(study.set), "on": arguments.on or list(study.on)}
         answers[name] = make(argparse.Namespace(**(vars(arguments) | own)))
     found = [(one, dict(seen(one, answers, arguments.on))) for one in wanted]
     if arguments.json:
@@ -91,7 +98,7 @@ def _claim(arguments: argparse.Namespace, source: str, claim: "Claim", on: Seque
 
 
 def _verdict(arguments: argparse.Namespace, source: str, claim: "Claim", name: str) -> "Verdict":
-    from wblab.commands.claims import Question, verdicts_on
+    from wblab.commands.study.claims import Question, verdicts_on
     from wblab.kernels import full_name
     from wblab.kernels.here import is_here
     from wblab.study.designs.cases.runs import NoCaseError
@@ -105,7 +112,7 @@ def _verdict(arguments: argparse.Namespace, source: str, claim: "Claim", name: s
         raise InputError(f"--on {name}: claims are checked in virtual time: leave /real out")
     if not claim.cases:
         return claim.check({})
-    asked = Question(source, [claim], full_name(where.kernel), arguments.seeds)
+    asked = Question(source, [claim], full_name(where.kernel), arguments.seeds or _SEEDS)
     try:
         ((_, verdict),) = verdicts_on(arguments, asked, f"witness-{claim.name}-{label(where)}")
     except NoCaseError as error:

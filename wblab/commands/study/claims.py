@@ -22,7 +22,7 @@ class Question:
 def verdicts_on(arguments: argparse.Namespace, asked: Question, name: str) -> "Sequence[tuple[Claim, Verdict]]":
     """Make the runs that the claims need, and judge them. name: of the study. Raises WblabError.
 
-    The study is one of `wblab verify`, which resumes it.
+    The study is one of claims, which resumes it.
     """
     from wblab.commands.many import Planned, begun
     from wblab.kernels import built_kernels
@@ -40,5 +40,5 @@ def verdicts_on(arguments: argparse.Namespace, asked: Question, name: str) -> "S
         "impossible": impossible,
     }
     plan = plan_of(name[:60].rstrip("-."), specs, asked.seeds, about)
-    with begun(arguments, resolve, Planned(plan, described(plan, resolve)), "wblab verify --resume") as (store, _):
+    with begun(arguments, resolve, Planned(plan, described(plan, resolve)), "wblab study --resume") as (store, _):
         return examine(asked.claims, store, arguments.jobs, impossible=impossible).verdicts

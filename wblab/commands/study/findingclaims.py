@@ -10,7 +10,7 @@ if TYPE_CHECKING:
 
 def keep_verdicts(arguments: argparse.Namespace, finding: "Finding", directory: Path) -> None:
     """Check the claims of all tables on each of their kernels, and keep what is found after each. Raises WblabError."""
-    from wblab.commands.claims import Question, verdicts_on
+    from wblab.commands.study.claims import Question, verdicts_on
     from wblab.kernels import full_name
     from wblab.study.designs.finding import claimed
     from wblab.study.sources.registry import chosen
@@ -22,5 +22,5 @@ def keep_verdicts(arguments: argparse.Namespace, finding: "Finding", directory: 
     for (source, kernel, seeds), names in wanted.items():
         claims = chosen(list(dict.fromkeys(names)), source)
         asked = Question(source, claims, full_name(kernel), arguments.seeds or seeds)
-        verdicts = verdicts_on(arguments, asked, f"{arguments.name}-{source}-{kernel}")
+        verdicts = verdicts_on(arguments, asked, f"{directory.name}-{source}-{kernel}")
         claimed.write(directory, {**claimed.read(directory), **claimed.seen(kernel, verdicts)}, finding.claims.values())

@@ -1,4 +1,8 @@
-"""wblab witness: the same spec on other kernels and processors, unpatched ones among them."""
+"""wblab study --on: the same spec on other kernels and processors, unpatched ones among them.
+
+It compares whether a load is stalled, not for how many milliseconds. A run by the host's clock whose control load is
+stalled does not count, and is repeated twice at most.
+"""
 
 import argparse
 import json
@@ -6,8 +10,9 @@ import shlex
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from wblab.commands.common import add_exp, add_jobs, add_json, add_resume, add_seeds, add_settings, print_wrapped
-from wblab.core.errors import InputError, WblabError
+from wblab.commands.common import print_wrapped
+from wblab.core.errors import WblabError
+from wblab.lab.designs import WITNESS
 from wblab.lab.printable import printable
 from wblab.lab.tables import Table
 from wblab.report.quantities import quantity, spread
@@ -27,41 +32,6 @@ if TYPE_CHECKING:
 
 _SEEDS = 3
 _ON = ("", "stock:{series}", "stock:{series}@2", "stock:{series}@4", "stock:{series}@8")
-
-
-def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Describe the verb and its options."""
-    parser.description = (
-        "Run a spec in User Mode Linux and on a distribution's own kernel in QEMU, with one processor and several, and "
-        "say which loads are stalled where; with --on live:DIR also on this machine itself. It compares whether a load "
-        "is stalled, not for how many milliseconds. "
-        "A run by the host's clock whose control load is stalled does not count, and is repeated twice at most."
-    )
-    parser.add_argument(
-        "spec",
-        nargs="?",
-        metavar="SPEC|FINDING|CLAIM",
-        help="a TOML file, a preset of experiments/, or an experiment.json; a finding (wblab finding list), for the "
-        "studies that test it; or a claim (wblab verify --list), for its verdict on each",
-    )
-    parser.add_argument(
-        "--on",
-        action="append",
-        default=[],
-        metavar="KERNEL",
-        help="where: 7.2, 7.2+smp@4 (with four processors, on the host's clock), stock:7.2 (a distribution's), "
-        "stock:7.2@4, each with /real for the host's clock; live:DIR (this machine itself: the loads write in DIR) or "
-        "live:slow=DIR,fast=DIR (a directory for each disk of the spec); live+limits:DIR (as root: with the spec's "
-        "dirty limits, which are set for the whole machine during each run); repeatable (default: the default kernel, "
-        "and the stock one with 1, 2, 4 and 8 processors)",
-    )
-    add_settings(parser)
-    add_seeds(parser, "runs on each", _SEEDS)
-    add_jobs(parser)
-    add_resume(parser)
-    add_exp(parser, "the study's directory goes")
-    add_json(parser)
-    parser.set_defaults(run=_witness)
 
 
 @dataclass(frozen=True)
@@ -98,10 +68,11 @@ class _Study:
             raise WblabError(f"{what} failed: try again with {self.again} {self.store.path}")
 
 
-def _witness(arguments: argparse.Namespace) -> None:
-    from wblab.commands.witnessed import finding_or_claim
+def make(arguments: argparse.Namespace) -> None:
+    """Run a spec on several places, or resume that; a finding or a claim is tested on each."""
+    from wblab.commands.study.witnessed import finding_or_claim
 
-    if arguments.spec and finding_or_claim(arguments, _default_on(), _checked):
+    if not arguments.resume and finding_or_claim(arguments, _default_on(), _checked):
         return
     study = _made(arguments)
     if arguments.json:
@@ -150,7 +121,7 @@ def _again(on: "Sequence[str]") -> str:
     from wblab.kernels.here import is_here
 
     named = [word for name in on if is_here(name) for word in ("--on", name)]
-    return shlex.join(["wblab", "witness", *named, "--resume"])
+    return shlex.join(["wblab", "study", *named, "--resume"])
 
 
 def _default_on() -> list[str]:
@@ -170,20 +141,18 @@ def _planned(arguments: argparse.Namespace, resolve: "KernelResolver") -> "Plann
     from wblab.study.plan import Plan
     from wblab.study.store import Store
 
-    if (arguments.spec is None) == (arguments.resume is None):
-        raise InputError("give either a spec, or --resume DIR: see wblab witness --help")
     if arguments.resume:
-        store = Store.open(named(arguments, "witness"), "witness")
+        store = Store.open(named(arguments, WITNESS), WITNESS)
         check_kernels(store, resolve)
         return Planned(store.plan, store.kernels, store)
-    spec = read_spec(SPECS.find(arguments.spec), arguments.settings)
+    spec = read_spec(SPECS.find(arguments.what), arguments.settings)
     names = arguments.on or _default_on()
     plan = Plan(
         spec.name,
-        tuple(range(1, arguments.seeds + 1)),
+        tuple(range(1, (arguments.seeds or _SEEDS) + 1)),
         cells(spec, [substrate(name) for name in names], resolve),
         control_bound_ns=BOUND_NS,
-        design="witness",
+        design=WITNESS,
     )
     return Planned(plan, described(plan, resolve))
 

@@ -1,24 +1,22 @@
-"""wblab verify."""
+"""wblab study of the claims of a work: make the runs that they need, and judge each."""
 
 import argparse
 import json
 import sys
 import time
-from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field
-from pathlib import Path
 from typing import TYPE_CHECKING, Literal, cast, get_args
 
-from wblab.commands.common import add_exp, add_jobs, add_json, add_kernel, add_resume, add_seeds, add_shard
+from wblab.commands.common import one_kernel
 from wblab.core.errors import InputError, WblabError
 from wblab.core.tables import from_table
+from wblab.lab.designs import VERIFY
 from wblab.lab.printable import printable
 from wblab.lab.tables import Table
 
 if TYPE_CHECKING:
     from wblab.commands.many import Planned
     from wblab.kernels import KernelResolver
-    from wblab.study.sources.claim import Claim
     from wblab.study.sources.sample import Sample
     from wblab.study.store import Store
 
@@ -30,33 +28,8 @@ _Format = Literal["png", "svg", "pdf"]
 _WORKS: tuple[_Source, ...] = get_args(_Source)
 
 
-def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Describe the verb and its options."""
-    parser.description = (
-        "Check the claims of a published work: make the runs that they need, in virtual time, judge each claim, and "
-        "write a report. A claim that is not reproduced is a finding, not a failure."
-    )
-    parser.add_argument("--source", choices=_WORKS, help="the work (default: that of the claims, or thesis)")
-    parser.add_argument("claims", nargs="*", metavar="CLAIM", help="only these (default: all; --list names them)")
-    parser.add_argument("--list", action="store_true", help="print the claims and run nothing")
-    add_kernel(parser, "the one marked * in wblab kernel list")
-    add_seeds(parser, f"runs of each case (default: {_SEEDS})")
-    add_jobs(parser)
-    add_shard(parser)
-    add_resume(parser)
-    parser.add_argument("-o", "--output", type=Path, metavar="DIR", help="directory of the study (default: a new one)")
-    parser.add_argument(
-        "--format",
-        choices=get_args(_Format),
-        default="png",
-        help="format of the figures (default: png)",
-    )
-    add_exp(parser, "its directory goes")
-    add_json(parser, "print the verdicts, or with --list the claims, as JSON")
-    parser.set_defaults(run=_verify)
-
-
-def _verify(arguments: argparse.Namespace) -> None:
+def make(arguments: argparse.Namespace) -> None:
+    """Check claims, or resume that. A claim that is not reproduced is a finding, not a failure."""
     from wblab.commands.many import begun, failed, print_failures, print_shard
     from wblab.kernels import built_kernels
     from wblab.lab.kernelname import variants_of
@@ -65,22 +38,18 @@ def _verify(arguments: argparse.Namespace) -> None:
     from wblab.study.designs.cases.result import Result, summary, table
     from wblab.study.designs.cases.runs import examine
     from wblab.study.run import run_store
-    from wblab.study.sources.registry import chosen, work_of
+    from wblab.study.sources.registry import chosen
 
-    if arguments.list:
-        source = arguments.source or work_of(arguments.claims, _WORKS[0])
-        _print_claims(chosen(arguments.claims, source), arguments.json)
-        return
-    resolve = built_kernels(arguments.kernel)
+    resolve = built_kernels(one_kernel(arguments))
     asked, plan = _asked(arguments, resolve)
     claims, started_s = chosen(list(asked.claims), asked.source), time.monotonic()
     for reason in asked.impossible.values():
         print(printable(f"wblab: not testable: {reason}"), file=sys.stderr)
 
-    with begun(arguments, resolve, plan, "wblab verify --resume") as (store, _):
+    with begun(arguments, resolve, plan, "wblab study --resume") as (store, _):
         if store.plan.shard:  # all parts together are judged
             failures = failed(run_store(store, None, arguments.jobs))
-            print_shard(store, failures, "wblab verify --resume", as_json=arguments.json)
+            print_shard(store, failures, "wblab study --resume", as_json=arguments.json)
             return
 
         def draw(case: str, sample: "Sample") -> list[Shown]:
@@ -99,7 +68,7 @@ def _verify(arguments: argparse.Namespace) -> None:
         print("\n".join(map(printable, [summary(result), str(page)])))
     if found.tally and found.tally.failures:
         print_failures(store, failed(found.tally))
-        raise WblabError(f"{len(found.tally.failures)} runs failed: try again with wblab verify --resume {store.path}")
+        raise WblabError(f"{len(found.tally.failures)} runs failed: try again with wblab study --resume {store.path}")
 
 
 @dataclass(frozen=True)
@@ -122,25 +91,23 @@ def _asked(arguments: argparse.Namespace, resolve: "KernelResolver") -> "tuple[_
     from wblab.kernels import full_name
     from wblab.study.begin import check_kernels, described, with_part
     from wblab.study.designs.cases.runs import plan_of, possible
-    from wblab.study.sources.registry import chosen, work_of
+    from wblab.study.sources.registry import chosen
     from wblab.study.store import Store
 
     if arguments.resume:
-        if arguments.claims or arguments.source or arguments.seeds or arguments.output or arguments.shard:
-            raise InputError(
-                "--resume keeps the plan of the first call: leave out CLAIM, --source, --seeds, --shard and -o"
-            )
-        store = Store.open(named(arguments, "verify"), "verify")
+        if arguments.parts or arguments.seeds or arguments.output or arguments.shard:
+            raise InputError("--resume keeps the plan of the first call: leave out PART, --seeds, --shard and -o")
+        store = Store.open(named(arguments, VERIFY), VERIFY)
         asked = _known(store)
         check_kernels(store, resolve)
         return asked, Planned(store.plan, store.kernels, store)
-    source = cast("_Source", arguments.source or work_of(arguments.claims, _WORKS[0]))
-    name = full_name(arguments.kernel)
-    claims = chosen(arguments.claims, source)
+    source = _source(arguments)
+    name = full_name(one_kernel(arguments))
+    claims = chosen(arguments.parts, source)
     kernel = resolve(name)
     specs, impossible = possible(claims, name, resolve)
-    asked = _Asked(source, tuple(claim.name for claim in claims), name, arguments.format, impossible)
-    prefix = "verify" if source == _WORKS[0] else f"verify-{source}"
+    asked = _Asked(source, tuple(claim.name for claim in claims), name, "png", impossible)
+    prefix = VERIFY if source == _WORKS[0] else f"{VERIFY}-{source}"
     plan = plan_of(f"{prefix}-{kernel.series}", specs, arguments.seeds or _SEEDS, asdict(asked))
     plan = with_part(plan, "traces", arguments.shard)
     kernels = {name: kernel.describe(), **described(plan, resolve)}
@@ -159,8 +126,19 @@ def _known(store: "Store") -> _Asked:
     return asked
 
 
-def _print_claims(claims: "Sequence[Claim]", as_json: bool) -> None:
-    if as_json:
+def _source(arguments: argparse.Namespace) -> _Source:
+    """Return the work: the one that was named, or that of the claims."""
+    from wblab.study.sources.registry import work_of
+
+    return cast("_Source", arguments.what if arguments.what else work_of(arguments.parts, _WORKS[0]))
+
+
+def print_claims(arguments: argparse.Namespace) -> None:
+    """Print the claims of a work, or those that were named."""
+    from wblab.study.sources.registry import chosen
+
+    claims = chosen(arguments.parts, _source(arguments))
+    if arguments.json:
         fields = ("name", "says", "source")
         print(json.dumps([{name: getattr(claim, name) for name in fields} for claim in claims], indent=2))
     else:

@@ -1,12 +1,13 @@
-"""wblab finding run."""
+"""wblab study of a finding: repeat the runs that its statements are about, and say which still hold."""
 
 import argparse
 import json
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from wblab.commands.common import add_exp, add_jobs, add_json, add_resume, add_seeds, print_wrapped
+from wblab.commands.common import print_wrapped
 from wblab.core.errors import InputError, WblabError
+from wblab.lab.designs import FINDING
 from wblab.lab.printable import printable
 
 if TYPE_CHECKING:
@@ -20,48 +21,20 @@ _SEEDS, _KEPT_SEEDS = 3, 10
 _CLAIMS = "claims"
 
 
-def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Describe the verb and its options."""
-    parser.description = (
-        "Repeat the runs that a finding's statements are about, and say which still hold. In virtual time a run on the "
-        "same kernel is the same to the bit, so a difference shows another kernel, lab or machine. Exit code 1 if a "
-        "statement does not hold."
-    )
-    parser.add_argument("name", metavar="NAME", help="a finding: see wblab finding list")
-    add_seeds(parser, f"runs of each case (default: {_SEEDS}; with --update as many as the finding says)")
-    parser.add_argument(
-        "--update",
-        action="store_true",
-        help="make the runs of all figures, also of those in tables, and keep what they say in the checkout",
-    )
-    parser.add_argument(
-        "--only",
-        action="append",
-        default=[],
-        metavar="NAME",
-        help="with --update: only the figures from this matrix, or only the verdicts on 'claims'; keep the others as "
-        "they are; repeatable",
-    )
-    add_jobs(parser)
-    add_resume(parser)
-    add_exp(parser, "the study's directory goes")
-    add_json(parser)
-    parser.set_defaults(run=_run)
-
-
-def _run(arguments: argparse.Namespace) -> None:
-    from wblab.commands.finding.claims import keep_verdicts
+def make(arguments: argparse.Namespace) -> None:
+    """Repeat a finding's runs; with --update keep what they say. Raises WblabError if a statement does not hold."""
+    from wblab.commands.study.findingclaims import keep_verdicts
     from wblab.lab.places import check_checkout
     from wblab.study.designs.finding import kept
     from wblab.study.designs.finding.finding import find, read
     from wblab.study.designs.finding.measure import measured
 
-    directory = find(arguments.name)
+    directory = find(_name(arguments))
     finding = read(directory)
     if arguments.update:
         check_checkout(directory, "--update")
-    elif arguments.only:
-        raise InputError("--only: give it with --update, which measures figures anew")
+    elif arguments.parts:
+        raise InputError("a part is for --update, which measures figures anew: leave it out")
     before = kept.read(directory)
     found: dict[Point, Measured] = {}
     stores, lost = [], ""
@@ -74,11 +47,21 @@ def _run(arguments: argparse.Namespace) -> None:
         if arguments.update:
             kept.write(directory, {**before, **found}, finding.shown())
             _keep_excerpt(directory, finding, points, store)
-    if arguments.update and not lost and finding.claims and (not arguments.only or _CLAIMS in arguments.only):
+    if arguments.update and not lost and finding.claims and (not arguments.parts or _CLAIMS in arguments.parts):
         keep_verdicts(arguments, finding, directory)
     _say(arguments, finding, (before, found), stores)
     if lost:
         raise WblabError(lost)
+
+
+def _name(arguments: argparse.Namespace) -> str:
+    """Return the finding: the one that was named, or that of the study that is resumed. Raises InputError."""
+    from wblab.commands.many import named
+    from wblab.study.store import Store
+
+    if arguments.what:
+        return str(arguments.what)
+    return Store.open(named(arguments, FINDING), FINDING).plan.name
 
 
 def _studies(arguments: argparse.Namespace, finding: "Finding") -> "list[tuple[list[Point], int]]":
@@ -91,11 +74,11 @@ def _studies(arguments: argparse.Namespace, finding: "Finding") -> "list[tuple[l
     points = [*(point for point, _ in finding.shown()), *(each.point() for each in finding.trace)]
     known = sorted({point.matrix for point in points})
     studies: dict[int, list[Point]] = {}
-    for name in arguments.only or known:
+    for name in arguments.parts or known:
         if name == _CLAIMS and finding.claims:
             continue
         if name not in known:
-            raise InputError(f"--only {name}: no figure of {arguments.name} is from it: choose {', '.join(known)}")
+            raise InputError(f"{name}: no figure of {_name(arguments)} is from it: choose {', '.join(known)}")
         seeds = arguments.seeds or finding.seeds.get(name, _KEPT_SEEDS)
         studies.setdefault(seeds, []).extend(point for point in points if point.matrix == name)
     return [(points, seeds) for seeds, points in studies.items()]
@@ -112,15 +95,15 @@ def _made(arguments: argparse.Namespace, points: "Sequence[Point]", seeds: int) 
 
     resolve = built_kernels()
     if arguments.resume:
-        store = Store.open(named(arguments, "finding"), "finding")
+        store = Store.open(named(arguments, FINDING), FINDING)
         check_kernels(store, resolve)
         cells_of(store, points)
         planned = Planned(store.plan, store.kernels, store)
     else:
-        made = plan(arguments.name, points, seeds)
+        made = plan(_name(arguments), points, seeds)
         planned = Planned(made, described(made, resolve))
-    matrices = (f"--only {name}" for name in dict.fromkeys(point.matrix for point in points))
-    again = " ".join([f"wblab finding run {arguments.name}", *(["--update", *matrices] if arguments.update else [])])
+    matrices = (name for name in dict.fromkeys(point.matrix for point in points))
+    again = " ".join(["wblab study", *(["--update", *matrices] if arguments.update else [])])
     with begun(arguments, resolve, planned, f"{again} --resume") as (store, _):
         tally = run_store(store, None, arguments.jobs)
     if not (count := len(tally.failures)):

@@ -1,42 +1,78 @@
-"""wblab golden: check that this machine gets the same bytes as others."""
+"""wblab repeat of a study and of golden: many runs made again, or one beside those of other machines."""
 
 import argparse
 import json
 from dataclasses import asdict
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from wblab.commands.common import add_exp, add_jobs, add_json, results
+from wblab.commands.common import results
 from wblab.core.errors import InputError, WblabError
+from wblab.lab.designs import AUDIT
 from wblab.lab.printable import printable
 
 if TYPE_CHECKING:
+    from wblab.commands.many import Planned
+    from wblab.kernels import KernelResolver
     from wblab.study.designs.repeat.expected import Compared
+    from wblab.study.store import Store
 
+_SHOWN = 20  # the most runs that are listed
+_SHARE = 0.01
+_AUDITS = "audits"  # a directory of its own: what is made again is not among the studies
 _ALL = "all"
 
 
-def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Describe the verb and its options."""
-    parser.description = (
-        "Run the base experiment and compare its result, byte for byte, with those of other machines in golden.json. "
-        "If it differs, list the inputs that differ. With --series, compare a standard set of presets with "
-        "experiments/expected: byte for byte if the inputs are the same, otherwise by intervals of their figures."
-    )
-    parser.add_argument(
-        "--series",
-        metavar="SERIES",
-        help="compare the expected figures of this kernel series, such as 7.2, or of all that are built: all",
-    )
-    parser.add_argument(
-        "--update", action="store_true", help="record this machine's result in golden.json, or in expected/SERIES.json"
-    )
-    add_jobs(parser)
-    add_exp(parser, "run directories go")
-    add_json(parser, "print the digest and the verdict as JSON")
-    parser.set_defaults(run=_golden)
+def repeat_share(path: Path, arguments: argparse.Namespace) -> None:
+    """Make a random part of a study's runs again, and say which share is identical. Raises WblabError for others."""
+    from wblab.commands.many import begun
+    from wblab.kernels import built_kernels
+    from wblab.study.cells import run_name
+    from wblab.study.designs.repeat.audit import chosen, judged, lines
+    from wblab.study.run import run_store
+    from wblab.study.store import Store
+
+    store = Store.open(path)
+    arguments.exp = results(arguments) / _AUDITS
+    resolve = built_kernels(*arguments.kernel)
+    plan = _audit(arguments, store, resolve)
+    with begun(arguments, resolve, plan, f"wblab repeat {path} --resume") as (again, client):
+        tally = run_store(again, client, arguments.jobs, chosen(again.plan))
+    failures = {run_name(item.cell, item.seed): reason for item, reason in tally.failures}
+    found = judged(store, again, failures)
+    if arguments.json:
+        rate, low, high = found.rate if found.compared else (None, None, None)
+        about = {"study": str(path), "directory": str(again.path), "runs": found.runs, "compared": found.compared}
+        about |= {"identical": len(found.same), "rate": rate, "low": low, "high": high}
+        print(json.dumps(about | {"different": found.differing, "failed": found.failed}, indent=2))
+    else:
+        print("\n".join(map(printable, [*lines(found, _SHOWN), str(again.path)])))
+    if found.differing or found.failed:
+        bad = len(found.differing) + len(found.failed)
+        raise WblabError(f"{bad} of {len(chosen(again.plan))} runs are not the same, or failed")
 
 
-def _golden(arguments: argparse.Namespace) -> None:
+def _audit(arguments: argparse.Namespace, store: "Store", resolve: "KernelResolver") -> "Planned":
+    from wblab.commands.many import Planned, named
+    from wblab.study.begin import check_kernels, described
+    from wblab.study.designs.repeat.audit import audit_plan
+    from wblab.study.store import Store
+
+    if arguments.resume:
+        again = Store.open(named(arguments, AUDIT), AUDIT)
+        check_kernels(again, resolve)
+        return Planned(again.plan, again.kernels, again)
+    plan = audit_plan(store, arguments.share or _SHARE, arguments.choice or 0)
+    return Planned(plan, described(plan, resolve))
+
+
+def repeat_golden(arguments: argparse.Namespace) -> None:
+    """Compare the base run with that of other machines, or a series' presets with what is expected of them.
+
+    Raises WblabError for a difference.
+    """
+    if arguments.kernel:
+        raise InputError("--kernel: golden has a kernel of its own: give a series with --series")
     if arguments.series:
         _of_series(arguments)
     elif arguments.jobs:
@@ -82,7 +118,7 @@ def _compared(series: str, arguments: argparse.Namespace) -> "list[Compared]":
     if not arguments.update:
         read_expected(series, path_of(series))  # an error shows before the runs
     resolve, plan = built_kernels(), plan_of(series, update=arguments.update)
-    with begun(arguments, resolve, Planned(plan, described(plan, resolve)), "wblab matrix --resume") as (store, _):
+    with begun(arguments, resolve, Planned(plan, described(plan, resolve)), "wblab study --resume") as (store, _):
         tally = run_store(store, None, arguments.jobs)
         if tally.failures:
             print_failures(store, failed(tally))

@@ -1,0 +1,320 @@
+"""wblab repeat: is it the same to the bit? Makes a run again, or a part of a study's runs, and compares.
+
+What is repeated: a run; a run of which a study kept its row; the record of a run in a site (repeat.json), which has the
+spec and the digest of what was measured; a file of `wblab pack`; a share of a study; `golden`, what other machines got.
+"""
+
+import argparse
+import json
+import sys
+from contextlib import ExitStack
+from dataclasses import asdict, replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from wblab.commands.common import (
+    add_exp,
+    add_json,
+    add_resume,
+    add_run,
+    add_workers,
+    allow,
+    named_run,
+    one_kernel,
+    results,
+    whole,
+)
+from wblab.core.errors import InputError, WblabError
+from wblab.lab.formats import EXPERIMENT
+from wblab.lab.printable import printable
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from wblab.analysis.runs.difference import Difference
+    from wblab.analysis.runs.run import Run
+    from wblab.core.spec import Spec
+    from wblab.host.request import Request
+    from wblab.kernels import KernelResolver
+    from wblab.study.rowat import RowAt
+
+GOLDEN = "golden"
+_SHOWN = 3
+# The options that each kind of subject has, beside --kernel, --exp and --json; others are refused.
+_OPTIONS: "Mapping[str, Sequence[str]]" = {
+    "a run": ("other", "explain"),
+    "a record": (),
+    "a packed file": ("one",),
+    "a study": ("share", "choice", "one", "resume", "jobs", "cluster"),
+    GOLDEN: ("series", "update", "jobs"),
+}
+
+
+class DifferentError(WblabError):
+    """What was made is not the same."""
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Describe the verb and its options."""
+    parser.description = (
+        "Make a run again and compare the two, byte for byte: in virtual time they should be identical. If they "
+        "differ, show the first difference, and the inputs that were others. Of a study, make a random part of its "
+        "runs again; of a packed file, one of its runs. golden: the base run, beside what other machines got."
+    )
+    about = (
+        "a run or a study: its directory, the directory's name, or 'latest'; a file of 'wblab pack'; the repeat.json "
+        "of a site; or golden"
+    )
+    add_run(parser, about=about)
+    parser.add_argument("other", nargs="?", metavar="OTHER", help="compare a run with this one instead of a new one")
+    parser.add_argument("--explain", action="store_true", help="make two runs that trace everything, and compare those")
+    parser.add_argument("--run", metavar="RUN", dest="one", help="this run of a study or file: its name, or CELL/SEED")
+    parser.add_argument("--share", type=_share, metavar="PERCENT", help="how many of a study's runs (default: 1%%)")
+    about = "which of a study's runs are chosen (default: 0)"
+    parser.add_argument("--choice", type=whole(0), metavar="N", help=about)
+    add_resume(parser)
+    about = "golden: the expected figures of a kernel series, or of all that are built: all"
+    parser.add_argument("--series", metavar="SERIES", help=about)
+    about = "golden: record what this machine gets, for others to compare with"
+    parser.add_argument("--update", action="store_true", help=about)
+    add_exp(parser)
+    add_workers(parser)
+    add_json(parser)
+    parser.set_defaults(run=_repeat)
+
+
+def _repeat(arguments: argparse.Namespace) -> None:
+    from wblab.commands.repeatmany import repeat_golden, repeat_share
+    from wblab.kernels import built_kernels
+    from wblab.lab.formats import STUDY_FILE
+    from wblab.publish.bundle.pack import SUFFIX
+    from wblab.study.rowat import row_at
+
+    name, path, place = arguments.run_name, Path(arguments.run_name), results(arguments)
+    if name == GOLDEN and not path.exists():
+        allow(arguments, GOLDEN, _OPTIONS)
+        repeat_golden(arguments)
+    elif path.suffix == SUFFIX:
+        allow(arguments, "a packed file", _OPTIONS)
+        _packed(path, arguments)
+    elif path.suffix == ".json" and path.name != EXPERIMENT:
+        allow(arguments, "a record", _OPTIONS)
+        _recorded(path, arguments, built_kernels(*arguments.kernel))
+    elif study := next((each for each in (path, place / path) if (each / STUDY_FILE).is_file()), None):
+        allow(arguments, "a study", _OPTIONS)
+        if arguments.one:
+            _one_of(study, arguments)
+        else:
+            repeat_share(study, arguments)
+    elif not (arguments.other or arguments.explain) and (found := row_at(place, name)):
+        allow(arguments, "a run", _OPTIONS)
+        _repeat_row(found, place, built_kernels(*arguments.kernel), one_kernel(arguments), as_json=arguments.json)
+    else:
+        allow(arguments, "a run", _OPTIONS)
+        _of_run(arguments, built_kernels(*arguments.kernel))
+
+
+def _of_run(arguments: argparse.Namespace, resolve: "KernelResolver") -> None:
+    from wblab.analysis.runs.run import find_run, read_run
+    from wblab.host.request import ready
+    from wblab.study.designs.repeat.explain import traced_fully
+
+    directory, kernel = results(arguments), one_kernel(arguments)
+    first = read_run(named_run(arguments))
+    if arguments.explain and arguments.other:
+        raise InputError("--explain makes two new runs and compares those: leave OTHER out")
+    if arguments.other:
+        second = read_run(find_run(arguments.other, directory))
+    elif arguments.explain:
+        spec = _spec(first, kernel)
+        spec = traced_fully(spec, resolve(spec.kernel.build))
+        first, second = (_made(ready(spec, resolve), directory) for _ in range(2))
+    else:
+        second = _made(ready(_spec(first, kernel), resolve), directory)
+    _say(first, second, as_json=arguments.json)
+
+
+def _recorded(path: Path, arguments: argparse.Namespace, resolve: "KernelResolver") -> None:
+    """Repeat the run that a record describes, and print whether it is identical. Raises DifferentError if not."""
+    from wblab.host.request import ready
+    from wblab.study.designs.repeat.record import read_record
+
+    record, kernel = read_record(path), one_kernel(arguments)
+    if record.needs_kernel and not kernel:
+        raise InputError(f"{path}: the run had a kernel of its own ({record.kernel}): give one with --kernel PATH")
+    made = _made(ready(_on(record.spec, kernel), resolve), results(arguments), may_lose=record.may_lose)
+    if not record.is_repeatable:
+        print("wblab: no two runs in real time are identical", file=sys.stderr)
+    _say_digests(str(path), {"record": str(path)}, record.digest, record.made_with, made, as_json=arguments.json)
+
+
+def _packed(file: Path, arguments: argparse.Namespace) -> None:
+    """Keep what a file of `wblab pack` holds among the results, and repeat a run of it.
+
+    The kernel is the same build if that is here, else one of the run's series.
+    """
+    from wblab.analysis.runs.run import guest_spec
+    from wblab.kernels import built_kernels
+    from wblab.lab.progress import bar
+    from wblab.publish.bundle.keep import keep_in, room_in
+    from wblab.publish.bundle.kernel import kernel_for
+    from wblab.publish.bundle.read import opened
+    from wblab.publish.bundle.rowwords import RowsOf
+    from wblab.publish.bundle.words import chosen, reworded
+    from wblab.study.store import Store
+
+    place, kernel = results(arguments), one_kernel(arguments)
+    with ExitStack() as stack:
+        with bar(file.name) as report:
+            found = stack.enter_context(opened(file, room_in(place), report))
+        if found.rows:
+            rows = RowsOf(found)
+            at = rows.chosen(arguments.one)
+            spec, made = at.cell.spec, rows.store.kernels[at.cell.spec.kernel.build]
+        else:
+            name, item = chosen(found, arguments.one)
+            if (run := item.read()) is None:
+                raise InputError(f"{name} measured nothing, so there is nothing to compare with: give --run another")
+            spec, made = guest_spec(run), run.record.get("kernel") or {}
+        its_own = None if kernel else kernel_for(spec, made)
+        kept = keep_in(found, place)
+    for line in reworded(found):
+        print(printable(f"wblab: {line}"), file=sys.stderr)
+    print(printable(f"wblab: what {file.name} holds is kept as {kept}"), file=sys.stderr)
+    resolve = (lambda _: its_own) if its_own else built_kernels(kernel)
+    if found.rows:
+        at = replace(at, store=Store(kept, rows.store.plan, rows.store.kernels))
+        _repeat_row(at, place, resolve, kernel, as_json=arguments.json)
+    else:
+        _repeat_kept(kept / found.path(name), place, resolve, kernel, as_json=arguments.json)
+
+
+def _one_of(study: Path, arguments: argparse.Namespace) -> None:
+    """Repeat one run of a study."""
+    from wblab.kernels import built_kernels
+    from wblab.study.begin import with_kernel
+    from wblab.study.cells import run_name
+    from wblab.study.designs.repeat.audit import named_run_of
+    from wblab.study.rowat import RowAt
+    from wblab.study.store import Store
+
+    if given := [option for option in ("share", "choice", "resume", "cluster") if getattr(arguments, option)]:
+        raise InputError(f"--{given[0]}: one run is repeated with --run: leave it out")
+    store = Store.open(study)
+    with_kernel(store.plan, arguments.kernel, begun=True)
+    cell, seed = named_run_of(store, arguments.one)
+    resolve = built_kernels(*arguments.kernel)
+    if run_name(cell, seed) in store.rows.names():
+        _repeat_row(RowAt(store, cell, seed), results(arguments), resolve, "", as_json=arguments.json)
+        return
+    run = store.runs / run_name(cell, seed)
+    if not run.is_dir():
+        raise InputError(f"--run {arguments.one} has not run yet: run it with wblab study --resume {study}")
+    _repeat_kept(run, results(arguments), resolve, "", as_json=arguments.json)
+
+
+def _repeat_kept(path: Path, results: Path, resolve: "KernelResolver", kernel: str, *, as_json: bool) -> None:
+    """Repeat the run in a directory and print whether the two are the same. Raises DifferentError if not."""
+    from wblab.analysis.runs.run import read_run
+    from wblab.host.request import ready
+
+    first = read_run(path)
+    _say(first, _made(ready(_spec(first, kernel), resolve), results), as_json=as_json)
+
+
+def _repeat_row(at: "RowAt", results: Path, resolve: "KernelResolver", kernel: str, *, as_json: bool) -> None:
+    """Do the same for a run of which only a row was kept."""
+    from wblab.host.request import ready
+
+    row, study = at.row(), at.store.path
+    spec = _on(at.cell.with_seed(at.seed), kernel)
+    made = _made(ready(spec, resolve), results, may_lose=at.cell.may_lose)
+    about = {"study": str(study), "run": row.name}
+    _say_digests(f"{row.name} of {study}", about, row.digest, row.made_with, made, as_json=as_json)
+
+
+def _say_digests(  # noqa: PLR0913 - these are what is compared, and how it is said
+    first: str, about: dict[str, str], recorded: str, made_with: "Mapping[str, str]", made: "Run", *, as_json: bool
+) -> None:
+    """Say whether a new run has the recorded digest; if not, raise DifferentError with the inputs that differ."""
+    from wblab.analysis.runs.digest import digest
+    from wblab.study.inputs import different, inputs_of, reason
+
+    second, inputs = digest(made), different(made_with, inputs_of(made.record))
+    if as_json:
+        found = {"second": str(made.path), "digests": [recorded, second], "different_inputs": inputs}
+        print(json.dumps(about | found, indent=2))
+    else:
+        same = "identical: the digest of every cycle of every load, and every event"
+        lines = [str(made.path), *([same] if second == recorded else [f"first: {recorded}", f"second: {second}"])]
+        print("\n".join(map(printable, lines)))
+    if second != recorded:
+        is_real = not inputs and made.spec.clock.mode == "real"
+        why = "it had the host's clock" if is_real else reason(inputs)
+        raise DifferentError(f"the new run is not that of {first}: {why}")
+
+
+def _say(first: "Run", second: "Run", *, as_json: bool) -> None:
+    from wblab.analysis.runs.difference import first_differences
+    from wblab.study.inputs import excuses
+
+    differences = first_differences(first, second)
+    for excuse in excuses(first, second) if differences else ():
+        print(printable(f"wblab: {excuse}"), file=sys.stderr)
+    if as_json:
+        both = {"first": str(first.path), "second": str(second.path)}
+        print(json.dumps(both | {"differences": [asdict(item) for item in differences]}, indent=2))
+    else:
+        print("\n".join(map(printable, [f"{first.path}", f"{second.path}", *_lines(differences)])))
+    if differences:
+        raise DifferentError(f"the runs differ, first at {differences[0].at_s:.6f} s of guest time")
+
+
+def _spec(run: "Run", kernel_given: str) -> "Spec":
+    from wblab.analysis.runs.run import guest_spec
+
+    return _on(guest_spec(run), kernel_given)
+
+
+def _on(spec: "Spec", kernel: str) -> "Spec":
+    """Return a spec on the kernel that was given to --kernel, if any."""
+    from wblab.kernels import full_name
+
+    return spec.on(full_name(kernel)) if kernel else spec
+
+
+def _made(request: "Request", results: Path, *, may_lose: bool = False) -> "Run":
+    """Make a run. may_lose: one whose trace lost events counts too. Raises RunFailedError."""
+    from wblab.analysis.runs.run import read_run
+    from wblab.api.making import run_shown
+    from wblab.host.recorded import RunFailedError
+    from wblab.study.work import lost_events
+
+    try:
+        return read_run(run_shown(request, results).directory)
+    except RunFailedError as error:
+        if not may_lose or error.directory is None or not lost_events(error.directory):
+            raise
+        return read_run(error.directory)
+
+
+def _lines(differences: "list[Difference]") -> list[str]:
+    if not differences:
+        return ["identical: every cycle of every load, and every event"]
+    lines = []
+    for item in differences[:_SHOWN]:
+        lines += ["", f"{item.what}, at {item.at_s:.9f} s", "  first:", *(f"    {line}" for line in item.first)]
+        lines += ["  second:", *(f"    {line}" for line in item.second)]
+    left = [item.what for item in differences[_SHOWN:]]
+    return [*lines, "", f"and later: {'; '.join(left)}"] if left else lines
+
+
+def _share(text: str) -> float:
+    """Read a share such as 1% or 0.5%. Raises ArgumentTypeError."""
+    try:
+        share = float(text.removesuffix("%")) / 100
+    except ValueError:
+        share = 0.0
+    if not text.endswith("%") or not 0 < share <= 1:
+        raise argparse.ArgumentTypeError(f"{text!r} is no share: give a percentage over 0, such as 1%")
+    return share

@@ -1,0 +1,78 @@
+"""wblab study: make many runs, and say what they show. What it is given decides its design."""
+
+import argparse
+from collections.abc import Mapping, Sequence
+from importlib import import_module
+from pathlib import Path
+
+from wblab.commands.common import (
+    add_exp,
+    add_json,
+    add_keep,
+    add_resume,
+    add_seeds,
+    add_settings,
+    add_shard,
+    add_workers,
+    allow,
+)
+from wblab.lab.designs import AB, ATLAS, EXPLORE, FINDING, MATRIX, TRIAL, TWIN, VERIFY, WITNESS
+
+# The options that each design has, beside --resume, --exp, --json and --jobs; others are refused.
+_OPTIONS: Mapping[str, Sequence[str]] = {
+    MATRIX: ("seeds", "until_decided", "kernel", "cluster", "keep", "shard"),
+    EXPLORE: ("seeds", "kernel", "cluster", "keep", "shard", "evidence"),
+    TRIAL: ("parts", "seeds", "kernel", "cluster", "shard"),
+    VERIFY: ("parts", "seeds", "kernel", "shard", "output"),
+    ATLAS: ("parts", "filesystem", "seeds", "kernel", "output"),
+    WITNESS: ("parts", "on", "settings", "seeds"),
+    FINDING: ("parts", "seeds", "update"),
+    AB: (),
+    TWIN: ("disk", "seeds", "kernel"),
+}
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Describe the verb and its options."""
+    parser.description = (
+        "Make many runs, and say what they show. WHAT is a file or a name: a matrix of settings, an exploration, "
+        "recommendations, claims, a finding, atlas; a spec, to be run on several --on; a live run, or here:DIR, to be "
+        "repeated in a scaled-down guest. Of a study's directory: its report."
+    )
+    parser.add_argument("what", nargs="?", metavar="WHAT", help="what to study")
+    about = "only these parts of it: claims, numbers of recommendations, works of the atlas"
+    parser.add_argument("parts", nargs="*", metavar="PART", help=about)
+    parser.add_argument("--list", action="store_true", help="print what there is by name, and run nothing")
+    about = "where: 7.2, 7.2+smp@4, stock:7.2@4 (a distribution's), live:DIR, or all; with /real for the host's clock"
+    _add_several(parser, "--on", "PLACE", about)
+    _add_several(parser, "--filesystem", "NAME", "atlas: only on this filesystem")
+    add_settings(parser)
+    add_seeds(parser, "runs of each cell, at most (default: its own)")
+    about = "3, 5, 8, 13 … seeds, until differences are decided"
+    parser.add_argument("--until-decided", action="store_true", help=about)
+    add_resume(parser)
+    add_keep(parser)
+    add_shard(parser)
+    add_exp(parser, "its directory goes")
+    add_workers(parser)
+    parser.add_argument("--disk", metavar="FILE", help="of a live run: its disk's model (wblab disk measure)")
+    parser.add_argument("--update", action="store_true", help="of a finding: keep its figures in the checkout")
+    parser.add_argument("-o", "--output", type=Path, metavar="DIR", help="of claims and atlas: where it goes")
+    parser.add_argument("--evidence", action="store_true", help="print every figure with its interval")
+    add_json(parser)
+    parser.set_defaults(run=_study)
+
+
+def _add_several(parser: argparse.ArgumentParser, option: str, metavar: str, about: str) -> None:
+    parser.add_argument(option, action="append", default=[], metavar=metavar, help=about)
+
+
+def _study(arguments: argparse.Namespace) -> None:
+    from wblab.commands.study.subject import print_names, subject
+
+    if arguments.list:
+        print_names(arguments)
+    else:
+        design = subject(arguments)
+        allow(arguments, design, _OPTIONS)
+        import_module(f"{__name__}.{design}").make(arguments)

@@ -1,0 +1,170 @@
+"""What `wblab study` was given: which design makes it, and the names that there are."""
+
+import argparse
+import json
+import os
+from collections.abc import Iterator
+from pathlib import Path
+
+from wblab.commands.common import results
+from wblab.core.errors import InputError, nearest
+from wblab.lab.designs import ATLAS, DESIGNS, EXPLORE, FINDING, MATRIX, TRIAL, TWIN, VERIFY, WITNESS
+from wblab.lab.formats import STUDY_FILE
+from wblab.lab.tables import Table
+
+_ALL = "all"  # the places where a spec is run if none is named
+HERE = "here:"  # this machine, in place of a live run
+# The table of a file that only one design has.
+_TABLES = {"axes": MATRIX, "factors": EXPLORE, "recommendation": TRIAL}
+
+
+def subject(arguments: argparse.Namespace) -> str:
+    """Return the design of what the arguments name; `arguments.what` is then what that design takes.
+
+    Raises InputError, with the nearest name, if nothing is known that is called so.
+    """
+    arguments.is_report = False
+    if arguments.resume:
+        if arguments.what:
+            raise InputError("--resume keeps the plan of the first call: leave WHAT out")
+        return _of_study(_resumed(arguments))
+    if not arguments.what:
+        raise InputError("give what to study: wblab study --list names what there is; or --resume DIR")
+    is_witness = bool(arguments.on)
+    if arguments.on == [_ALL]:
+        arguments.on = []
+    if claims := _claims([arguments.what, *arguments.parts]):
+        arguments.parts, arguments.what = claims, ""
+        return WITNESS if is_witness else VERIFY
+    return WITNESS if is_witness else _named(arguments) or _found(arguments)
+
+
+def _named(arguments: argparse.Namespace) -> str:
+    """Return the design of what comes with the lab under the given name; empty for nothing."""
+    given = arguments.what
+    if os.path.exists(given):
+        return ""
+    return next((design for design, name, _ in names() if name == given), "")
+
+
+def _found(arguments: argparse.Namespace) -> str:
+    """Return the design of a study's directory, a file, a spec or a live run. Raises InputError."""
+    given = arguments.what
+    path = Path(given)
+    for place in (path, results(arguments) / path):
+        if place.is_dir() and (place / STUDY_FILE).exists():
+            arguments.what, arguments.resume, arguments.is_report = "", place, True
+            return _of_study(place)
+    if path.is_file() and path.suffix == ".toml":
+        return _of_file(path)
+    if given.startswith(HERE):
+        return TWIN
+    return WITNESS if _is_spec(given) else _of_live(arguments)
+
+
+def _resumed(arguments: argparse.Namespace) -> Path:
+    """Return the directory that --resume names, or that of the latest study that `wblab study` makes."""
+    from wblab.analysis.runs.results import latest_study
+    from wblab.commands.common import directory_of
+
+    if str(arguments.resume) == "latest" and not arguments.resume.is_dir():
+        arguments.resume = latest_study(results(arguments), *_resumable())
+    return directory_of(arguments.resume, results(arguments))
+
+
+def _resumable() -> list[str]:
+    return [name for name, design in DESIGNS.items() if design.again == "wblab study --resume"]
+
+
+def _of_study(path: Path) -> str:
+    """Return the design of a study, from its directory. Raises InputError for one that another verb makes."""
+    from wblab.lab.formats import STUDY
+
+    name = str(STUDY.read(path / STUDY_FILE).get("design"))
+    if name not in _resumable():
+        again = DESIGNS[name].again if name in DESIGNS else ""
+        raise InputError(f"{path} is no study of wblab study" + (f": {again} {path}" if again else ""))
+    return name
+
+
+def _of_file(path: Path) -> str:
+    """Return the design of a TOML file: what its `design` says, or the table that it has; else it is a spec."""
+    from wblab.lab.tomlfile import read_toml
+
+    table = read_toml(path, "file")
+    name = table.get("design")
+    if name is None:
+        found = [design for key, design in _TABLES.items() if key in table]
+        name = found[0] if found else MATRIX if "extends" in table else WITNESS
+    if name not in (*_TABLES.values(), WITNESS):
+        raise InputError(f"{path}: design must be {', '.join(_TABLES.values())}, not {name!r}")
+    return str(name)
+
+
+def _is_spec(name: str) -> bool:
+    from wblab.lab.named import SPECS
+
+    return SPECS.has(name) or Path(name).is_file()
+
+
+def _of_live(arguments: argparse.Namespace) -> str:
+    """Return the design for a run's directory: a live run is repeated in a guest. Raises InputError for no run."""
+    from wblab.analysis.runs.run import find_run, read_run
+    from wblab.core.spec import Spec
+
+    given = arguments.what
+    try:
+        found = find_run(given, results(arguments))
+    except InputError:
+        near = nearest(given, [name for _, name, _ in names()])
+        raise InputError(f"nothing to study is called {given!r}{near}: see wblab study --list") from None
+    if isinstance(read_run(found).spec, Spec):
+        raise InputError(f"{found} is a run of a guest: give a live run, or --on and a spec to compare places")
+    return TWIN
+
+
+def _claims(given: "list[str]") -> "list[str]":
+    """Return the claims if all that is given are claims."""
+    from wblab.study.sources.registry import WORKS
+
+    known = {claim.name for work in WORKS.values() for claim in work.claims}
+    return given if set(given) <= known else []
+
+
+def names() -> "Iterator[tuple[str, str, str]]":
+    """Yield the design, the name and what it is of all that comes with the lab, without single claims."""
+    from wblab.lab.named import DESIGNS as EXPLORATIONS
+    from wblab.lab.named import MATRICES
+    from wblab.study.designs.finding.finding import names as findings
+    from wblab.study.designs.paired.recommendations import WISDOM
+    from wblab.study.sources.registry import WORKS
+
+    yield from ((VERIFY, name, "the claims of a work") for name in WORKS)
+    yield TRIAL, WISDOM.stem, "recommendations in public use"
+    yield from ((FINDING, name, "a finding") for name in findings())
+    yield from ((EXPLORE, name, "an exploration") for name in EXPLORATIONS.names())
+    yield from ((MATRIX, name, "a matrix") for name in MATRICES.names())
+    yield ATLAS, ATLAS, "all claims and recommendations, on all kernels and filesystems"
+
+
+def print_names(arguments: argparse.Namespace) -> None:
+    """Print what there is to study; of a work or of recommendations, each claim or recommendation."""
+    if arguments.what:
+        design = subject(arguments)
+        if design == VERIFY:
+            from wblab.commands.study.verify import print_claims
+
+            print_claims(arguments)
+            return
+        if design == TRIAL:
+            from wblab.commands.study.trial import print_recommendations
+
+            print_recommendations(arguments)
+            return
+        raise InputError("--list names the parts of a work's claims or of recommendations: leave WHAT out")
+    found = list(names())
+    if arguments.json:
+        print(json.dumps([{"name": name, "design": design, "what": what} for design, name, what in found], indent=2))
+        return
+    Table([(name, what) for _, name, what in found], ("name", "what it is")).show()
+    print("    wblab study NAME --list    # of a work or of recommendations: each of them")
