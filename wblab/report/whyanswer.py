@@ -10,15 +10,15 @@ from wblab.analysis.why.charges import DEVICE, LIMIT, MAPPER, THROTTLE
 from wblab.analysis.why.dirtylimits import DirtyLimit
 from wblab.analysis.why.explain import NO_ONE, Cause, Explanation
 from wblab.analysis.why.kinds import UNKNOWN, what_of
-from wblab.analysis.why.parties import JOURNAL, READ
+from wblab.analysis.why.parties import JOURNAL, READ, each_of, joined
 from wblab.analysis.why.request import Request
 from wblab.report.dirtylimittext import group_words, lifted, near
 from wblab.report.enumeration import enumerated
 from wblab.report.pollingtext import looked
 from wblab.report.quantities import duration, percent, size
-from wblab.report.whybehind import behind, culprit, is_own, of_it
+from wblab.report.whybehind import THROTTLED, also, behind, culprit, is_own, leader, of_it, rest
 
-_THROTTLED, _RECLAIM = "throttled", "reclaim"
+_RECLAIM = "reclaim"
 _ASKED = "flusher"  # the kind of wait of a task that asked the flusher to write, as sync and syncfs do
 _HALF = 0.5
 _NEARLY_ALL = 0.9  # of a pause: a cause of less than this is printed with its time
@@ -52,17 +52,17 @@ class Group:
 
 
 def groups(found: Iterable[Explanation]) -> list[Group]:
-    """Group pauses by the end of their main chain, the party that caused it and the disk.
+    """Group pauses by the end of their main chain, the party that caused most of it and the disk.
 
     Known causes come first, then the most time.
     """
     by: dict[tuple[str, ...], list[Explanation]] = {}
     for item in found:
         chain, request = main_chain(item)
-        cause = _throttled(item) if chain.links[-1][1] == _THROTTLED else None
+        cause = _throttled(item) if chain.links[-1][1] == THROTTLED else None
         disk = request.disk if request else f"{cause.disk} {cause.limit.whose}" if cause else ""
-        by.setdefault((chain.end, _kind(chain), party(item), disk), []).append(item)
-    made = [Group(tuple(items), key[2]) for key, items in by.items()]
+        by.setdefault((chain.end, _kind(chain), _first(item), disk), []).append(item)
+    made = [Group(tuple(items), party(max(items, key=lambda item: item.pause_ns))) for items in by.values()]
     least_ns = _LEAST * sum(group.pause_ns for group in made)
 
     def order(group: Group) -> tuple[bool, int]:
@@ -100,10 +100,10 @@ def party(item: Explanation) -> str:
     """Return who caused a pause, by its I/O ahead in the queue or by holding the load; empty if nobody or unknown."""
     chain, _ = main_chain(item)
     if chain.end == REQUEST and item.charges:
-        return culprit(item)[0].party
-    if chain.links[-1][1] == _THROTTLED:
+        return _with_others(item, culprit(item)[0].party)
+    if chain.links[-1][1] == THROTTLED:
         cause = _throttled(item)
-        return cause.whose if cause else ""
+        return _with_others(item, cause.whose) if cause else ""
     if item.polling and _is_polled(item, chain):
         kept = item.polling.kept
         return next(iter(kept[0].request.ahead), "") if len(kept) == 1 and kept[0].request else ""
@@ -112,12 +112,26 @@ def party(item: Explanation) -> str:
     return chain.links[-1][0] if chain.end in (RUNNING, RUNNABLE, ASLEEP) else ""
 
 
+def _with_others(item: Explanation, told: str) -> str:
+    """Return a party, or with others that did as much in another way."""
+    return joined([*each_of(told), *others]) if (others := also(item, each_of(told))) else told
+
+
+def _first(item: Explanation) -> str:
+    """Return who caused most of a pause, of several parties; empty if nobody or unknown."""
+    chain, _ = main_chain(item)
+    if chain.end == REQUEST and item.charges:
+        return leader(item)[0].party
+    cause = _throttled(item) if chain.links[-1][1] == THROTTLED else None
+    return next(iter(cause.named), "") if cause and cause.whose else party(item)
+
+
 def _is_polled(item: Explanation, chain: Chain) -> bool:
     return item.polling is not None and item.polling.may_wait and item.polling.holds(chain)
 
 
 def _throttled(item: Explanation) -> Cause | None:
-    return next((cause for cause in item.causes if cause.kind == _THROTTLED), None)
+    return next((cause for cause in item.causes if cause.kind == THROTTLED), None)
 
 
 def sentence(group: Group) -> str:
@@ -169,8 +183,11 @@ def _of_it(item: Explanation) -> str:
     this = "this explains" if main.longest_ns > _NEARLY_ALL * alike_ns else "this and similar waits explain"
     part, whole = duration(alike_ns), duration(item.pause_ns)
     left_ns = item.pause_ns - alike_ns
-    rest = ", and the trace does not show the rest" if item.unexplained_ns > _NEARLY_ALL * left_ns else ""
-    return f"; {this} {part} of the {whole}{rest}" if part != whole else ""
+    more = ", and the trace does not show the rest" if item.unexplained_ns > _NEARLY_ALL * left_ns else ""
+    cause = _throttled(item) if main.links[-1][1] == THROTTLED else None
+    if cause and cause.whose and also(item, cause.named):
+        more = rest(item, cause.named, THROTTLED)
+    return f"; {this} {part} of the {whole}{more}" if part != whole else ""
 
 
 def _because(group: Group) -> str:  # noqa: PLR0911, PLR0912 - one for each end of a chain
@@ -186,7 +203,7 @@ def _because(group: Group) -> str:  # noqa: PLR0911, PLR0912 - one for each end 
         return looked(item.polling)
     if chain.end == REQUEST:
         return behind(item, chain, request, one=alone == "it")
-    if did == _THROTTLED:
+    if did == THROTTLED:
         return _at_the_limit(item)
     if chain.end == RUNNING:
         if len(chain.links) == 1:
@@ -247,17 +264,16 @@ def _at_the_limit(item: Explanation) -> str:
         )
     if cause is None or not cause.dirty:
         return slows
+    total = sum(cause.counted.values())
+    share = percent(sum(cause.counted[name] for name in cause.named) / total)
+    whose, waiting = f"{share} of it from {enumerated(cause.named)}", f"{size(total)} were waiting to be written"
     if cause.has_turned_over:
-        disk, total = next(iter(cause.places), cause.disk), sum(cause.worked.values())
-        share = percent(cause.worked[cause.whose] / total)
-        return f"{slows}; meanwhile {disk} wrote {size(total)}, {share} of it from {cause.whose}"
-    first, total = next(iter(cause.dirty)), sum(cause.dirty.values())
-    share, waiting = percent(cause.dirty[first] / total), f"{size(total)} were waiting to be written"
+        return f"{slows}; meanwhile {next(iter(cause.places), cause.disk)} wrote {size(total)}, {whose}"
     if limit.of == "disk":
-        return f"{waiting} to {next(iter(cause.places))}, {share} of it from {first}, and {slows}"
+        return f"{waiting} to {next(iter(cause.places))}, {whose}, and {slows}"
     if limit.of == "group":
-        return f"{waiting} for {group_words(limit)}, {share} of it from {first}, and {slows}"
-    text = f"{waiting}, {share} of it from {first}, and {slows}"
+        return f"{waiting} for {group_words(limit)}, {whose}, and {slows}"
+    text = f"{waiting}, {whose}, and {slows}"
     if cause.is_elsewhere:
         most = next(iter(cause.places))
         text += f". {size(cause.places[most])} of it were for {most}"
@@ -299,7 +315,7 @@ def remedy(group: Group) -> Remedy | None:
             return _LOW_LIMIT
         what = f"a queue of 4 requests for {request.below}"
         return Remedy(what, f"disk.{request.name}.queue.nr_requests=4", measured)
-    cause = _throttled(group.longest) if chain.links[-1][1] == _THROTTLED else None
+    cause = _throttled(group.longest) if chain.links[-1][1] == THROTTLED else None
     return _against_throttling(cause) if cause else None
 
 

@@ -1,6 +1,8 @@
 """Sentences on who was ahead of a load at a disk, or what held its request: by the time that each took."""
 
-from collections.abc import Iterable
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
 
 from wblab.analysis.why.account import REQUEST, Chain
 from wblab.analysis.why.charges import (
@@ -16,22 +18,84 @@ from wblab.analysis.why.charges import (
     culprits,
 )
 from wblab.analysis.why.explain import Explanation
-from wblab.analysis.why.parties import JOURNAL, JOURNALS, READ
+from wblab.analysis.why.parties import JOURNAL, JOURNALS, READ, each_of, joined, together
 from wblab.analysis.why.request import Request
+from wblab.core.units import Bytes
 from wblab.report.enumeration import enumerated
 from wblab.report.quantities import duration, size
 
+THROTTLED = "throttled"  # a kind of wait
 _HALF = 0.5
 _NEARLY_ALL = 0.9  # of a pause: a cause of less than this is printed with its time
 _LITTLE = 0.01  # of a pause: what took less is not listed
 _MOST_OTHERS = 2
+_JOINT = (DEVICE, CACHE, LIMIT, THROTTLE)  # what several may use at the same time
 _THROTTLED_QUEUE = "the limit that makes the disk slow (blk-throttle)"
 _UNKNOWN = "nothing, for a reason that the trace does not show"
 
 
 def culprit(item: Explanation) -> tuple[Charge, ...]:
-    """Return the charges of the culprit for which disks worked longest in a pause, the longest first."""
+    """Return the charges of the culprit for which disks worked longest in a pause, the longest first.
+
+    If others took comparable time in the same way, the first charge is that of all of them together.
+    """
+    found = leader(item)
+    if not found or found[0].layer not in _JOINT or is_own(item.load, found[0].party):
+        return found
+    main = found[0]
+    way = main.layer, main.disk, main.words
+    alike = {each.party: each for each in item.charges if (each.layer, each.disk, each.words) == way}
+    shares = {party: each.time_ns for party, each in alike.items() if not is_own(item.load, party)}
+    named = [alike[party] for party in together(shares, sum(each.time_ns for each in item.charges))]
+    if main not in named or len(named) == 1:
+        return found
+    whole = replace(
+        main,
+        party=joined(each.party for each in named),
+        time_ns=sum(each.time_ns for each in named),
+        size=Bytes(sum(each.size for each in named)),
+        is_full=any(each.is_full for each in named),
+    )
+    return whole, *(each for mine in named for each in culprits(item.charges)[mine.culprit] if each is not mine)
+
+
+def leader(item: Explanation) -> tuple[Charge, ...]:
+    """Return the charges of the one for whom disks worked longest in a pause, the longest first."""
     return next(iter(culprits(item.charges).values()), ())
+
+
+def also(item: Explanation, said: Sequence[str]) -> list[str]:
+    """Return which other programs caused a pause together with those said: each by comparable time, in another way."""
+    found: Counter[str] = Counter()
+    for charge in item.charges:
+        if charge.layer in _JOINT and not is_own(item.load, charge.party):
+            found[charge.party] += charge.time_ns
+    for cause in item.causes:
+        if cause.kind == THROTTLED and cause.whose:
+            whole = sum(cause.counted.values())
+            for name, size_ in cause.counted.items():
+                found[name] += cause.time_ns * size_ // whole if not is_own(item.load, name) else 0
+    names = together(found, item.pause_ns)
+    return [name for name in names if name not in said] if set(said) <= set(names) else []
+
+
+def rest(item: Explanation, said: Sequence[str], main: str) -> str:
+    """Return what else caused a pause, the most time first, as the end of a sentence; empty if that is little.
+
+    said: who was named already; main: the kind of wait that was told, empty for requests.
+    """
+    listed = [_short(each) for name, each in culprits(item.charges).items() if name not in said]
+    waits_ns = sum(chain.time_ns for chain in item.chains if chain.end != REQUEST and chain.links[-1][1] != main)
+    for cause in item.causes if main != THROTTLED else ():
+        if cause.kind == THROTTLED:
+            whose = f", with data from {enumerated(cause.named)}" if cause.whose else ""
+            listed.append((cause.time_ns, f"{duration(cause.time_ns)} near a dirty limit{whose}"))
+            waits_ns -= cause.time_ns
+    listed.sort(key=lambda each: -each[0])
+    shown = [text for time_ns, text in listed if time_ns > _LITTLE * item.pause_ns][:_MOST_OTHERS]
+    if waits_ns > _LITTLE * item.pause_ns:
+        shown.append(f"other waits {duration(waits_ns)}")
+    return f", and the rest has other causes: {enumerated(shown)}" if shown else ""
 
 
 def culprit_ns(item: Explanation) -> int:
@@ -76,6 +140,7 @@ def _with_party(  # noqa: PLR0911 - one for each way to be ahead
 ) -> str:
     """Return whose I/O was ahead of a request."""
     took, amount, own = duration(main.time_ns), size(main.size), "of its own" if one else "of their own"
+    who = enumerated(each_of(main.party))
     long = f", which took {took}" if not of_it(item) else ""
     is_its_own, after = main.party.removeprefix(READ) == item.load, f"and {waited} was queued behind it"
     if main.layer == LIMIT:
@@ -83,20 +148,20 @@ def _with_party(  # noqa: PLR0911 - one for each way to be ahead
         is_behind = request is not None and main.size > 2 * request.size
         if is_its_own:
             return f"{amount} {own} was {held}"
-        return f"{waited} was {held}" + (f", behind {amount} from {main.party}" if is_behind else "")
+        return f"{waited} was {held}" + (f", behind {amount} from {who}" if is_behind else "")
     if main.layer == CACHE:
-        whose = own if is_its_own else f"from {main.party}"
+        whose = own if is_its_own else f"from {who}"
         return f"the cache of {main.disk} held {amount} {whose}, and {waited} had to wait until that was written"
     if is_its_own:
         slow = " (blk-throttle)" if main.layer == THROTTLE else ""
         return f"{main.disk}{slow} took {took} for {amount} {own}"
     if main.party.startswith(READ):
-        return f"{main.party.removeprefix(READ)} had asked {main.disk} to read {amount}{long}, {after}"
+        return f"{who} had asked {main.disk} to read {amount}{long}, {after}"
     if main.layer == THROTTLE:
-        return f"{main.party} had filled the queue of {_THROTTLED_QUEUE} with {amount}, {after}"
+        return f"{who} had filled the queue of {_THROTTLED_QUEUE} with {amount}, {after}"
     if main.is_full:
-        return f"{main.party} had filled the queue of {main.disk} with {amount}, {after}"
-    return f"{main.party} had {amount} in the queue of {main.disk}{long}, {after}"
+        return f"{who} had filled the queue of {main.disk} with {amount}, {after}"
+    return f"{who} had {amount} in the queue of {main.disk}{long}, {after}"
 
 
 def of_it(item: Explanation) -> str:
@@ -108,14 +173,8 @@ def of_it(item: Explanation) -> str:
     if part == whole:
         return ""
     text = f"; this explains {part} of the {whole}"
-    if whole_ns >= _HALF * item.pause_ns:
-        return text
-    others = [_short(each) for each in list(culprits(item.charges).values())[1:]]
-    rest = [text for time_ns, text in others if time_ns > _LITTLE * item.pause_ns][:_MOST_OTHERS]
-    waits = sum(chain.time_ns for chain in item.chains if chain.end != REQUEST)
-    if waits > _LITTLE * item.pause_ns:
-        rest.append(f"other waits {duration(waits)}")
-    return f"{text}, and the rest has other causes: {enumerated(rest)}" if rest else text
+    named = each_of(culprit(item)[0].party) or [culprit(item)[0].culprit]
+    return text if whole_ns >= _HALF * item.pause_ns and not also(item, named) else text + rest(item, named, "")
 
 
 def served(item: Explanation) -> list[str]:

@@ -31,7 +31,7 @@ from wblab.analysis.why.kinds import what_of
 from wblab.analysis.why.limits import below, device_name, disk_of, stacked
 from wblab.analysis.why.locks import FILE, lock_of
 from wblab.analysis.why.objects import identified
-from wblab.analysis.why.parties import Parties, read_parties
+from wblab.analysis.why.parties import Parties, joined, read_parties, together
 from wblab.analysis.why.polling import Polling, polling_of
 from wblab.analysis.why.recorded import Recorded
 from wblab.analysis.why.request import Request, request_of
@@ -91,8 +91,18 @@ class Cause:
 
     @property
     def whose(self) -> str:
-        """Whose data kept a throttled load waiting; empty if nobody's or unknown."""
-        return "" if self.is_limit_alone else next(iter(self.worked if self.has_turned_over else self.dirty), "")
+        """Whose data kept a throttled load waiting, of several as `joined`; empty if nobody's or unknown."""
+        return "" if self.is_limit_alone else joined(self.named)
+
+    @property
+    def named(self) -> tuple[str, ...]:
+        """Those whose data these are, see `together`."""
+        return together(self.counted)
+
+    @property
+    def counted(self) -> dict[str, Bytes]:
+        """The bytes that decide whose it was, by who dirtied them."""
+        return self.worked if self.has_turned_over else self.dirty
 
     @property
     def is_limit_alone(self) -> bool:

@@ -1,7 +1,7 @@
 """Whose I/O it is, in words: a load or an agent before its processes and threads, a program, or the kernel."""
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 
 import numpy as np
@@ -25,6 +25,9 @@ _FLUSHERS = "kworker/"
 _NEARLY_ALL = 0.95  # of a load's I/O: then its program is named too
 _DATA_TOO = "data=journal"
 _OFTEN = 0.25  # as often as a reader waits for what it asked for, another one does: then they read in step
+# Who is named as a cause together: until these are so much of it, if each is so much of the first.
+_MOST, _COMPARABLE, _MOST_NAMED = 2 / 3, 1 / 2, 3
+_AND = " and "
 _FOLIO_WAITS = frozenset(("folio_wait_bit_common", "wait_on_page_bit_common", "folio_put_wait_locked"))
 
 
@@ -105,6 +108,37 @@ def _writes(load: Load) -> bool:
     return getattr(load, "through", "") == "cache" and getattr(load, "op", "write") == "write"
 
 
+def together(shares: Mapping[str, float], whole: float = 0) -> tuple[str, ...]:
+    """Return who is named as the cause together, of parties by what each did: the first, and others that did as much.
+
+    Only programs are: others write on behalf of these. whole: what all did; by default, the sum of the shares.
+    """
+    whole, found = whole or sum(shares.values()), list[str]()
+    for name, share in sorted(shares.items(), key=lambda each: -each[1]):
+        if found and (not _is_program(name) or not _is_program(found[0])):
+            continue
+        first = shares[found[0]] if found else share
+        most = sum(shares[each] for each in found) >= _MOST * whole
+        if found and (most or share < _COMPARABLE * first or len(found) == _MOST_NAMED):
+            break
+        found.append(name)
+    return tuple(found)
+
+
+def joined(names: Iterable[str]) -> str:
+    """Return several parties as one; see `each_of`."""
+    return _AND.join(sorted(names))
+
+
+def each_of(party: str) -> list[str]:
+    """Return the names that a party consists of, without the prefix of readers; empty if it is nobody."""
+    return list(filter(None, party.removeprefix(READ).split(_AND)))
+
+
+def _is_program(name: str) -> bool:
+    return bool(name) and not name.startswith((JOURNAL, METADATA, FLUSHER, BTRFS, READ))
+
+
 def read_parties(recorded: Recorded) -> Parties:
     """Read the parties of a run from all its I/O."""
     tasks, moved, dirtied = recorded.tasks, recorded.moved, recorded.dirtied
@@ -158,4 +192,4 @@ def _in_step(recorded: Recorded, parties: Parties) -> dict[str, str]:
     for one, other in joint:
         both = groups.get(one, {one}) | groups.get(other, {other})
         groups |= dict.fromkeys(both, both)
-    return {name: " and ".join(sorted(both)) for name, both in groups.items()}
+    return {name: joined(both) for name, both in groups.items()}

@@ -65,13 +65,29 @@ def test_less_than_half_says_what_else_there_was(story_run):
         story.submit(0, FLUSHER, 1000 * inode, 8, inode=inode)
     story.submit(0, JOURNAL, 200, 8)
     story.switch(0, MW1, 0, stack=SHADOW)
-    for ms, sector, sectors in ((400, 13000, 8), (700, 14000, 8), (999, 15000, 8), (1000, 200, 8)):
+    for ms, sector, sectors in ((450, 13000, 8), (650, 14000, 8), (999, 15000, 8), (1000, 200, 8)):
         story.complete(ms * MS, sector, sectors)
     ended(story, 1000 * MS)
     said = answer(one(story_run, story))
-    assert (
-        "; this explains 400 ms of the 1 s, and the rest has other causes: 300 ms for 4 KiB from dd and 299 ms" in said
-    )
+    rest = "349 ms for 4 KiB from mw1 and 200 ms for 4 KiB from dd"
+    assert ": l1 had 4 KiB in the queue of the device 98:0, and a request" in said
+    assert f"; this explains 450 ms of the 1 s, and the rest has other causes: {rest}." in said
+
+
+def test_those_who_had_comparable_time_are_named_together(story_run):
+    story = Story(dict(NAMES))
+    for pid, inode in ((L1, 13), (DD, 14)):
+        story.dirty(0, pid, inode, 0)
+        story.submit(0, FLUSHER, 1000 * inode, 8, inode=inode)
+    story.submit(0, JOURNAL, 200, 8)
+    story.switch(0, MW1, 0, stack=SHADOW)
+    for ms, sector, sectors in ((500, 13000, 8), (800, 14000, 8), (1000, 200, 8)):
+        story.complete(ms * MS, sector, sectors)
+    ended(story, 1000 * MS)
+    found = one(story_run, story)
+    assert groups([found])[0].party == "dd and l1"
+    assert ": dd and l1 had 8 KiB in the queue of the device 98:0, and a request of 4 KiB that it" in answer(found)
+    assert answer(found).endswith("; this explains 800 ms of the 1 s.")
 
 
 def test_the_queue_is_full_only_if_a_task_waited_for_a_request(story_run):

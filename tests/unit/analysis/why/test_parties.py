@@ -4,6 +4,9 @@ import pytest
 from support.blametraces import DEVICE, Story
 from support.runs import MS
 
+from wblab.analysis.why.parties import JOURNAL as THE_JOURNAL
+from wblab.analysis.why.parties import METADATA, each_of, joined, together
+
 from .conftest import MW1
 from .test_explain import (
     COMMS,
@@ -388,3 +391,25 @@ def test_a_flush_has_a_submission_and_io_ahead(story_run):
     (request,) = [cause.request for cause in found.causes if cause.request]
     assert (request.what, request.handed_ns - story.start_ns) == ("a cache flush", 200 * MS)
     assert request.ahead == {"l1": 9 * 4096}
+
+
+@pytest.mark.parametrize(
+    ("shares", "named"),
+    [
+        ({"l1": 9, "dd": 4}, ("l1",)),  # the first is most of it
+        ({"dd": 3, "l1": 5, "w1": 2}, ("l1", "dd")),
+        ({"l1": 5, "w1": 2, "w2": 2, "w3": 2}, ("l1",)),  # none of the others is comparable
+        ({"l1": 3, "l2": 3, "l3": 3, "l4": 3, "l5": 3}, ("l1", "l2", "l3")),
+        ({"l1": 4, THE_JOURNAL: 4, "dd": 2}, ("l1", "dd")),  # others had it write
+        ({METADATA: 4, "l1": 3}, (METADATA,)),
+        ({}, ()),
+    ],
+)
+def test_several_are_named_together_if_the_first_is_not_most_of_it(shares, named):
+    assert together(shares) == named
+
+
+def test_several_as_one_and_back():
+    assert joined(("l1", "dd", "l1's cat")) == "dd and l1 and l1's cat"
+    assert each_of("dd and l1 and l1's cat") == ["dd", "l1", "l1's cat"]
+    assert each_of("") == []

@@ -127,12 +127,13 @@ class Search:
         return sorted(rivals, key=lambda each: each[1].pause_ns)
 
     def _doubts(self) -> list[Try]:
-        """Return the likely ones beside those named, where these count."""
+        """Return each of several named, and the likely ones beside those named, where these count."""
         named = self.question.named
         if not named or not self._counts(named):
             return []
         others = [(name,) for name in self.question.likely if name not in named]
-        return [_without(names) for names in self._untried(others)]
+        each = [(name,) for name in named] if len(named) > 1 else []
+        return [_without(names) for names in self._untried([*each, *others])]
 
     def _against(self) -> Finding:
         """Return how far those named do not count."""
@@ -150,6 +151,11 @@ class Search:
     def is_minimal(self) -> bool:
         """Whether nobody of the culprits can be spared."""
         return all(self._counts(names) is not None for names in _one_less(self.culprits))
+
+    def without_one(self, names: Sequence[str]) -> list[Effect]:
+        """Return what leaving out all but one of these did, for each one, as far as it was tried; none for one name."""
+        found = (self.without(less) for less in _one_less(tuple(names)))
+        return [effect for effect in found if effect and not effect.failure]
 
     @property
     def remedies(self) -> list[tuple[Candidate, Effect]]:

@@ -10,7 +10,7 @@ from pathlib import Path
 from wblab.analysis.runs.run import Run, guest_spec
 from wblab.analysis.why.account import REQUEST, RUNNABLE
 from wblab.analysis.why.explain import Explanation
-from wblab.analysis.why.parties import READ
+from wblab.analysis.why.parties import each_of
 from wblab.analysis.why.tasks import AGENT
 from wblab.core.errors import InputError, WblabError
 from wblab.core.loads.base import NEVER
@@ -222,7 +222,7 @@ def question_of(run: Run, group: Group) -> Question:
 
 def _who(spec: Spec, party: str) -> tuple[str, ...]:
     """Return the loads and agents of a party of a sentence, or whose children it is; none if it is neither."""
-    names = [name.removeprefix(AGENT).partition("'s ")[0] for name in party.removeprefix(READ).split(" and ")]
+    names = [name.removeprefix(AGENT).partition("'s ")[0] for name in each_of(party)]
     known = {each[:_COMM]: each for each in (*spec.agent, *spec.load)}
     return tuple(dict.fromkeys(known[name[:_COMM]] for name in names if name[:_COMM] in known))
 

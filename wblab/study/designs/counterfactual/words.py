@@ -2,7 +2,7 @@
 
 import math
 import shlex
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 from wblab.core.units import NS_PER_S
@@ -17,6 +17,7 @@ if TYPE_CHECKING:  # it makes runs, which words do not need
     from wblab.study.designs.counterfactual.tried import Tried
 
 _MOST_REMEDIES = 3
+_IN_VAIN = ("unchanged", "lengthens")
 _LONGER_S, _TRIALS = 60, 10  # the time that is proposed for trials: at least this, or so many of them
 
 
@@ -82,7 +83,7 @@ def _blame(search: Search) -> Iterator[str]:
     q, found = search.question, search.culprits
     named = search.without(q.named) if q.named else None
     if named and named.of_pause in CLEAR:
-        yield f"Without {enumerated(q.named)}, {_became(named)}."
+        yield f"Without {_together(q.named)}, {_became(named)}{_each(search)}."
         for name, rival, is_more in search.rivals:
             so = f"{name} counts more" if is_more else f"it takes both {enumerated(q.named)} and {name}"
             yield f"Without {name}, {_became(rival)}: {so}."
@@ -90,7 +91,7 @@ def _blame(search: Search) -> Iterator[str]:
     if named and named.failure:
         yield f"Without {enumerated(q.named)}, the trial failed: {named.failure}."
     elif named and search.finding in ("contradicts", "partly"):
-        yield _in_vain(q, named, alone=not _is_exonerated(search))
+        yield _in_vain(q, named, found, alone=not _is_exonerated(search))
     if found and (effect := search.without(found)):
         yield f"Without {_together(found)}, {_became(effect)}{_so(search)}"
     elif len(q.all) > 1 and (effect := search.without(q.all)) and not effect.failure:
@@ -103,6 +104,17 @@ def _together(names: tuple[str, ...]) -> str:
     return f"{enumerated(names)} together" if len(names) > 1 else names[0]
 
 
+def _each(search: Search) -> str:
+    """Return what leaving out each of several named did, as the end of a sentence; empty until all was tried."""
+    named = search.question.named
+    tried = [(name, effect) for name in named if (effect := search.without((name,))) and not effect.failure]
+    if len(named) < 2 or len(tried) < len(named):
+        return ""
+    if all(effect.of_pause in _IN_VAIN for _, effect in tried):
+        return f"; without one of them, {_range(effect.pause_ns for _, effect in tried)}: another one takes its place"
+    return f"; {enumerated([f'without {name} alone, {duration(effect.pause_ns)}' for name, effect in tried])}"
+
+
 def _is_exonerated(search: Search) -> bool:
     """Whether those named are not among those that count, as far as all of that was tried."""
     found = search.culprits
@@ -112,10 +124,14 @@ def _is_exonerated(search: Search) -> bool:
     return alone is not None and not alone.failure
 
 
-def _in_vain(q: Question, named: Effect, *, alone: bool) -> str:
-    """Return that leaving out those named does not end a pause, against the sentence."""
+def _in_vain(q: Question, named: Effect, found: Sequence[str], *, alone: bool) -> str:
+    """Return that leaving out those named does not end a pause, against the sentence. found: those who count."""
     who = enumerated(q.named)
+    others = [name for name in found if name not in q.named]
+    takes = "takes its place" if len(others) == len(q.named) == 1 else "take its place"
     did = f"{who} alone did not cause it" if alone else f"{who} did not cause it"
+    if alone and others and set(q.named) <= set(found):
+        did = f"{enumerated(others)} {takes}"
     if named.of_pause == "lessens":
         return f"Without {who}, {_became(named)}: {who} is only a part of the cause."
     change = "makes this pause longer" if named.of_pause == "lengthens" else "does not change this pause"
@@ -126,7 +142,10 @@ def _so(search: Search) -> str:
     """Return the conclusion from leaving out those that count, where the sentence does not have it."""
     found = search.culprits
     if len(found) > 1:
-        return ": each of them is enough to cause it." if search.is_minimal else ": some of them cause it."
+        if not search.is_minimal:
+            return ": some of them cause it."
+        is_each = all(effect.of_pause in _IN_VAIN for effect in search.without_one(found))
+        return ": each of them is enough to cause it." if is_each else ": all of them are parts of the cause."
     against = ", against the sentence above" if search.finding == "contradicts" else ""
     return f": {found[0]} causes it{against}."
 
@@ -147,14 +166,20 @@ def _remedies(search: Search, run: str, path: str) -> Iterator[str]:
         yield f"    {_command(item, run, path)}"
     vain = [(item, effect) for item, effect in search.tried if effect.of_all not in (*CLEAR, "failed")]
     if vain:
-        low_ns, high_ns = (end(effect.left_ns for _, effect in vain) for end in (min, max))
-        is_one = duration(low_ns) == duration(high_ns)
-        left = duration(low_ns) if is_one else span(low_ns / NS_PER_S, high_ns / NS_PER_S, "s")
+        left = _range(effect.left_ns for _, effect in vain)
         names = enumerated([item.short for item, _ in vain])
         others = "Others help little" if best or search.limits else "No setting that was tried helps much"
         yield f"{others} ({left} left): {names}."
     elif search.tried and not best and not search.limits:
         yield f"No setting could be tried: {search.tried[0][1].failure}."
+
+
+def _range(times_ns: Iterable[int]) -> str:
+    """Return the shortest and the longest of some times."""
+    known = sorted(times_ns)
+    if duration(known[0]) == duration(known[-1]):
+        return duration(known[0])
+    return span(known[0] / NS_PER_S, known[-1] / NS_PER_S, "s")
 
 
 def _cost(search: Search, effect: Effect) -> str:

@@ -39,7 +39,7 @@ def test_a_sentence_that_holds_and_its_best_remedy_with_a_command():
         ),
         (
             {"l1", "l2"},
-            "Tried on this run: leaving l1 out does not change this pause (15 s): l1 alone did not cause it.",
+            "Tried on this run: leaving l1 out does not change this pause (15 s): l2 takes its place.",
             "Without l1 and l2 together, 15 s became 0 s: each of them is enough to cause it.",
         ),
         (
@@ -63,6 +63,22 @@ def test_what_a_setting_costs_the_load_that_counts_is_said():
     _, first, _, second, *_ = lines(Tried(PAUSE, search), "latest", "exp/run")
     assert first.endswith(": 15 s became 400 ms.")
     assert second.endswith(": 15 s became 500 ms; l1 did 62 % of its work.")
+
+
+def test_each_of_several_that_are_named_is_left_out_alone_too():
+    both = replace(QUESTION, named=("l1", "l2"))
+    either = said(both, lambda out: 0 if {"l1", "l2"} <= out else 15)[0]
+    assert either == (
+        "Tried on this run: without l1 and l2 together, 15 s became 0 s; without one of them, 15 s: "
+        "another one takes its place."
+    )
+    parts = said(both, lambda out: 0 if {"l1", "l2"} <= out else 9 if "l1" in out else 8 if "l2" in out else 15)[0]
+    assert parts.endswith(", 15 s became 0 s; without l1 alone, 9 s and without l2 alone, 8 s.")
+
+
+def test_several_that_each_shorten_it_somewhat_are_parts():
+    found = said(QUESTION, lambda out: 0 if {"l1", "l2"} <= out else 9 if out & {"l1", "l2"} else 15)
+    assert found[1] == "Without l1 and l2 together, 15 s became 0 s: all of them are parts of the cause."
 
 
 def test_others_that_count_are_said_too():
