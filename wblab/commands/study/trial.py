@@ -7,22 +7,23 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from wblab.commands.common import one_kernel, print_wrapped
+from wblab.commands.common import one_kernel
 from wblab.core.errors import InputError, WblabError
 from wblab.lab.designs import TRIAL
+from wblab.lab.printable import printable
 from wblab.lab.tables import Table
 
 if TYPE_CHECKING:
     from wblab.commands.many import Planned
     from wblab.kernels import KernelResolver
     from wblab.study.designs.paired.recommendations import Wisdom
-    from wblab.study.designs.paired.result import Result
 
 
 def make(arguments: argparse.Namespace) -> None:
     """Try recommendations, or resume that."""
     from wblab.commands.many import begun, print_shard
     from wblab.kernels import built_kernels
+    from wblab.report.text import show
     from wblab.study.designs.paired.measured import is_refusal
     from wblab.study.designs.paired.report import write_report
     from wblab.study.designs.paired.run import result_of, run_rounds
@@ -34,9 +35,12 @@ def make(arguments: argparse.Namespace) -> None:
         if store.plan.shard:
             print_shard(store, _failures(failed), "wblab study --resume", as_json=arguments.json)
             return
-        result = result_of(store, wisdom)
-        page = write_report(result, store.path)
-    _print(result, page, arguments.json)
+        found, page = write_report(result_of(store, wisdom), store.path)
+    if arguments.json:
+        print(json.dumps({"report": str(page)} | found.to_json(), indent=2))
+    else:
+        show(found)
+        print(printable(f"\n{page}"))
     if said := [f"{name}: {reason}" for name, reason in failed.items() if not is_refusal(reason)]:
         again = f"try again with wblab study --resume {store.path}"
         raise WblabError(f"{len(said)} runs failed; the first: {said[0]}: {again}")
@@ -110,22 +114,3 @@ def print_recommendations(arguments: argparse.Namespace) -> None:
     else:
         rows = [(key, entry.who, value.name, entry.says) for key, (entry, value) in values]
         Table(rows, ("", "who", "what is set", "what it promises")).show()
-
-
-def _print(result: "Result", page: Path, as_json: bool) -> None:
-    from wblab.study.designs.paired.words import asked_lines, terminal_table
-    from wblab.study.designs.witness.words import confirmed
-
-    if as_json:
-        print(json.dumps({"report": str(page)} | result.to_json(), indent=2))
-        return
-    terminal_table(result.rows, result.wisdom).show()
-    print_wrapped([*asked_lines(result.answers, result.wisdom), "", *confirmed(_keys(result)), "", str(page)])
-
-
-def _keys(result: "Result") -> list[str]:
-    """Return the keys that the tried recommendations set."""
-    values = result.wisdom.values()
-    return [
-        key for row in result.rows for each in (values[row.key][1],) for key in (*each.sysctl, *each.bdi, *each.queue)
-    ]

@@ -51,7 +51,7 @@ def _trial(store: Store) -> str:
     there = {cell.levels.get("recommendation") for cell in store.plan.cells}
     wisdom = wisdom.only([key for key in wisdom.values() if key in there])
     with TemporaryDirectory() as room:  # the study stays as it is
-        return write_report(result_of(store, wisdom), Path(room)).read_text()
+        return write_report(result_of(store, wisdom), Path(room))[1].read_text()
 
 
 def _verification(store: Store) -> str:

@@ -26,12 +26,11 @@ from wblab.study.designs.paired.recommendations import (
     Wisdom,
     read_wisdom,
 )
-from wblab.study.designs.paired.report import write_report
+from wblab.study.designs.paired.report import worst_text, write_report
 from wblab.study.designs.paired.result import Result
+from wblab.study.designs.paired.result import Row as Found
 from wblab.study.designs.paired.run import result_of, run_rounds
 from wblab.study.designs.paired.verdict import NOTICED_S
-from wblab.study.designs.paired.words import Row as Found
-from wblab.study.designs.paired.words import worst_text
 from wblab.study.plan import Plan
 
 _JUDGES = ("analysis", "report", "study/designs/paired")

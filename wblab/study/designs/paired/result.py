@@ -1,16 +1,63 @@
-"""The result of a trial: verdicts with their figures, as JSON."""
+"""The result of a trial: a row for each expectation with the figure that decides it, and all of it as JSON."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
+from wblab.analysis.statistics.outcome import HARMS, NOT_DECIDED, NOT_REPRODUCED, REPRODUCED, Outcome
 from wblab.lab.formats import TRIAL
 from wblab.study.cells import Cell, run_name
 from wblab.study.designs.paired.asked import Answer
 from wblab.study.designs.paired.judged import Kept, Tried
-from wblab.study.designs.paired.recommendations import Wisdom
-from wblab.study.designs.paired.verdict import Figure
-from wblab.study.designs.paired.words import Row, rows
+from wblab.study.designs.paired.recommendations import Expectation, Wisdom
+from wblab.study.designs.paired.verdict import Figure, is_worse, overall
+
+_WORST = (HARMS, NOT_REPRODUCED, NOT_DECIDED, REPRODUCED)
+
+
+@dataclass(frozen=True)
+class Looked:
+    """An expectation on one scenario, scaled in one way."""
+
+    tried: Tried
+    kept: Kept
+
+    @property
+    def place(self) -> str:
+        """The scenario and its scaling: throttle, by seconds."""
+        return self.tried.scenario if self.tried.way == "as it is" else f"{self.tried.scenario}, {self.tried.way}"
+
+
+@dataclass(frozen=True)
+class Row:
+    """An expectation of a value, with all scenarios where it was tested. worst: the one that decides."""
+
+    key: str
+    expectation: Expectation
+    outcome: Outcome
+    worst: Looked
+    looked: tuple[Looked, ...]
+
+    @property
+    def counts(self) -> str:
+        """In how many scenarios it was reproduced, of all: 3 of 4."""
+        found = [one.kept.outcome for one in self.looked]
+        return f"{found.count(REPRODUCED)} of {len(found)}"
+
+
+def rows(tried: Sequence[Tried], wisdom: Wisdom) -> list[Row]:
+    """Return a row for each value and expectation."""
+    found = []
+    for key, (entry, _) in wisdom.values().items():
+        everywhere = [item for item in tried if item.key == key]
+        for expectation in entry.expectation:
+            looked = tuple(
+                Looked(item, kept) for item in everywhere for kept in item.kept if kept.expectation is expectation
+            )
+            if looked:
+                outcome = overall([one.kept.outcome for one in looked])
+                found.append(Row(key, expectation, outcome, max(looked, key=_badness), looked))
+    return found
 
 
 @dataclass(frozen=True)
@@ -44,6 +91,16 @@ class Result:
             "tried": [_tried_json(item) for item in self.tried],
             "asked": {key: asdict(answer) for key, answer in self.answers.items()},
         }
+
+
+def _badness(one: Looked) -> tuple[int, float]:
+    figure = one.kept.figure
+    if one.kept.outcome == HARMS:
+        figure = one.kept.harm if is_worse(one.kept.harm) else one.tried.others
+    rank = len(_WORST) - _WORST.index(one.kept.outcome)
+    if figure is None:
+        return rank, 0.0
+    return rank, -figure.interval.estimate if figure.rising else figure.interval.estimate
 
 
 def _row_json(row: Row, wisdom: Wisdom) -> dict[str, Any]:

@@ -5,16 +5,23 @@ from collections.abc import Iterable, Sequence
 from wblab.kernels.stock.kernel import is_stock, parse
 from wblab.study.designs.witness.kept import Seen, about
 
+OUTSIDE = "Tried outside of User Mode Linux"
+NOTHING = "Nothing of this kind was tried outside of User Mode Linux."
 
-def confirmed(keys: Iterable[str]) -> list[str]:
+
+def tried_outside(keys: Iterable[str]) -> list[str]:
     """Return what stock kernels did with settings of these kinds, such as nr_requests or vm.dirty_bytes."""
     kinds = dict.fromkeys(key.rpartition(".")[2] for key in keys)
     found = {
         statement.text: one for kind in kinds for statement, seen in about(kind) if (one := _stock(seen)) is not None
     }
-    if not found:
-        return ["Nothing of this kind was tried outside of User Mode Linux."]
-    return ["Tried outside of User Mode Linux:", *(f"- {text}: {one}." for text, one in found.items())]
+    return [f"{text}: {one}." for text, one in found.items()]
+
+
+def confirmed(keys: Iterable[str]) -> list[str]:
+    """Return the same as lines, or that nothing was tried."""
+    found = tried_outside(keys)
+    return [f"{OUTSIDE}:", *(f"- {said}" for said in found)] if found else [NOTHING]
 
 
 def _stock(seen: Sequence[Seen]) -> str | None:

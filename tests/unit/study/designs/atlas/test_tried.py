@@ -14,8 +14,7 @@ from wblab.study.designs.atlas.target import FILESYSTEMS, Target
 from wblab.study.designs.atlas.tried import planned, rows_of
 from wblab.study.designs.paired.judged import judged
 from wblab.study.designs.paired.recommendations import read_wisdom
-from wblab.study.designs.paired.result import Result
-from wblab.study.designs.paired.words import rows
+from wblab.study.designs.paired.result import Result, rows
 
 DEFAULT = ("default", "as it is")
 NO_COMMIT = "disk.mount_options: unknown option 'commit=30'"

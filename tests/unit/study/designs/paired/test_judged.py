@@ -5,15 +5,17 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from support.pages import Page, slips, words
+from support.reports import cells, tables, texts
 
+from wblab.report.report import text_of
 from wblab.study.cells import run_name
 from wblab.study.designs.paired.asked import Answer
 from wblab.study.designs.paired.judged import judged
 from wblab.study.designs.paired.measured import is_refusal
-from wblab.study.designs.paired.report import write_report
-from wblab.study.designs.paired.result import Result
+from wblab.study.designs.paired.report import others_text, report, worst_text, write_report
+from wblab.study.designs.paired.result import Result, rows
 from wblab.study.designs.paired.rounds import first_runs, further_runs, rounds
-from wblab.study.designs.paired.words import others_text, rows, worst_text
 
 DEFAULT = ("default", "as it is")
 
@@ -76,17 +78,28 @@ def test_the_deciding_figure_is_shown(tried, wisdom):
     assert texts[2].startswith("light writers' longest pause ×1.99")
 
 
-def test_the_report_is_one_page(tried, wisdom, tmp_path):
+@pytest.fixture
+def result(tried, wisdom):
     answers = {"1": Answer(("vm.dirty_bytes",), {"vm.dirty_bytes": 0, "vm.dirty_background_bytes": 314572800}, 1, 1)}
-    result = Result(wisdom, tuple(tried), answers, {"release": "7.3.0"}, 32, 5)
-    page = write_report(result, tmp_path).read_text()
-    assert "not reproduced" in page
-    assert "vm.dirty_bytes = 629145600 is rejected" in page
-    assert 'src="data:image/png;base64,' in page
-    assert 'src="http' not in page
-    assert "<td>1 A</td><td>600 MiB</td>" in page  # next to the recommendation that it contradicts
-    assert "<td>2 B</td><td>more; WBT</td>" in page
-    assert "built-in method" not in page
+    return Result(wisdom, tuple(tried), answers, {"release": "7.3.0"}, 32, 5)
+
+
+def test_the_report_has_each_expectation_each_scenario_and_those_that_contradict(result):
+    made = report(result)
+    verdicts, scenarios, pairs = map(cells, tables(made))
+    assert [row[4] for row in verdicts if row[4]] == ["not decided", "not reproduced", "harms"]
+    assert text_of(made.headline) == "0 reproduced, 1 not reproduced, 1 harms, 1 not decided."
+    assert "1 as published: vm.dirty_bytes = 629145600 is rejected" in made.notes[0]
+    assert len(scenarios) == sum(max(1, len(item.kept)) for item in result.tried)
+    assert [row[:2] for row in pairs] == [["1 A", "600 MiB"], ["2 B", "more; WBT"]]
+
+
+def test_the_report_is_one_page(result, tmp_path):
+    _, path = write_report(result, tmp_path)
+    page = Page()
+    page.feed(path.read_text())
+    assert slips(words(path.read_text())) == []
+    assert all(load.startswith(("data:image/png;base64,", "runs/", "verdicts.json")) for load in page.loads)
     assert (tmp_path / "trial.png").stat().st_size > 10_000
     said = json.loads((tmp_path / "verdicts.json").read_text())
     assert [expectation["verdict"] for expectation in said["expectations"]] == [
@@ -125,14 +138,14 @@ def test_a_value_rejected_by_the_kernel_is_a_finding(pretend, matrix, wisdom):
     assert worst_text(row) == "this kernel rejects vm.dirty_bytes to 9 on small, by seconds"
 
 
-def test_if_no_run_succeeds_the_reason_is_given(pretend, matrix, wisdom, tmp_path):
+def test_if_no_run_succeeds_the_reason_is_given(pretend, matrix, wisdom):
     found = pretend(PAUSES)
-    cells = [cell.name for cell in matrix.cells if cell.levels["recommendation"] == "1"]
-    figures = {name: figures for name, figures in found.figures.items() if name not in cells}
-    tried = judged(replace(found, figures=figures, failed=dict.fromkeys(cells, "it <panicked>")), matrix.cells)
+    names = [cell.name for cell in matrix.cells if cell.levels["recommendation"] == "1"]
+    figures = {name: figures for name, figures in found.figures.items() if name not in names}
+    tried = judged(replace(found, figures=figures, failed=dict.fromkeys(names, "it <panicked>")), matrix.cells)
     row = rows(tried, wisdom)[0]
     assert (row.outcome, row.counts) == ("not decided", "0 of 2")
     assert worst_text(row) == "no run succeeded on small, by seconds: it <panicked>"
-    page = write_report(Result(wisdom, tuple(tried), {}, {"release": "7.3.0"}, 32, 5, "xfs"), tmp_path).read_text()
-    assert page.count("no run succeeded: it &lt;panicked&gt;") == 2
-    assert "32 runs of Linux 7.3.0 on xfs, up to 5 seeds each" in page
+    made = report(Result(wisdom, tuple(tried), {}, {"release": "7.3.0"}, 32, 5, "xfs"))
+    assert [row[2] for row in cells(tables(made)[1])].count("no run succeeded: it <panicked>") == 2
+    assert any(text.startswith("32 runs of Linux 7.3.0 on xfs, up to 5 seeds each") for text in texts(made))

@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
+from wblab.study.designs.paired.report import figure_text, threshold_text
 from wblab.study.designs.paired.verdict import Figure, bound_figure, corrected, judge, overall, ratio_figure
-from wblab.study.designs.paired.words import figure_text, threshold_text
 
 
 def seeds(values) -> dict[int, float]:
