@@ -9,7 +9,7 @@ Each name is imported when it is first used: `wblab --help` needs no NumPy. Type
 get another file in the place of this one (wblab/host/bundle.py).
 """
 
-__version__ = "0.1.0"
+__version__ = "0.2.0"
 
 # The public names, by the module that has them.
 _MODULES = {

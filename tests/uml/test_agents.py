@@ -49,7 +49,7 @@ def test_disk_in_a_control_file_becomes_the_device_number(lab):
 def test_an_agent_runs_beside_the_loads_and_can_import_the_lab(lab):
     script = "id -u; wblab --version; trap 'echo ended; exit 0' TERM; while true; do sleep 0.1; done"
     run = lab.run("base", *SHORT, f"agent.a.argv={json.dumps(['sh', '-c', script])}")
-    assert (run.path / "agent.a.log").read_text() == "0\nwblab 0.1.0\nended\n"
+    assert (run.path / "agent.a.log").read_text() == "0\nwblab 0.2.0\nended\n"
 
 
 @pytest.mark.parametrize(

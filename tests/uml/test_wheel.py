@@ -51,4 +51,4 @@ def test_programs_in_a_guest_can_import_the_lab(run_installed):
     settings = (f"agent.a.argv={json.dumps(['sh', '-c', script])}", "load={c1={kind='control', idle='50ms'}}")
     brief = "load.go={kind='command', wait='2s', argv=['true']}"
     run = run_installed("base", *(word for setting in (*settings, brief) for word in ("--set", setting)))
-    assert (run.path / "agent.a.log").read_text().startswith("wblab 0.1.0\nusage: wblab load ")
+    assert (run.path / "agent.a.log").read_text().startswith("wblab 0.2.0\nusage: wblab load ")

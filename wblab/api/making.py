@@ -100,7 +100,7 @@ def explore(design: str, *, exp: "str | Path | None" = None, reuse: bool = True,
         reuse: take the latest one of that name, if there is one; to make one takes a thousand runs.
         options: further options of the command, such as jobs="4".
 
-    Raises WblabError if it fails, as for `matrix`.
+    Raises WblabError if it fails, as for `wblab.study`.
     """
     from wblab.api.several import Exploration
 

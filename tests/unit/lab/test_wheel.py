@@ -52,7 +52,7 @@ def test_an_installed_lab_makes_the_same_site(installed, tmp_path):
 def test_a_wheel_brings_no_other_packages_and_says_that_it_is_typed(installed):
     (wheel,) = (installed.environment.parent / "wheels").glob("*.whl")
     assert content(wheel).keys() >= {"wblab/py.typed", "wblab/__init__.pyi"}
-    assert {name.split("/")[0] for name in content(wheel)} == {"wblab", "tracecmd", "wblab-0.1.0.dist-info"}
+    assert {name.split("/")[0] for name in content(wheel)} == {"wblab", "tracecmd", "wblab-0.2.0.dist-info"}
 
 
 def test_kernel_sources_and_patches_are_installed(installed):
