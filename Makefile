@@ -101,6 +101,7 @@ artifact: developed kernel ## Check the lab's main claims (half an hour on two c
 notebooks: setup ## Open the notebooks in a browser (JupyterLab)
 	@$(STEP) "what notebooks need" $(PIP) --editable '.[notebooks]'
 	@mkdir -p exp/notebooks && cp -u -b analysis/*.ipynb exp/notebooks/  # saving one there changes no file of the lab
+	@cp -u analysis/*.py exp/notebooks/
 	$(VENV)/bin/jupyter lab --notebook-dir exp/notebooks $(AS_ROOT)
 
 kernel: setup ## Build the kernel (cached)

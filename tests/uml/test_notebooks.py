@@ -1,23 +1,16 @@
-"""The notebooks, executed from top to bottom on a run made for them."""
+"""The notebooks, executed from top to bottom on runs made for them."""
 
-import os
 import re
 
 import nbformat
 import numpy as np
 import pyarrow.parquet as pq
 import pytest
+from flush_time import BACKGROUND, LIMIT_BYTES
 from support.executed import execute
-from support.lottery import on_its_day
 
-from wblab.analysis.runs.flush import BACKGROUND, LIMIT
-from wblab.host.request import ready
-from wblab.host.run import run_experiment
 from wblab.lab.formats import DESIGN, TABLE
-from wblab.lab.named import MATRICES
 from wblab.lab.places import ROOT
-from wblab.notebook import RUN_VARIABLE, RUNS_VARIABLE
-from wblab.study.designs.factorial import read_matrix
 from wblab.study.designs.sample.design import design_of
 from wblab.study.designs.sample.plan import planned
 from wblab.study.designs.sample.record import encode, record_of
@@ -26,143 +19,135 @@ from wblab.study.store import Store
 from wblab.study.table import results_table
 
 NO_CACHE = ("disk.seek_time=0", "disk.cache_bytes=0", "disk.drain_bps=0")
-FIGURES = {"timeline": 2, "throttling": 5}
-NOTEBOOKS = (*FIGURES, "compare", "flush-time", "paradigms", "layers", "blocks", "why", "explore")
+ANALYSIS = ROOT / "analysis"
+TWO_RATES = """
+name = "two-rates"
+base = "base"
+seeds = 5
+[set]
+"trace.events" = []
+"load.l1.size" = "30MiB"
+"load.l2.wait" = "15s"
+"load.l2.size" = "4MiB"
+[axes.rate]
+slow = { "disk.write_bps" = "1MiB/s" }
+fast = { "disk.write_bps" = "2MiB/s" }
+"""
 
 
-def of_a_day(notebook):
-    """Mark a test of a notebook: three notebooks are executed a day, all of them in turn and by make soak."""
-    return on_its_day(notebook, NOTEBOOKS, 3)
-
-
-@pytest.fixture(scope="module")
-def base_run(shared_lab):
-    return shared_lab.run("base")
-
-
-@pytest.mark.parametrize("name", [pytest.param(name, marks=of_a_day(name)) for name in FIGURES])
-def test_a_notebook_runs_and_shows_figures(base_run, monkeypatch, tmp_path, name):
-    monkeypatch.setenv(RUN_VARIABLE, str(base_run.path))
-    monkeypatch.setenv("IPYTHONDIR", str(tmp_path))
-    notebook = nbformat.read(ROOT / "analysis" / f"{name}.ipynb", as_version=4)
-    shown = execute(notebook)
-    assert any(base_run.path.name in data.get("text/plain", "") for data in shown)
-    assert sum("image/png" in data for data in shown) >= FIGURES[name]
-
-
-@of_a_day("timeline")
-@pytest.mark.usefixtures("kernel")
-def test_a_notebook_makes_its_run_and_touches_no_other(monkeypatch, tmp_path):
-    monkeypatch.delenv(RUN_VARIABLE, raising=False)
+@pytest.fixture(autouse=True)
+def _own(monkeypatch, tmp_path):
     monkeypatch.setenv("WBLAB_EXP", str(tmp_path / "exp"))
     monkeypatch.setenv("IPYTHONDIR", str(tmp_path))
-    shown = [execute(nbformat.read(ROOT / "analysis" / "timeline.ipynb", as_version=4)) for _ in range(2)]
-    (made,) = (tmp_path / "exp").glob("[0-9]*")
-    assert made.name.endswith("_base")
-    for once in shown:  # the second time it is found
-        assert any(made.name in data.get("text/plain", "") for data in once)
 
 
-@of_a_day("compare")
-def test_the_comparison_notebook_compares_some_runs(shared_lab, monkeypatch, tmp_path):
-    rates = ("1MiB/s", "2MiB/s")
-    short = ("trace.events=[]", "load.l1.size=30MiB", "load.l2.wait=15s", "load.l2.size=4MiB")
-    runs = [
-        shared_lab.run("base", *short, f"disk.write_bps={rate}", f"seed={seed}")
-        for rate in rates
-        for seed in range(1, 6)
-    ]
-    monkeypatch.setenv(RUNS_VARIABLE, os.pathsep.join(str(run.path) for run in runs))
-    monkeypatch.setenv("IPYTHONDIR", str(tmp_path))
-    notebook = nbformat.read(ROOT / "analysis" / "compare.ipynb", as_version=4)
-    shown = execute(notebook)
-    assert sum("image/png" in data for data in shown) >= 2
-    assert any("disk.write_bps" in data.get("text/plain", "") for data in shown)
-    assert any("less: better" in data.get("text/plain", "") for data in shown)
+def shown(name, cell_s=60, **changed):
+    """Return the output of a notebook. changed: the names of calls that make something, and what is called instead."""
+    notebook = nbformat.read(ANALYSIS / f"{name}.ipynb", as_version=4)
+    for call, instead in changed.items():
+        cells = [cell for cell in notebook.cells if f"wblab.{call}(" in cell.source and cell.cell_type == "code"]
+        assert cells, call
+        for cell in cells:
+            cell.source = re.sub(rf"wblab\.{call}\([^)]*\)", lambda found: instead, cell.source)  # noqa: B023
+    return execute(notebook, cell_s=cell_s, cwd=ANALYSIS)
 
 
-@of_a_day("flush-time")
-def test_the_flush_time_notebook_compares_pauses_with_the_flush_time(shared_lab, monkeypatch, tmp_path):
+def texts(outputs):
+    return [data["text/plain"] for data in outputs if "text/plain" in data]
+
+
+def figures(outputs):
+    return sum("image/png" in data for data in outputs)
+
+
+def read(run):
+    return f"wblab.read({str(run.path)!r})"
+
+
+def several(runs):
+    return f"[{', '.join(map(read, runs))}]"
+
+
+@pytest.mark.parametrize(("name", "least"), [("timeline", 2), ("throttling", 5)])
+def test_a_notebook_shows_figures_of_a_run(shared_lab, name, least):
+    run = shared_lab.run("base")
+    outputs = shown(name, run=read(run))
+    assert any(run.path.name in text for text in texts(outputs))
+    assert figures(outputs) >= least
+
+
+def test_a_notebook_makes_its_run_and_the_second_time_finds_it(kernel, tmp_path):
+    for _ in range(2):
+        outputs = shown("timeline", run=f'wblab.run("base", kernel={str(kernel.path)!r}, reuse=True)')
+        (made,) = (tmp_path / "exp").glob("[0-9]*")
+        assert any(made.name in text for text in texts(outputs))
+
+
+def test_the_comparison_notebook_compares_some_runs(kernel, tmp_path):
+    (tmp_path / "two-rates.toml").write_text(TWO_RATES)
+    made = f"wblab.matrix({str(tmp_path / 'two-rates.toml')!r}, kernel={str(kernel.path)!r})"
+    outputs = shown("compare", cell_s=300, matrix=made)
+    assert figures(outputs) >= 2
+    assert any("'rate': ('slow', 'fast')" in text for text in texts(outputs))
+    assert any("less: better" in text for text in texts(outputs))
+
+
+def test_the_flush_time_notebook_compares_pauses_with_the_flush_time(shared_lab):
     short = ("load.l1.size=6MiB", "load.l1.wait=1s", "load.l2.size=1MiB", "load.l2.wait=2s", "trace.events=[]")
     in_bytes = ("sysctl.vm.dirty_ratio=0", "sysctl.vm.dirty_background_ratio=0")
-    limits = [(f"sysctl.{BACKGROUND}={mib << 20}", f"sysctl.{LIMIT}={mib << 21}") for mib in (1, 2)]
+    limits = [(f"sysctl.{BACKGROUND}={mib << 20}", f"sysctl.{LIMIT_BYTES}={mib << 21}") for mib in (1, 2)]
     runs = [
         shared_lab.run("base-device", *short, *in_bytes, *limit, f"disk.write_bps={rate}")
         for limit in limits
         for rate in ("2MiB/s", "4MiB/s")
     ]
-    monkeypatch.setenv(RUNS_VARIABLE, os.pathsep.join(str(run.path) for run in runs))
-    monkeypatch.setenv("IPYTHONDIR", str(tmp_path))
-    notebook = nbformat.read(ROOT / "analysis" / "flush-time.ipynb", as_version=4)
-    shown = execute(notebook)
-    assert sum("image/png" in data for data in shown) >= 2
-    assert any("exponent of throughput" in data.get("text/plain", "") for data in shown)
+    outputs = shown("flush-time", matrix=several(runs))
+    assert figures(outputs) >= 2
+    assert any("exponent of throughput" in text for text in texts(outputs))
 
 
-@of_a_day("paradigms")
-def test_the_paradigms_notebook_ranks_ways_of_doing_io(shared_lab, monkeypatch, tmp_path):
+def test_the_paradigms_notebook_ranks_ways_of_doing_io(shared_lab):
     short = ("trace.events=[]", "load.l1.size=24MiB", "load.l1.wait=2s")
     ways = (("sync", "sync"), ("threads", "threads"), ("pipe", "sendfile"))
     runs = [
         shared_lab.run("loop", *short, f"load.g1.paradigm={log}", f"load.s1.paradigm={server}") for log, server in ways
     ]
-    monkeypatch.setenv(RUNS_VARIABLE, os.pathsep.join(str(run.path) for run in runs))
-    monkeypatch.setenv("IPYTHONDIR", str(tmp_path))
-    notebook = nbformat.read(ROOT / "analysis" / "paradigms.ipynb", as_version=4)
-    shown = execute(notebook)
-    assert sum("image/png" in data for data in shown) >= 2
-    tables = [data["text/plain"] for data in shown if "text/plain" in data]
-    assert any("threads" in table and "sendfile" in table for table in tables)
-    assert any("threads" in table and "pipe" in table for table in tables)
+    outputs = shown("paradigms", matrix=several(runs))
+    assert figures(outputs) >= 2
+    assert any("threads" in table and "sendfile" in table for table in texts(outputs))
+    assert any("threads" in table and "pipe" in table for table in texts(outputs))
 
 
-@of_a_day("layers")
-def test_the_layers_notebook_splits_writes(shared_lab, monkeypatch, tmp_path):
+def test_the_layers_notebook_splits_writes(shared_lab):
     short = ("load.s1.count=12", "load.l1.wait=1s", "trace.lead=1s", *NO_CACHE)
     runs = [shared_lab.run("layers", *short, f"disk.latency={time}") for time in ("1ms", "10ms")]
-    monkeypatch.setenv(RUN_VARIABLE, str(runs[0].path))
-    monkeypatch.setenv(RUNS_VARIABLE, os.pathsep.join(str(run.path) for run in runs))
-    monkeypatch.setenv("IPYTHONDIR", str(tmp_path))
-    shown = execute(nbformat.read(ROOT / "analysis" / "layers.ipynb", as_version=4))
-    assert sum("image/png" in data for data in shown) >= 3
-    texts = [data["text/plain"] for data in shown if "text/plain" in data]
-    assert any("commit > logging > buffer > flush" in text for text in texts)
-    assert any("repeated" in text for text in texts)
+    outputs = shown("layers", run=read(runs[0]), matrix=several(runs))
+    assert figures(outputs) >= 3
+    assert any("commit > logging > buffer > flush" in text for text in texts(outputs))
+    assert any("repeated_us" in text for text in texts(outputs))
 
 
-@of_a_day("blocks")
-def test_the_blocks_notebook_shows_sizes_of_writes(kernel, monkeypatch, tmp_path):
-    for cell in read_matrix(MATRICES.find("blocks")).cells:
-        run_experiment(ready(cell.with_seed(1), lambda name: kernel), tmp_path / "exp")
-    runs = sorted((tmp_path / "exp").glob("[0-9]*"))
-    monkeypatch.setenv(RUNS_VARIABLE, os.pathsep.join(map(str, runs)))
-    monkeypatch.setenv("IPYTHONDIR", str(tmp_path))
-    notebook = nbformat.read(ROOT / "analysis" / "blocks.ipynb", as_version=4)
-    shown = execute(notebook)
-    assert sum("image/png" in data for data in shown) >= 8
-    texts = [data["text/plain"] for data in shown if "text/plain" in data]
-    assert any("{'linear': {'line': 0, 'a': 64}, 'mirror': {'mirror': 64, 'b': 0, 'a': 0}}" in text for text in texts)
+def test_the_blocks_notebook_shows_sizes_of_writes(kernel):
+    outputs = shown("blocks", cell_s=300, matrix=f'wblab.matrix("blocks", kernel={str(kernel.path)!r})')
+    assert figures(outputs) >= 8
+    splits = "{'linear': {'line': 0, 'a': 64}, 'mirror': {'mirror': 64, 'b': 0, 'a': 0}}"
+    assert any(splits in text for text in texts(outputs))
 
 
-@of_a_day("why")
 @pytest.mark.timeout(900)
-def test_the_why_notebook_explains_a_pause_and_proves_its_cause(shared_lab, monkeypatch, tmp_path):
+def test_the_why_notebook_explains_a_pause_and_proves_its_cause(shared_lab):
     run = shared_lab.run("base-device", "trace.lead=1s")
-    monkeypatch.setenv(RUN_VARIABLE, str(run.path))
-    monkeypatch.setenv("WBLAB_EXP", str(tmp_path / "exp"))
-    monkeypatch.setenv("IPYTHONDIR", str(tmp_path))
-    notebook = nbformat.read(ROOT / "analysis" / "why.ipynb", as_version=4)
-    (proof,) = (cell for cell in notebook.cells if 'KERNEL = ""' in cell.source)
-    proof.source = proof.source.replace('KERNEL = ""', f"KERNEL = {str(shared_lab.kernel.path)!r}")
-    shown = execute(notebook, cell_s=240)  # it runs guests
-    assert sum("image/png" in data for data in shown) >= 2
-    tables = [data["text/plain"] for data in shown if "text/plain" in data]
-    assert any("do_get_write_access" in table and "journal_end_buffer_io_sync" in table for table in tables)
-    assert any(re.search(r"^l1 +gone", table, re.MULTILINE) for table in tables)
+    notebook = nbformat.read(ANALYSIS / "why.ipynb", as_version=4)
+    (proof,) = (cell for cell in notebook.cells if cell.source == "pause.prove()")
+    proof.source = f"pause.prove(kernel={str(shared_lab.kernel.path)!r})"
+    notebook.cells[1].source = notebook.cells[1].source.replace('wblab.run("base-device", reuse=True)', read(run))
+    outputs = execute(notebook, cell_s=240, cwd=ANALYSIS)  # it runs guests
+    assert figures(outputs) >= 2
+    assert any("do_get_write_access" in table and "journal_end_buffer_io_sync" in table for table in texts(outputs))
+    assert any(re.search(r"^l1 +gone", table, re.MULTILINE) for table in texts(outputs))
 
 
-@of_a_day("explore")
-def test_the_explore_notebook_shows_the_effects(monkeypatch, tmp_path):
+def test_the_explore_notebook_shows_the_effects(tmp_path):
     """The rows have invented pauses, so that the right answer is known."""
     levels = {"limit": ["1MiB", "2MiB", "4MiB", "8MiB"], "scheduler": ["none", "bfq"]}
     keys = {"limit": "sysctl.vm.dirty_bytes", "scheduler": "disk.scheduler"}
@@ -182,10 +167,7 @@ def test_the_explore_notebook_shows_the_effects(monkeypatch, tmp_path):
                 ("l1", "load", "throughput_bps", 1e6 * (1 + limit) * noise)]  # fmt: skip
         parts.append((cell, 1, f"{cell.name}-s1", rows))
     pq.write_table(results_table(matrix, parts), store.path / TABLE)
-    monkeypatch.setenv(RUNS_VARIABLE, str(store.path))
-    monkeypatch.setenv("IPYTHONDIR", str(tmp_path))
-    shown = execute(nbformat.read(ROOT / "analysis" / "explore.ipynb", as_version=4), cell_s=240)
-    assert sum("image/png" in data for data in shown) >= 5
-    tables = [data["text/plain"] for data in shown if "text/plain" in data]
-    assert any(re.search(r"^limit .*True", table, re.MULTILINE) for table in tables)
-    assert any("RBD-FAST" in table for table in tables)
+    outputs = shown("explore", cell_s=240, read=f"wblab.read({str(store.path)!r})")
+    assert figures(outputs) >= 5
+    assert any(re.search(r"^limit .*True", table, re.MULTILINE) for table in texts(outputs))
+    assert any("RBD-FAST" in table for table in texts(outputs))

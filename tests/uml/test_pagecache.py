@@ -2,11 +2,12 @@
 
 import numpy as np
 import pytest
+from throttling import limit_steps
 
-from wblab.analysis.runs.frames import events_frame, limit_steps_frame
+import wblab
 from wblab.analysis.runs.pagecache import page_cache
 from wblab.analysis.runs.throttling import setpoint
-from wblab.analysis.runs.window import longest_paused, release
+from wblab.analysis.runs.window import longest_paused
 from wblab.plot.picture import picture
 from wblab.plot.save import save
 from wblab.plot.timeline import timeline
@@ -16,7 +17,7 @@ S = 10**9
 
 @pytest.fixture(scope="module")
 def run(shared_lab):
-    return shared_lab.run("base")
+    return wblab.read(shared_lab.run("base").path)
 
 
 @pytest.fixture(scope="module")
@@ -65,10 +66,10 @@ def test_tasks_have_the_names_of_the_loads(cache):
     assert {"l1", "l2", "mw1"} <= set(cache.throttling.task)
 
 
-def test_every_step_of_the_limit_is_as_computed(run, cache):
-    steps = limit_steps_frame(cache.dirty_state, cache.trace.info.page_bytes, run.zero_ns)
+def test_every_step_of_the_limit_is_as_computed(run):
+    steps = limit_steps(run)
     assert len(steps) > 100
-    assert (steps["computed"] == steps["limit after"]).all()
+    assert (steps["computed"] == steps["limit_after"]).all()
 
 
 def test_setpoints_are_as_computed(cache):
@@ -78,11 +79,13 @@ def test_setpoints_are_as_computed(cache):
     assert (setpoint(*pages) == decisions.setpoint // page).mean() > 0.95  # another task may come in between
 
 
-def test_the_end_of_a_pause_event_by_event(run, cache):
-    table = events_frame(cache, release(run), run.zero_ns)
+def test_the_end_of_a_pause_event_by_event(run):
+    longest = run.why().longest
+    span = longest.start_s + longest.duration_s - 0.2, longest.start_s + longest.duration_s + 0.05
+    table = run.trace.between(*span)
     assert len(table) > 2  # how many there are depends on the run
-    assert table["at (s)"].is_monotonic_increasing
-    assert len(events_frame(cache, release(run), run.zero_ns, most=len(table) - 1)) == len(table) - 1
+    assert table["at_s"].is_monotonic_increasing
+    assert len(run.trace.between(*span, most=len(table) - 1)) == len(table) - 1
 
 
 def test_drawing_twice_gives_the_same_picture(run, cache, tmp_path):

@@ -61,14 +61,23 @@ class Layers(Sequence[LayeredCall]):
     def prefixes(self) -> "pd.DataFrame":
         """The time asleep in functions by their prefix, for a write with its fsync, as B. Stephens sums it.
 
-        `summed_us`: nested functions count again; `once_us`: without that; `of_sums` and `of_time`: shares, 0 to 1.
+        `summed_us`: nested functions count again; `once_us`: without that; `repeated_us`: the difference. `of_sums` and
+        `of_time`: shares, 0 to 1.
         """
         found = summaries(self)
         summed, once, of_sums, of_time = (
             per_write(found, "prefixes"), per_write(found, "once"), stephens_shares(found), time_shares(found)
         )  # fmt: skip
-        rows = [(it, summed[it] / _NS_PER_US, once[it] / _NS_PER_US, of_sums[it], of_time[it]) for it in PREFIXES]
-        return frame(rows, ("prefix", "summed_us", "once_us", "of_sums", "of_time"), "prefix")
+        rows = [
+            (
+                it,
+                *(time / _NS_PER_US for time in (summed[it], once[it], summed[it] - once[it])),
+                of_sums[it],
+                of_time[it],
+            )
+            for it in PREFIXES
+        ]
+        return frame(rows, ("prefix", "summed_us", "once_us", "repeated_us", "of_sums", "of_time"), "prefix")
 
     def plot(self, *, ax: "Axes | None" = None) -> "Axes":
         """Draw each call as a bar of its states, in µs; into axes of yours or new ones, and return them."""

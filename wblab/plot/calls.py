@@ -1,7 +1,6 @@
-"""Writes and fsyncs by layer: one in detail, many side by side, and all of them against the disk's latency."""
+"""Writes and fsyncs by layer: one in detail, and many side by side."""
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
 import numpy as np
 from matplotlib.axes import Axes
@@ -9,9 +8,6 @@ from matplotlib.axes import Axes
 from wblab.analysis.layers.requests import LayeredCall
 from wblab.plot.colours import INNOCENT, OTHERS, SERIES
 from wblab.plot.style import GRID, literal
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 _NS_PER_US = 1000
 _STATES = ("device", "behind", "flush", "queue", "held", "journal", "worker", "cpu", "runnable")
@@ -61,25 +57,6 @@ def plot_states(calls: Sequence[LayeredCall], *, ax: Axes) -> Axes:
     ax.set_ylabel("time (µs)")
     ax.spines[["top", "right"]].set_visible(False)
     ax.legend(loc="upper left", bbox_to_anchor=(1, 1), frameon=False, reverse=True)
-    return ax
-
-
-def plot_latency(frame: "pd.DataFrame", *, ax: Axes) -> Axes:
-    """Draw the medians of a `latency_frame` against the disk's latency, in µs, and a fitted line per filesystem."""
-    from wblab.analysis.layers.sweep import fit_line  # imports pandas, which the other figures do not need
-
-    for place, (name, part) in enumerate(frame.groupby("filesystem", sort=False)):
-        colour = SERIES[place % len(SERIES)]
-        latency, time = (part[key].to_numpy(np.float64) / _NS_PER_US for key in ("latency_ns", "median_ns"))
-        ax.plot(latency, time, "o", color=colour, alpha=0.7)
-        line = fit_line(latency, time)
-        ends = np.array([latency.min(), latency.max()])
-        label = literal(f"{name}: {line.software_ns:.0f} µs + {line.served:.2f} · latency")
-        ax.plot(ends, line.software_ns + line.served * ends, color=colour, label=label)
-    ax.set_xlabel("latency of the device (µs)")
-    ax.set_ylabel("median of a call (µs)")
-    ax.spines[["top", "right"]].set_visible(False)
-    ax.legend(loc="upper left", frameon=False)
     return ax
 
 

@@ -2,11 +2,10 @@
 
 import matplotlib.pyplot as plt
 import numpy as np
-import pandas as pd
 import pytest
 
 from wblab.analysis.layers.requests import LayeredCall
-from wblab.plot.calls import plot_call, plot_latency, plot_states
+from wblab.plot.calls import plot_call, plot_states
 
 
 def call(name, start_ns, *pieces):
@@ -50,10 +49,3 @@ def test_bars_are_as_high_as_calls_took(calls, axes):
         place = round(box.get_x() + box.get_width() / 2)
         heights[place] = heights.get(place, 0) + box.get_height()
     assert heights == pytest.approx({0: 4, 1: 10})
-
-
-def test_a_line_says_what_a_call_takes_by_latency(axes):
-    rows = [("ext4", latency, 40_000 + 3 * latency) for latency in (0, 1_000_000)]
-    plot_latency(pd.DataFrame(rows, columns=["filesystem", "latency_ns", "median_ns"]), ax=axes)
-    (label,) = axes.get_legend_handles_labels()[1]
-    assert label == "ext4: 40 µs + 3.00 · latency"

@@ -11,7 +11,6 @@ from wblab.core.units import NS_PER_S
 LONGEST = "longest"
 _MARGIN = 0.4  # of a pause, before and after it
 _LEAST_MARGIN_NS = NS_PER_S // 2
-_BEFORE_RELEASE_NS, _AFTER_RELEASE_NS = NS_PER_S // 5, NS_PER_S // 20
 
 
 @dataclass(frozen=True)
@@ -60,17 +59,6 @@ def around(run: Run, which: str) -> Window:
     margin_ns = max(_LEAST_MARGIN_NS, int(_MARGIN * (end_ns - start_ns)))
     all_ = whole(run)
     return Window(max(all_.start_ns, start_ns - margin_ns), min(all_.end_ns, end_ns + margin_ns))
-
-
-def release(run: Run, which: str = LONGEST) -> Window:
-    """Return the span around the end of the longest pause, of all innocent loads or of one.
-
-    Raises InputError for an unknown load.
-    """
-    item = longest_paused(run) if which == LONGEST else _named(run, which)
-    index = int(item.pauses_ns.argmax())
-    released_ns = int(item.boundaries_ns[index] + item.pauses_ns[index])
-    return Window(released_ns - _BEFORE_RELEASE_NS, released_ns + _AFTER_RELEASE_NS)
 
 
 def cycles_in(item: LoadCycles, window: Window | None) -> tuple[int, int]:

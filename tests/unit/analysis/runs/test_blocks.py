@@ -1,25 +1,15 @@
 """The way of requests down to the disk, from a trace."""
 
 import struct
+from types import SimpleNamespace
 
-import numpy as np
 import pytest
 import tracecmd
+from blocks import delayed, size_classes, splits, steps_frame
 from support.runs import MS
 from support.tracewriter import Ring, TraceWriter, event_format
 
-from wblab.analysis.runs.blocks import (
-    BIOS,
-    Submitted,
-    delayed,
-    disks_from_above,
-    fullest,
-    size_classes,
-    splits,
-    steps,
-    steps_frame,
-    submitted,
-)
+from wblab.analysis.runs.blocks import BIOS, disks_from_above, steps, submitted
 from wblab.analysis.runs.pagecache import PageCache
 from wblab.core.errors import InputError
 
@@ -67,17 +57,22 @@ def grown(cache):
     return cache(*sorted(bios), *merges, (4, "block_rq_issue", A, 0, 12), (5, "block_rq_issue", A, 90, 4, "R"))
 
 
+def of(trace):
+    """Return what a notebook reads of a run."""
+    return SimpleNamespace(trace=trace, zero_ns=S)
+
+
 def test_bios_become_one_request(cache):
-    frame = steps_frame(grown(cache))
+    frame = steps_frame(of(grown(cache)))
     assert frame.index.tolist() == [("line", "bio"), ("a", "bio"), ("a", "merged"), ("a", "issued")]
     assert frame["writes"].tolist() == [3, 3, 2, 1]
-    assert frame["total KiB"].tolist() == [12, 12, 8, 12]
-    assert frame["mean"].tolist() == [4, 4, 4, 12]
-    assert frame["largest"].tolist() == [4, 4, 4, 12]
+    assert frame["total_kib"].tolist() == [12, 12, 8, 12]
+    assert frame["mean_kib"].tolist() == [4, 4, 4, 12]
+    assert frame["largest_kib"].tolist() == [4, 4, 4, 12]
 
 
 def test_sizes_are_counted_up_to_powers_of_two(cache):
-    classes = size_classes(grown(cache))
+    classes = size_classes(of(grown(cache)))
     assert classes.columns.tolist() == [4, 16]
     assert classes.loc[("line", "bio")].tolist() == [3, 0]
     assert classes.loc[("a", "issued")].tolist() == [0, 1]
@@ -95,7 +90,7 @@ def test_flushes_do_not_count_as_writes(cache):
 
 
 def test_splits_of_a_layer_are_counted(cache):
-    assert splits(cache((0, "block_split", A, 0, 64), (1, "block_split", A, 64, 128))) == {"line": 0, "a": 2}
+    assert splits(of(cache((0, "block_split", A, 0, 64), (1, "block_split", A, 64, 128)))) == {"line": 0, "a": 2}
     with pytest.raises(InputError, match="has no event 'no_such'"):
         submitted(cache((0, "block_bio_queue", A, 0, 4)), "no_such")
 
@@ -108,15 +103,6 @@ def test_rows_are_selected_by_task_suffix_and_by_range(cache):
     assert found.of("a").inside(0, 12 * KIB).size.sum() == 12 * KIB
 
 
-def test_the_busiest_stretch_has_the_most_bytes():
-    places = np.array([0, 70, 74, 200]) * KIB
-    sizes = np.array([8, 4, 4, 1]) * KIB
-    names = np.full(4, "", object)
-    found = Submitted(places, names, names, places, sizes, np.full(4, True))
-    assert fullest(found, 64 * KIB) == 0
-    assert fullest(found.where(slice(1, None)), 64 * KIB) == 64 * KIB
-
-
 def test_a_mirror_delays_a_write_until_its_remap(cache):
     def write(ms, place, on_ms):
         bio = (ms, "block_bio_queue", LINE, place, 4)
@@ -124,6 +110,6 @@ def test_a_mirror_delays_a_write_until_its_remap(cache):
 
     other = (6, "block_bio_remap", A, 4, 4, "W", A, 8)  # of another layer
     events = [*write(0, 0, 0), *write(1, 4, 21), other, *write(30, 0, 33)]
-    pairs = delayed(cache(*sorted(events, key=lambda event: event[0])), "line")
+    pairs = delayed(of(cache(*sorted(events, key=lambda event: event[0]))), "line")
     assert pairs["delay_ms"].tolist() == [0, 20, 3]
     assert pairs["place"].tolist() == [0, 4 * KIB, 0]

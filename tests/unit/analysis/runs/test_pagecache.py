@@ -3,21 +3,21 @@
 import json
 import struct
 from dataclasses import replace
+from types import SimpleNamespace
 
-import numpy as np
 import pytest
 from support.panes import in_order
 from support.runs import MS, write_run_of
 from support.tracewriter import Ring, TraceWriter, event_format
 
 from wblab.analysis.runs.disks import unplug_s
-from wblab.analysis.runs.frames import decisions_frame, events_frame, limit_steps_frame, loads_frame, pauses_frame
 from wblab.analysis.runs.metrics import metrics_frame
 from wblab.analysis.runs.pagecache import page_cache
 from wblab.analysis.runs.pauses import pause_report
 from wblab.analysis.runs.rates import written_rates
 from wblab.analysis.runs.run import read_run
 from wblab.analysis.runs.window import Window
+from wblab.api.recorded import Trace
 from wblab.core.errors import InputError
 from wblab.core.rundir import DISKS, TRACE
 from wblab.lab.named import SPECS
@@ -150,37 +150,17 @@ def test_a_damaged_trace_is_an_input_error(cache, content):
 def test_events_as_a_table(cache):
     states = [(S + i * MS, (i, 0, 10, 20, 27)) for i in range(1, 6)]
     made = cache(trace(states, [(S + 2 * MS, 7, (27, 21, 26, 20, 26, 1000, 0, 0, 60))]))
-    table = events_frame(made, Window(S + 2 * MS, S + 4 * MS), S, most=3)
-    assert table["at (s)"].tolist() == pytest.approx([0.002, 0.002, 0.003])
+    table = Trace.of(SimpleNamespace(zero_ns=S), made).between(0.002, 0.004, most=3)
+    assert table["at_s"].tolist() == pytest.approx([0.002, 0.002, 0.003])
     assert table["event"].tolist() == ["global_dirty_state", "balance_dirty_pages", "global_dirty_state"]
     assert table["fields"][0] == "nr_dirty=2 nr_writeback=0 background_thresh=10 dirty_thresh=20 dirty_limit=27"
     assert table.attrs["left_out"] == 1
 
 
 def test_decisions_as_a_table(cache):
-    table = decisions_frame(cache(trace([], [(2 * S, 7, (512, 21, 256, 20, 26, 1000, 0, 70, 60))])).throttling, S)
-    assert table.iloc[0].tolist() == [1.0, "l1", 60, 70, 1.0, 2.0, 0, 1000]
-
-
-def test_steps_of_the_limit_are_shown_beside_computed_ones(cache):
-    states = [
-        (2 * S, (900, 100, 1000, 2000, 3000)),
-        (3 * S, (900, 100, 1000, 2000, 2969)),
-        (4 * S, (900, 100, 1000, 2000, 2900)),
-    ]
-    steps = limit_steps_frame(cache(trace(states, [])).dirty_state, 4096, S)
-    assert steps["limit after"].tolist() == [2969, 2900]
-    assert steps["computed"].tolist() == [3000 - 1000 // 32, 2969 - 969 // 32]
-    assert steps["at (s)"].tolist() == [2.0, 3.0]
-
-
-def test_pauses_as_tables(make_run):
-    report = pause_report(read_run(make_run(LOADS)))
-    table = pauses_frame(report)
-    assert table["load"].tolist() == ["c1", "l1", "mw1", "l1"]
-    assert np.diff(table["at (s)"]).min() >= 0
-    assert loads_frame(report).loc["mw1", "longest pause (s)"] == pytest.approx(1.8)
-    assert list(pauses_frame(pause_report(read_run(make_run({"w1": [0, 50 * MS]})))).columns) == list(table.columns)
+    made = cache(trace([], [(2 * S, 7, (512, 21, 256, 20, 26, 1000, 0, 70, 60))]))
+    table = Trace.of(SimpleNamespace(zero_ns=S), made).decisions
+    assert table.iloc[0].tolist() == [1.0, "l1", "", 0.06, 0.07, 1 << 20, 2 << 20, 0, 1000 << 10]
 
 
 TWO = {"slow": {"device": "98:0", "written_ns": 12 * S}, "fast": {"device": "98:16", "written_ns": 9 * S}}

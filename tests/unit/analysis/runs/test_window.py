@@ -2,7 +2,7 @@ import pytest
 from support.runs import MS
 
 from wblab.analysis.runs.run import read_run
-from wblab.analysis.runs.window import Window, around, between, cycles_in, longest_paused, release, whole
+from wblab.analysis.runs.window import Window, around, between, cycles_in, longest_paused, whole
 from wblab.core.errors import InputError
 
 S = 1000 * MS
@@ -68,13 +68,6 @@ def test_around_one_load(run):
 def test_around_an_unknown_load(run):
     with pytest.raises(InputError, match=r"no load 'mw2' .*did you mean 'mw1'.*give 'longest'"):
         around(run, "mw2")
-
-
-def test_release_is_the_moment_between_the_pause_and_the_idle_time(run):
-    item = run.load("mw1")
-    index = int(item.pauses_ns.argmax())
-    window = release(run)
-    assert window.start_ns < item.boundaries_ns[index + 1] - 100 * MS < window.end_ns
 
 
 def test_cycles_in_a_window_are_those_that_overlap_it(run):

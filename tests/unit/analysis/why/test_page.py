@@ -14,9 +14,9 @@ from support.runs import MS
 
 from wblab.analysis.why.account import RUNNABLE, RUNNING, UNEXPLAINED
 from wblab.analysis.why.explain import explain
-from wblab.analysis.why.frames import chains_frame, parts_frame, proof_frame, stacks_frame
 from wblab.analysis.why.kinds import KINDS
 from wblab.analysis.why.recorded import read_recorded
+from wblab.api.explained import ExplainedPause
 from wblab.cli import main
 from wblab.plot.causecolours import cause_colour
 from wblab.plot.whybars import causes_axes
@@ -164,12 +164,10 @@ def test_a_picture_has_bars_as_long_as_the_pauses(page):
 
 def test_tables_have_all_parts(page):
     run, found, _ = page
-    for item in found:
-        frame = parts_frame(item)
-        assert frame["time (s)"].iloc[:-1].sum() == pytest.approx(item.pause_ns / 1e9)
-        assert frame["time (s)"]["total"] == pytest.approx(item.pause_ns / 1e9)
-        assert chains_frame(item)["time (s)"].sum() == pytest.approx(item.pause_ns / 1e9)
-    cause = found[0].causes[0]
-    assert list(stacks_frame(cause)["stack of the sleeper"])[:2] == ["out_of_line_wait_on_bit", "do_get_write_access"]
-    assert "do_idle" not in set(stacks_frame(cause)["stack of the waker"])  # the interrupted task
-    assert proof_frame(run, read_recorded(run), cause)["event"].iloc[0] == "block_buffer_wait"
+    for item in (ExplainedPause(each, read_recorded(run), run) for each in found):
+        assert item.parts["time_s"].sum() == pytest.approx(item.duration_s)
+        assert item.chains["time_s"].sum() == pytest.approx(item.duration_s)
+    first = ExplainedPause(found[0], read_recorded(run), run)
+    assert first.stacks()["sleeper"].tolist()[:2] == ["out_of_line_wait_on_bit", "do_get_write_access"]
+    assert "do_idle" not in set(first.stacks()["waker"])  # the interrupted task
+    assert first.events()["event"].iloc[0] == "block_buffer_wait"

@@ -5,12 +5,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 from matplotlib.figure import Figure
+from paradigms import loop_frame, plot_stops, worst
 
-from wblab.analysis.runs.paradigms import loop_frame, worst
 from wblab.analysis.runs.run import LoadCycles, Run
 from wblab.lab.named import SPECS
 from wblab.lab.specfile import read_spec
-from wblab.plot.paradigms import plot_stops
 
 MS = 10**6
 
