@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 Parser: TypeAlias = argparse.ArgumentParser | argparse._ArgumentGroup
 
-_RUN = "a run: its directory, the directory's name, or 'latest'"
+_RUN = "a run: its directory, the directory's name, or latest"
 _MOST_JOBS = 1024
 _OF_COMMANDS = 4  # columns: a line indented this far is a command to copy
 _BEFORE_UNIT = re.compile(r"(?<=\d) (?=%|[mµn]?s\b|(?:[KMG]iB|bytes)\b)")
@@ -115,7 +115,7 @@ def add_keep(parser: Parser) -> None:
         "--keep",
         choices=("traces", "digests", "failing"),
         metavar="KEPT",
-        help="of each run: traces; digests, a row that repeats it; or failing, and traces of those that fail (default: "
+        help="of each run: traces; digests, a row that repeats it; failing, traces of failed ones too (default: "
         "traces; of over 300 runs, failing)",
     )
 

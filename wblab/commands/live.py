@@ -28,47 +28,48 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     add = parser.add_argument
     add("--dir", type=Path, default=Path(), help="where the loads write, on the disk under test (default: .)")
-    add("--wait", default="5s", metavar="TIME", help="run the loads alone for this long first (default: 5s)")
-    add("--tail", default="5s", metavar="TIME", help="keep the loads running this long after the command (default: 5s)")
-    add("--limit", metavar="TIME", help="end the run after this long, even if the command still runs")
-    about = "which to run: c1, w1, mw1, k1 (commits), s1 (fsync), m1 (a mapped file) (default: the first three)"
+    add("--wait", default="5s", metavar="TIME", help="run the loads alone first (default: 5s)")
+    add("--tail", default="5s", metavar="TIME", help="keep them running after the command (default: 5s)")
+    add("--limit", metavar="TIME", help="end the run, and the command, after this long")
+    about = "c1, w1, mw1, k1 (commits), s1 (fsync), m1 (mapped) (default: the first 3)"
     add("--innocent", default=",".join(INNOCENT), metavar="LOADS", help=about)
-    add("--ioclass", choices=get_args(IoClass), default="none", help="I/O class of the command")
+    about = "I/O class of the command: none, realtime, best-effort, idle"
+    add("--ioclass", choices=get_args(IoClass), default="none", metavar="CLASS", help=about)
     add("--iolevel", type=int, choices=range(8), default=4, metavar="0-7", help="I/O level of the command (default: 4)")
     add(
         "--scheduler",
         action="append",
         default=[],
         metavar="DEVICE=NAME",
-        help="set a disk's I/O scheduler: sda=bfq; repeat for more",
+        help="set a disk's I/O scheduler: sda=bfq; repeatable",
     )
     add(
         "--cgroup",
         action="append",
         default=[],
         metavar="FILE=VALUE",
-        help="limit the command by a cgroup v2 file: memory.high=100M; repeat for more",
+        help="limit the command: memory.high=100M; repeatable",
     )
     add(
         "--events",
         action="append",
         default=[],
         metavar="EVENT",
-        help="trace more events: block:block_rq_issue, jbd2:*; repeat for more",
+        help="trace these events too: jbd2:*; repeatable",
     )
     add("--no-trace", action="store_true", help="do not trace")
     add("--buffer", default="4MiB", metavar="SIZE", help="trace buffer per processor (default: 4MiB)")
-    add("--capture-pauses", metavar="TIME", help="save all trace events around each pause longer than TIME")
+    add("--capture-pauses", metavar="TIME", help="save all events around each pause over TIME")
     add(
         "--capture-around",
         default="2s",
         metavar="TIME",
-        help="how much to save before and after the pause (default: 2s)",
+        help="before and after the pause (default: 2s)",
     )
-    about = "capture buffer per processor (default: 32MiB, growing as needed to a sixteenth of the free memory in all)"
+    about = "per processor (default: 32MiB, growing to a sixteenth of the free memory)"
     add("--capture-buffer", metavar="SIZE", help=about)
     add("--captures", type=int, default=20, metavar="N", help="save at most N captures (default: 20)")
-    add("--capture-bytes", default="1GiB", metavar="SIZE", help="save at most this much in all (default: 1GiB)")
+    add("--capture-bytes", default="1GiB", metavar="SIZE", help="save at most this much (default: 1GiB)")
     add("--name", default="live", metavar="NAME", help="part of the run directory's name (default: live)")
     add_exp(parser, "run directories go")
     add_json(parser, "print the run's record as JSON")

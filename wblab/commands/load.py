@@ -3,11 +3,13 @@
 import argparse
 import os
 import shlex
+import textwrap
 import time
 from dataclasses import MISSING, Field, fields
 from pathlib import Path
 from typing import Any, get_origin, get_type_hints
 
+from wblab.commands.parser import RawLines
 from wblab.core import rundir
 from wblab.core.check import check_name
 from wblab.core.cycles import check_ending, ending, run_cycles, stamps_for
@@ -23,8 +25,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Describe the verb. A field without a default becomes a parameter, one with a default an option."""
     parser.usage = f"{parser.prog} [options] name kind [parameter ...]"
     parser.description = "Run one load on this machine until it finishes, or until SIGINT or SIGTERM."
-    parser.epilog = "kinds and their parameters:\n" + "\n".join(f"  {usage(kind)}" for kind in KINDS.values())
-    parser.formatter_class = argparse.RawDescriptionHelpFormatter
+    kinds = (
+        textwrap.fill(usage(kind), _COLUMNS, initial_indent="  ", subsequent_indent="    ") for kind in KINDS.values()
+    )
+    parser.epilog = "\n".join(["kinds, their parameters, and options with their defaults:", *kinds])
+    parser.formatter_class = RawLines
     parser.add_argument("name", help="the load's name, used in file names")
     parser.add_argument("kind", help="what one cycle does; see the kinds below")
     parser.add_argument("parameters", nargs="*", metavar="parameter", help="parameters of the kind: file, 50ms, 65MiB")
@@ -32,11 +37,14 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--out", type=Path, default=Path(), help="where load.NAME.json and .npy go (default: .)")
     for name, kinds in _options().items():
         parse = int if get_type_hints(kinds[0])[name] is int else str
-        parser.add_argument(f"--{name}", type=parse, default=None, help=_defaults(name, kinds))
+        is_common = name in {field.name for field in fields(Load)}
+        about = _defaults(name, kinds) if is_common else argparse.SUPPRESS  # others stand beside their kinds
+        parser.add_argument(f"--{name}", type=parse, default=None, help=about)
     parser.set_defaults(run=_load)
 
 
 # Left out: `disk` names a disk of a spec, but here --dir says where the load writes; `until` is a time in a guest.
+_COLUMNS = 80
 _SPECS_OWN = ("disk", "until")
 
 
@@ -45,10 +53,15 @@ def _load(arguments: argparse.Namespace) -> None:
 
 
 def usage(kind: type[Load]) -> str:
-    """Return a kind, its parameters and its options on one line."""
+    """Return a kind, its parameters, and its options with their defaults, on one line."""
     common = {field.name for field in fields(Load)}
-    own = [f"[--{field.name} {field.name.upper()}]" for field in _optional(kind) if field.name not in common]
+    options = [field for field in _optional(kind) if field.name not in common]
+    own = [f"[--{field.name} {shlex.quote(_words(field.default))}]" for field in options]
     return " ".join([kind.kind, *required(kind), *own])
+
+
+def _words(default: object) -> str:
+    return " ".join(default) if isinstance(default, tuple) else str(default)
 
 
 def required(kind: type[Load]) -> list[str]:
@@ -129,8 +142,7 @@ def _defaults(name: str, kinds: list[type[Load]]) -> str:
     having: dict[object, list[str]] = {}
     for kind in kinds:
         default = getattr(kind, name)
-        words = " ".join(default) if isinstance(default, tuple) else default
-        having.setdefault(words, []).append(kind.kind)
+        having.setdefault(_words(default), []).append(kind.kind)
     if len(having) == 1:
         return f"default: {next(iter(having))}"
     return "default: " + ", ".join(f"{value} ({' '.join(names)})" for value, names in having.items())

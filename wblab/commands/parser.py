@@ -1,12 +1,15 @@
 """Parsers of verbs: errors are one line, and a verb's module is loaded only when the verb is called."""
 
 import argparse
+import textwrap
 from collections.abc import Iterator, Sequence
 from functools import cached_property
 from importlib import import_module
 from typing import Any, NamedTuple, NoReturn
 
 from wblab.core.errors import InputError, nearest
+
+_COLUMNS = 78
 
 
 class Verb(NamedTuple):  # no dataclass: importing these would take a tenth of the time in which --help answers
@@ -28,11 +31,22 @@ class Verb(NamedTuple):  # no dataclass: importing these would take a tenth of t
     module: str = ""
 
 
+class _Lines(argparse.HelpFormatter):
+    """Help in which most options fit on one line of 80 columns."""
+
+    def __init__(self, prog: str) -> None:
+        super().__init__(prog, max_help_position=27)
+
+
+class RawLines(_Lines, argparse.RawDescriptionHelpFormatter):
+    """The same, and texts before and after the options are printed as they are."""
+
+
 class Parser(argparse.ArgumentParser):
     """A parser that raises InputError, and accepts no abbreviated options."""
 
     def __init__(self, **options: Any) -> None:
-        super().__init__(**{"allow_abbrev": False} | options)
+        super().__init__(**{"allow_abbrev": False, "formatter_class": _Lines} | options)
 
     def error(self, message: str) -> NoReturn:
         """Raise InputError."""
@@ -118,7 +132,8 @@ def add_verbs(parser: argparse.ArgumentParser, verbs: Sequence[Verb], package: s
         if verb.extras:
             made.set_defaults(extras=verb.extras)
     parser.usage = f"{parser.prog} [-h] VERB ..." if required else f"{parser.prog} [-h] [VERB] ..."
-    parser.formatter_class = argparse.RawDescriptionHelpFormatter
+    parser.description = textwrap.fill(parser.description or "", _COLUMNS)  # the list below it is printed as it is
+    parser.formatter_class = RawLines
     parser.epilog = listing(verbs)
 
 

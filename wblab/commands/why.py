@@ -40,8 +40,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--prove",
         action="store_true",
-        help="repeat the run without each suspect: how does the pause change (default: the longest), and what is the "
-        "latest effective intervention, the last moment when stopping the suspect still prevents it",
+        help="repeat the run without each suspect: how the longest pause changes, and when stopping the suspect still "
+        "prevents it at the latest",
     )
     parser.add_argument(
         "--suspect", action="append", default=[], metavar="LOAD", help="with --prove: leave this load out; repeatable"
@@ -51,21 +51,19 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         action="append",
         default=[],
         metavar="KEY=VALUE",
-        help="with --prove: repeat the run with this setting instead, and find the last moment when it still helps. "
-        "KEY is one that a phase can set: sysctl.vm.dirty_bytes=4194304, disk.disk.queue.nr_requests=4, "
-        "load.l1.ioclass=idle. Give it again to set several at once",
+        help="with --prove: repeat the run with this setting instead, such as sysctl.vm.dirty_bytes=4194304 or "
+        "load.l1.ioclass=idle; again to set several at once",
     )
     parser.add_argument(
         "--no-try",
         action="store_true",
-        help="repeat nothing. Without this option, a guest's run is repeated without the load that is named, and with "
-        "settings that may help; what does not help is not advised",
+        help="repeat nothing: otherwise a guest's run is tried without the load that is named, and with remedies",
     )
     parser.add_argument(
         "--try-for",
         default="10s",
         metavar="TIME",
-        help="how long that may take (default: 10s). What was tried is kept: a second call continues",
+        help="how long that may take (default: 10s); a second call continues",
     )
     add_kernel(parser, "the run's; for what is repeated")
     add_bound(parser)
@@ -73,13 +71,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--evidence",
         action="store_true",
-        help="print every pause with its evidence: kernel functions and trace events",
+        help="print every pause with its kernel functions and events",
     )
     parser.add_argument(
         "--html",
         action="store_true",
-        help="write a page, why.html, into the run directory, with bars, chains and evidence, and the timeline that it "
-        "links to, timeline.html",
+        help="write why.html, and the timeline that it links to, into the run",
     )
     parser.set_defaults(run=_why)
 

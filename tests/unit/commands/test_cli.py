@@ -50,6 +50,14 @@ def test_every_verb_has_help(verb, capsys):
     assert capsys.readouterr().out.startswith(f"usage: wblab {' '.join(verb)}")
 
 
+@pytest.mark.parametrize("parser", PARSERS[1:], ids=lambda parser: parser.prog)
+def test_the_help_of_a_verb_fits_forty_lines_of_eighty_columns(parser, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "80")
+    lines = parser.format_help().splitlines()
+    assert len(lines) <= 40
+    assert max(map(len, lines)) <= 80
+
+
 @pytest.mark.parametrize("parser", PARSERS, ids=lambda parser: parser.prog)
 def test_every_option_has_help(parser):
     assert parser.description

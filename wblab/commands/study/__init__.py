@@ -35,12 +35,12 @@ _OPTIONS: Mapping[str, Sequence[str]] = {
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Describe the verb and its options."""
     parser.description = (
-        "Make many runs, and say what they show. WHAT is a file or a name: a matrix of settings, an exploration, "
+        "Make many runs, and say what they show. WHAT is a file or a name: a matrix, an exploration, "
         "recommendations, claims, a finding, atlas; a spec, to be run on several --on; a live run, or here:DIR, to be "
         "repeated in a scaled-down guest. Of a study's directory: its report."
     )
     parser.add_argument("what", nargs="?", metavar="WHAT", help="what to study")
-    about = "only these parts of it: claims, numbers of recommendations, works of the atlas"
+    about = "only these parts: claims, recommendations, works"
     parser.add_argument("parts", nargs="*", metavar="PART", help=about)
     parser.add_argument("--list", action="store_true", help="print what there is by name, and run nothing")
     about = "where: 7.2, 7.2+smp@4, stock:7.2@4 (a distribution's), live:DIR, or all; with /real for the host's clock"
@@ -57,7 +57,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_workers(parser)
     parser.add_argument("--disk", metavar="FILE", help="of a live run: its disk's model (wblab disk measure)")
     parser.add_argument("--update", action="store_true", help="of a finding: keep its figures in the checkout")
-    parser.add_argument("-o", "--output", type=Path, metavar="DIR", help="of claims and atlas: where it goes")
+    parser.add_argument("-o", "--output", type=Path, metavar="DIR", help="where claims and an atlas go")
     parser.add_argument("--evidence", action="store_true", help="print every figure with its interval")
     add_json(parser)
     parser.set_defaults(run=_study)
