@@ -99,7 +99,7 @@ def add_workers(parser: argparse.ArgumentParser) -> None:
         action="append",
         default=[],
         metavar="SERIES|PATH",
-        help="the guests' kernel (wblab kernel list), or a path; or a path that runs may use; repeatable",
+        help="the guests' kernel; or a path that runs may use; repeatable",
     )
     add_where(parser)
 

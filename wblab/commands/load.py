@@ -25,10 +25,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Describe the verb. A field without a default becomes a parameter, one with a default an option."""
     parser.usage = f"{parser.prog} [options] name kind [parameter ...]"
     parser.description = "Run one load on this machine until it finishes, or until SIGINT or SIGTERM."
-    kinds = (
+    lines = (
         textwrap.fill(usage(kind), _COLUMNS, initial_indent="  ", subsequent_indent="    ") for kind in KINDS.values()
     )
-    parser.epilog = "\n".join(["kinds, their parameters, and options with their defaults:", *kinds])
+    parser.epilog = "\n".join(["kinds, their parameters, and options with their defaults:", *lines])
     parser.formatter_class = RawLines
     parser.add_argument("name", help="the load's name, used in file names")
     parser.add_argument("kind", help="what one cycle does; see the kinds below")

@@ -46,7 +46,7 @@ class Parser(argparse.ArgumentParser):
     """A parser that raises InputError, and accepts no abbreviated options."""
 
     def __init__(self, **options: Any) -> None:
-        super().__init__(**{"allow_abbrev": False, "formatter_class": _Lines} | options)
+        super().__init__(**dict[str, Any](allow_abbrev=False, formatter_class=_Lines) | options)
 
     def error(self, message: str) -> NoReturn:
         """Raise InputError."""
