@@ -99,7 +99,7 @@ def add_workers(parser: argparse.ArgumentParser) -> None:
         action="append",
         default=[],
         metavar="SERIES|PATH",
-        help="the guests' kernel; or a path that runs may use; repeatable",
+        help="the guests' kernel; a path that they may use",
     )
     add_where(parser)
 
