@@ -1,4 +1,4 @@
-"""A reader of trace.dat, the file of trace-cmd, in NumPy: columns, and the classic interface of trace-cmd's bindings.
+"""A reader of trace.dat, the file of trace-cmd, in NumPy: columns.
 
     trace = tracecmd.open("trace.dat")
     events = trace.events("global_dirty_state")
@@ -10,7 +10,6 @@ It needs NumPy, zstandard where a trace is packed with it, and pandas for tables
 import os
 
 from tracecmd.buffers import Lost
-from tracecmd.classic import Event, Trace
 from tracecmd.errors import TraceError
 from tracecmd.events import Events
 from tracecmd.formats import EventFormat, Field
@@ -18,14 +17,12 @@ from tracecmd.symbols import Symbols
 from tracecmd.trace import Info, TraceFile
 
 __all__ = [
-    "Event",
     "EventFormat",
     "Events",
     "Field",
     "Info",
     "Lost",
     "Symbols",
-    "Trace",
     "TraceError",
     "TraceFile",
     "open",

@@ -90,7 +90,6 @@ def found(
         pauses=tuple(pauses),
         repeated=Repeated(("base-a-s1", "base-b-s1"), ()),
         seeds=(seeds, seeds),
-        memory=(),
         missing=0,
     )
 

@@ -7,7 +7,7 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from wblab.commands.common import add_exp, add_jobs, add_json, add_removed, add_resume, add_settings, results, whole
+from wblab.commands.common import add_exp, add_jobs, add_json, add_resume, add_settings, results, whole
 from wblab.core.errors import InputError, WblabError
 from wblab.lab.designs import BISECT
 from wblab.lab.printable import printable
@@ -45,7 +45,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     most = f"maximum number of runs of one commit (default: {_MOST})"
     parser.add_argument("--seeds", type=whole(_LEAST), default=_MOST, metavar="N", help=most)
-    add_removed(parser, "--seeds-max", "--seeds")
     add_jobs(parser)
     add_resume(parser)
     add_exp(parser, "the study's directory goes")

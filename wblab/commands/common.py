@@ -9,7 +9,7 @@ import sys
 import textwrap
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NoReturn, TypeAlias
+from typing import TYPE_CHECKING, TypeAlias
 
 from wblab.core.errors import InputError
 from wblab.lab.printable import printable
@@ -187,18 +187,6 @@ def allow(arguments: argparse.Namespace, kind: str, options: "Mapping[str, Colle
             goes = ", ".join(sorted(each for each, known in options.items() if option in known))
             shown = _SPELLED.get(option, f"--{option.replace('_', '-')}")
             raise InputError(f"{shown} is for {goes}, and this is {kind}: leave it out")
-
-
-class _Removed(argparse.Action):
-    """A removed option; `const` is its replacement."""
-
-    def __call__(self, parser: argparse.ArgumentParser, *parsed: Any) -> NoReturn:
-        raise InputError(f"{self.option_strings[0]} was removed: write {self.const}")
-
-
-def add_removed(parser: Parser, old: str, new: str) -> None:
-    """Refuse an option of an earlier version, and name its replacement."""
-    parser.add_argument(old, action=_Removed, nargs="?", const=new, default=argparse.SUPPRESS, help=argparse.SUPPRESS)
 
 
 def whole(least: int, most: int | None = None) -> Callable[[str], int]:

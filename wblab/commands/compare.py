@@ -10,7 +10,6 @@ from wblab.commands.common import (
     add_exp,
     add_json,
     add_output,
-    add_removed,
     add_resampling_seed,
     format_of,
     results,
@@ -67,8 +66,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_resampling_seed(parser)
     add_output(parser, "write a figure, or a report in HTML (default with --format: comparison.FORMAT)", _FORMATS)
     add_json(parser, "print everything as JSON")
-    add_removed(parser, "--seed", "--resampling-seed N")
-    add_removed(parser, "--html", "--format html, and -o FILE")
     parser.set_defaults(run=_compare)
 
 

@@ -8,7 +8,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from wblab.commands.common import add_exp, add_json, add_kernel, add_removed, add_run, add_settings, named_run, results
+from wblab.commands.common import add_exp, add_json, add_kernel, add_run, add_settings, named_run, results
 from wblab.core.errors import InputError
 
 if TYPE_CHECKING:
@@ -47,7 +47,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_json(shown, "print samples as JSON lines; serve no page")
     about = "print five lines each second, on a terminal in one place; serve no page, need no packages"
     shown.add_argument("--plain", action="store_true", help=about)
-    add_removed(parser, "--run", "wblab monitor RUN")
     parser.set_defaults(run=_monitor)
 
 

@@ -20,7 +20,6 @@ RUNS = "runs"
 STUDY_FILE, TABLE, NOISY = "study.json", "table.parquet", "noisy.parquet"
 # Of a study that keeps rows instead: its cells, compressed, and a directory with a row of each run.
 CELLS, ROWS, JOURNAL = "cells.json.zst", "rows", "journal.jsonl"
-MATRIX_FILE = "matrix.json"  # of earlier labs, in its place
 NOISY_MARK = ".noisy"  # in the name of a matrix's run
 COLUMNS = ("run", "load", "kind", "metric", "value")  # of the table, beside the axes, cell and seed
 ROW_COLUMNS = ("digest", "kernel_build", "cpu", "made_with", "wall_s")  # of rows, beside the same and the metrics
@@ -45,15 +44,13 @@ UML, LIVE = "uml", "live"  # runs in a guest, and on a machine itself
 class Format:
     """A JSON file that says in `format` and `kind` what it is.
 
-    where: what it lies in, for messages. kinds: what it may be. silent: whether there are files that do not say it,
-    as the first ones of this format did not.
+    where: what it lies in, for messages. kinds: what it may be.
     """
 
     where: str
     version: int
     kinds: tuple[str, ...]
     most_bytes: int = MOST_JSON_BYTES
-    silent: bool = False
 
     def head(self, kind: str = "") -> dict[str, Any]:
         """Return how the content of such a file begins; by default of the first kind."""
@@ -62,8 +59,6 @@ class Format:
     def read(self, path: Path) -> dict[str, Any]:
         """Return the content of such a file. Raises InputError, also for one of another version or kind."""
         content = read_object(path, self.where, self.most_bytes)
-        if self.silent:
-            content = self.head() | content
         if (version := content.get("format")) != self.version:
             raise InputError(
                 f"{path} has format {_short(version)}, this lab reads {self.version}: use the lab that wrote it"
@@ -74,9 +69,8 @@ class Format:
 
 
 RUN = Format("a run directory", 1, (UML, LIVE))
-CAPTURE = Format("a run directory", 1, ("capture",), silent=True)
+CAPTURE = Format("a run directory", 1, ("capture",))
 STUDY = Format("the directory of a study", 1, ("study",), most_bytes=512 << 20)  # 100,000 cells, each with its spec
-MATRIX = Format("the directory of a matrix", 1, ("matrix",), most_bytes=512 << 20)  # of earlier labs
 EXPLORATION = Format("the directory of an exploration", 1, ("explore",), most_bytes=256 << 20)
 ADVICE = Format("the directory of an advice", 1, ("advise",), most_bytes=64 << 20)  # what could be tried, with its spec
 BISECTION = Format("the directory of a bisection", 1, ("bisect",))

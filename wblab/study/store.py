@@ -34,12 +34,8 @@ from wblab.core.errors import InputError, WblabError
 from wblab.core.tables import to_table
 from wblab.lab.designs import DESIGNS
 from wblab.lab.formats import (
-    ADVICE_FILE,
     CELLS,
-    DESIGN,
     EXPERIMENT,
-    MATRIX,
-    MATRIX_FILE,
     NOISY,
     NOISY_MARK,
     ROWS,
@@ -48,7 +44,6 @@ from wblab.lab.formats import (
     STUDY,
     STUDY_FILE,
     TABLE,
-    TRIED,
     UML,
     now,
     write_json,
@@ -358,14 +353,10 @@ def _fill(directory: Path, left: Path | bytes) -> None:
 
 
 def _content(path: Path) -> dict[str, Any]:
-    """Read study.json, or matrix.json, its name in earlier labs. Raises InputError."""
-    if (path / STUDY_FILE).is_file() or not (path / MATRIX_FILE).is_file():
-        content = STUDY.read(path / STUDY_FILE)
-        apart = content.get("keep", "traces") != "traces"
-        return content | ({"cells": read_cells(path / CELLS)} if apart else {})
-    designs = ((ADVICE_FILE, "advise"), (DESIGN, "explore"), (TRIED, "trial"))
-    design = next((design for name, design in designs if (path / name).is_file()), "matrix")
-    return MATRIX.read(path / MATRIX_FILE) | {"design": design}
+    """Read study.json, and the cells beside it if rows are kept. Raises InputError."""
+    content = STUDY.read(path / STUDY_FILE)
+    apart = content.get("keep", "traces") != "traces"
+    return content | ({"cells": read_cells(path / CELLS)} if apart else {})
 
 
 def _write_content(path: Path, content: dict[str, Any]) -> None:

@@ -168,8 +168,6 @@ def test_the_table_of_a_matrix(compare, runs, tmp_path, name):
         (["--resampling-seed", "-1"], "-1 is not at least 0"),
         (["-o", "x.gif"], "must end in .png, .svg, .pdf, .html"),
         (["-o", "x.png", "--format", "svg"], "does not end in .svg"),
-        (["--html", "x.html"], "--html was removed: write --format html, and -o FILE"),
-        (["--seed", "4"], "--seed was removed: write --resampling-seed N"),
         (["nowhere"], "no run 'nowhere'"),
     ],
 )

@@ -6,7 +6,7 @@ import pytest
 from wblab.core.errors import InputError
 from wblab.core.rundir import TRACE, TRACE_LOG
 from wblab.lab import formats
-from wblab.lab.formats import BISECTION, CAPTURE, RUN, STUDY, VERIFICATION, Format, write_json
+from wblab.lab.formats import BISECTION, RUN, STUDY, VERIFICATION, Format, write_json
 
 FORMATS = [RUN, STUDY, BISECTION, VERIFICATION]
 
@@ -28,7 +28,7 @@ def test_a_file_with_the_right_header_is_read(write, form):
         assert form.read(write(content)) == content
 
 
-@pytest.mark.parametrize("form", [*FORMATS, CAPTURE])
+@pytest.mark.parametrize("form", FORMATS)
 def test_another_version_is_refused_with_the_next_step(write, form):
     with pytest.raises(InputError, match=r"x\.json has format 2, this lab reads 1: use the lab that wrote it"):
         form.read(write(form.head() | {"format": 2}))
@@ -40,13 +40,6 @@ def test_no_format_is_mistaken_for_another(write):
             if other is not form:
                 with pytest.raises(InputError, match=f"is of kind '{other.kinds[0]}', not .*: is this {form.where}"):
                     form.read(write(other.head()))
-
-
-def test_a_missing_header_is_accepted_only_if_the_first_version_had_none(write):
-    path = write({"number": 1})
-    assert CAPTURE.read(path) == {"format": 1, "kind": "capture", "number": 1}
-    with pytest.raises(InputError, match="has format None"):
-        RUN.read(path)
 
 
 @pytest.mark.parametrize(

@@ -168,20 +168,6 @@ def test_directories_of_matrices_have_unique_names(make_store):
     assert make_store().path != make_store().path
 
 
-def test_a_directory_of_an_earlier_version_is_read_and_updated(make_store):
-    store = make_store()
-    value = json.loads((store.path / "study.json").read_text())
-    (store.path / "study.json").rename(store.path / "matrix.json")
-    old = {key: item for key, item in value.items() if key not in ("format", "kind", "design", "about")}
-    (store.path / "matrix.json").write_text(json.dumps({"format": 1, "kind": "matrix"} | old))
-    assert Store.open(store.path).plan == store.plan
-    (store.path / "trial.toml").touch()
-    assert Store.open(store.path).plan.design == "trial"
-    again = Store.open(store.path)
-    again.add([replace(store.plan.cells[0], name="further")])
-    assert len(Store.open(store.path).plan.cells) == len(store.plan.cells) + 1
-
-
 def test_a_study_of_another_kind_is_refused_with_its_verb(make_store):
     store = make_store()
     assert Store.open(store.path, "matrix").plan == store.plan

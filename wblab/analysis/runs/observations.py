@@ -13,7 +13,6 @@ import pandas as pd
 from pyarrow.parquet import ParquetFile
 
 from wblab.analysis.runs.builds import NOTE
-from wblab.analysis.runs.memory import unequal
 from wblab.analysis.runs.metrics import Further, is_noisy, metric_rows, metrics_frame, with_cell, with_zeros
 from wblab.analysis.runs.rowparts import has_rows
 from wblab.analysis.runs.rowtable import long_table
@@ -29,7 +28,6 @@ from wblab.lab.printable import printable
 SUFFIXES = (".parquet", ".csv")
 NOISY_COLUMN = "noisy"
 _KERNEL = "kernel"
-_OLDER_COLUMN = "gated"  # the name of NOISY_COLUMN in tables of older versions
 _NOT_AXES = {"cell", "seed", NOISY_COLUMN, *COLUMNS}  # a cell is the combination of all levels
 # Limits of a table of results: few bytes of Parquet can hold many rows.
 _MOST_TABLE_BYTES, _MOST_ROWS, _MOST_COLUMNS = 1 << 30, 10_000_000, 200
@@ -184,25 +182,17 @@ def found_observations(
     if not tables:
         runs = [find_run(name, results) for name in names]
         table, notes = runs_table(runs, further)
-        return observations(table, by, baseline, (*notes, *_kernel_notes(table, runs)))
+        return observations(table, by, baseline, (*notes, *_kernel_notes(table)))
     if len(names) > 1:
         raise InputError(f"{tables[0]} is the table of a matrix: give it alone, or give runs")
     table = read_table(tables[0])
-    return observations(table, by, baseline, (*matrix_notes(tables[0]), *_kernel_notes(table, matrix_runs(tables[0]))))
+    return observations(table, by, baseline, (*matrix_notes(tables[0]), *_kernel_notes(table)))
 
 
-def _kernel_notes(table: pd.DataFrame, runs: Iterable[Path]) -> Iterator[str]:
-    """Yield what to know where runs are of several kernels: what two builds differ by, and unequal memory."""
-    axes = [str(name) for name in table.columns if _is_build(str(name)) and table[name].nunique() > 1]
-    if not axes:
-        return
-    yield NOTE
-    first = table.drop_duplicates(axes)
-    paths = {run.name: run for run in runs}
-    kernels = (", ".join(map(_text, levels)) for levels in first[axes].itertuples(index=False))
-    names = zip(kernels, first["run"].map(str), strict=True)
-    if note := unequal({kernel: paths[name] for kernel, name in names if name in paths}):
-        yield note
+def _kernel_notes(table: pd.DataFrame) -> Iterator[str]:
+    """Yield what to know where runs are of several kernels: what two builds differ by."""
+    if any(_is_build(str(name)) and table[name].nunique() > 1 for name in table.columns):
+        yield NOTE
 
 
 def observations(
@@ -218,8 +208,6 @@ def observations(
     InputError.
     """
     said = list(notes)
-    if NOISY_COLUMN not in table.columns:
-        table = table.rename(columns={_OLDER_COLUMN: NOISY_COLUMN})
     columns = [str(name) for name in table.columns if name not in _NOT_AXES]
     for name in [*by, *(baseline or {})]:
         if name not in columns:

@@ -12,19 +12,14 @@ from wblab.core.errors import InputError
 from wblab.core.spec import Spec
 from wblab.core.units import Bytes
 from wblab.lab.changes import changes
-from wblab.lab.designs import ADVISE, BISECT, EXPLORE, MATRIX, TRIAL, VERIFY, noun
+from wblab.lab.designs import VERIFY, noun
 from wblab.lab.folders import is_held, size_bytes
 from wblab.lab.formats import (
-    ADVICE_FILE,
-    BISECTION_RECORD,
-    DESIGN,
     EXPERIMENT,
     LIVE,
-    MATRIX_FILE,
     RUNS,
     STUDY_FILE,
     TARGET_ROWS,
-    TRIED,
     VERDICTS,
 )
 from wblab.lab.results import STAGED
@@ -33,11 +28,6 @@ _DESIGN = re.compile(rb'"design": "(\w+)"')
 _HEAD_BYTES = 1 << 12  # read from a file that may have many cells
 # Names of other entries, by the first of these files in their directories.
 _STUDIES = {
-    ADVICE_FILE: noun(ADVISE),
-    DESIGN: noun(EXPLORE),
-    TRIED: noun(TRIAL),
-    MATRIX_FILE: noun(MATRIX),
-    BISECTION_RECORD: noun(BISECT),
     VERDICTS: noun(VERIFY),
     TARGET_ROWS: "target of an atlas",
 }

@@ -16,7 +16,6 @@ Pages = NDArray[np.int64]
 Floats = NDArray[np.float64]
 
 BANDWIDTH_INTERVAL_NS = 200_000_000  # the dirty limit is updated no more often than this
-MAX_PAUSE_NS = 200_000_000  # a throttled writer sleeps no longer than this at a time
 
 _SHIFT = 10  # RATELIMIT_CALC_SHIFT: the kernel's position ratio is in 1/1024
 _ONE = 1 << _SHIFT
@@ -104,38 +103,6 @@ def position_ratio(dirty: ArrayLike, setpoint: ArrayLike, limit: ArrayLike) -> F
     return _position(dirty, setpoint, limit) / _ONE
 
 
-def bdi_position_ratio(
-    dirty: ArrayLike, limits: Limits, wb_dirty: ArrayLike, wb_threshold: ArrayLike, write_bandwidth: ArrayLike
-) -> Floats:
-    """Return the position ratio of one device: the global one times its own control line (wb_position_ratio).
-
-    A device has the same share of the setpoint as of the threshold. Its line is 1 there, falls by 1 over a span, and is
-    at least 1/4. The span is a weighted mean of two numbers: what the device writes in 8 s, weighted by its share, and
-    its threshold, weighted by the rest. Below half of its threshold a device's ratio is multiplied by up to 8, so that
-    it does not run out of work. The result may therefore exceed 2; it is 0 from the hard dirty limit on.
-
-    Args:
-        dirty: the dirty pages of all devices.
-        limits: the thresholds and the dirty limit.
-        wb_dirty: the dirty pages of this device.
-        wb_threshold: the device's share of the threshold by its share of recent writeback, in pages (__wb_calc_thresh).
-        write_bandwidth: the device's measured write rate, in pages/s (avg_write_bandwidth; 100 MiB/s at first).
-    """
-    threshold, own_dirty = _pages(limits.threshold), _pages(wb_dirty)
-    center = setpoint(limits.background, threshold, limits.limit)
-    ratio = _position(dirty, center, hard_dirty_limit(threshold, limits.limit))
-
-    own_threshold = np.minimum(_pages(wb_threshold), threshold)
-    share = (own_threshold << 16) // (threshold | 1)  # in 1/65536
-    span = (threshold - own_threshold + 8 * _pages(write_bandwidth)) * share >> 16
-    end = (center * share >> 16) + span  # where the line would meet 0
-    ratio = np.where(own_dirty < end - span // 4, ratio * (end - own_dirty) // (span | 1), ratio // 4)
-
-    reserve = own_threshold // 2
-    raised = np.where(own_dirty > reserve // 8, ratio * reserve // np.maximum(own_dirty, 1), ratio * 8)
-    return np.where(own_dirty < reserve, raised, ratio) / _ONE
-
-
 def dirty_limit(thresholds: ArrayLike, dirty: ArrayLike, start: int) -> Pages:
     """Return the dirty limit of the whole system after each of a series of updates, in pages (update_dirty_limit).
 
@@ -168,23 +135,6 @@ def dirty_limit(thresholds: ArrayLike, dirty: ArrayLike, start: int) -> Pages:
             limit -= max(0, limit - max(threshold, pages)) >> 5
         limits.append(limit)
     return np.array(limits, dtype=np.int64)
-
-
-def task_pause_s(pages: ArrayLike, task_ratelimit: ArrayLike) -> Floats:
-    """Return the time that a writer must take for the pages it dirtied, in s; infinite at a rate of 0.
-
-    This is `period` in balance_dirty_pages, before rounding to jiffies. The kernel subtracts the time since the
-    writer's last pause. A single sleep lasts at most wb_max_pause, which is at most MAX_PAUSE_NS. Then the writer
-    continues, except at a rate of 0, where it sleeps again until the rate is positive.
-
-    Args:
-        pages: pages that the writer dirtied since its last pause.
-        task_ratelimit: the device's dirty_ratelimit times the position ratio, in pages/s.
-    """
-    dirtied, rate = np.broadcast_arrays(np.asarray(pages, np.float64), np.asarray(task_ratelimit, np.float64))
-    pauses = np.full(rate.shape, np.inf)
-    np.divide(dirtied, rate, out=pauses, where=rate > 0)
-    return pauses
 
 
 def flush_time_s(background_bytes: ArrayLike, write_bps: ArrayLike) -> Floats:

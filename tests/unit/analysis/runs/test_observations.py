@@ -111,13 +111,12 @@ def test_levels_are_texts_for_any_column_type(table):
     assert levels["sysctl.vm.dirty_bytes"] == ("1", "-")
 
 
-@pytest.mark.parametrize("column", ["noisy", "gated"])  # the second, in tables of older labs
-def test_noisy_runs_are_left_out_with_a_note(table, column):
-    data = observations(table.assign(**{column: [False, False, True, False, False, False]}))
+def test_noisy_runs_are_left_out_with_a_note(table):
+    data = observations(table.assign(noisy=[False, False, True, False, False, False]))
     assert len(data.table) == 5
     assert any("noisy runs, left out" in note and note.endswith(": 1") for note in data.notes)
     with pytest.raises(InputError, match="every run is noisy"):
-        observations(table.assign(**{column: True}))
+        observations(table.assign(noisy=True))
 
 
 def test_values_that_are_not_numbers_are_left_out_with_a_note(table):

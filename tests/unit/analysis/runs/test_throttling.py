@@ -4,8 +4,6 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from wblab.analysis.runs.throttling import (
-    Limits,
-    bdi_position_ratio,
     dirty_limit,
     dirty_thresholds,
     flush_time_s,
@@ -13,11 +11,9 @@ from wblab.analysis.runs.throttling import (
     hard_dirty_limit,
     position_ratio,
     setpoint,
-    task_pause_s,
 )
 
 PAGES = st.integers(min_value=0, max_value=2**32 - 1)
-SMALL = st.integers(min_value=1, max_value=100_000)
 
 # A run of experiments/base.toml on Linux 7.3: the first pages that l1 dirtied over freerun, on a device that was not
 # measured yet (100 MiB/s). Of global_dirty_state: bg_thresh, thresh, limit; of balance_dirty_pages: setpoint, dirty
@@ -33,7 +29,6 @@ TRACE = np.array(
         (2711, 5429, 6926, 5498, 4982, 5402, 107300),
     ]
 ).T
-TRACE_BANDWIDTH = 25_600  # pages/s
 
 
 def truncated(dividend, divisor):
@@ -119,39 +114,6 @@ def test_position_ratio_never_rises(dirty, center, limit):
     assert ((ratios >= 0) & (ratios <= 2)).all()
 
 
-def test_bdi_position_ratio_equals_the_trace():
-    background, threshold, limit, center, dirty, wb_center, task_ratelimit = TRACE
-    wb_threshold = -(-wb_center * (threshold + 1) // center)  # the least that the trace rounds to its wb_setpoint
-    limits = Limits(background, threshold, limit)
-    ratios = bdi_position_ratio(dirty, limits, dirty, wb_threshold, TRACE_BANDWIDTH)
-    rates = (25_600 * (ratios * 1024).astype(np.int64)) >> 10
-    assert (rates * 4).tolist() == task_ratelimit.tolist()
-
-
-def test_bdi_position_ratio_by_hand():
-    """Half the threshold is a share of 32763/65536: the setpoint is 3499, the span 4499, and the line ends at 7998."""
-    limits = Limits(4000, 8000, 8000)  # freerun 6000, setpoint 7000
-
-    def in_1024(dirty, wb_dirty):
-        return (bdi_position_ratio(dirty, limits, wb_dirty, 4000, 625) * 1024).tolist()
-
-    assert in_1024(7000, [3499, 5499, 6873, 6874, 9999]) == [1024, 1024 * 2499 // 4499, 1024 * 1125 // 4499, 256, 256]
-    assert in_1024([7999, 8000], 3499) == [polynomial(7999, 7000, 8000), 0]
-    line = [1024 * (7998 - wb_dirty) // 4499 for wb_dirty in (2000, 1000, 251, 250, 0)]  # the reserve is below 2000
-    raised = [line[0], line[1] * 2, line[2] * 2000 // 251, line[3] * 8, line[4] * 8]
-    assert in_1024(7000, [2000, 1000, 251, 250, 0]) == raised
-    assert bdi_position_ratio(7000, limits, 7000, 99_999, 625) == bdi_position_ratio(7000, limits, 7000, 8000, 625)
-
-
-@given(SMALL, SMALL, SMALL, st.lists(SMALL, min_size=2, max_size=50), SMALL)
-def test_bdi_position_ratio_never_rises(background, threshold, limit, wb_dirty, bandwidth):
-    assume(background < threshold)
-    limits = Limits(background, threshold, limit)
-    ratios = bdi_position_ratio(freerun(background, threshold), limits, np.sort(wb_dirty), threshold, bandwidth)
-    assert (np.diff(ratios) <= 0).all()
-    assert (ratios >= 0).all()
-
-
 def test_dirty_limit_equals_the_trace():
     """The first updates of the run of TRACE; in the third the dirty pages, not the threshold, are the aim."""
     assert dirty_limit([5430, 5412, 5391, 5381], [4765, 5791, 6825, 6682], 6974).tolist() == [6926, 6891, 6889, 6883]
@@ -181,11 +143,6 @@ def test_dirty_limit_is_never_lowered_below_the_dirty_pages(updates, start):
     assert (limits >= thresholds).all()
     assert (limits[lowered] > dirty[lowered]).all()
     assert (limits[limits > before] == thresholds[limits > before]).all()
-
-
-def test_task_pause():
-    assert task_pause_s(32, 320) == pytest.approx(0.1)
-    assert task_pause_s([8, 8], [0, 256]).tolist() == [np.inf, 1 / 32]
 
 
 def test_flush_time():

@@ -65,7 +65,6 @@ def refused(*arguments):
         (("latest", "--dir", "."), "--dir has no effect here"),
         (("--speed", "2"), "--speed has no effect here"),
         (("latest", "--guest"), "not allowed with"),
-        (("--run", "latest"), "--run was removed: write wblab monitor RUN"),
         (("--port", "99999"), "--port: cannot listen on 99999"),
     ],
 )

@@ -275,7 +275,6 @@ def _notes(found: Result) -> Iterator[str]:
     rows, (fewest, most) = found.figures.rows, found.seeds
     if found.missing:
         yield f"{found.missing} runs failed: the figures are of the others"
-    yield from found.memory
     if any(row.is_of_build for row in rows):
         yield f"as two builds differ: {NOTE}"
     yield from footnotes(found.figures.whole) if found.figures.whole else ()

@@ -5,12 +5,11 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from wblab import __version__
-from wblab.analysis.runs.memory import unequal
 from wblab.kernels import KernelResolver
-from wblab.study.cells import Cell, run_name
+from wblab.study.cells import Cell
 from wblab.study.designs.ab.decide import measured
 from wblab.study.designs.ab.figures import Figure, Figures
-from wblab.study.designs.ab.plan import Asked, Pair, asked_of, digests, pairs
+from wblab.study.designs.ab.plan import Asked, asked_of, digests, pairs
 from wblab.study.designs.ab.repeated import Repeated, repeat
 from wblab.study.designs.ab.why import Changed, changed_pauses
 from wblab.study.store import Store
@@ -21,7 +20,7 @@ class Result:
     """Everything that the report says.
 
     kernels: the description of each state's kernel. specs: their digests. seeds: the fewest and the most of a pair.
-    memory: notes on unequal memory. missing: runs that failed.
+    missing: runs that failed.
     """
 
     asked: Asked
@@ -31,7 +30,6 @@ class Result:
     pauses: tuple[Changed, ...]
     repeated: Repeated
     seeds: tuple[int, int]
-    memory: tuple[str, ...]
     missing: int
 
     @property
@@ -62,16 +60,8 @@ def result(store: Store, resolve: KernelResolver, missing: int = 0) -> Result:
         pauses=tuple(changed_pauses(found.rows, store.runs, store.plan.seeds)),
         repeated=repeat(store, list(first.values()), resolve),
         seeds=(min(counts, default=0), max(counts, default=0)),
-        memory=tuple(dict.fromkeys(note for pair in compared if (note := _memory(store, asked, pair)))),
         missing=missing,
     )
-
-
-def _memory(store: Store, asked: Asked, pair: Pair) -> str:
-    step, seed = asked.steps[pair.number], store.plan.seeds[0]
-    labels = (asked.states[step.before].label, asked.states[step.after].label)
-    cells = (pair.before, pair.after)
-    return unequal({label: store.runs / run_name(cell, seed) for label, cell in zip(labels, cells, strict=True)})
 
 
 def to_json(found: Result) -> dict[str, Any]:
@@ -90,7 +80,6 @@ def to_json(found: Result) -> dict[str, Any]:
         "figures": list(map(_figure, found.figures.rows)),
         "pauses": list(_pauses(found)),
         "repeated": asdict(found.repeated),
-        "memory": list(found.memory),
         "failed_runs": found.missing,
     }
 

@@ -1,11 +1,10 @@
 """A target that was made: runs, verdicts and a report in a directory, small enough to publish."""
 
 import shutil
-from collections.abc import Mapping, Sequence
-from dataclasses import MISSING, asdict, dataclass, fields
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass, fields
 from itertools import product
 from pathlib import Path
-from typing import Any
 
 from wblab.core.errors import InputError, WblabError
 from wblab.lab.formats import MADE_OF, TARGET, TARGET_ROWS, write_json
@@ -59,7 +58,7 @@ def read(target: Target, atlas: Path) -> Made:
     path = atlas / target.name / TARGET_ROWS
     found = TARGET.read(path)
     try:
-        rows = [Row(**_texts(item)) for item in found["rows"]]
+        rows = [Row(**{field.name: str(item[field.name]) for field in fields(Row)}) for item in found["rows"]]
         return Made(target, str(found["release"]), rows)
     except (KeyError, TypeError) as error:
         what = f"{type(error).__name__}: {error}"
@@ -70,14 +69,6 @@ def read_all(atlas: Path, series: Sequence[str]) -> list[Made]:
     """Return all existing targets of these series, in order. Raises InputError if one is damaged."""
     possible = (Target(*parts) for parts in product(series, FILESYSTEMS, SOURCES))
     return [read(target, atlas) for target in possible if (atlas / target.name / TARGET_ROWS).is_file()]
-
-
-def _texts(item: Mapping[str, Any]) -> dict[str, str]:
-    """Return the fields of a row; atlases of earlier labs lack those with a default. Raises KeyError, TypeError."""
-    optional = {field.name for field in fields(Row) if field.default is not MISSING}
-    return {
-        field.name: str(item[field.name]) for field in fields(Row) if field.name not in optional or field.name in item
-    }
 
 
 def _is_made_of(directory: Path, made_of: str) -> bool:

@@ -49,8 +49,6 @@ def new_store(question: Question, results: Path) -> Store:
 
 def open_store(directory: Path) -> Store:
     """Open the directory of a bisection. Raises InputError."""
-    if (directory / BISECTION_RECORD).is_file() and not (directory / STUDY_FILE).is_file():
-        raise InputError(f"{directory} has the format of an earlier version of the lab: start a new bisection")
     return Store.open(directory, BISECT)
 
 

@@ -189,8 +189,6 @@ class Wisdom:
 def read_wisdom(path: Path = WISDOM) -> Wisdom:
     """Read a file of recommendations. Raises InputError."""
     table = read_toml(path, "recommendations")
-    if "ground" in table or "advice" in table:  # written for an earlier lab
-        raise InputError(f"{path} has tables of version 1, [ground] and [[advice]]: use the lab that wrote it")
     try:
         wisdom = from_table(Wisdom, table)
         _check(wisdom)

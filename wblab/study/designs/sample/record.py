@@ -108,9 +108,7 @@ def _encoded(points: Points) -> dict[str, Any]:
 
 
 def _decoded(sample: Any) -> Points:
-    """Return the points in a record; earlier labs wrote lists of numbers. Raises KeyError, TypeError, ValueError."""
-    if not isinstance(sample, dict):
-        return np.array(sample, np.float64)
+    """Return the points in a record. Raises KeyError, TypeError, ValueError."""
     points = np.frombuffer(b64decode(sample["float64"], validate=True), "<f8")
     return points.reshape(sample["shape"]).astype(np.float64)
 

@@ -104,13 +104,3 @@ def test_a_damaged_target_is_named_with_the_next_step(tmp_path, change):
     path.write_text(json.dumps({key: value for key, value in content.items() if value is not None}))
     with pytest.raises(InputError, match=r"target\.json is damaged .*: remove .*7\.2_xfs_li"):
         read(XFS, tmp_path)
-
-
-def test_a_target_of_an_earlier_lab_is_read(tmp_path):
-    make(Scripted(), tmp_path, 1)
-    path = tmp_path / XFS.name / TARGET_ROWS
-    content = json.loads(path.read_text())
-    for row in content["rows"]:
-        del row["figure"], row["seeds"]
-    path.write_text(json.dumps(content))
-    assert read(XFS, tmp_path).rows == [ROW]

@@ -90,10 +90,3 @@ def test_invalid_recommendations_are_refused_with_the_reason(write_wisdom, old, 
 def test_a_missing_file_is_refused(tmp_path):
     with pytest.raises(InputError, match="cannot read the recommendations"):
         read_wisdom(tmp_path / "none.toml")
-
-
-def test_a_file_of_an_earlier_version_is_refused(tmp_path):
-    path = tmp_path / "trial.toml"
-    path.write_text("[ground.small]\n")
-    with pytest.raises(InputError, match=r"trial\.toml has tables of version 1, .*: use the lab that wrote it"):
-        read_wisdom(path)

@@ -1,5 +1,6 @@
 """An exploration's directory: its design, and the responses in its table."""
 
+import base64
 import json
 from pathlib import Path
 
@@ -62,14 +63,20 @@ def test_a_response_is_the_worst_load_and_the_median_seed(directory):
     assert labels == [cell.levels["memory"] for cell in matrix.cells]
 
 
+def points(row):
+    """Return one point as a record has it."""
+    return {"shape": [1, len(row)], "float64": base64.b64encode(np.array(row, "<f8").tobytes()).decode()}
+
+
 @pytest.mark.parametrize(
     "change",
     [
-        {"sample": [[0.5, 0.5]]},
-        {"sample": [[0.5, 0.5, 1.0]]},
-        {"sample": [[0.5, 0.5, float("-inf")]]},
+        {"sample": points([0.5, 0.5])},
+        {"sample": points([0.5, 0.5, 1.0])},
+        {"sample": points([0.5, 0.5, float("-inf")])},
         {"sample": "many"},
-        {"sample": [[1], [2, 3]]},
+        {"sample": [[0.5, 0.5]]},
+        {"sample": points([0.5]) | {"shape": [2, 3]}},
         {"factors": [{"name": "a"}]},
         {"factors": 5},
         {"responses": []},
