@@ -43,7 +43,7 @@ outside: developed kernel ## Run what experiments/outside lists on stock kernels
 findings: developed kernel ## Make the runs of all findings anew (an hour), and write their pages
 	@for name in $$($(WBLAB) finding list --json | $(VENV)/bin/python -c 'import json, sys; [print(x["name"]) for x in json.load(sys.stdin)]'); do \
 	    $(WBLAB) study "$$name" --update || exit; \
-	done && $(VENV)/bin/python docs/findings.py
+	done && $(VENV)/bin/python docs/results.py
 
 lint: developed ## Check style, types and the direction of imports
 	$(VENV)/bin/ruff check .

@@ -1,11 +1,11 @@
 """Keep measured results as the lab's data, and write the regions of pages that show them.
 
-    python docs/results.py [DIR ...]           # `make results`, `make wisdom`, `make atlas`
+    python docs/results.py [DIR ...]           # `make results`, `make wisdom`, `make atlas`, `make findings`
     python docs/results.py --outside [STUDY ...]
 
-Each DIR was made by `wblab study`, `wblab study` or `wblab study atlas`. --outside makes the runs of the studies in
-experiments/outside/studies.toml, all or some, and keeps what `wblab study` says of each. Without arguments only the
-pages are written.
+Each DIR was made by `wblab study` of a work, of the recommendations, or of the atlas. --outside makes the runs of the
+studies in experiments/outside/studies.toml, all or some, and keeps what `wblab study` says of each. Without arguments
+only the pages are written.
 """
 
 import argparse

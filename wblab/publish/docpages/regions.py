@@ -6,18 +6,22 @@ in the same place, so that a link to the page leads to something in both. Commen
 
 import re
 from collections.abc import Callable, Mapping
+from functools import partial
 
-from wblab.publish.docpages import atlas, claims, outside
+from wblab.publish.docpages import atlas, claims, findings, outside
 from wblab.publish.docpages.kept import read_atlas, read_claims, read_trial
+from wblab.study.designs.finding.finding import names
 
 Forms = Mapping[str, Callable[[], str]]  # by the name of a region: Markdown that ends with a newline
-_REGION = re.compile(r"(<!-- short: ([a-z-]+) -->\n)(.*?)(<!-- end of \2 -->\n)", re.DOTALL)
+_FINDING = "finding-"  # and its name: a region that is a whole page
+_REGION = re.compile(r"(<!-- short: ([a-z0-9-]+) -->\n)(.*?)(<!-- end of \2 -->\n)", re.DOTALL)
 
 SHORT: Forms = {
     "claims": lambda: claims.short_claims(read_claims()),
     "recommendations": lambda: claims.short_trial(read_trial()),
     "atlas": lambda: atlas.short(read_atlas()),
     "outside": outside.short,
+    **{f"{_FINDING}{name}": partial(findings.short, name) for name in names()},
 }
 # Beside these the built docs and a site have `commands`, which only the command itself knows.
 WHOLE: Forms = {
@@ -25,6 +29,7 @@ WHOLE: Forms = {
     "recommendations": lambda: claims.whole_trial(read_trial()),
     "atlas": lambda: atlas.whole(read_atlas()),
     "outside": outside.whole,
+    **{f"{_FINDING}{name}": partial(findings.whole, name) for name in names()},
 }
 
 
