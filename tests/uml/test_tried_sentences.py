@@ -20,7 +20,7 @@ KNOWN = {
     103: "the load's own data fill its group's limit, because programs outside keep the disk busy: both count",
 }
 # Cases whose sentence says what the load itself did, and a trial who made that slow: by its memory, or by a limit.
-KNOWN_CASES = ("eater", "hogs", "programiomax")
+KNOWN_CASES = ("eater", "programiomax")
 A_NIGHT = 100
 MOST_WRONG = 0.1  # of the sentences that name somebody
 DAY = datetime.now(UTC).date().toordinal()

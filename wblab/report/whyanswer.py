@@ -10,13 +10,13 @@ from wblab.analysis.why.charges import DEVICE, LIMIT, MAPPER, THROTTLE
 from wblab.analysis.why.dirtylimits import DirtyLimit
 from wblab.analysis.why.explain import NO_ONE, Cause, Explanation
 from wblab.analysis.why.kinds import UNKNOWN, what_of
-from wblab.analysis.why.parties import JOURNAL, READ, each_of, joined
+from wblab.analysis.why.parties import JOURNAL, READ, each_of, is_of_load, joined
 from wblab.analysis.why.request import Request
 from wblab.report.dirtylimittext import group_words, lifted, near
 from wblab.report.enumeration import enumerated
 from wblab.report.pollingtext import looked
 from wblab.report.quantities import duration, percent, size
-from wblab.report.whybehind import THROTTLED, also, behind, culprit, is_own, leader, of_it, rest
+from wblab.report.whybehind import THROTTLED, also, behind, culprit, leader, of_it, rest
 
 _RECLAIM = "reclaim"
 _ASKED = "flusher"  # the kind of wait of a task that asked the flusher to write, as sync and syncfs do
@@ -103,13 +103,18 @@ def party(item: Explanation) -> str:
         return _with_others(item, culprit(item)[0].party)
     if chain.links[-1][1] == THROTTLED:
         cause = _throttled(item)
-        return _with_others(item, cause.whose) if cause else ""
+        return _with_others(item, cause.whose) if cause else _holder(chain)
     if item.polling and _is_polled(item, chain):
         kept = item.polling.kept
         return next(iter(kept[0].request.ahead), "") if len(kept) == 1 and kept[0].request else ""
-    if len(chain.links) == 1:
-        return next(iter(item.ran), "") if chain.end == RUNNABLE else ""
-    return chain.links[-1][0] if chain.end in (RUNNING, RUNNABLE, ASLEEP) else ""
+    if chain.end == RUNNABLE and item.ran and not (len(chain.links) > 1 and NO_ONE in list(item.ran)[:1]):
+        return next(iter(item.ran))
+    return _holder(chain) if chain.end in (RUNNING, RUNNABLE, ASLEEP) else ""
+
+
+def _holder(chain: Chain) -> str:
+    """Return whom a load waited for at the end of a chain; empty if for no task."""
+    return chain.links[-1][0] if len(chain.links) > 1 else ""
 
 
 def _with_others(item: Explanation, told: str) -> str:
@@ -211,11 +216,13 @@ def _because(group: Group) -> str:  # noqa: PLR0911, PLR0912 - one for each end 
         return f"{holder} was running: not caused by writeback"
     if chain.end == RUNNABLE:
         who = next(iter(item.ran), "")
-        if who == NO_ONE and len(chain.links) == 1:
+        if who == NO_ONE:
+            is_it = holder == alone
             return (
-                f"{alone} {were} ready and the processor was idle, but a limit such as cpu.max kept {them} from running"
+                f"{holder} {were if is_it else 'was'} ready and the processor was idle, "
+                f"but a limit such as cpu.max kept {them if is_it else 'it'} from running"
             )
-        had = f"{who} had the processor" if who and len(chain.links) == 1 else "had no processor"
+        had = f"{who} had the processor" if who else "had no processor"
         return f"{holder} {were if holder == alone else 'was'} ready to run, but {had}: not caused by writeback"
     if chain.end == STOPPED:
         return _frozen(item) if did == "frozen" else f"{name} was stopped by a signal or a freezer"
@@ -267,8 +274,9 @@ def _at_the_limit(item: Explanation) -> str:
     total = sum(cause.counted.values())
     share = percent(sum(cause.counted[name] for name in cause.named) / total)
     whose, waiting = f"{share} of it from {enumerated(cause.named)}", f"{size(total)} were waiting to be written"
-    if cause.has_turned_over:
-        return f"{slows}; meanwhile {next(iter(cause.places), cause.disk)} wrote {size(total)}, {whose}"
+    if cause.outside or cause.has_turned_over:
+        of = " of others" if cause.outside else ""
+        return f"{slows}; meanwhile {next(iter(cause.places), cause.disk)} wrote {size(total)}{of}, {whose}"
     if limit.of == "disk":
         return f"{waiting} to {next(iter(cause.places))}, {whose}, and {slows}"
     if limit.of == "group":
@@ -308,7 +316,7 @@ def remedy(group: Group) -> Remedy | None:
         main = next(iter(culprit(group.longest)), None)
         if main and main.layer not in (DEVICE, THROTTLE):  # a short queue bounds no limit, and not the disk's cache
             return None
-        own = any(is_own(each.load, group.party) for each in group.items)
+        own = any(is_of_load(each.load, group.party) for each in group.items)
         if request.is_limited or group.party.startswith(JOURNAL) or own:
             return None
         if request.in_throttle:  # its queue is not the disk's, and has no bound but the dirty limit

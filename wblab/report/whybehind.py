@@ -18,7 +18,7 @@ from wblab.analysis.why.charges import (
     culprits,
 )
 from wblab.analysis.why.explain import Explanation
-from wblab.analysis.why.parties import JOURNAL, JOURNALS, READ, each_of, joined, together
+from wblab.analysis.why.parties import JOURNAL, JOURNALS, READ, each_of, is_of_load, joined, together
 from wblab.analysis.why.request import Request
 from wblab.core.units import Bytes
 from wblab.report.enumeration import enumerated
@@ -40,12 +40,12 @@ def culprit(item: Explanation) -> tuple[Charge, ...]:
     If others took comparable time in the same way, the first charge is that of all of them together.
     """
     found = leader(item)
-    if not found or found[0].layer not in _JOINT or is_own(item.load, found[0].party):
+    if not found or found[0].layer not in _JOINT or is_of_load(item.load, found[0].party):
         return found
     main = found[0]
     way = main.layer, main.disk, main.words
     alike = {each.party: each for each in item.charges if (each.layer, each.disk, each.words) == way}
-    shares = {party: each.time_ns for party, each in alike.items() if not is_own(item.load, party)}
+    shares = {party: each.time_ns for party, each in alike.items() if not is_of_load(item.load, party)}
     named = [alike[party] for party in together(shares, sum(each.time_ns for each in item.charges))]
     if main not in named or len(named) == 1:
         return found
@@ -68,13 +68,13 @@ def also(item: Explanation, said: Sequence[str]) -> list[str]:
     """Return which other programs caused a pause together with those said: each by comparable time, in another way."""
     found: Counter[str] = Counter()
     for charge in item.charges:
-        if charge.layer in _JOINT and not is_own(item.load, charge.party):
+        if charge.layer in _JOINT and not is_of_load(item.load, charge.party):
             found[charge.party] += charge.time_ns
     for cause in item.causes:
         if cause.kind == THROTTLED and cause.whose:
             whole = sum(cause.counted.values())
             for name, size_ in cause.counted.items():
-                found[name] += cause.time_ns * size_ // whole if not is_own(item.load, name) else 0
+                found[name] += cause.time_ns * size_ // whole if not is_of_load(item.load, name) else 0
     names = together(found, item.pause_ns)
     return [name for name in names if name not in said] if set(said) <= set(names) else []
 
@@ -88,7 +88,8 @@ def rest(item: Explanation, said: Sequence[str], main: str) -> str:
     waits_ns = sum(chain.time_ns for chain in item.chains if chain.end != REQUEST and chain.links[-1][1] != main)
     for cause in item.causes if main != THROTTLED else ():
         if cause.kind == THROTTLED:
-            whose = f", with data from {enumerated(cause.named)}" if cause.whose else ""
+            data = "while the disk wrote data" if cause.outside else "with data"
+            whose = f", {data} from {enumerated(cause.named)}" if cause.whose else ""
             listed.append((cause.time_ns, f"{duration(cause.time_ns)} near a dirty limit{whose}"))
             waits_ns -= cause.time_ns
     listed.sort(key=lambda each: -each[0])
@@ -182,12 +183,6 @@ def served(item: Explanation) -> list[str]:
     listed = [_short(each) for each in culprits(item.charges).values()]
     shown = [text for time_ns, text in listed if time_ns > _LITTLE * item.pause_ns]
     return [f"What disks did in these waits: {enumerated(shown)}."] if shown else []
-
-
-def is_own(load: str, party: str) -> bool:
-    """Whether a party is a load, or a task of it."""
-    name = party.removeprefix(READ)
-    return name == load or name.startswith(f"{load}'s ")
 
 
 def _held_ns(item: Explanation, main: Charge) -> int:

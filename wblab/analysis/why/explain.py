@@ -31,12 +31,12 @@ from wblab.analysis.why.kinds import what_of
 from wblab.analysis.why.limits import below, device_name, disk_of, stacked
 from wblab.analysis.why.locks import FILE, lock_of
 from wblab.analysis.why.objects import identified
-from wblab.analysis.why.parties import Parties, joined, read_parties, together
+from wblab.analysis.why.parties import Parties, is_of_load, joined, read_parties, together
 from wblab.analysis.why.polling import Polling, polling_of
 from wblab.analysis.why.recorded import Recorded
 from wblab.analysis.why.request import Request, request_of
 from wblab.analysis.why.requests import Party, device_number
-from wblab.analysis.why.served import as_bytes, served
+from wblab.analysis.why.served import Shares, as_bytes, served
 from wblab.analysis.why.stacks import Stack
 from wblab.core.spec import Spec
 from wblab.core.units import Bytes
@@ -58,7 +58,8 @@ class Cause:
     dirty bytes by disk. events: the evidence, as places in the trace. task: the load's child that waited; empty for the
     load itself. limit: while throttled, the limit that did it; dirty and places count only what that limit counts.
     idle_ns: for how long of that time the first disk of `places` served nothing; 0 if that is not known. worked: the
-    bytes that it wrote to its medium in that time, by who dirtied them, the most time first.
+    bytes that it wrote to its medium in that time, by who dirtied them, the most time first. outside: if the load alone
+    reached its group's limit, what that disk wrote meanwhile for others, if that took most of the time.
     """
 
     kind: str
@@ -83,6 +84,7 @@ class Cause:
     limit: DirtyLimit = DirtyLimit()
     idle_ns: int = 0
     worked: dict[str, Bytes] = field(default_factory=dict)
+    outside: dict[str, Bytes] = field(default_factory=dict)
 
     @property
     def has_turned_over(self) -> bool:
@@ -96,13 +98,13 @@ class Cause:
 
     @property
     def named(self) -> tuple[str, ...]:
-        """Those whose data these are, see `together`."""
+        """Those whose data these are, see `together`; or those for whom the disk worked instead."""
         return together(self.counted)
 
     @property
     def counted(self) -> dict[str, Bytes]:
         """The bytes that decide whose it was, by who dirtied them."""
-        return self.worked if self.has_turned_over else self.dirty
+        return self.outside or (self.worked if self.has_turned_over else self.dirty)
 
     @property
     def is_limit_alone(self) -> bool:
@@ -127,7 +129,8 @@ class Explanation:
 
     parts and chains add up to the pause. requests: for each chain, the request that ended its longest wait, if one did.
     charges: the time of all chains that end with a request, by what the disks did meanwhile.
-    ran: if the load was mostly ready without a processor, how long each task ran meanwhile, the longest first.
+    ran: if the load, or the task that it waited for, was mostly ready without a processor, how long each other task ran
+    meanwhile, the longest first.
     polling: the task whose own sleeps are much of the pause, None if that is no task.
     """
 
@@ -204,7 +207,9 @@ def _explained(  # noqa: PLR0913, PLR0917
             request_of(run, recorded, parties, chain.row) if chain.end == REQUEST else None for chain in left
         ),
         causes=tuple(_causes(run, recorded, inodes, parties, item, spent)),
-        ran=_ran(recorded, parties, item.pid, start_ns, end_ns) if 2 * parts.get(RUNNABLE, 0) > pause_ns else {},
+        ran=_ran(recorded, parties, item.pid, start_ns, end_ns)
+        if 2 * parts.get(RUNNABLE, 0) > pause_ns
+        else _ran_beside(recorded, parties, left, (start_ns, end_ns), meant_ns),
         charges=_charges(run, recorded, parties, left, (start_ns, end_ns)),
         polling=polling_of(run, recorded, parties, left, pause_ns, (start_ns, until_ns)),
     )
@@ -242,6 +247,25 @@ def _ran(recorded: Recorded, parties: Parties, pid: int, start_ns: int, end_ns: 
             for task, time_ns in ran.items():
                 found[parties.owner(recorded.tasks.lives.key(task, recorded.rank_at(on_ns)))] += time_ns
     return {name: time_ns for name, time_ns in found.most_common() if time_ns > 0}
+
+
+def _ran_beside(
+    recorded: Recorded, parties: Parties, found: list[Chain], span_ns: tuple[int, int], meant_ns: int
+) -> dict[str, int]:
+    """Return how long each task ran in a pause, as `_ran`, if the load mostly waited for one that was ready to run.
+
+    meant_ns: the load's intended sleep in that span.
+    """
+    chain = found[0] if found else None
+    if chain is None or chain.end != RUNNABLE or 2 * chain.time_ns < sum(each.time_ns for each in found):
+        return {}
+    if len(chain.links) == 1 or np.ptp(recorded.sequence.walked.cpu):
+        return {}
+    times: Counter[str] = Counter()
+    for task, time_ns in recorded.offcpu.ran(*span_ns).items():
+        times[parties.owner(recorded.tasks.lives.key(task, recorded.rank_at(span_ns[1])))] += time_ns
+    times[NO_ONE] = span_ns[1] - span_ns[0] - meant_ns - times.total()
+    return {name: time_ns for name, time_ns in times.most_common() if time_ns > 0 and name != chain.links[-1][0]}
 
 
 def without(parts: dict[str, int], meant_ns: int) -> dict[str, int]:
@@ -308,7 +332,7 @@ def _cause(  # noqa: PLR0913, PLR0917
     written: dict[str, Bytes] = {}
     dirty: dict[str, Bytes] = {}
     places: dict[str, Bytes] = {}
-    limit, idle_ns, worked = DirtyLimit(), 0, dict[str, Bytes]()
+    limit, idle_ns, worked, outside = DirtyLimit(), 0, dict[str, Bytes](), dict[str, Bytes]()
     if verdict.context == "request":
         request = request_of(run, recorded, parties, longest.row)
         events.append(int(recorded.done.rank[recorded.request(longest.row)]) if request else NOBODY)
@@ -318,7 +342,8 @@ def _cause(  # noqa: PLR0913, PLR0917
         limit = limit_of(run, recorded, waits)
         dirty, places, most = _dirty(run, recorded, parties, first, limit)
         span_ns = int(spans.ts_ns[waits[0].row]), int(spans.woken_ns[recorded.ends(waits[-1].row)])
-        idle_ns, worked = _worked(run, recorded, parties, most, span_ns, limit)
+        idle_ns, worked, others = _worked(run, recorded, parties, most, span_ns, limit)
+        outside = others if is_of_load(item.name, next(iter(worked or dirty), "")) else outside
     return Cause(
         kind=kind,
         task=recorded.name(pid) if pid != item.pid else "",
@@ -339,6 +364,7 @@ def _cause(  # noqa: PLR0913, PLR0917
         limit=limit,
         idle_ns=idle_ns,
         worked=worked,
+        outside=outside,
         written=written,
         dirty=dirty,
         events=tuple(rank for rank in (*events, wake_rank) if rank >= 0),
@@ -396,16 +422,16 @@ def _dirty(
 
 def _worked(  # noqa: PLR0913, PLR0917
     run: Run, recorded: Recorded, parties: Parties, device: int, span_ns: tuple[int, int], limit: DirtyLimit
-) -> tuple[int, dict[str, Bytes]]:
+) -> tuple[int, dict[str, Bytes], dict[str, Bytes]]:
     """Return for how long of a span of time a disk was idle, and what it wrote to its medium in that time, by party.
 
-    Of a disk that is made of others, of the busiest of these; for a group's limit, only what the group had dirtied.
-    0 and nothing if that is not known.
+    Of a disk that is made of others, of the busiest of these; for a group's limit, only what the group had dirtied, and
+    apart from that what others had, if that took most of the time. 0 and nothing if that is not known.
     """
     parts = [device_number(run.disks[name].device) for name in stacked(run, device_name(run, device))]
     known = [each for each in parts or [device] if len(served(run, recorded, each).rows)]
     if not known:
-        return 0, {}
+        return 0, {}, {}
     busiest = min(known, key=lambda each: served(run, recorded, each).idle_ns(*span_ns))
     disk = served(run, recorded, busiest)
     shares = disk.drained(*span_ns)
@@ -413,10 +439,13 @@ def _worked(  # noqa: PLR0913, PLR0917
     if shares:
         idle_ns = min(idle_ns, max(0, span_ns[1] - span_ns[0] - round(sum(time_ns for time_ns, _ in shares.values()))))
     shares = shares or disk.shares(*span_ns)
+    others: Shares = {}
     if limit.of == "group":
         own = members(run, recorded, limit)
+        others = {party: share for party, share in shares.items() if party.owner not in own}
         shares = {party: share for party, share in shares.items() if party.owner in own}
-    return idle_ns, parties.named(as_bytes(shares))
+    is_most = 2 * sum(time_ns for time_ns, _ in others.values()) > span_ns[1] - span_ns[0]
+    return idle_ns, parties.named(as_bytes(shares)), parties.named(as_bytes(others)) if is_most else {}
 
 
 def _of_disk(  # noqa: PLR0913, PLR0917

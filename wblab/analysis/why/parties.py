@@ -135,6 +135,12 @@ def each_of(party: str) -> list[str]:
     return list(filter(None, party.removeprefix(READ).split(_AND)))
 
 
+def is_of_load(load: str, party: str) -> bool:
+    """Whether a party is a load, or a task of it."""
+    name = party.removeprefix(READ)
+    return name == load or name.startswith(f"{load}'s ")
+
+
 def _is_program(name: str) -> bool:
     return bool(name) and not name.startswith((JOURNAL, METADATA, FLUSHER, BTRFS, READ))
 

@@ -122,6 +122,15 @@ def test_a_groups_limit_counts_what_its_tasks_dirtied(tmp_path):
     assert lift == "cgroup.box.files.memory.max=max"
 
 
+def test_who_keeps_the_disk_from_a_group_that_is_at_its_limit_alone_is_named(tmp_path):
+    story = story_with_pages()
+    throttled(story, {"limit": 32, "setpoint": 28, "dirty": 30, "share": (28, 30), "group": 77}, dirty=61)
+    cause, sentence, _ = told(tmp_path, story, group=("mw1",))
+    assert (cause.dirty, cause.outside, cause.whose) == ({"mw1": PAGE}, {"l1": PAGE}, "l1")
+    assert "near its limit of 128 KiB, a share of the group's memory; meanwhile the disk wrote 4 KiB" in sentence
+    assert "of others, 100 % of it from l1." in sentence
+
+
 def test_a_group_at_the_machines_limit_is_slowed_by_that(tmp_path):
     story = story_with_pages()
     counts = {"limit": 20_000, "setpoint": 17_500, "dirty": 19_000, "share": (8000, 9000), "group": 77}

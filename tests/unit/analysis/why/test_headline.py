@@ -246,6 +246,20 @@ def test_two_loads_without_a_processor_use_the_plural(story_run):
     assert ": it was ready to run, but had no processor: not caused by writeback." in sentence(group)
 
 
+def test_who_had_the_processor_is_named_also_if_a_child_needed_it(story_run):
+    story = Story(dict(NAMES))
+    story.switch(0, MW1, L1, preempted=True)
+    story.switch(1000 * MS, L1, MW1)
+    item = one(story_run, story)
+    chain = replace(item.chains[0], links=(("mw1", "task"), ("mw1's sh", "runnable")))
+    (group,) = groups([replace(item, chains=(chain,))])
+    assert ": mw1's sh, which it waited for, was ready to run, but l1 had the processor: not" in sentence(group)
+    assert group.party == "l1"
+    (group,) = groups([replace(item, chains=(chain,), ran={"nobody": 900 * MS, "l1": 100 * MS})])
+    assert "was ready and the processor was idle, but a limit such as cpu.max kept it from running" in sentence(group)
+    assert group.party == "mw1's sh"
+
+
 def test_a_task_kept_from_an_idle_processor(story_run):
     story = Story(dict(NAMES))
     story.switch(0, MW1, L1, preempted=True)
