@@ -3,9 +3,8 @@ from wblab.api.compared import compare as compare
 from wblab.api.explained import ExplainedPause as ExplainedPause
 from wblab.api.explained import Why as Why
 from wblab.api.layered import Layers as Layers
-from wblab.api.making import explore as explore
-from wblab.api.making import matrix as matrix
 from wblab.api.making import run as run
+from wblab.api.making import run_study as run_study
 from wblab.api.reading import open as open  # noqa: A004 - as in gzip.open
 from wblab.api.reading import read as read
 from wblab.api.reading import runs as runs

@@ -35,13 +35,14 @@ def why(made: wblab.Run) -> float:
 
 def many() -> Iterator[str]:
     """Make studies and compare them."""
-    study = wblab.matrix("remedies", seeds=10, reuse=True)
+    study = wblab.run_study("remedies", seeds=10, reuse=True)
     comparison: wblab.Comparison = study.compare(load=["w1"], baseline={"remedy": "none"})
     yield comparison.answer
     for one in study:
         yield one.spec.name
-    exploration: wblab.Exploration = wblab.explore("writeback")
-    yield exploration.analyse().answer
+    exploration = wblab.read("writeback")
+    if isinstance(exploration, wblab.Exploration):
+        yield exploration.analyse().answer
     try:
         yield repr(wblab.open(Path("run.wblab")))
         yield str(wblab.read("latest")), wblab.runs()  # type: ignore[misc]

@@ -85,8 +85,8 @@ def test_a_notebook_makes_its_run_and_the_second_time_finds_it(kernel, tmp_path)
 
 def test_the_comparison_notebook_compares_some_runs(kernel, tmp_path):
     (tmp_path / "two-rates.toml").write_text(TWO_RATES)
-    made = f"wblab.matrix({str(tmp_path / 'two-rates.toml')!r}, kernel={str(kernel.path)!r})"
-    outputs = shown("compare", cell_s=300, matrix=made)
+    made = f"wblab.run_study({str(tmp_path / 'two-rates.toml')!r}, kernel={str(kernel.path)!r})"
+    outputs = shown("compare", cell_s=300, run_study=made)
     assert figures(outputs) >= 2
     assert any("'rate': ('slow', 'fast')" in text for text in texts(outputs))
     assert any("less: better" in text for text in texts(outputs))
@@ -101,7 +101,7 @@ def test_the_flush_time_notebook_compares_pauses_with_the_flush_time(shared_lab)
         for limit in limits
         for rate in ("2MiB/s", "4MiB/s")
     ]
-    outputs = shown("flush-time", matrix=several(runs))
+    outputs = shown("flush-time", run_study=several(runs))
     assert figures(outputs) >= 2
     assert any("exponent of throughput" in text for text in texts(outputs))
 
@@ -112,7 +112,7 @@ def test_the_paradigms_notebook_ranks_ways_of_doing_io(shared_lab):
     runs = [
         shared_lab.run("loop", *short, f"load.g1.paradigm={log}", f"load.s1.paradigm={server}") for log, server in ways
     ]
-    outputs = shown("paradigms", matrix=several(runs))
+    outputs = shown("paradigms", run_study=several(runs))
     assert figures(outputs) >= 2
     assert any("threads" in table and "sendfile" in table for table in texts(outputs))
     assert any("threads" in table and "pipe" in table for table in texts(outputs))
@@ -121,14 +121,14 @@ def test_the_paradigms_notebook_ranks_ways_of_doing_io(shared_lab):
 def test_the_layers_notebook_splits_writes(shared_lab):
     short = ("load.s1.count=12", "load.l1.wait=1s", "trace.lead=1s", *NO_CACHE)
     runs = [shared_lab.run("layers", *short, f"disk.latency={time}") for time in ("1ms", "10ms")]
-    outputs = shown("layers", run=read(runs[0]), matrix=several(runs))
+    outputs = shown("layers", run=read(runs[0]), run_study=several(runs))
     assert figures(outputs) >= 3
     assert any("commit > logging > buffer > flush" in text for text in texts(outputs))
     assert any("repeated_us" in text for text in texts(outputs))
 
 
 def test_the_blocks_notebook_shows_sizes_of_writes(kernel):
-    outputs = shown("blocks", cell_s=300, matrix=f'wblab.matrix("blocks", kernel={str(kernel.path)!r})')
+    outputs = shown("blocks", cell_s=300, run_study=f'wblab.run_study("blocks", kernel={str(kernel.path)!r})')
     assert figures(outputs) >= 8
     splits = "{'linear': {'line': 0, 'a': 64}, 'mirror': {'mirror': 64, 'b': 0, 'a': 0}}"
     assert any(splits in text for text in texts(outputs))

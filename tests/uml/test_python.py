@@ -25,10 +25,10 @@ faster = { "disk.write_bps" = "4MiB/s" }
 def test_every_example_of_the_page_runs(kernel, tmp_path):
     blocks = re.findall(r"(?:^(?:    .*)?\n)+", PAGE.read_text(), re.MULTILINE)
     program = "\n".join(re.sub(r"^    ", "", block, flags=re.MULTILINE) for block in blocks)
-    made = 'wblab.matrix("remedies", seeds=10)'
+    made = 'wblab.run_study("remedies", seeds=10)'
     assert program.count(made) == 1
     (tmp_path / "small.toml").write_text(SMALL)
-    (tmp_path / "page.py").write_text(program.replace(made, 'wblab.matrix("small.toml", seeds=3, jobs="2")'))
+    (tmp_path / "page.py").write_text(program.replace(made, 'wblab.run_study("small.toml", seeds=3, jobs="2")'))
     environment = os.environ | {
         "WBLAB_EXP": str(tmp_path / "exp"),
         "PYTHONPATH": f"{ROOT}:{ROOT / 'misc'}",

@@ -24,7 +24,7 @@ from wblab.substrates.run import run_anywhere
 
 if TYPE_CHECKING:
     from wblab.api.recorded import Run
-    from wblab.api.several import Exploration, Study
+    from wblab.api.several import Study
     from wblab.host.recorded import Finished
 
 
@@ -73,41 +73,28 @@ def run(  # noqa: PLR0913 - each has a default
     return Run.of(found or run_shown(request, place).directory)
 
 
-def matrix(
-    name: str, *, seeds: int | None = None, exp: "str | Path | None" = None, reuse: bool = False, **options: str
+def run_study(
+    what: str | Path, *, seeds: int | None = None, exp: str | Path | None = None, reuse: bool = False, **options: str
 ) -> "Study":
-    """Run every combination of a matrix's settings with several seeds, as `wblab study` does. Takes minutes.
+    """Make the many runs of a study, as `wblab study` does. Takes minutes; an exploration of a thousand runs, hours.
 
     Args:
-        name: one of experiments/matrices/, or a TOML file.
-        seeds: run each cell with the seeds 1 to this (default: the matrix's).
+        what: a name that `wblab study --list` prints, or a TOML file.
+        seeds: runs of each cell (default: the study's own).
         exp: where results go.
         reuse: take the latest study of that name, if there is one.
         options: further options of the command, such as kernel="6.12" and jobs="4".
 
     Raises WblabError if it fails; what was made is kept, and the error says how to resume it.
     """
-    seeded = [] if seeds is None else [f"--seeds={seeds}"]
-    return _study(["study", name, *seeded], results(exp), options, reuse=reuse)
+    from wblab.api.several import Study
 
-
-def explore(design: str, *, exp: "str | Path | None" = None, reuse: bool = True, **options: str) -> "Exploration":
-    """Return an exploration, a study in which all settings vary together, as `wblab study` makes it.
-
-    Args:
-        design: one of experiments/explorations/, or a TOML file.
-        exp: where results are.
-        reuse: take the latest one of that name, if there is one; to make one takes a thousand runs.
-        options: further options of the command, such as jobs="4".
-
-    Raises WblabError if it fails, as for `wblab.study`.
-    """
-    from wblab.api.several import Exploration
-
-    found = _study(["study", design], results(exp), options, reuse=reuse)
-    if not isinstance(found, Exploration):
-        raise InputError(f"{found.path} is no exploration: give a design of 'wblab study'")
-    return found
+    place = results(exp)
+    if reuse and (found := latest(place, Path(what).stem)):
+        return Study.of(found)
+    given = {"seeds": str(seeds), **options} if seeds is not None else options
+    words = [f"--{option.replace('_', '-')}={value}" for option, value in given.items()]
+    return Study.of(_made(["study", str(what), "--exp", str(place), *words]))
 
 
 def asked(
@@ -152,16 +139,6 @@ def _same(request: Request, place: Path) -> Path | None:
             if is_same and record.get("outcome") == "succeeded" and kernel.get("build_id") == request.kernel.build_id:
                 return path
     return None
-
-
-def _study(arguments: Sequence[str], place: Path, options: Mapping[str, str], *, reuse: bool) -> "Study":
-    """Return a study among the results, or what a verb makes of its arguments."""
-    from wblab.api.several import Study
-
-    if reuse and (found := latest(place, Path(arguments[1]).stem)):
-        return Study.of(found)
-    given = [f"--{option.replace('_', '-')}={value}" for option, value in options.items()]
-    return Study.of(_made([*arguments, "--exp", str(place), *given]))
 
 
 def _made(arguments: Sequence[str]) -> Path:

@@ -1,4 +1,4 @@
-"""A study of many runs, as `wblab.matrix`, `wblab.explore` and `wblab.read` return it."""
+"""A study of many runs, as `wblab.run_study` and `wblab.read` return it."""
 
 import re
 from collections.abc import Iterator
@@ -34,7 +34,7 @@ _NUMBER, _SEED = r"^\d+-", r"-s\d+$"
 class Study:
     """Many runs of one plan: its directory, its runs, and the table of what they measured.
 
-    path: its directory. name: of its plan. design: the verb that made it, such as "matrix".
+    path: its directory. name: of its plan. design: how its runs were chosen, such as "matrix".
     """
 
     def __init__(self, path: Path, name: str, design: str) -> None:

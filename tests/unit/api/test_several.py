@@ -8,9 +8,7 @@ from support.originals import guest_run, matrix
 from support.runs import MS, write_run
 
 import wblab
-from wblab.api import making
 from wblab.cli import main
-from wblab.core.errors import WblabError
 
 
 @pytest.fixture
@@ -87,8 +85,6 @@ def test_a_bundle_is_opened_as_what_it_holds(tmp_path, monkeypatch):
 
 def test_a_study_of_the_name_is_taken_and_else_made(study):
     place = study.path.parent
-    assert wblab.matrix("m", exp=place, reuse=True).path == study.path
-    with pytest.raises(WblabError, match=r"wblab study nothing failed: no matrix 'nothing'"):
-        making.matrix("nothing", exp=place, reuse=True)
-    with pytest.raises(wblab.InputError, match=r"m is no exploration: give a design"):
-        wblab.explore("m", exp=place)
+    assert wblab.run_study("m", exp=place, reuse=True).path == study.path
+    with pytest.raises(wblab.WblabError, match=r"wblab study nothing failed: nothing to study is called 'nothing'"):
+        wblab.run_study("nothing", exp=place, reuse=True)
