@@ -10,7 +10,6 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from matplotlib.figure import Figure
 from matplotlib.ticker import FixedLocator, FuncFormatter, LogLocator, NullFormatter, NullLocator
 
 from wblab import InputError, Run
@@ -20,7 +19,8 @@ from wblab.analysis.statistics.intervals import Interval, interval
 from wblab.core.stacks import write_bps
 from wblab.core.units import NS_PER_S
 from wblab.plot.colours import INNOCENT, PAUSE, SERIES
-from wblab.plot.style import DPI, GRID, LIMIT, MARK, NEUTRAL, WIDTH_IN, literal, new_axes
+from wblab.plot.figure import Figure, new_figure
+from wblab.plot.style import GRID, LIMIT, MARK, NEUTRAL, literal, new_axes
 from wblab.report import quantities
 from wblab.report.quantities import quantity
 
@@ -160,7 +160,7 @@ def plot_flush(table: pd.DataFrame, fit: Fit, *, ax: Axes = None) -> Axes:
 def flush_figure(table: pd.DataFrame, fits: Sequence[Fit]) -> Figure:
     """Return a figure with a pane for each disk, on the same axes."""
     rows = -(-len(fits) // 2)
-    figure = Figure(figsize=(WIDTH_IN, 3.9 * rows), dpi=DPI, layout="constrained")
+    figure = new_figure(3.9 * rows, layout="constrained")
     panes = list(figure.subplots(rows, 2, sharex=True, sharey=True, squeeze=False).flat)
     for ax, fit in zip(panes, fits, strict=False):
         plot_flush(table, fit, ax=ax).tick_params(labelbottom=True, labelleft=True)

@@ -1,7 +1,7 @@
 """A study of many runs, as `wblab.run_study` and `wblab.read` return it."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -168,7 +168,7 @@ class Sensitivity:
         units = {name: response.unit for name, response in self.observed.responses.items()}
         return region_sentences(self.finding.region, units)
 
-    def figures(self) -> "dict[str, Figure]":
+    def figures(self) -> "Mapping[str, Figure]":
         """Return its figures by title; those that would be empty are left out."""
         from wblab.plot.exploration import exploration_figures
 

@@ -7,8 +7,6 @@ from typing import Any
 import numpy as np
 from matplotlib import rc_context
 from matplotlib.axes import Axes
-from matplotlib.backends.backend_agg import FigureCanvasAgg
-from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.ticker import MaxNLocator
 
@@ -16,7 +14,8 @@ from wblab.analysis.runs.comparison import Comparison, Distribution, Sort
 from wblab.analysis.statistics.intervals import Interval
 from wblab.core.loads import KINDS, Write
 from wblab.plot.colours import load_colours
-from wblab.plot.style import DPI, GRID, MARK, NEUTRAL, WIDTH_IN, literal, new_axes
+from wblab.plot.figure import Figure, new_figure
+from wblab.plot.style import GRID, MARK, NEUTRAL, literal, new_axes
 from wblab.report import quantities
 
 TITLES = {
@@ -109,8 +108,7 @@ def comparison_figure(comparison: Comparison, metrics: Sequence[str] = METRICS) 
     counts = [len(comparison.groups), *([len(changes)] if changes else [])]
     heights = [max(1.2, _LINE_IN * max(2, len(loads)) * count + 0.3) for count in counts]
     height = sum(heights) + _MARGIN_IN + 0.75 * (len(counts) - 1)
-    figure = Figure(figsize=(WIDTH_IN, height), dpi=DPI, layout="constrained")
-    FigureCanvasAgg(figure)
+    figure = new_figure(height, layout="constrained")
     grid = figure.subplots(len(counts), len(metrics), squeeze=False, height_ratios=heights)
     for column, metric in enumerate(metrics):
         plot_groups(comparison, metric, ax=grid[0, column])

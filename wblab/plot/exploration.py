@@ -4,8 +4,6 @@ import math
 from collections.abc import Sequence
 from typing import Any
 
-from matplotlib.backends.backend_agg import FigureCanvasAgg
-from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
 
@@ -20,7 +18,8 @@ from wblab.plot.explorationmaps import (
     plot_tail_levels,
     plot_tail_map,
 )
-from wblab.plot.style import CURVE, DPI, GRID, MARK, NEUTRAL, WIDTH_IN, literal, new_axes
+from wblab.plot.figure import Figure, new_figure
+from wblab.plot.style import CURVE, GRID, MARK, NEUTRAL, literal, new_axes
 from wblab.report.explorationtext import SCALES, shown_effects
 
 _UNKNOWN = "#BBBBBB"
@@ -184,9 +183,7 @@ def _is_log(finding: Finding) -> bool:
 
 
 def _figure(height_in: float) -> Figure:
-    figure = Figure(figsize=(WIDTH_IN, height_in), dpi=DPI, layout="constrained")
-    FigureCanvasAgg(figure)
-    return figure
+    return new_figure(height_in, layout="constrained")
 
 
 def _panels(count: int, height_in: float) -> tuple[Figure, list[Any]]:

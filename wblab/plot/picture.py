@@ -3,17 +3,16 @@
 from textwrap import wrap
 from typing import Any
 
-from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.collections import LineCollection
-from matplotlib.figure import Figure
 from matplotlib.legend_handler import HandlerTuple
 from matplotlib.patches import Patch
 
 from wblab.core.units import NS_PER_S
 from wblab.plot.artists import patch_look, plot_mark, plot_pane
 from wblab.plot.colours import PAUSE
+from wblab.plot.figure import Figure, new_figure
 from wblab.plot.pane import Pane, Timeline
-from wblab.plot.style import DPI, GRID, LEGEND_ROW_IN, MARK, PANE_HEIGHT_IN, WIDTH_IN, legend_rows, literal
+from wblab.plot.style import GRID, LEGEND_ROW_IN, MARK, PANE_HEIGHT_IN, WIDTH_IN, legend_rows, literal
 
 Axes = Any  # matplotlib.axes.Axes
 # Margins in inches. They are fixed because computing them takes longer than drawing.
@@ -43,8 +42,7 @@ def picture(timeline: Timeline) -> Figure:
     top_in = _TOP + _TITLE_ROW_IN * (len(lines) - 1)
     bottom_in = _BOTTOM + LEGEND_ROW_IN * (_rows(timeline) - 1)
     height_in = top_in + bottom_in + sum(heights_in) + sum(above_in) + _BETWEEN * (len(panes) - 1)
-    figure = Figure(figsize=(WIDTH_IN, height_in), dpi=DPI)
-    FigureCanvasAgg(figure)
+    figure = new_figure(height_in)
     place_in = height_in - top_in
     rows: list[Axes] = []
     for pane, pane_in, room_in in zip(panes, heights_in, above_in, strict=True):

@@ -47,9 +47,9 @@ def look(loads: Mapping[str, Load | type[Load]]) -> dict[str, object]:
 
 def new_axes(panes: float = 2) -> Any:
     """Return the axes of a new figure, as high as `panes` panes. Needs no display."""
-    from matplotlib.figure import Figure
+    from wblab.plot.figure import new_figure
 
-    return Figure(figsize=(WIDTH_IN, panes * PANE_HEIGHT_IN), dpi=DPI, layout="constrained").subplots()
+    return new_figure(panes * PANE_HEIGHT_IN, layout="constrained").subplots()
 
 
 def literal(text: str) -> str:
