@@ -36,7 +36,7 @@ test: forget lint docs unit uml ## Set up, check and test everything; boots real
 forget:
 	@mkdir -p $(dir $(LEFT_OUT)) && rm -f $(LEFT_OUT)
 
-outside: developed kernel ## Run what experiments/outside lists on stock kernels, and write its page
+outside: developed kernel ## Run what experiments/measured/outside lists on stock kernels, and write its page
 	@$(VENV)/bin/python docs/results.py --outside
 
 # The kernels that they need: wblab kernel build NAME, as the first call says.

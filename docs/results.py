@@ -4,7 +4,7 @@
     python docs/results.py --outside [STUDY ...]
 
 Each DIR was made by `wblab study` of a work, of the recommendations, or of the atlas. --outside makes the runs of the
-studies in experiments/outside/studies.toml, all or some, and keeps what `wblab study` says of each. Without arguments
+studies in experiments/measured/outside, all or some, and keeps what `wblab study` says of each. Without arguments
 only the pages are written.
 """
 
@@ -17,7 +17,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from wblab.kernels import list_kernels
-from wblab.lab.formats import TRIED, VERDICTS, VERIFICATION
+from wblab.lab.formats import TRIED, VERDICTS, VERIFICATION, write_json
 from wblab.lab.places import OUTSIDE
 from wblab.publish.docpages.kept import trial, verified, write_atlas, write_claims, write_trial
 from wblab.publish.docpages.regions import SHORT, filled, regions
@@ -57,7 +57,7 @@ def run_outside(names: Sequence[str]) -> None:
         called = [sys.executable, "-m", *listed.study[name].command, "--json"]
         answer = json.loads(subprocess.run(called, stdout=subprocess.PIPE, check=True).stdout)
         del answer["directory"]
-        (OUTSIDE / f"{name}.json").write_text(json.dumps(answer, indent=1) + "\n")
+        write_json(OUTSIDE / f"{name}.json", answer, short=True)
 
 
 def pages() -> Iterator[tuple[Path, str]]:

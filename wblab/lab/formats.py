@@ -4,6 +4,7 @@ What a guest leaves in a run directory has its names in wblab/core/rundir.py.
 """
 
 import json
+import re
 import time
 from dataclasses import dataclass
 from pathlib import Path
@@ -37,6 +38,7 @@ MADE_OF, TARGET_ROWS = "made-of", "target.json"
 TRIED = "trial.toml"
 PAGE = ".html"  # how the name of a page ends; of a picture, see wblab/plot/picture.py
 
+_NUMBERS = re.compile(r"\[\s+((?:-?\d[\d.e+-]*,?\s+)+)\]")  # a list of them in JSON
 UML, LIVE = "uml", "live"  # runs in a guest, and on a machine itself
 
 
@@ -102,10 +104,16 @@ def read_object(path: Path, where: str, most_bytes: int = MOST_JSON_BYTES) -> di
     return value
 
 
-def write_json(path: Path, value: object) -> None:
-    """Write a JSON file at once: a reader never sees half of it. Raises OSError."""
+def write_json(path: Path, value: object, *, short: bool = False) -> None:
+    """Write a JSON file at once: a reader never sees half of it. Raises OSError.
+
+    short: lists of numbers have one line each.
+    """
+    text = json.dumps(value, indent=2, ensure_ascii=False)
+    if short:
+        text = _NUMBERS.sub(lambda found: f"[{' '.join(found[1].split())}]", text)
     with replace_file(path) as file:
-        file.write((json.dumps(value, indent=2, ensure_ascii=False) + "\n").encode())
+        file.write(f"{text}\n".encode())
 
 
 def now() -> str:

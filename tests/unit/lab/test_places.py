@@ -5,7 +5,7 @@ import pytest
 
 from wblab.core.errors import InputError
 from wblab.lab import places
-from wblab.lab.places import LINUX_UML, MATRICES, PRESETS, PROGRAM, ROOT, check_checkout
+from wblab.lab.places import LINUX_UML, MATRICES, MEASURED, PRESETS, PROGRAM, ROOT, check_checkout
 
 
 def test_a_checkout_has_all_its_places():
@@ -23,11 +23,13 @@ def test_runs_go_to_the_checkout_or_to_wblab_exp(chosen, results):
 
 
 def test_a_checkout_is_writable(tmp_path):
-    check_checkout(PRESETS / "golden.json", "--update")
+    check_checkout(MEASURED / "golden.json", "--update")
 
 
 def test_an_installation_is_not_writable(monkeypatch, tmp_path):
     monkeypatch.setattr(places, "INSTALLED", True)
-    with pytest.raises(InputError, match=r"--update writes experiments/golden.json of the lab: do it in a checkout"):
-        check_checkout(PRESETS / "golden.json", "--update")
+    with pytest.raises(
+        InputError, match=r"--update writes experiments/measured/golden.json of the lab: do it in a checkout"
+    ):
+        check_checkout(MEASURED / "golden.json", "--update")
     check_checkout(tmp_path / "pins.toml", "--refresh")

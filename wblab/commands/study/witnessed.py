@@ -44,7 +44,7 @@ def finding_or_claim(arguments: argparse.Namespace, on: Sequence[str], make: Mad
 
 
 def _finding(arguments: argparse.Namespace, make: Made) -> None:
-    """Make the studies that experiments/outside lists for a finding's page, and say which statements hold where."""
+    """Make the studies that are listed for a finding's page, and say which statements hold where."""
     from wblab.study.designs.witness.kept import seen, statements
 
     listed = statements()

@@ -1,7 +1,7 @@
 """Expected figures of a kernel series: for each preset of a standard set the digest of a run, and where figures lie.
 
-`experiments/expected/SERIES.json` has them, as one machine recorded them. A run with the same inputs has the same
-digest. One with other inputs, such as another compiler, has figures within the intervals.
+`experiments/measured/expected/SERIES.json` has them, as one machine recorded them. A run with the same inputs has the
+same digest. One with other inputs, such as another compiler, has figures within the intervals.
 """
 
 import math
@@ -17,12 +17,12 @@ from wblab.analysis.runs.metrics import MORE_IS_BETTER, UNPLUG, metric_rows
 from wblab.analysis.runs.run import Run
 from wblab.core.errors import InputError
 from wblab.lab.formats import EXPECTED, write_json
-from wblab.lab.places import PRESETS
+from wblab.lab.places import MEASURED
 from wblab.report.metricnames import unit_of
 from wblab.report.quantities import quantity, span
 from wblab.study.designs.repeat.golden import Golden, Verdict, judge
 
-FOLDER = PRESETS / "expected"
+FOLDER = MEASURED / "expected"
 STANDARD = ("base", "base-device", "base-ext2", "two-disks", "commit", "stick")
 SEEDS = tuple(range(1, 9))  # the first is the seed of the digest
 HEADLINE = ("longest_pause_s", "paused_s", UNPLUG, *sorted(MORE_IS_BETTER))
@@ -130,7 +130,7 @@ def write_expected(series: str, presets: Mapping[str, Expected], path: Path) -> 
         name: asdict(one.golden) | {"figures": {key: [span_.low, span_.high] for key, span_ in one.figures.items()}}
         for name, one in presets.items()
     }
-    write_json(path, EXPECTED.head() | {"series": series, "presets": content})
+    write_json(path, EXPECTED.head() | {"series": series, "presets": content}, short=True)
 
 
 def read_expected(series: str, path: Path) -> dict[str, Expected]:

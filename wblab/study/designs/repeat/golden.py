@@ -1,6 +1,6 @@
 """Golden runs: the digest of the base run on several machines, and the inputs that the digest depends on.
 
-`experiments/golden.json` has an entry for each machine that recorded its run.
+`experiments/measured/golden.json` has an entry for each machine that recorded its run.
 """
 
 import json
@@ -18,9 +18,9 @@ from wblab.core.tables import to_table
 from wblab.host.bundle import sources_sha256
 from wblab.host.machine import distribution, hides_processor
 from wblab.lab.livespec import LiveSpec
-from wblab.lab.places import LINUX_UML, PRESETS
+from wblab.lab.places import LINUX_UML, MEASURED
 
-FILE = PRESETS / "golden.json"
+FILE = MEASURED / "golden.json"
 SPEC = "base"
 # The inputs of the digest. The checkout decides these, so they are the same on every machine that has it.
 _OF_CHECKOUT = ("the experiment", "the guest's program", "linux-uml")

@@ -1,7 +1,7 @@
 """What was confirmed outside of User Mode Linux: statements of the docs, and what kept studies say of each.
 
-experiments/outside/studies.toml lists the statements and their studies; `make outside` makes the studies, and keeps
-what each says beside that list.
+experiments/measured/outside/studies.toml lists the statements and their studies; `make outside` makes the studies, and
+keeps what each says beside that list.
 """
 
 import json
