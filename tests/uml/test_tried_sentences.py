@@ -19,8 +19,8 @@ KNOWN = {
     94: "a pause of 0.4 s: without the program that was ahead, another one takes its place in the queue",
     103: "the load's own data fill its group's limit, because programs outside keep the disk busy: both count",
 }
-# Cases whose sentence says what the load itself did, and a trial who made that slow: by its memory, or by a limit.
-KNOWN_CASES = ("eater", "programiomax")
+# Cases whose sentence says what the load itself read, and a trial who made that slow: by the memory that it took.
+KNOWN_CASES = ("eater",)
 A_NIGHT = 100
 MOST_WRONG = 0.1  # of the sentences that name somebody
 DAY = datetime.now(UTC).date().toordinal()

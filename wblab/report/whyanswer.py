@@ -10,6 +10,7 @@ from wblab.analysis.why.charges import DEVICE, LIMIT, MAPPER, THROTTLE
 from wblab.analysis.why.dirtylimits import DirtyLimit
 from wblab.analysis.why.explain import NO_ONE, Cause, Explanation
 from wblab.analysis.why.kinds import UNKNOWN, what_of
+from wblab.analysis.why.limits import BY_A_PROGRAM
 from wblab.analysis.why.parties import JOURNAL, READ, each_of, is_of_load, joined
 from wblab.analysis.why.request import Request
 from wblab.report.dirtylimittext import group_words, lifted, near
@@ -100,7 +101,9 @@ def party(item: Explanation) -> str:
     """Return who caused a pause, by its I/O ahead in the queue or by holding the load; empty if nobody or unknown."""
     chain, _ = main_chain(item)
     if chain.end == REQUEST and item.charges:
-        return _with_others(item, culprit(item)[0].party)
+        main = culprit(item)[0]
+        is_set_by_others = main.layer == LIMIT and main.words.endswith(BY_A_PROGRAM)
+        return "" if is_set_by_others and is_of_load(item.load, main.party) else _with_others(item, main.party)
     if chain.links[-1][1] == THROTTLED:
         cause = _throttled(item)
         return _with_others(item, cause.whose) if cause else _holder(chain)

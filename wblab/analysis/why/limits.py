@@ -28,7 +28,7 @@ _MAY_HOLD = "by io.max, dm-delay or a lack of free requests"
 _RATE = "by a limit on the rate of I/O (io.max or its like, blk-throttle)"
 _UNKNOWN = "for a reason that the trace does not show"
 _THROTTLED_DISK = "by the limit that makes the disk slow (blk-throttle)"
-_LIMIT, _BY_A_PROGRAM = "io.max", ", which a program set during the run"
+_LIMIT, BY_A_PROGRAM = "io.max", ", which a program set during the run"
 _BUILT = ("loop", "dm-", "md")  # the kernel's names of devices that are made of others
 _AT_ONCE_NS = 1_000_000
 _PASSES = 3  # a request may be delayed with the flush before it, by itself, and with the flush after it
@@ -228,9 +228,9 @@ def _limited_by(run: Run, recorded: Recorded, row: int, start_ns: int, end_ns: i
     loads = loads_of(recorded, row)
     for group, (members, value, setter) in _groups(run, end_ns).items():
         if loads & members:
-            by = setter if _is_enough(recorded, row, value, members, end_ns - start_ns) else _BY_A_PROGRAM
+            by = setter if _is_enough(recorded, row, value, members, end_ns - start_ns) else BY_A_PROGRAM
             return Hold(LIMIT, f"by {_LIMIT} of the control group *{group}*{by}", start_ns, end_ns, loads=members)
-    return Hold(LIMIT, f"by a limit of its control group ({_LIMIT}){_BY_A_PROGRAM}", start_ns, end_ns)
+    return Hold(LIMIT, f"by a limit of its control group ({_LIMIT}){BY_A_PROGRAM}", start_ns, end_ns)
 
 
 def _groups(run: Run, ns: int) -> dict[str, tuple[frozenset[str], str, str]]:
