@@ -59,7 +59,7 @@ def candidates(spec: Spec, wait: Wait, disk: str, culprits: Sequence[str], stall
     if wait == "processor":
         offered += _in_group(spec, others, "cpu.max of 10 %", {"cpu.max": "10000 100000"})
     elif wait != "other" or others:
-        offered += _of_disk(spec, wait, disk, others)
+        offered += _of_disk(spec, wait, _whole(spec, disk), others)
     return [item for item in offered if _is_new(spec, item)]
 
 
@@ -187,6 +187,12 @@ def _hardware(spec: Spec, disk: str) -> list[str]:
     if spec.disk[disk].is_hardware:
         return [disk]
     return list(dict.fromkeys(below for part in spec.disk[disk].on for below in _hardware(spec, part))) or [disk]
+
+
+def _whole(spec: Spec, disk: str) -> str:
+    """Return the disk with a filesystem that is made of a disk, as a mirror is of its legs; or that disk itself."""
+    upper = next((name for name, each in spec.disk.items() if disk in each.on), "")
+    return _whole(spec, upper) if upper and spec.disk[disk].filesystem == "none" else disk
 
 
 def _said(spec: Spec, disk: str) -> str:

@@ -33,6 +33,15 @@ def test_a_queue_is_shortened_first_and_the_levers_that_were_mute_are_there():
     assert {"BFQ and idle class", "BFQ and io.bfq.weight", "journal of 1 MiB", "own dirty limit", "WBT"} <= {*found}
 
 
+def test_what_is_set_for_one_leg_of_a_mirror_is_set_for_both():
+    mirror = SPECS["mirror"]
+    (whole,) = (name for name, disk in mirror.disk.items() if disk.on)
+    legs = list(mirror.disk[whole].on)
+    queue = candidates(mirror, "queue", legs[0], mirror.offenders, mirror.stops[-1:])[0]
+    assert queue.settings == tuple(f"disk.{leg}.queue.nr_requests=4" for leg in legs)
+    assert "own dirty limit" in shorts(mirror, disk=legs[0], stalled=mirror.stops[-1:])
+
+
 def test_a_limit_for_the_whole_disk_has_a_queue_that_only_the_dirty_limit_bounds():
     assert shorts(SPECS["base"])[0] == "dirty limit of 4 MiB"
 
