@@ -31,6 +31,7 @@ def test_claims_are_checked_on_runs_made_for_them(lab, tmp_path, capsys):
     assert set(printed["runs"]) == {"ext4", "ext4-bfq", "device"}
     for case in printed["runs"].values():
         assert all((output / run / "experiment.json").is_file() for run in case["directories"])
+    assert printed.pop("headline").startswith("Linux ")
     assert printed == {"report": str(output / "report.html")} | json.loads((output / "verdicts.json").read_text())
     assert (output / "report.html").read_text().count("data:image/png;base64,") == 4
     assert lab.left_behind() == []

@@ -61,18 +61,22 @@ class _Part:
 
 def why_page(run: Run, found: Sequence[Explained], bound: str) -> str:
     """Return the page of some explained pauses of a run. bound: the threshold that they exceed, in words."""
+    heading_ = f"{run.name.lstrip('_')}: why was it stalled?"
+    values = why_values(run, found, bound)
+    return render("wblab.plot", "why.html", layout="base.html", title=heading_, heading=heading_, **values)
+
+
+def why_values(run: Run, found: Sequence[Explained], bound: str) -> dict[str, Any]:
+    """Return the values of the template of that page, but for its heading and its layout."""
     sums = of_all([item.explanation for item in found])
     longest = max(found, key=lambda item: item.explanation.pause_ns, default=None)
-    return render(
-        "wblab.plot",
-        "why.html",
-        title=f"{run.name.lstrip('_')}: why was it stalled?",
-        subtitle=printable(title(run)),
-        bound=bound,
-        paused=duration(sum(sums.values())),
-        parts=_parts(sums),
-        pauses=[_pause(run, item.recorded, item.explanation, is_open=item is longest) for item in found],
-    )
+    return {
+        "subtitle": printable(title(run)),
+        "bound": bound,
+        "paused": duration(sum(sums.values())),
+        "parts": _parts(sums),
+        "pauses": [_pause(run, item.recorded, item.explanation, is_open=item is longest) for item in found],
+    }
 
 
 def span(item: Explanation) -> str:

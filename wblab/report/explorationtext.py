@@ -1,19 +1,18 @@
-"""An exploration in words, for a terminal, a page and the labels of axes."""
+"""An exploration in words: its effects, its worst tenth and its best region, and the labels of axes."""
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 import pandas as pd
 
-from wblab.analysis.sensitivity.analysis import Analysis, Finding, Scale, floor
+from wblab.analysis.sensitivity.analysis import Finding, Scale
 from wblab.analysis.sensitivity.anova import Effect
 from wblab.analysis.sensitivity.observed import Factor, Observed
 from wblab.analysis.sensitivity.region import Region
 from wblab.analysis.sensitivity.tail import LevelTail
 from wblab.lab.printable import printable
-from wblab.lab.tables import Table
 from wblab.report.quantities import confidence, numbers, percent, quantity
 
 MOST_PAIRS = 8  # the most pairs to show
@@ -180,21 +179,6 @@ def salib_sentence(finding: Finding) -> str:
     return f"{text}: they differ for {printable(', '.join(differ))}." if differ else f"{text}: they agree."
 
 
-def summary(analysis: Analysis, observed: Observed) -> Iterator[str | Table]:
-    """Yield all of an analysis for a terminal: sentences, and tables of shares."""
-    units = {name: of.unit for name, of in observed.responses.items()}
-    for finding in analysis.findings:
-        yield headline(finding, observed)
-        if finding.views:
-            yield _effects_table(finding, analysis.factors)
-            yield _looks(finding, analysis.factors)
-        yield from (*beyond_sentences(finding), *tail_sentences(finding))
-        if finding.views:
-            yield from region_sentences(finding.region, units)
-        yield from filter(None, (salib_sentence(finding), *finding.notes))
-        yield ""
-
-
 def looks(finding: Finding) -> str:
     """Return the number of effects tested on the first scale, and the confidence of their intervals."""
     first = finding.views[0].variance
@@ -204,23 +188,6 @@ def looks(finding: Finding) -> str:
         f"{count} effects were tested on each scale; at most 5 % of those found should be false. Intervals on the "
         f"first scale have {confidence(first.confidence)} confidence{few}"
     )
-
-
-def _looks(finding: Finding, factors: Sequence[Factor]) -> str:
-    limit = floor(finding.views[0].variance, factors)
-    dummy = "" if math.isnan(limit) else f"; the noise floor, from the dummy factor, is {percent(limit)}"
-    return f"*: found. {looks(finding)}{dummy}."
-
-
-def _effects_table(finding: Finding, factors: Sequence[Factor]) -> Table:
-    rows = []
-    for line in effect_lines(finding, factors):
-        cells = [text for share, within, found in line.cells for text in (share + (" *" if found else "  "), within)]
-        rows.append([line.name + (" (no effect)" if line.is_dummy else ""), *cells])
-    heads = ["share of variance of"]
-    for view in finding.views:
-        heads += [SCALES[view.scale], "interval"]
-    return Table(rows, heads, frozenset(range(1, len(heads))))
 
 
 def _either(levels: Sequence[str]) -> str:

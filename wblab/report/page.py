@@ -8,8 +8,8 @@ from wblab.report.text import mail
 
 def page(report: Report) -> str:
     """Return the page."""
-    values = {"title": report.title, "report": report, "mail": "\n".join(mail(report)), "version": __version__}
-    return render("wblab.report", "report.html", **values)
+    mailed = "\n".join(mail(report))
+    return render("wblab.report", "report.html", title=report.title, report=report, mail=mailed, version=__version__)
 
 
 def fragment(report: Report, level: int) -> str:

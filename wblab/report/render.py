@@ -30,15 +30,15 @@ def _for_people(value: Any) -> Any:
     return value
 
 
-def render(package: str, template: str, **values: Any) -> str:
-    """Return a template of a package's `templates`, filled in."""
-    return _environment(package).get_template(template).render(values)
+def render(package: str, template: str, *, beside: str = _BASE, **values: Any) -> str:
+    """Return a template of a package's `templates`, filled in. beside: another package, whose layouts it extends."""
+    return _environment(package, beside).get_template(template).render(values)
 
 
 @cache  # a site has thousands of pages from one template
-def _environment(package: str) -> Environment:
+def _environment(package: str, beside: str) -> Environment:
     environment = Environment(
-        loader=ChoiceLoader([PackageLoader(package), PackageLoader(_BASE)]),
+        loader=ChoiceLoader([PackageLoader(name) for name in dict.fromkeys((package, beside, _BASE))]),
         autoescape=True,
         undefined=StrictUndefined,
         finalize=_for_people,

@@ -44,15 +44,15 @@ def mail(report: Report) -> list[str]:
     return lines(report, MAIL_WIDTH, "mail")
 
 
-def show(report: Report) -> None:
+def show(report: Report, place: Place = "terminal") -> None:
     """Print a report on standard output, as wide as a terminal is."""
     output = terminal()
     if output is None:
-        print("\n".join(lines(report, None)))
+        print("\n".join(lines(report, None, place)))
         return
     from rich.text import Text
 
-    for line in _report(report, shutil.get_terminal_size().columns, "terminal"):
+    for line in _report(report, shutil.get_terminal_size().columns, place):
         style = "bold" if line.startswith(_BOLD) else ""
         output.print(Text(line.removeprefix(_BOLD), style), soft_wrap=True)
 
@@ -172,7 +172,7 @@ def _table(table: Table, width: int | None, place: Place) -> Iterator[str]:
         for row in rows:
             yield from _listed(columns, row, width)
     if left_out:
-        yield f"and {left_out} more{': see a page or --json' if place == 'terminal' else ''}"
+        yield f"and {left_out} more{': see a page or --json' if place != 'mail' else ''}"
     if hidden := len(wanted) - len(kept):
         count = "1 column" if hidden == 1 else f"{hidden} columns"
         yield f"({count} left out: see a page, a wider terminal or --json)"

@@ -7,16 +7,16 @@ import numpy as np
 import pytest
 from support.explored import design, observed
 from support.pages import Page
+from support.reports import cells, tables, texts
 
 from wblab.analysis.sensitivity.analysis import analyse, floor
 from wblab.analysis.sensitivity.anova import Sampling
 from wblab.analysis.sensitivity.observed import Response
-from wblab.lab.tables import Table
 from wblab.plot.comparison import svg
 from wblab.plot.exploration import distribution_figure, exploration_figures, plot_effects
 from wblab.plot.explorationmaps import plot_levels, plot_medians, plot_tail_map
-from wblab.plot.explorationpage import exploration_page
-from wblab.report.explorationanswer import answer, answers
+from wblab.plot.explorationreport import drawn_report
+from wblab.report.explorationreport import answer
 from wblab.report.explorationtext import (
     beyond_sentences,
     effect_lines,
@@ -26,9 +26,9 @@ from wblab.report.explorationtext import (
     region_sentences,
     salib_sentence,
     shown_effects,
-    summary,
     tail_sentences,
 )
+from wblab.report.page import page as page_of
 
 FACTORS = {"limit<": (12, True), "scheduler": (4, False), "memory": (3, True), "idle": (24, False), "dummy": (8, True)}
 
@@ -165,12 +165,14 @@ def test_without_effects_the_answer_says_so():
     assert others == []
 
 
-def test_answers_begin_with_the_values_of_each_response(analysis, data):
-    lines = list(answers(analysis, data))
-    heads = [line for line in lines if line and not line.startswith("  ")]
-    assert heads == [headline(finding, data) for finding in analysis.findings]
-    assert "  3 of 1024 rows have no pause and are left out" in lines
-    assert lines[-2] == "  all rows have the same value: it depends on no factor of this design"
+def test_a_terminal_has_the_values_and_the_answer_of_each_response(analysis, data):
+    made = drawn_report(analysis, data, "An exploration")
+    assert [section.head for section in made.blocks[:3]] == [headline(finding, data) for finding in analysis.findings]
+    said = texts(made, "terminal")
+    assert made.headline.startswith("pause depends most on limit< (")
+    assert "3 of 1024 rows have no pause and are left out" in said
+    assert "all rows have the same value: it depends on no factor of this design" in said
+    assert tables(made, "terminal") == []
 
 
 def test_too_few_rows_for_pairs():
@@ -189,20 +191,20 @@ def test_what_is_claimed_is_marked(analysis):
     assert lines["dummy"].is_dummy
 
 
-def test_the_terminal_gets_sentences_and_tables(analysis, data):
-    parts = list(summary(analysis, data))
-    tables = [part for part in parts if isinstance(part, Table)]
-    assert [len(table.heads) for table in tables] == [7, 5]
-    assert tables[0].rows[0][0] == "limit<"
-    assert tables[0].rows[0][1].endswith(" *")
-    assert any("(no effect)" in row[0] for row in tables[0].rows)
-    assert any("effects were tested" in part for part in parts if isinstance(part, str))
-    assert "3 of 1024 rows have no pause and are left out" in parts
+def test_the_evidence_has_all_shares(analysis, data):
+    made = drawn_report(analysis, data, "An exploration")
+    first, second = [table for table in tables(made) if table.columns[0].head == "share of variance of"]
+    assert [len(first.columns), len(second.columns)] == [7, 5]
+    rows = cells(first)
+    assert rows[0][0] == "limit<"
+    assert rows[0][1].endswith(" *")
+    assert any("(no effect)" in row[0] for row in rows)
+    assert any("effects were tested" in said for said in texts(made))
 
 
 def test_a_page_stands_alone_and_escapes_names(analysis, data):
     pause, _, same = analysis.findings
-    text = exploration_page(replace(analysis, findings=(pause, same)), data, "A <title>")
+    text = page_of(drawn_report(replace(analysis, findings=(pause, same)), data, "A <title>"))
     page = Page()
     page.feed(text)
     assert all(load.startswith("data:image/png;base64,") for load in page.loads)

@@ -6,11 +6,9 @@ import shlex
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from wblab.commands.common import print_wrapped
 from wblab.core.errors import InputError, WblabError
 from wblab.lab.designs import EXPLORE
 from wblab.lab.printable import printable
-from wblab.lab.tables import Table
 
 if TYPE_CHECKING:
     from wblab.commands.many import Planned
@@ -84,38 +82,31 @@ def _report(store: "Store", tally: "Tally | None", arguments: argparse.Namespace
     from wblab.analysis.sensitivity.analysis import analyse
     from wblab.commands.many import failed, print_failures
     from wblab.lab.formats import ANALYSED, EXPLORED, write_json
-    from wblab.lab.held import replace_file
     from wblab.lab.progress import bar
-    from wblab.plot.explorationpage import exploration_page
-    from wblab.report.explorationanswer import answers
-    from wblab.report.explorationtext import summary
+    from wblab.plot.explorationreport import drawn_report
+    from wblab.report.page import page
+    from wblab.report.render import write_page
+    from wblab.report.text import show
     from wblab.study.designs.sample.record import observed
 
     found = observed(store.path, store.plan.cells[0].spec)
     with bar(f"analysing {store.plan.name}") as report:
         analysis = analyse(found, report=report)
-    page = store.path / EXPLORED
+    told, path = drawn_report(analysis, found, store.plan.name), store.path / EXPLORED
     try:
         write_json(store.path / ANALYSED, analysis.to_json())
-        with replace_file(page) as file:
-            file.write(exploration_page(analysis, found, store.plan.name).encode())
     except OSError as error:
         raise WblabError(f"cannot write into {store.path}: {error.strerror or error}") from None
+    write_page(path, page(told))
     failures, runs = failed(tally) if tally else [], len(store.plan.runs())
     if arguments.json:
         made = tally.done if tally else 0
-        about = {"directory": str(store.path), "page": str(page), "runs": runs, "made_now": made, "failures": failures}
-        print(json.dumps(about | {"analysis": analysis.to_json()}, indent=2))
-    elif arguments.evidence:
-        for item in summary(analysis, found):
-            if isinstance(item, Table):
-                item.show()
-            else:
-                print_wrapped([item])
-        print(printable(str(page)))
+        about = {"directory": str(store.path), "page": str(path), "runs": runs, "made_now": made, "failures": failures}
+        print(json.dumps(about | told.to_json(), indent=2))
     else:
+        show(told, "folded" if arguments.evidence else "terminal")
         again = f"    wblab study {shlex.quote(str(store.path))} --evidence    # every share with its interval"
-        print_wrapped((*answers(analysis, found), again, str(page)))
+        print("\n".join(map(printable, ["", *([] if arguments.evidence else [again]), str(path)])))
     if failures:
         print_failures(store, failures)
         raise WblabError(f"{len(failures)} of {runs} runs failed: try again with wblab study --resume {store.path}")

@@ -17,6 +17,7 @@ from wblab.lab.tables import Table
 if TYPE_CHECKING:
     from wblab.commands.many import Planned
     from wblab.kernels import KernelResolver
+    from wblab.report.report import Picture
     from wblab.study.sources.sample import Sample
     from wblab.study.store import Store
 
@@ -33,9 +34,10 @@ def make(arguments: argparse.Namespace) -> None:
     from wblab.commands.many import begun, failed, print_failures, print_shard
     from wblab.kernels import built_kernels
     from wblab.lab.kernelname import variants_of
+    from wblab.report.text import show
     from wblab.study.designs.cases.chart import timelines
-    from wblab.study.designs.cases.report import Shown, keep, write_report
-    from wblab.study.designs.cases.result import Result, summary, table
+    from wblab.study.designs.cases.report import keep, write_report
+    from wblab.study.designs.cases.result import Result
     from wblab.study.designs.cases.runs import examine
     from wblab.study.run import run_store
     from wblab.study.sources.registry import chosen
@@ -52,7 +54,7 @@ def make(arguments: argparse.Namespace) -> None:
             print_shard(store, failures, "wblab study --resume", as_json=arguments.json)
             return
 
-        def draw(case: str, sample: "Sample") -> list[Shown]:
+        def draw(case: str, sample: "Sample") -> "list[Picture]":
             return [keep(drawn, store.path, asked.format) for drawn in timelines(case, sample)]
 
         found = examine(claims, store, arguments.jobs, draw, asked.impossible)
@@ -60,12 +62,12 @@ def make(arguments: argparse.Namespace) -> None:
         kernel = dict(store.kernels[asked.kernel])
         seeds, variants = len(store.plan.seeds), variants_of(asked.kernel)
         result = Result(kernel, seeds, wall_s, found.verdicts, found.samples, asked.source, variants)
-        page = write_report(result, store.path, asked.format, found.shown)
+        told, page = write_report(result, store.path, asked.format, found.shown)
     if arguments.json:
-        print(json.dumps({"report": str(page)} | result.to_json(store.path), indent=2))
+        print(json.dumps({"report": str(page)} | told.to_json(), indent=2))
     else:
-        table(result).show()
-        print("\n".join(map(printable, [summary(result), str(page)])))
+        show(told)
+        print(f"\n{printable(str(page))}")
     if found.tally and found.tally.failures:
         print_failures(store, failed(found.tally))
         raise WblabError(f"{len(found.tally.failures)} runs failed: try again with wblab study --resume {store.path}")

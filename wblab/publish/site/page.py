@@ -48,12 +48,13 @@ class Link:
     about: str = ""
 
 
-def page(address: str, title: str, template: str = "body.html", **values: Any) -> File:
-    """Return a page. values: of the template; `body.html` shows `body`, as HTML."""
+def page(address: str, title: str, template: str, *, package: str = PACKAGE, **values: Any) -> File:
+    """Return a page. values: of the template. package: whose template it is."""
     links = [(name, relative(address, target), target == address) for name, target in NAVIGATION]
     text = render(
-        PACKAGE,
+        package,
         template,
+        beside=PACKAGE,
         title=title if address == HOME else f"{title} – {_SITE}",
         heading=title,
         root="../" * address.count("/"),

@@ -22,8 +22,7 @@ from wblab.lab.printable import printable
 from wblab.lab.spectoml import spec_toml
 from wblab.plot.picture import picture
 from wblab.plot.timeline import timeline
-from wblab.plot.whypage import why_page
-from wblab.publish.site.adopted import adopted
+from wblab.plot.whypage import why_values
 from wblab.publish.site.interactive import TIMELINE, interactive
 from wblab.publish.site.page import File, Link, html_table, page, relative
 from wblab.publish.site.repeating import REPEAT, SPEC_FILE, facts, line, record_file, spec_file
@@ -100,10 +99,9 @@ def _evidence(shown: Shown, found: Sequence[Explained]) -> File:
     """Return the page of all pauses with their stacks and events."""
     found = sorted(found, key=lambda item: -item.explanation.pause_ns)[:MOST_EVIDENCE]
     found = sorted(found, key=lambda item: item.explanation.number)
-    report = why_page(shown.run, found, format_time(DEFAULT_BOUND_NS))
-    report = report.replace(shown.run.name.lstrip("_"), shown.title)
-    parts = adopted(report, shown.folder, lambda link: link if link == TIMELINE else None)
-    return page(f"{shown.folder}/{WHY}", f"Why: {shown.title}", **parts.values())
+    values = why_values(shown.run, found, format_time(DEFAULT_BOUND_NS))
+    heading = f"{shown.title}: why was it stalled?"
+    return page(f"{shown.folder}/{WHY}", heading, "why.html", package="wblab.plot", layout="site.html", **values)
 
 
 def _page(shown: Shown, found: Sequence[Explained], cache: PageCache | None) -> File:

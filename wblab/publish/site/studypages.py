@@ -14,12 +14,12 @@ from wblab.lab.printable import printable
 from wblab.lab.progress import Report
 from wblab.lab.spectoml import spec_toml
 from wblab.lab.tables import Table
-from wblab.publish.site.adopted import adopted
 from wblab.publish.site.page import File, Link, html_table, page, relative
 from wblab.publish.site.repeating import line, record_file
-from wblab.publish.site.reports import report_of
+from wblab.publish.site.reports import placed, report_of
 from wblab.publish.site.runpage import Shown, run_files
 from wblab.publish.site.study import OneRun, Study
+from wblab.report.page import fragment
 from wblab.report.quantities import quantity, spread
 from wblab.study.cells import Cell
 
@@ -88,16 +88,16 @@ def _study_pages(study: Study, cells: Sequence[tuple[Cell, list[OneRun]]]) -> It
         f"{study.folder}/index.html" if not at else f"{study.folder}/cells-{at // MOST_CELLS + 1}.html"
         for at in range(0, len(cells), MOST_CELLS)
     ]
-    body, style = "", ""
+    body, head = "", ""
     notes = [_counted(study, cells)]
     try:
-        report = report_of(study.store)
+        found = report_of(study.store)
     except InputError as error:
         notes.append(printable(str(error)).replace(str(study.store.path), study.store.plan.name))
     else:
-        parts = adopted(report, study.folder, lambda link: _target(study, link))
-        body, style = parts.body.replace("<h1>", "<h2>").replace("</h1>", "</h2>"), parts.style
-        yield from parts.pictures
+        report, pictures = placed(found, study.folder, lambda link: _target(study, link))
+        head, body = report.title, fragment(report, 3)
+        yield from pictures
     for number, name in enumerate(names):
         part = cells[number * MOST_CELLS : (number + 1) * MOST_CELLS]
         others = [
@@ -105,7 +105,7 @@ def _study_pages(study: Study, cells: Sequence[tuple[Cell, list[OneRun]]]) -> It
             for at, other in enumerate(names)
             if other != name
         ]
-        own = {"body": body, "style": style} if not number else {"body": "", "style": ""}
+        own = {"body": body, "head": head} if not number else {"body": "", "head": ""}
         yield page(name, study.title, "study.html", notes=notes, cells=_cells(study, name, part), others=others, **own)
 
 
@@ -135,8 +135,6 @@ def _cells(study: Study, address: str, cells: Sequence[tuple[Cell, list[OneRun]]
 
 def _target(study: Study, link: str) -> str | None:
     """Return where a report's link leads in the site: to a run's place on its cell's page."""
-    if link.startswith("../../"):
-        return link
     name, _, seed = link.removeprefix("runs/").partition("/")[0].rpartition("-s")
     if seed.isdecimal() and int(seed) in study.made.get(name, ()):
         return f"{name}/index.html#seed-{seed}"

@@ -7,14 +7,16 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from matplotlib.figure import Figure
+from support.reports import cells, tables
 
 from wblab.analysis.statistics.decision import at_most, over, under
 from wblab.analysis.statistics.outcome import NOT_DECIDED, NOT_REPRODUCED, NOT_TESTABLE, REPRODUCED
 from wblab.core.errors import InputError
 from wblab.report.quantities import listed
+from wblab.report.report import text_of
 from wblab.study.designs.cases.chart import Drawn
-from wblab.study.designs.cases.report import keep, write_report
-from wblab.study.designs.cases.result import Result, figure_text, summary, table
+from wblab.study.designs.cases.report import keep, kept_report, report, write_report
+from wblab.study.designs.cases.result import Result, figure_text
 from wblab.study.sources.cases import CASES
 from wblab.study.sources.claim import judge, over_seeds, ratio, settled
 from wblab.study.sources.registry import CLAIMS, chosen
@@ -147,18 +149,25 @@ def test_json_has_no_nan_or_infinity(result, tmp_path):
     assert claims["daemon-cpu"]["effect"] is None
 
 
-def test_the_table_and_summary_count_all_claims(result):
-    assert len(table(result).lines()) == len(NAMES) + 1
-    assert (
-        summary(result) == "Linux 7.3.0, 8 seeds, 12.3 s: 1 reproduced, 1 not reproduced, 0 not decided, 1 not testable"
+def test_the_report_has_each_claim_and_counts_them(result):
+    made = report(result)
+    assert [row[0] for row in cells(tables(made)[0])] == NAMES
+    assert text_of(made.headline) == (
+        "Linux 7.3.0, 8 seeds, 12.3 s: 1 reproduced, 1 not reproduced, 0 not decided, 1 not testable"
     )
+
+
+def test_the_report_of_kept_verdicts_says_the_same(result, tmp_path):
+    told, _ = write_report(result, tmp_path)
+    again = kept_report(json.loads((tmp_path / "verdicts.json").read_text()))
+    assert tables(again)[0] == tables(told)[0]
 
 
 @pytest.mark.parametrize(("form", "begins"), [("png", b"\x89PNG"), ("svg", b"<?xml"), ("pdf", b"%PDF")])
 def test_the_page_is_complete_with_its_figures(result, tmp_path, form, begins):
     drawn = Drawn("a", "a <figure>", "of two runs", Figure())
     shown = {case: [keep(drawn, tmp_path, form)] for case in result.samples}
-    page = write_report(result, tmp_path, form, shown).read_text()
+    page = write_report(result, tmp_path, form, shown)[1].read_text()
     assert "a &lt;figure&gt;" in page
     assert 'src="data:image/png;base64,iVBOR' in page
     assert "http" not in page
@@ -173,4 +182,4 @@ def test_the_page_is_complete_with_its_figures(result, tmp_path, form, begins):
 
 def test_a_report_is_also_written_where_all_runs_of_a_case_failed(result, tmp_path):
     without = replace(result, samples={**result.samples, "device": []})
-    assert "pauses-mw1-ext2" in write_report(without, tmp_path).read_text()
+    assert "pauses-mw1-ext2" in write_report(without, tmp_path)[1].read_text()

@@ -1,22 +1,19 @@
-"""The result of a verification: the verdicts and their runs, as JSON and as a table."""
+"""The result of a verification: the verdicts and their runs, as JSON."""
 
-import math
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from textwrap import shorten
 from typing import Any
 
 from wblab.analysis.statistics.outcome import NOT_DECIDED, NOT_REPRODUCED, NOT_TESTABLE, REPRODUCED, Outcome
 from wblab.lab.formats import VERIFICATION
-from wblab.lab.tables import Table
 from wblab.report.quantities import interval, quantity
+from wblab.report.report import finite
 from wblab.study.sources.cases import CASES
 from wblab.study.sources.changes import CHANGED
 from wblab.study.sources.claim import Claim, Effect, Verdict
 from wblab.study.sources.sample import Sample
 
 OUTCOMES: tuple[Outcome, ...] = (REPRODUCED, NOT_REPRODUCED, NOT_DECIDED, NOT_TESTABLE)
-_CLAIM_LENGTH = 80  # characters of a claim in the table
 
 
 @dataclass(frozen=True)
@@ -40,10 +37,6 @@ class Result:
     def release(self) -> str:
         """The kernel's release and variants: 7.2.11+hz-1000."""
         return f"{self.kernel['release']}{self.variants}"
-
-    def count(self, outcome: str) -> int:
-        """Return the number of claims with this outcome."""
-        return sum(verdict.outcome == outcome for _, verdict in self.verdicts)
 
     def to_json(self, directory: Path) -> dict[str, Any]:
         """Return a JSON object. Paths of runs are relative to `directory`; values that are not finite become null."""
@@ -74,26 +67,10 @@ def figure_text(effect: Effect | None) -> str:
     return interval(effect.middle, effect.low, effect.high, effect.unit)
 
 
-def table(result: Result) -> Table:
-    """Return the verdicts as a table."""
-    rows = [
-        (claim.name, verdict.outcome, figure_text(verdict.effect), shorten(claim.says, _CLAIM_LENGTH, placeholder=" …"))
-        for claim, verdict in result.verdicts
-    ]
-    return Table(rows, ("claim", "verdict", "figure", "what is claimed"))
-
-
-def summary(result: Result) -> str:
-    """Return one line with the kernel, the seeds, the duration, and the number of claims by verdict."""
-    seeds = f"{result.seeds} seed{'s' if result.seeds != 1 else ''}"
-    outcomes = (f"{result.count(outcome)} {outcome}" for outcome in OUTCOMES)
-    return f"Linux {result.release}, {seeds}, {quantity(result.wall_s, 's')}: {', '.join(outcomes)}"
-
-
 def _claim_json(claim: Claim, verdict: Verdict) -> dict[str, Any]:
     effect = asdict(verdict.effect) if verdict.effect else None
     if effect:
-        effect = {key: _finite(value) for key, value in effect.items()}
+        effect = finite(effect)
     return {
         "name": claim.name,
         "says": claim.says,
@@ -106,12 +83,6 @@ def _claim_json(claim: Claim, verdict: Verdict) -> dict[str, Any]:
         "effect": effect,
         "changed": str(CHANGED.get(claim.name, "")),
     }
-
-
-def _finite(value: Any) -> Any:
-    if isinstance(value, tuple):
-        return [_finite(item) for item in value]
-    return None if isinstance(value, float) and not math.isfinite(value) else value
 
 
 def _relative(path: Path, directory: Path) -> str:

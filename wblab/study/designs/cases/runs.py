@@ -27,14 +27,14 @@ from wblab.study.sources.sample import Sample
 from wblab.study.store import Store
 
 if TYPE_CHECKING:
-    from wblab.study.designs.cases.report import Shown
+    from wblab.report.report import Picture
     from wblab.study.run import Tally
 
 CASE = "case"  # the name of the axis
 _NOISE_LIMIT_NS = 3600 * 10**9  # so long that no run counts as noisy: the checks handle noise
 _LONGEST = "sync"  # this case takes longest, so it starts first
 
-Draw = Callable[[str, Sample], "list[Shown]"]  # arguments: a case and a run of it
+Draw = Callable[[str, Sample], "list[Picture]"]  # arguments: a case and a run of it
 
 
 @dataclass(frozen=True)
@@ -46,7 +46,7 @@ class Found:
 
     verdicts: tuple[tuple[Claim, Verdict], ...]
     samples: dict[str, list[Sample]]
-    shown: "dict[str, list[Shown]]"
+    shown: "dict[str, list[Picture]]"
     tally: "Tally | None" = None
 
 
@@ -142,7 +142,7 @@ class Examination:
     draw: Draw | None
     impossible: Mapping[str, str] | None
     verdicts: dict[int, Verdict] = field(default_factory=dict)  # by index of the claim
-    shown: "dict[str, list[Shown]]" = field(default_factory=dict)
+    shown: "dict[str, list[Picture]]" = field(default_factory=dict)
     failures: dict[str, str] = field(default_factory=dict)  # by run
 
     def __post_init__(self) -> None:
