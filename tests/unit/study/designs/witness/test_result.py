@@ -5,7 +5,7 @@ from itertools import count
 
 import pytest
 from support.runs import MS, S, write_run
-from wblab.commands.witness import _answer, _lost
+from wblab.commands.study.witness import _answer, _lost
 
 from wblab.analysis.runs.run import Run, read_run
 from wblab.study.designs.witness.figure import Figure
