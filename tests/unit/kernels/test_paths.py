@@ -52,14 +52,14 @@ def test_a_spec_a_record_and_a_setting_cannot_choose_a_program(planted, tmp_path
 def test_a_matrix_cannot_choose_a_program(planted, tmp_path, capsys):
     matrix = tmp_path / "matrix.toml"
     matrix.write_text(f'base = "base"\n[axes]\nkernel = ["{planted}"]\n')
-    refused(capsys, planted, "matrix", matrix)
+    refused(capsys, planted, "study", matrix)
 
 
 def test_the_directory_of_a_matrix_cannot_choose_a_program(planted, tmp_path, capsys):
     matrix = tmp_path / "matrix.toml"
     matrix.write_text(f'base = "base"\n[axes]\nkernel = ["{planted}"]\n')
     store = Store.create(tmp_path / "exp", read_matrix(matrix), {str(planted): {"build_id": "0" * 64}})
-    refused(capsys, planted, "matrix", "--resume", store.path)
+    refused(capsys, planted, "study", "--resume", store.path)
     plan = store.path / "study.json"
     plan.write_text(json.dumps(json.loads(plan.read_text()) | {"kernels": {}}))
     assert main(["study", "--resume", str(store.path)]) == 2

@@ -120,7 +120,7 @@ def test_a_missing_extra_is_reported_with_the_next_step(small_run, arguments, ex
     assert "Traceback" not in done.stderr
 
 
-@pytest.mark.parametrize("verb", ["why", "pauses", "pack"])
+@pytest.mark.parametrize("verb", ["why", "timeline", "pack"])
 def test_a_python_without_the_core_s_packages_says_so_in_a_line(small_run, verb):
     done = subprocess.run(
         [sys.executable, "-S", "-m", "wblab", verb, str(small_run)],

@@ -33,7 +33,7 @@ def test_the_installed_lab_runs_and_not_the_checkout(installed):
 def test_presets_and_matrices_are_installed(installed):
     said = installed.run("wblab", "run", "nosuchpreset").stderr
     assert all(name in said for name in SPECS.names())
-    assert "remedies" in installed.run("wblab", "study", "nosuchmatrix").stderr
+    assert "remedies" in installed.run("wblab", "study", "--list").stdout
 
 
 def test_lessons_are_installed(installed):
@@ -89,7 +89,7 @@ def test_runs_go_to_the_current_directory_or_to_wblab_exp(installed, chosen, res
 
 
 def test_the_lab_s_files_are_changed_only_in_a_checkout(installed):
-    for command in (("golden", "--update"), ("kernel", "build", "7.2", "--refresh")):
+    for command in (("repeat", "golden", "--update"), ("kernel", "build", "7.2", "--refresh")):
         done = installed.run("wblab", *command)
         assert done.returncode == 2
         assert "in a checkout of your own" in done.stderr

@@ -69,9 +69,9 @@ def test_the_verb_writes_the_page_beside_the_lesson(tmp_path, monkeypatch, capsy
 @pytest.mark.parametrize(
     ("arguments", "says"),
     [
-        (["page", "9"], "no lesson '9'"),
-        (["page", "-o", "it.txt"], "must end in .html"),
-        (["notebook", "9"], "no lesson '9'"),
+        (["show", "--page", "9"], "no lesson '9'"),
+        (["show", "--page", "-o", "it.txt"], "must end in .html"),
+        (["show", "--notebook", "9"], "no lesson '9'"),
     ],
 )
 def test_a_mistake_is_one_line(tmp_path, monkeypatch, capsys, arguments, says):

@@ -39,7 +39,19 @@ def taken(place: Path) -> list[str]:
     return [str(path) for path in files if SECRET.encode() in path.read_bytes()]
 
 
-@pytest.mark.parametrize("verb", [["start", "1"], ["list"], ["check"], ["next"], ["reset"], ["hint"], ["page"], []])
+@pytest.mark.parametrize(
+    "verb",
+    [
+        ["start", "1"],
+        ["start", "--list"],
+        ["check"],
+        ["start", "--next"],
+        ["start", "--anew"],
+        ["hint"],
+        ["show", "--page"],
+        [],
+    ],
+)
 @pytest.mark.parametrize("spoilt", ["folder", "file"])
 def test_a_folder_that_others_can_change_is_not_found(strangers, verb, spoilt, monkeypatch, capsys):
     place = strangers / "place"

@@ -461,7 +461,7 @@ def test_verb_without_a_trace_exports_the_loads_alone(make_run, capsys):
 
 
 def test_verb_uses_the_given_output_and_threshold(make_run, tmp_path, capsys):
-    output = tmp_path / "out"
+    output = tmp_path / "out.perfetto-trace"
     path = make_run({"mw1": MW1})
     assert main(["timeline", "--format", "perfetto-trace", str(path), "--bound", "2s", "-o", str(output)]) == 0
     assert capsys.readouterr().out == f"{output}\n"
@@ -474,7 +474,8 @@ def test_verb_lists_the_event_types_left_out(make_run, monkeypatch, capsys):
     cache.trace.counts = lambda: {"often": MOST_EVENTS, "seldom": 1}
     monkeypatch.setattr("wblab.analysis.runs.pagecache.page_cache", lambda run: cache)
     assert main(["timeline", "--format", "perfetto-trace", str(path)]) == 0
-    assert "left out, because an export holds at most 200,000 such events: often (200,000)\n" in capsys.readouterr().err
+    said = capsys.readouterr().err
+    assert "left out, because such a file holds at most 200,000 such events: often (200,000)\n" in said
 
 
 def test_verb_says_why_a_run_failed(make_run, capsys):
@@ -497,7 +498,7 @@ def test_verb_says_why_a_run_failed(make_run, capsys):
     [
         (["--format", "ctf"], 2, "invalid choice: 'ctf'"),
         (["--bound", "5"], 2, "'5' is not understood"),
-        (["-o", "/no/such/directory/trace"], 1, "cannot write /no/such/directory/trace"),
+        (["-o", "/no/such/directory/a.perfetto-trace"], 1, "cannot write /no/such/directory/a"),
     ],
 )
 def test_verb_s_errors_are_one_line(make_run, capsys, arguments, code, said):

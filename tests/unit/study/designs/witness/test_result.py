@@ -5,9 +5,9 @@ from itertools import count
 
 import pytest
 from support.runs import MS, S, write_run
-from wblab.commands.study.witness import _answer, _lost
 
 from wblab.analysis.runs.run import Run, read_run
+from wblab.commands.study.witness import _answer, _lost
 from wblab.study.designs.witness.figure import Figure
 from wblab.study.designs.witness.result import Row, Witness, witness
 from wblab.study.designs.witness.spoiled import Spoiled
