@@ -1,7 +1,8 @@
 """What can be known to be wrong with a spec's run on this machine itself, before it starts: its keys, directories."""
 
 import os
-from collections.abc import Collection
+from collections.abc import Callable, Collection
+from dataclasses import dataclass
 from pathlib import Path
 
 from wblab.core.check import DIRTY_SYSCTLS, check_spec
@@ -17,7 +18,24 @@ _IN_MEMORY = ("tmpfs", "ramfs", "devtmpfs", "hugetlbfs", "proc", "sysfs", "cgrou
 _SPARE_BYTES = 64 << 20
 
 
-def check(spec: Spec, kernel: HereKernel) -> None:
+def free_bytes(held: int) -> int:
+    """Return the room for an ordinary user in the filesystem of a directory, given by descriptor. Raises OSError."""
+    state = os.fstatvfs(held)
+    return state.f_bavail * state.f_frsize
+
+
+@dataclass(frozen=True)
+class Directories:
+    """What a machine says of directories, given by descriptor: where each is stored, and its room in bytes."""
+
+    place: Callable[[int], Place] = place_of
+    free_bytes: Callable[[int], int] = free_bytes
+
+
+_HERE = Directories()
+
+
+def check(spec: Spec, kernel: HereKernel, directories: Directories = _HERE) -> None:
     """Raise InputError for a spec that cannot run on this machine, naming the key or the directory."""
     check_spec(spec)
     check_keys(spec)
@@ -26,7 +44,7 @@ def check(spec: Spec, kernel: HereKernel) -> None:
     check_disks(spec, kernel)
     if kernel.limits and os.geteuid():
         raise InputError(f"{WITH_LIMITS} sets this machine's dirty limits: run it as root, or write live: instead")
-    places = {disk: _checked(spec, disk, directory_of(spec, kernel, disk)) for disk in spec.disk}
+    places = {disk: _checked(spec, disk, directory_of(spec, kernel, disk), directories) for disk in spec.disk}
     _check_distinct(spec, kernel, places)
 
 
@@ -78,26 +96,25 @@ def needed_bytes(spec: Spec, disk: str) -> int:
     return spec.disk[disk].resident_bytes + _SPARE_BYTES
 
 
-def check_room(spec: Spec, disk: str, directory: Path, held: int) -> None:
-    """Raise InputError if a directory, given by descriptor, has not enough room for the loads of a disk."""
-    state, needed = os.fstatvfs(held), needed_bytes(spec, disk)
-    if (room := state.f_bavail * state.f_frsize) < needed:
+def check_room(spec: Spec, disk: str, directory: Path, room: int) -> None:
+    """Raise InputError if a directory has not enough room, in bytes, for the loads of a disk."""
+    if room < (needed := needed_bytes(spec, disk)):
         raise InputError(f"{directory} has {room >> 20} MiB free, its loads need {needed >> 20} MiB: free some")
 
 
-def _checked(spec: Spec, disk: str, directory: Path) -> Place:
+def _checked(spec: Spec, disk: str, directory: Path, directories: Directories) -> Place:
     """Return where a directory is stored. Raises InputError for one that cannot be used."""
     try:
         held = open_directory(directory)
     except OSError as error:
         raise InputError(f"cannot use the directory {str(directory)!r}: {error.strerror}") from None
     try:
-        place = place_of(held)
+        place = directories.place(held)
         if place.filesystem in _IN_MEMORY:
             raise InputError(f"{directory} is in {place.filesystem}, whose files no disk ever gets: give one on a disk")
         if not os.access(f"/proc/self/fd/{held}", os.W_OK | os.X_OK):
             raise InputError(f"cannot write to the directory {str(directory)!r}: give one of your own")
-        check_room(spec, disk, directory, held)
+        check_room(spec, disk, directory, directories.free_bytes(held))
     finally:
         os.close(held)
     return place

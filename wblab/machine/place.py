@@ -43,23 +43,23 @@ class Traffic:
     busy_ns: int
 
 
-def find_place(directory: Path) -> Place:
+def find_place(directory: Path, mounts: Path = _MOUNTS) -> Place:
     """Return where a directory is stored. Raises OSError, InputError; see `place_of`."""
     held = os.open(directory, os.O_PATH | os.O_DIRECTORY | os.O_CLOEXEC)
     try:
-        return place_of(held)
+        return place_of(held, mounts)
     finally:
         os.close(held)
 
 
-def place_of(held: int) -> Place:
+def place_of(held: int, mounts: Path = _MOUNTS) -> Place:
     """Return where a directory is stored, given by descriptor (/proc/self/mountinfo, proc(5)).
 
     Raises OSError; InputError if no mount contains the directory, as in a chroot whose root is not a mount.
     """
     directory = path_of(held)
     best: tuple[int, list[str], list[str]] | None = None
-    for line in _MOUNTS.read_text().splitlines():
+    for line in mounts.read_text().splitlines():
         mount, _, rest = line.partition(" - ")
         words = mount.split()
         at = Path(_plain(words[4]))

@@ -40,19 +40,19 @@ def dirty_settings() -> dict[str, int | str]:
     return {key: int(path.read_text()) for key, path in paths.items() if path.exists()}
 
 
-def backing_devices(disk: str) -> list[Path]:
+def backing_devices(disk: str, sys: Path = _SYS) -> list[Path]:
     """Return the directories in /sys/class/bdi that limit a disk's dirty memory.
 
     There is one for the disk, one for each device built on it alone, and one for each btrfs on nothing else. A page
-    counts for the one of its filesystem.
+    counts for the one of its filesystem. sys: the machine's /sys.
     """
-    devices = built_on((_SYS / "block" / disk).resolve())
+    devices = built_on((sys / "block" / disk).resolve())
     found = [device / "bdi" for device in devices]
-    for link in sorted((_SYS / "fs/btrfs").glob("*/bdi")):
+    for link in sorted((sys / "fs/btrfs").glob("*/bdi")):
         members = {whole_disk(member.resolve()) for member in (link.parent / "devices").iterdir()}
         if members <= set(devices):
             found.append(link)
-    return [_SYS / "class/bdi" / link.resolve().name for link in found if link.exists()]
+    return [sys / "class/bdi" / link.resolve().name for link in found if link.exists()]
 
 
 def _table(path: Path) -> dict[str, int]:

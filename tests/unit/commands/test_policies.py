@@ -9,12 +9,12 @@ from wblab.live.mitigate.config import POLICIES
 
 
 @pytest.fixture
-def listed(monkeypatch, capsys, tmp_path):
+def listed(capsys, tmp_path):
     """Return a function that lists the policies, and returns what was printed."""
-    monkeypatch.setattr("wblab.live.mitigate.config.DEFAULT_FILE", tmp_path / "none.toml")
+    (tmp_path / "none.toml").touch()
 
     def run(*arguments):
-        assert main(["mitigate", "--list", *arguments]) == 0
+        assert main(["mitigate", "--list", "--config", str(tmp_path / "none.toml"), *arguments]) == 0
         return capsys.readouterr().out
 
     return run

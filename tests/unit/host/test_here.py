@@ -25,9 +25,9 @@ def spec(*settings, preset="base", name="live:/srv"):
     return read_spec(SPECS.find(preset), [*QUIET, *settings]).on(name)
 
 
-def refused(wanted, name):
+def refused(wanted, name, *directories):
     with pytest.raises(InputError) as error:
-        here.check(wanted, find(name))
+        here.check(wanted, find(name), *directories)
     assert "\n" not in str(error.value)
     return str(error.value)
 
@@ -89,11 +89,9 @@ def a_place(device, filesystem="ext4", disks=()):
     )
 
 
-def test_two_disks_of_a_spec_are_not_one(tmp_path, monkeypatch):
-    places = iter([a_place("sda"), a_place("sda")])
-    monkeypatch.setattr(here, "place_of", lambda _: next(places))
-    monkeypatch.setattr(here, "check_room", lambda *_: None)
-    said = refused(spec(preset="two-disks"), f"live:slow={tmp_path},fast={tmp_path}")
+def test_two_disks_of_a_spec_are_not_one(tmp_path):
+    on_sda = here.Directories(lambda _: a_place("sda"), lambda _: 1 << 40)
+    said = refused(spec(preset="two-disks"), f"live:slow={tmp_path},fast={tmp_path}", on_sda)
     assert said == f"{tmp_path} and {tmp_path} are both on sda: give directories on two disks for slow and fast"
 
 
@@ -103,14 +101,10 @@ def test_what_lies_on_one_disk_below_is_known():
     assert here.shared_bottoms({"slow": a_place("sda", disks=["sda"]), "fast": a_place("sdb", disks=["sdb"])}) == []
 
 
-def test_without_room_it_is_refused_and_says_how_much_is_missing(tmp_path, monkeypatch):
-    monkeypatch.setattr(here, "place_of", lambda _: a_place("sda"))
-    large = spec("disk.size=1GiB")
-    state = os.statvfs(tmp_path)
-    monkeypatch.setattr(os, "fstatvfs", lambda _: os.statvfs_result((*tuple(state)[:4], 1, *tuple(state)[5:])))
-    assert refused(large, f"live:{tmp_path}") == (
-        f"{tmp_path} has {state.f_frsize >> 20} MiB free, its loads need {1024 + 64} MiB: free some"
-    )
+def test_without_room_it_is_refused_and_says_how_much_is_missing(tmp_path):
+    full = here.Directories(lambda _: a_place("sda"), lambda _: 7 << 20)
+    said = refused(spec("disk.size=1GiB"), f"live:{tmp_path}", full)
+    assert said == f"{tmp_path} has 7 MiB free, its loads need {1024 + 64} MiB: free some"
 
 
 def test_only_a_witness_runs_there(tmp_path):

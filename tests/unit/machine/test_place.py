@@ -5,7 +5,6 @@ from pathlib import Path
 import pytest
 
 from wblab.core.errors import InputError
-from wblab.machine import place as places
 from wblab.machine.block import find_disk, scheduler
 from wblab.machine.place import find_place, traffic
 
@@ -27,12 +26,11 @@ def test_a_missing_directory_is_an_oserror():
         find_place(Path("/nonexistent"))
 
 
-def test_a_path_without_a_mount_is_reported_on_one_line(tmp_path, monkeypatch):
+def test_a_path_without_a_mount_is_reported_on_one_line(tmp_path):
     mounts = tmp_path / "mountinfo"
     mounts.write_text("22 25 0:20 / /proc rw - proc proc rw\n")
-    monkeypatch.setattr(places, "_MOUNTS", mounts)
     with pytest.raises(InputError, match="under no mount visible here"):
-        find_place(tmp_path)
+        find_place(tmp_path, mounts)
 
 
 @pytest.fixture

@@ -1,13 +1,11 @@
 import pytest
 
-from wblab.machine import writeback
 from wblab.machine.writeback import backing_devices
 
 
 @pytest.fixture
-def sys(tmp_path, monkeypatch):
+def sys(tmp_path):
     """A /sys with two disks, and a btrfs on one or on both."""
-    monkeypatch.setattr(writeback, "_SYS", tmp_path)
     for disk, number in (("sda", "8:0"), ("sdb", "8:16")):
         (tmp_path / "class/bdi" / number).mkdir(parents=True)
         (tmp_path / "block" / disk).mkdir(parents=True)
@@ -23,23 +21,25 @@ def sys(tmp_path, monkeypatch):
     return btrfs
 
 
-def names(disk):
-    return [place.name for place in backing_devices(disk)]
+@pytest.fixture
+def names(tmp_path):
+    """Return a function that names the backing devices of a disk."""
+    return lambda disk: [place.name for place in backing_devices(disk, tmp_path)]
 
 
-def test_each_disk_has_its_own_bdi(sys):
+def test_each_disk_has_its_own_bdi(sys, names):
     assert (names("sda"), names("sdb")) == (["8:0"], ["8:16"])
 
 
-def test_btrfs_has_its_own_bdi(sys):
+def test_btrfs_has_its_own_bdi(sys, names):
     sys("sda")
     assert (names("sda"), names("sdb")) == (["8:0", "btrfs-1"], ["8:16"])
 
 
-def test_the_bdi_of_btrfs_on_two_disks_belongs_to_neither(sys):
+def test_the_bdi_of_btrfs_on_two_disks_belongs_to_neither(sys, names):
     sys("sda", "sdb")
     assert (names("sda"), names("sdb")) == (["8:0"], ["8:16"])
 
 
-def test_a_removed_disk_has_no_bdi(sys):
+def test_a_removed_disk_has_no_bdi(sys, names):
     assert names("sdc") == []

@@ -120,11 +120,11 @@ class Config:
         return self.cached.split("+") if self.cached else []
 
 
-def read_config(path: Path | None) -> Config:
-    """Read the configuration from a TOML file; without one, from DEFAULT_FILE if it exists. Raises InputError."""
-    if path is None and not DEFAULT_FILE.exists():
+def read_config(path: Path | None, default: Path = DEFAULT_FILE) -> Config:
+    """Read the configuration from a TOML file; without one, from the default one if it exists. Raises InputError."""
+    if path is None and not default.exists():
         return Config()
-    path = path or DEFAULT_FILE
+    path = path or default
     try:
         table = tomllib.loads(read_bytes(path, _MOST_BYTES, follow=True).decode())
     except OSError as error:

@@ -9,7 +9,7 @@ from statistics import median
 from wblab.core.errors import InputError, WblabError, nearest
 from wblab.live.mitigate.learned import LEAST, MOST, Learned, identity
 
-_SYS = Path("/sys/block")
+_BLOCKS = Path("/sys/block")
 _MS_PER_S = 1000
 _BUSY, _QUEUED = 0.8, 2.0
 _MOSTLY = 4  # ratio of bytes written to bytes read
@@ -134,14 +134,15 @@ class Disks:
     """All physical disks of the machine, and the one to watch: the given one, or the busiest.
 
     learned: what is known of each disk by its `identity`, unplugged ones included. cached: present disks that were
-    found to have a large write cache of their own.
+    found to have a large write cache of their own. blocks: the machine's /sys/block.
     """
 
-    def __init__(self, name: str = "", learned: Mapping[str, Learned] | None = None) -> None:
-        if name and not (_SYS / name).exists():
-            known = sorted(path.name for path in _SYS.iterdir())
+    def __init__(self, name: str = "", learned: Mapping[str, Learned] | None = None, blocks: Path = _BLOCKS) -> None:
+        self._blocks = blocks
+        if name and not (blocks / name).exists():
+            known, physical = sorted(path.name for path in blocks.iterdir()), ", ".join(sorted(_physical(blocks)))
             raise InputError(
-                f"disk: no {name!r}{nearest(name, known)}: give one of {', '.join(sorted(_physical()))}, a disk made "
+                f"disk: no {name!r}{nearest(name, known)}: give one of {physical}, a disk made "
                 "of others (loop0, dm-0), or none"
             )
         self._only = name
@@ -156,20 +157,23 @@ class Disks:
     def follow(self, period_s: float) -> None:
         """Update every present disk, and add new ones with what was learned about them."""
         before, self.known = self.known, {}
-        for name, counters in read_counters([self._only] if self._only else _physical()).items():
+        names = [self._only] if self._only else _physical(self._blocks)
+        for name, counters in read_counters(names, self._blocks).items():
             if name in before:
                 cached = name in self.cached
-                self.known[name] = follow(before[name], counters, period_s, _large(name), cached=cached)
+                self.known[name] = follow(before[name], counters, period_s, _large(name, self._blocks), cached=cached)
             else:
-                learned = self.learned.get(identity(name), Learned(bandwidth=0.0))
+                learned = self.learned.get(identity(name, self._blocks), Learned(bandwidth=0.0))
                 self.known[name] = Disk(counters, learned.bandwidth)
                 self.cached |= {name} if learned.cached else set()
         self.cached &= self.known.keys()
         for name, disk in self.known.items():
             # a disk made of others may be made of different ones next time
-            is_itself = (_SYS / name / "device").exists()
+            is_itself = (self._blocks / name / "device").exists()
             if disk.bandwidth and not disk.provisional and is_itself:
-                self.learned[identity(name)] = Learned(bandwidth=disk.bandwidth, cached=name in self.cached)
+                self.learned[identity(name, self._blocks)] = Learned(
+                    bandwidth=disk.bandwidth, cached=name in self.cached
+                )
 
     @property
     def bandwidths(self) -> dict[str, float]:
@@ -193,32 +197,32 @@ class Disks:
         return self.bandwidths.get(self.name, 0.0)
 
 
-def read_counters(names: list[str]) -> dict[str, Counters]:
+def read_counters(names: list[str], blocks: Path = _BLOCKS) -> dict[str, Counters]:
     """Return the counters of those disks that are present (Documentation/block/stat.rst)."""
     found = {}
     for name in names:
         with suppress(OSError):  # just unplugged
-            fields = [int(word) for word in (_SYS / name / "stat").read_text().split()]
+            fields = [int(word) for word in (blocks / name / "stat").read_text().split()]
             writes, written, writes_ms, busy_ms = fields[4], fields[6], fields[7], fields[9]
             read_bytes, written_bytes = fields[2] * _SECTOR_BYTES, written * _SECTOR_BYTES
             found[name] = Counters(read_bytes, written_bytes, busy_ms, writes_ms, writes, *fields[15:17])
     return found
 
 
-def written_elsewhere(disk: str) -> bool:
+def written_elsewhere(disk: str, blocks: Path = _BLOCKS) -> bool:
     """Whether any other disk has been written to since the machine booted."""
-    others = [name for name in _physical() if name != disk]
-    return any(counters.written_bytes for counters in read_counters(others).values())
+    others = [name for name in _physical(blocks) if name != disk]
+    return any(counters.written_bytes for counters in read_counters(others, blocks).values())
 
 
-def _large(name: str) -> int:
+def _large(name: str, blocks: Path) -> int:
     """Return the size from which a request of a disk counts as large: a quarter of its largest."""
     try:
-        return int((_SYS / name / "queue/max_sectors_kb").read_text()) * 1024 // 4
+        return int((blocks / name / "queue/max_sectors_kb").read_text()) * 1024 // 4
     except OSError:  # just unplugged
         return _LARGE_BYTES
 
 
-def _physical() -> list[str]:
+def _physical(blocks: Path) -> list[str]:
     """Return the physical disks: loop, ram, device-mapper and RAID disks would count the same writes twice."""
-    return [path.name for path in _SYS.iterdir() if "/virtual/block/" not in str(path.resolve())]
+    return [path.name for path in blocks.iterdir() if "/virtual/block/" not in str(path.resolve())]

@@ -24,11 +24,11 @@ class Allowed:
 
     def exempts(self, pid: int) -> bool:
         """Whether a process must not be touched."""
-        return (self._runs(pid) and _is_root(pid)) or (bool(self._units) and _unit(pid) in self._units)
+        return (self._runs(pid) and _is_root(pid)) or (bool(self._units) and unit_of(pid) in self._units)
 
     def starts_others(self, pid: int) -> bool:
         """Whether a process runs a listed program, as any user: it is not charged for what it starts."""
-        return self._runs(pid) or (bool(self._units) and _unit(pid) in self._units)
+        return self._runs(pid) or (bool(self._units) and unit_of(pid) in self._units)
 
     def _runs(self, pid: int) -> bool:
         path = executable(pid)
@@ -60,10 +60,13 @@ def _is_root(pid: int) -> bool:
     return any(line.split()[1:] == [b"0"] * 4 for line in lines if line.startswith(b"Uid:"))
 
 
-def _unit(pid: int) -> str:
-    """Return the unit of the system's systemd that a process belongs to; not of a user's or a container's systemd."""
+def unit_of(pid: int, proc: Path = Path("/proc")) -> str:
+    """Return the unit of the system's systemd that a process belongs to; not of a user's or a container's systemd.
+
+    proc: where the processes' files are (proc(5)).
+    """
     try:
-        lines = Path(f"/proc/{pid}/cgroup").read_text(errors="replace").splitlines()
+        lines = (proc / str(pid) / "cgroup").read_text(errors="replace").splitlines()
     except OSError:
         return ""
     for line in lines:

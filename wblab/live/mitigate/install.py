@@ -2,7 +2,7 @@
 
 import os
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 import wblab
@@ -10,11 +10,14 @@ from wblab.core.errors import InputError
 from wblab.machine.trust import distrust_any
 
 
-def check_install(config: Path) -> None:
-    """Raise InputError if another user could change what root would run, now or later."""
+def check_install(config: Path, code: Iterable[Path] | None = None) -> None:
+    """Raise InputError if another user could change what root would run, now or later.
+
+    code: what the daemon runs; by default, all that this process does.
+    """
     if os.geteuid() != 0:
         return
-    if reason := distrust_any(path for path in _code() if path.exists()):
+    if reason := distrust_any(path for path in (_code() if code is None else code) if path.exists()):
         hint = "install it as root; misc/systemd/wblab-mitigate.service says how"
         raise InputError(f"root must not run a daemon that others can change: {reason}: {hint}")
     if config.exists() and (reason := distrust_any([config])):

@@ -24,13 +24,19 @@ class Journal:
     on a tmpfs, and a reboot reverts all changes anyway. After a reboot it is void.
     """
 
-    def __init__(self, path: Path, possible: Possible = is_possible, who: str = "a daemon") -> None:
+    def __init__(
+        self,
+        path: Path,
+        possible: Possible = is_possible,
+        who: str = "a daemon",
+        root: Callable[[], Path | None] = cgroup_root,
+    ) -> None:
         """Read what an earlier daemon, named `who` in messages, left. `ignored` describes invalid entries.
 
-        possible: whether the daemon can have made a change; gets the mount point of cgroup v2.
+        possible: whether the daemon can have made a change; gets `root`, the mount point of cgroup v2.
         """
         self._path = path
-        self._possible, self._who = possible, who
+        self._possible, self._who, self._root = possible, who, root
         self._boot = _BOOT.read_text().strip()
         self.ignored = ""
         self.changes: list[Change] = self._read()
@@ -62,7 +68,7 @@ class Journal:
             return []
         if boot != self._boot:
             return []
-        root = cgroup_root()
+        root = self._root()
         changes = [change for row in rows if (change := self._change(row, root))]
         if strange := len(rows) - len(changes):
             self.ignored = f"{strange} entries of the journal {self._path} that {self._who} cannot have written"

@@ -12,7 +12,7 @@ from wblab.lab.held import replace_file
 from wblab.machine.trust import distrust
 
 _MOST_BYTES, _SHOWN = 1 << 18, 200
-_SYS = Path("/sys/block")
+_BLOCKS = Path("/sys/block")
 LEAST, MOST = 1 << 14, 1 << 36  # bytes/s: estimates outside this range are clamped
 
 
@@ -68,10 +68,10 @@ def _learned(value: object) -> Learned | None:
             return None
 
 
-def identity(disk: str) -> str:
-    """Return what identifies a disk: a stick keeps its model and size in any port."""
-    model = _read(_SYS / disk / "device/model")
-    return " ".join(filter(None, [model or disk, _read(_SYS / disk / "size")]))
+def identity(disk: str, blocks: Path = _BLOCKS) -> str:
+    """Return what identifies a disk: a stick keeps its model and size in any port. blocks: /sys/block."""
+    model = _read(blocks / disk / "device/model")
+    return " ".join(filter(None, [model or disk, _read(blocks / disk / "size")]))
 
 
 def _read(path: Path) -> str:

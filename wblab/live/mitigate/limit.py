@@ -9,6 +9,7 @@ converts it to a share when it is written, and reads back another value. As memo
 so does the share, so it is set again in each period.
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -27,32 +28,43 @@ def share_of(limit_bytes: float, dirty_limit_bytes: int) -> int:
     return min(_ALL, int(_ALL * max(limit_bytes, _LEAST_BYTES) / max(dirty_limit_bytes, 1)))
 
 
+def _dirty_bytes() -> int:
+    return thresholds()["dirty"]
+
+
 @dataclass
 class StrictLimit:
     """Lowers a disk's limit on dirty memory to what it writes in a given time; never raises it.
 
     beside: only while another disk is written to as well, and only if the kernel supports it. A disk on its own stalls
     nobody else, and a short queue serves its own users better.
+
+    sys: the machine's /sys. dirty_bytes: its global limit. elsewhere: whether another disk than this is written to.
     """
 
     journal: Journal
     time_s: float
     lasting: bool = False
     beside: bool = False
+    sys: Path = Path("/sys")
+    dirty_bytes: Callable[[], int] = _dirty_bytes
+    elsewhere: Callable[[str], bool] = written_elsewhere
     shared = False
 
     def check(self, disk: str) -> None:
         """See Measure."""
-        if not self.beside and not any((place / "max_ratio_fine").exists() for place in backing_devices(disk)):
+        if not self.beside and not any(
+            (place / "max_ratio_fine").exists() for place in backing_devices(disk, self.sys)
+        ):
             raise WblabError(
                 f"this kernel has no strict_limit for {disk} (Linux 6.2 and later have it): choose another policy"
             )
 
     def start(self, disk: str, bandwidth: float) -> None:
         """See Measure."""
-        alone = self.beside and not written_elsewhere(disk)
-        share = _ALL if alone else share_of(self.time_s * bandwidth, thresholds()["dirty"])
-        for place in backing_devices(disk):
+        alone = self.beside and not self.elsewhere(disk)
+        share = _ALL if alone else share_of(self.time_s * bandwidth, self.dirty_bytes())
+        for place in backing_devices(disk, self.sys):
             if (place / "max_ratio_fine").exists():
                 self._limit(place, share)
 

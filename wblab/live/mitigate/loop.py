@@ -2,7 +2,8 @@
 
 import signal
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 from wblab.core.errors import WblabError
@@ -12,7 +13,7 @@ from wblab.live.mitigate.cache import holds_much, queue_s
 from wblab.live.mitigate.config import Config
 from wblab.live.mitigate.disk import Disks
 from wblab.live.mitigate.journal import Journal
-from wblab.live.mitigate.learned import recall, remember
+from wblab.live.mitigate.learned import Learned, recall, remember
 from wblab.live.mitigate.measures import Measure, measures, put_back_strays
 from wblab.live.mitigate.processes import Processes, waits_for_disk
 from wblab.live.mitigate.report import Action, Event, Say
@@ -26,23 +27,47 @@ SIGNALS = {signal.SIGINT, signal.SIGTERM, signal.SIGHUP}
 _LOOKS = 8  # per period, for exited tasks: the socket holds only so many
 
 
+@dataclass(frozen=True)
+class Means:
+    """What the daemon acts on, and with: by default, this machine's disks and the measures of the configuration.
+
+    blocks: its /sys/block. disks: watches the configured disk, or all, with what was learned of them. make: makes
+    measures by name.
+    """
+
+    blocks: Path = Path("/sys/block")
+    disks: Callable[[str, Mapping[str, Learned] | None], Disks] = Disks
+    make: Callable[[Sequence[str], Config, Journal], Sequence[Measure]] = measures
+
+
+_MEANS = Means()
+
+
 class Daemon:
     """A running daemon's state."""
 
-    def __init__(self, config: Config, say: Say, accounting: Accounting, journal: Journal | None) -> None:
+    def __init__(
+        self,
+        config: Config,
+        say: Say,
+        accounting: Accounting,
+        journal: Journal | None,
+        means: Means = _MEANS,
+    ) -> None:
         """Without a journal, change nothing: a dry run. Raises WblabError if this machine cannot apply the policy."""
         self._config, self._say, self._journal = config, say, journal
         self._limits = Limits.of(config)
         self._processes = Processes(config.allow, config.only)
         self._accounting = accounting
         learned, ignored = recall(Path(config.learned)) if config.learned else (None, "")
-        self._disks = Disks(config.disk, learned)
+        self._disks = means.disks(config.disk, learned)
+        self._means = means
         if ignored:
             say(Event(action="warn", text=f"ignored, and measured again: {ignored}"))
-        self._measures: list[Measure] = measures(config.policies, config, journal) if journal else []
+        self._measures: Sequence[Measure] = means.make(config.policies, config, journal) if journal else []
         for measure in self._measures:
             measure.check(self._disks.name)
-        self._more: list[Measure] | None = None  # for disks with a write cache of their own, once there is one
+        self._more: Sequence[Measure] | None = None  # for disks with a write cache of their own, once there is one
         self._state = State()
         self._held_for: dict[int, int] = {}  # by process: the offender
         self._lineage: Sequence[Change] = ()  # the journal before the last release
@@ -115,7 +140,7 @@ class Daemon:
             text = f"the bandwidth of {disk} is unknown yet: it is measured when {disk} is busy"
             self._say_once(text, Event(action="note", text=text, disk=disk))
         for policy in self._config.policies:
-            if text := objection(disk, policy, cgroup_root()):
+            if text := objection(disk, policy, cgroup_root(), self._means.blocks):
                 self._say_once(text, Event(action="warn", text=text, disk=disk))
 
     def _say_once(self, about: str, event: Event) -> None:
@@ -184,9 +209,9 @@ class Daemon:
     def _detect_cache(self, bandwidth: float) -> None:
         """Apply further policies once a disk's flushes reveal a write cache of its own."""
         disk, flush_s, cached = self._disks.name, self._disks.flush_s, self._disks.cached
-        if disk not in cached and holds_much(disk, flush_s, bandwidth):
+        if disk not in cached and holds_much(disk, flush_s, bandwidth, self._means.blocks):
             cached.add(disk)
-            own_s = queue_s(disk, bandwidth)
+            own_s = queue_s(disk, bandwidth, self._means.blocks)
             flush, queue = column([flush_s, own_s], "s")
             text = f"flushes of {disk} take {flush}, but its queue only {queue}: it has its own write cache"
             self._say(Event(action="note", text=text, disk=disk))
@@ -199,7 +224,7 @@ class Daemon:
             return
         try:
             if self._more is None:
-                self._more = measures(self._config.cached_policies, self._config, self._journal)
+                self._more = self._means.make(self._config.cached_policies, self._config, self._journal)
                 for measure in self._more:
                     measure.check(disk)
             if holding:

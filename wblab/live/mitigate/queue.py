@@ -11,7 +11,7 @@ from wblab.core.errors import WblabError
 from wblab.live.mitigate.journal import Journal
 from wblab.live.mitigate.settings import give_back, keep, number_before
 
-_SYS = Path("/sys/block")
+_BLOCKS = Path("/sys/block")
 LEAST_REQUESTS = 4  # the kernel's minimum: BLKDEV_MIN_RQ
 
 
@@ -22,21 +22,25 @@ def requests_in(time_s: float, bandwidth: float, request_bytes: int) -> int:
 
 @dataclass
 class ShortQueue:
-    """Lowers the number of requests in a disk's queue to what the disk serves in a given time; never raises it."""
+    """Lowers the number of requests in a disk's queue to what the disk serves in a given time; never raises it.
+
+    blocks: the machine's /sys/block.
+    """
 
     journal: Journal
     time_s: float
     lasting: bool = False
+    blocks: Path = _BLOCKS
     shared = False
 
     def check(self, disk: str) -> None:
         """See Measure."""
-        if not (_SYS / disk / "queue/nr_requests").exists():
+        if not (self.blocks / disk / "queue/nr_requests").exists():
             raise WblabError(f"the disk {disk} has no request queue of its own: choose another policy")
 
     def start(self, disk: str, bandwidth: float) -> None:
         """See Measure."""
-        path = _SYS / disk / "queue/nr_requests"
+        path = self.blocks / disk / "queue/nr_requests"
         request_bytes = int((path.parent / "max_sectors_kb").read_text()) * 1024
         requests = requests_in(self.time_s, bandwidth, request_bytes)
         if requests < number_before(self.journal, path):

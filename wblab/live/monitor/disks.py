@@ -71,13 +71,13 @@ def counters(text: bytes, only: Collection[str] = ()) -> dict[str, tuple[int, in
     }
 
 
-def find_disk(name: str) -> str:
+def find_disk(name: str, diskstats: Path = DISKSTATS) -> str:
     """Return the name of a disk of this machine: sda for sda or /dev/sda. Raises InputError if there is none.
 
-    Disks made of others, such as loop7 and dm-0, count too.
+    Disks made of others, such as loop7 and dm-0, count too. diskstats: the machine's /proc/diskstats.
     """
     try:
-        text = DISKSTATS.read_bytes()
+        text = diskstats.read_bytes()
     except OSError as error:
         raise InputError(f"--disk: this kernel lists no disks: {error.strerror}: leave --disk out") from None
     known = sorted(counters(text))
@@ -94,12 +94,14 @@ class Work:
     `called`: names to show in place of the kernel's. Returns nothing if the kernel lists no disks.
     """
 
-    def __init__(self, most: int, only: Sequence[str], now_ns: int, called: Mapping[str, str]) -> None:
+    def __init__(
+        self, most: int, only: Sequence[str], now_ns: int, called: Mapping[str, str], diskstats: Path = DISKSTATS
+    ) -> None:
         self._most, self._only, self._last_ns, self._called = most, only, now_ns, called
         self._last: dict[str, tuple[int, int]] = {}
         self._file: KeptOpen | None = None
         with suppress(OSError):
-            self._file = KeptOpen(DISKSTATS)
+            self._file = KeptOpen(diskstats)
             self._last = counters(self._file.read(), only)
 
     def since_last(self, now_ns: int) -> tuple[Worked, ...]:

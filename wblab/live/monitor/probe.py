@@ -22,8 +22,9 @@ from wblab.machine.lifetime import end_with
 
 IDLE_NS = 100_000_000
 NAME = "probe"
+Writer = Callable[[list[str]], Callable[[int], None]]
 
-_FILES = 32  # each new one replaces the oldest
+FILES = 32  # each new one replaces the oldest
 _KEPT = 1024  # writes kept until they are read
 _SINCE, _COUNT, _FIRST = 0, 1, 2
 
@@ -45,12 +46,29 @@ def probe_place(directory: Path) -> Path:
 class Probe:
     """A probe that writes in a directory of its own, from now until it is stopped."""
 
-    def __init__(self, directory: int, *, locked: bool) -> None:
-        """Start it in a directory given by descriptor; `locked` locks its memory too."""
+    def __init__(
+        self,
+        directory: int,
+        *,
+        locked: bool,
+        writer: Writer | None = None,
+        idle_ns: int = IDLE_NS,
+    ) -> None:
+        """Start it in a directory given by descriptor; `locked` locks its memory too.
+
+        writer: returns what writes the file of a number, from all names. idle_ns: from one write to the next.
+        """
         self._slots = memoryview(mmap.mmap(-1, 8 * (_FIRST + 2 * _KEPT))).cast("q")
         self._reported = 0
         parent = os.getpid()
-        self.pid = fork_child(lambda: _run(directory, self._slots, parent, locked))
+
+        def run() -> None:
+            end_with(parent)
+            if locked:
+                lock_all()
+            _run(directory, self._slots, writer or _writer, idle_ns)
+
+        self.pid = fork_child(run)
 
     def since_last(self, now_ns: int) -> tuple[Waited, ...]:
         """Return the writes that ended since the last call, and the one in progress."""
@@ -71,15 +89,12 @@ class Probe:
         os.waitpid(self.pid, 0)
 
 
-def _run(directory: int, slots: "memoryview[int]", parent: int, locked: bool) -> None:
-    end_with(parent)
+def _run(directory: int, slots: "memoryview[int]", writer: Writer, idle_ns: int) -> None:
     set_process_name("wblab-probe")
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, signal.SIG_DFL)
-    if locked:
-        lock_all()
     os.fchdir(directory)
-    write = _writer([str(number) for number in range(_FILES)])
+    write = writer([str(number) for number in range(FILES)])
     count = 0
     while True:
         slots[_SINCE] = start_ns = time.monotonic_ns()
@@ -91,7 +106,7 @@ def _run(directory: int, slots: "memoryview[int]", parent: int, locked: bool) ->
         slots[_SINCE] = 0
         count += 1
         slots[_COUNT] = count
-        time.sleep(IDLE_NS / NS_PER_S)
+        time.sleep(idle_ns / NS_PER_S)
 
 
 def _writer(paths: list[str]) -> Callable[[int], None]:

@@ -2,8 +2,9 @@
 
 import os
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import suppress
+from dataclasses import dataclass
 from pathlib import Path
 
 from wblab.core.units import Bytes
@@ -81,10 +82,10 @@ def vmstat() -> KeptOpen:
 class Stalls:
     """I/O pressure since the last call; nothing if the kernel does not measure it."""
 
-    def __init__(self, now_ns: int) -> None:
+    def __init__(self, now_ns: int, pressure: Path = _PRESSURE) -> None:
         self._file: KeptOpen | None = None
         with suppress(OSError):
-            file = KeptOpen(_PRESSURE)
+            file = KeptOpen(pressure)
             self._last_ns = (now_ns, *stalls_ns(file.read()))  # fails if pressure accounting is turned off
             self._file = file
 
@@ -96,66 +97,6 @@ class Stalls:
         passed_ns = [new - old for new, old in zip(current_ns, self._last_ns, strict=True)]
         self._last_ns = current_ns
         return (Pressure(now_ns, *passed_ns),)
-
-
-class Writers:
-    """Top writers since the last call, among the processes whose counters we may read.
-
-    A parent's counter grows by a child's bytes when it reaps the child; that is subtracted again. The rest was written
-    by children that started and exited between two samples.
-    """
-
-    def __init__(self, most: int, now_ns: int) -> None:
-        """Return at most `most` names each time."""
-        self._most = most
-        self._last_ns = now_ns
-        self._written = dict(_all_written())
-        self._parents = _parents(self._written)
-        self._disks: dict[int, set[str]] = {}  # on which each process was seen to write, while it lives
-
-    def since_last(self, now_ns: int, dirtied: Mapping[int, set[str]] | None = None) -> tuple[Written, ...]:
-        """Return the writers, largest first. dirtied: disks on which threads made pages dirty."""
-        current = dict(_all_written())
-        names: dict[str, int] = {}
-        pids: dict[str, list[int]] = {}
-        for pid, written in grown(self._written, current, self._parents).items():
-            name = _common(task_name(pid))
-            names[name] = names.get(name, 0) + written
-            pids.setdefault(name, []).append(pid)
-        span_ns = now_ns - self._last_ns
-        self._last_ns, self._written, self._parents = now_ns, current, _parents(current)
-        self._disks = {pid: disks for pid, disks in self._disks.items() if pid in current}
-        gone = self._note(dirtied or {})
-        top = sorted(names.items(), key=lambda item: -item[1])[: self._most]
-        return tuple(
-            Written(now_ns, span_ns, name, Bytes(written), self._disks_of(pids[name], gone)) for name, written in top
-        )
-
-    def _note(self, dirtied: Mapping[int, set[str]]) -> set[str]:
-        """Note which disks processes write to. Return those of exited ones whose bytes a visible parent inherits."""
-        gone: set[str] = set()
-        for thread, disks in dirtied.items():
-            process = process_of(thread)
-            (gone if process is None else self._disks.setdefault(process, set())).update(disks)
-        return gone
-
-    def _disks_of(self, pids: list[int], gone: set[str]) -> str:
-        """Return the disks that all these write to; empty if one of them may write to another."""
-        known = [self._disks.get(pid, set()) for pid in pids]
-        disks = set().union(*known)
-        return ", ".join(sorted(disks)) if all(known) and gone <= disks else ""
-
-
-def grown(before: dict[int, int], now: dict[int, int], parents: dict[int, int]) -> dict[int, int]:
-    """Return how much each process wrote, from the totals by pid before and now, and the parents before."""
-    growth = {pid: total - before.get(pid, 0) for pid, total in now.items()}
-    for pid in before.keys() - now.keys():
-        heir = parents.get(pid)
-        while heir is not None and heir not in now:  # it exited too, and its parent has reaped it
-            heir = parents.get(heir)
-        if heir is not None:
-            growth[heir] -= before[pid]
-    return {pid: written for pid, written in growth.items() if written > 0}
 
 
 def parent_pid(text: bytes) -> int:
@@ -188,3 +129,80 @@ def _text(path: str) -> bytes:
         return os.read(fd, 1024)
     finally:
         os.close(fd)
+
+
+@dataclass(frozen=True)
+class Processes:
+    """What a machine tells of its processes; by default, this one.
+
+    written: bytes by pid, of those whose counters we may read. parents: of those that wrote. name: of a task. of: the
+    process of a thread.
+    """
+
+    written: Callable[[], Iterable[tuple[int, int]]] = _all_written
+    parents: Callable[[dict[int, int]], dict[int, int]] = _parents
+    name: Callable[[int], str] = task_name
+    of: Callable[[int], int | None] = process_of
+
+
+_PROCESSES = Processes()
+
+
+class Writers:
+    """Top writers since the last call, among the processes whose counters we may read.
+
+    A parent's counter grows by a child's bytes when it reaps the child; that is subtracted again. The rest was written
+    by children that started and exited between two samples.
+    """
+
+    def __init__(self, most: int, now_ns: int, processes: Processes = _PROCESSES) -> None:
+        """Return at most `most` names each time. processes: those of the machine."""
+        self._most, self._processes = most, processes
+        self._last_ns = now_ns
+        self._written = dict(self._processes.written())
+        self._parents = self._processes.parents(self._written)
+        self._disks: dict[int, set[str]] = {}  # on which each process was seen to write, while it lives
+
+    def since_last(self, now_ns: int, dirtied: Mapping[int, set[str]] | None = None) -> tuple[Written, ...]:
+        """Return the writers, largest first. dirtied: disks on which threads made pages dirty."""
+        current = dict(self._processes.written())
+        names: dict[str, int] = {}
+        pids: dict[str, list[int]] = {}
+        for pid, written in grown(self._written, current, self._parents).items():
+            name = _common(self._processes.name(pid))
+            names[name] = names.get(name, 0) + written
+            pids.setdefault(name, []).append(pid)
+        span_ns = now_ns - self._last_ns
+        self._last_ns, self._written, self._parents = now_ns, current, self._processes.parents(current)
+        self._disks = {pid: disks for pid, disks in self._disks.items() if pid in current}
+        gone = self._note(dirtied or {})
+        top = sorted(names.items(), key=lambda item: -item[1])[: self._most]
+        return tuple(
+            Written(now_ns, span_ns, name, Bytes(written), self._disks_of(pids[name], gone)) for name, written in top
+        )
+
+    def _note(self, dirtied: Mapping[int, set[str]]) -> set[str]:
+        """Note which disks processes write to. Return those of exited ones whose bytes a visible parent inherits."""
+        gone: set[str] = set()
+        for thread, disks in dirtied.items():
+            process = self._processes.of(thread)
+            (gone if process is None else self._disks.setdefault(process, set())).update(disks)
+        return gone
+
+    def _disks_of(self, pids: list[int], gone: set[str]) -> str:
+        """Return the disks that all these write to; empty if one of them may write to another."""
+        known = [self._disks.get(pid, set()) for pid in pids]
+        disks = set().union(*known)
+        return ", ".join(sorted(disks)) if all(known) and gone <= disks else ""
+
+
+def grown(before: dict[int, int], now: dict[int, int], parents: dict[int, int]) -> dict[int, int]:
+    """Return how much each process wrote, from the totals by pid before and now, and the parents before."""
+    growth = {pid: total - before.get(pid, 0) for pid, total in now.items()}
+    for pid in before.keys() - now.keys():
+        heir = parents.get(pid)
+        while heir is not None and heir not in now:  # it exited too, and its parent has reaped it
+            heir = parents.get(heir)
+        if heir is not None:
+            growth[heir] -= before[pid]
+    return {pid: written for pid, written in growth.items() if written > 0}

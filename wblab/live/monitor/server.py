@@ -138,10 +138,16 @@ def address(listening: socket.socket, token: str) -> str:
     return f"http://{ADDRESS}:{listening.getsockname()[1]}/{token}/"
 
 
-async def serve(items: AsyncIterator[Item], listening: socket.socket, token: str, look: Mapping[str, object]) -> None:
-    """Serve a source's items to all pages, also after its end, until cancelled."""
+async def serve(
+    items: AsyncIterator[Item],
+    listening: socket.socket,
+    token: str,
+    look: Mapping[str, object],
+    strangers: Strangers | None = None,
+) -> None:
+    """Serve a source's items to all pages, also after its end, until cancelled. strangers: without the token so far."""
     feed = Feed()
-    strangers = Strangers()
+    strangers = strangers or Strangers()
     app = application(feed, token, look, strangers.let_in)
     runner = web.AppRunner(app, access_log=None, logger=_log, shutdown_timeout=_CLOSING_S)
     await runner.setup()

@@ -13,14 +13,15 @@ LIMIT_S = 5.0  # for the whole first request, however slowly it arrives
 class Strangers:
     """Connections, by protocol, without a valid token yet; they are closed after a while."""
 
-    def __init__(self) -> None:
+    def __init__(self, most: int = MOST, limit_s: float = LIMIT_S) -> None:
+        self._most, self._limit_s = most, limit_s
         self._waiting: dict[object, asyncio.TimerHandle] = {}  # oldest first
 
     def meet(self, protocol: RequestHandler) -> RequestHandler:
         """Register and return a new connection's protocol; if there are too many, close the oldest."""
-        if len(self._waiting) >= MOST:
+        if len(self._waiting) >= self._most:
             self._end(next(iter(self._waiting)))
-        self._waiting[protocol] = asyncio.get_running_loop().call_later(LIMIT_S, self._end, protocol)
+        self._waiting[protocol] = asyncio.get_running_loop().call_later(self._limit_s, self._end, protocol)
         return protocol
 
     def let_in(self, protocol: object) -> None:

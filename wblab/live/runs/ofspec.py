@@ -22,7 +22,7 @@ from wblab.core.streams import phase_stream
 from wblab.core.syscalls import syncfs
 from wblab.core.units import NS_PER_MS, NS_PER_S
 from wblab.host.boot import Ended
-from wblab.host.here import check_room, device_of, directory_of, shared_bottoms
+from wblab.host.here import check_room, device_of, directory_of, free_bytes, shared_bottoms
 from wblab.host.recorded import Finished, recorded
 from wblab.host.request import Request
 from wblab.host.run import begun
@@ -119,7 +119,7 @@ def _own(spec: Spec, kernel: HereKernel, disk: str, stack: ExitStack, undo: Undo
     directory = directory_of(spec, kernel, disk)
     try:
         stack.callback(os.close, given := open_directory(directory))
-        check_room(spec, disk, directory, given)
+        check_room(spec, disk, directory, free_bytes(given))
         stack.callback(os.close, held := own_directory(given, f"wblab-witness-{secrets.token_hex(4)}", undo))
     except OSError as error:
         raise WblabError(f"cannot make a directory in {str(directory)!r}: {error.strerror}") from None

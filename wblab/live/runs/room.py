@@ -14,9 +14,13 @@ _BYTES = re.compile(r"^bytes: (\d+)$", re.MULTILINE)
 _OLDEST = re.compile(r"^oldest event ts: +(\d+)\.(\d{6})$", re.MULTILINE)
 
 
-def chosen(processors: int) -> tuple[Bytes, Bytes]:
-    """Return the first and the largest size of each processor's buffer for this machine's memory, in bytes."""
-    most = max(_LEAST_BYTES, available_bytes() // _PART // max(1, processors))
+def chosen(processors: int, free_bytes: int | None = None) -> tuple[Bytes, Bytes]:
+    """Return the first and the largest size of each processor's buffer for this machine's memory, in bytes.
+
+    free_bytes: of memory; by default, what is available now.
+    """
+    free_bytes = available_bytes() if free_bytes is None else free_bytes
+    most = max(_LEAST_BYTES, free_bytes // _PART // max(1, processors))
     return Bytes(min(_FIRST_BYTES, most)), Bytes(most)
 
 

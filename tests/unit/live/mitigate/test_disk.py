@@ -6,9 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from wblab.core.errors import InputError, WblabError
-from wblab.live.mitigate import disk as disks
-from wblab.live.mitigate import learned
-from wblab.live.mitigate.disk import Counters, Disk, Disks, follow, read_counters
+from wblab.live.mitigate.disk import Counters, Disk, Disks, follow, read_counters, written_elsewhere
 from wblab.live.mitigate.learned import LEAST, MOST, Learned
 
 MB = 1_000_000
@@ -157,10 +155,8 @@ def test_the_duration_of_flushes_is_known_after_two():
 
 
 @pytest.fixture
-def sys(tmp_path, monkeypatch):
+def sys(tmp_path):
     """Return a function that writes the counters of a disk in a copy of /sys/block: MB written, all in floods."""
-    monkeypatch.setattr(disks, "_SYS", tmp_path)
-    monkeypatch.setattr(learned, "_SYS", tmp_path)
 
     def write(name, megabytes, model="stick"):
         (tmp_path / name / "device").mkdir(parents=True, exist_ok=True)
@@ -175,7 +171,7 @@ def sys(tmp_path, monkeypatch):
 
 
 def test_a_plugged_in_stick_is_recognised_by_its_model(sys, tmp_path):
-    found = Disks(learned={"stick 1000": Learned(bandwidth=5 * MB, cached=True)})
+    found = Disks(blocks=tmp_path, learned={"stick 1000": Learned(bandwidth=5 * MB, cached=True)})
     assert (found.bandwidths, found.cached) == ({}, set())
     sys("sdc", 0)
     found.follow(PERIOD_S)
@@ -186,7 +182,7 @@ def test_a_plugged_in_stick_is_recognised_by_its_model(sys, tmp_path):
 
 
 def test_a_learned_rate_survives_removal_of_the_stick(sys, tmp_path):
-    found = Disks()
+    found = Disks(blocks=tmp_path)
     for megabytes in (0, 10, 20, 30):
         sys("sdb", megabytes)
         found.follow(PERIOD_S)
@@ -197,8 +193,8 @@ def test_a_learned_rate_survives_removal_of_the_stick(sys, tmp_path):
     assert found.learned == {"stick 1000": Learned(bandwidth=pytest.approx(5 * MB, rel=0.01))}
 
 
-def test_a_provisional_rate_is_not_stored(sys):
-    found = Disks()
+def test_a_provisional_rate_is_not_stored(sys, tmp_path):
+    found = Disks(blocks=tmp_path)
     for megabytes in (0, 10):
         sys("sdb", megabytes)
         found.follow(PERIOD_S)
@@ -211,25 +207,25 @@ def test_a_stacked_disk_is_watched_on_request(sys, tmp_path):
         sys("loop7", megabytes)
         shutil.rmtree(tmp_path / "loop7/device")
         if not megabytes:
-            found = Disks("loop7")
+            found = Disks("loop7", blocks=tmp_path)
         found.follow(PERIOD_S)
     assert (found.name, found.bandwidth) == ("loop7", pytest.approx(5 * MB, rel=0.01))
     assert found.learned == {}  # the next time it is another file
     with pytest.raises(InputError, match=r"no 'loop77' \(did you mean 'loop7'\?\).*made of others \(loop0, dm-0\)"):
-        Disks("loop77")
+        Disks("loop77", blocks=tmp_path)
 
 
-def test_writes_to_other_disks_are_noticed(sys):
-    assert not disks.written_elsewhere("sda")
+def test_writes_to_other_disks_are_noticed(sys, tmp_path):
+    assert not written_elsewhere("sda", tmp_path)
     sys("sdb", 0)  # a stick without any writes
-    assert not disks.written_elsewhere("sda")
+    assert not written_elsewhere("sda", tmp_path)
     sys("sdb", 1)
-    assert disks.written_elsewhere("sda")
-    assert not disks.written_elsewhere("sdb")
+    assert written_elsewhere("sda", tmp_path)
+    assert not written_elsewhere("sdb", tmp_path)
 
 
 def test_a_removed_single_disk_keeps_its_name(sys, tmp_path):
-    found = Disks("sda")
+    found = Disks("sda", blocks=tmp_path)
     shutil.rmtree(tmp_path / "sda")
     found.follow(PERIOD_S)
     assert (found.name, found.bandwidth) == ("sda", 0)

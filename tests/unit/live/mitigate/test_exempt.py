@@ -10,8 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from wblab.live.mitigate import exempt
-from wblab.live.mitigate.exempt import Allowed, executable
+from wblab.live.mitigate.exempt import Allowed, executable, unit_of
 from wblab.live.mitigate.processes import Processes
 
 SLEEP = Path(shutil.which("sleep") or "").resolve()
@@ -98,10 +97,10 @@ def test_a_deleted_program_is_not_exempt(as_root, tmp_path):
         ("nonsense", ""),
     ],
 )
-def test_a_service_is_recognised_by_its_control_group(monkeypatch, tmp_path, line, unit):
-    (tmp_path / "cgroup").write_text(f"9:pids:/x\n{line}\n")
-    monkeypatch.setattr(exempt, "Path", lambda path: tmp_path / "cgroup")
-    assert exempt._unit(1) == unit
+def test_a_service_is_recognised_by_its_control_group(tmp_path, line, unit):
+    (tmp_path / "1").mkdir()
+    (tmp_path / "1/cgroup").write_text(f"9:pids:/x\n{line}\n")
+    assert unit_of(1, tmp_path) == unit
 
 
 def test_an_ended_process_is_not_exempt():

@@ -7,8 +7,9 @@ from pathlib import Path
 
 import pytest
 
+import wblab
 from wblab.core.errors import InputError, WblabError
-from wblab.live.mitigate import install, service
+from wblab.live.mitigate import service
 from wblab.live.mitigate.install import check_install
 from wblab.live.mitigate.journal import Journal
 from wblab.machine.changes import Group
@@ -23,18 +24,17 @@ def as_root(monkeypatch):
 
 
 @pytest.fixture
-def code(monkeypatch, tmp_path):
+def code(tmp_path):
     """Files in place of the code."""
     (tmp_path / "lab").mkdir()
     (tmp_path / "lab" / "module.py").touch()
-    monkeypatch.setattr(install, "_code", lambda: [tmp_path / "lab", tmp_path / "lab" / "module.py"])
     return tmp_path / "lab"
 
 
 def test_a_root_owned_installation_runs(code, tmp_path):
-    check_install(tmp_path / "none.toml")
+    check_install(tmp_path / "none.toml", [code, code / "module.py"])
     (tmp_path / "mitigate.toml").touch()
-    check_install(tmp_path / "mitigate.toml")
+    check_install(tmp_path / "mitigate.toml", [code, code / "module.py"])
 
 
 @pytest.mark.parametrize(
@@ -52,7 +52,7 @@ def test_a_root_owned_installation_runs(code, tmp_path):
 def test_an_installation_writable_by_others_is_refused(code, tmp_path, spoil):
     spoil(code)
     with pytest.raises(InputError, match=r"root must not run a daemon that others can change: \S") as error:
-        check_install(tmp_path / "none.toml")
+        check_install(tmp_path / "none.toml", [code, code / "module.py"])
     assert "\n" not in str(error.value)
 
 
@@ -60,14 +60,14 @@ def test_a_configuration_writable_by_others_is_refused(code, tmp_path):
     (config := tmp_path / "mitigate.toml").touch()
     os.chown(config, NOBODY, -1)
     with pytest.raises(InputError, match="must not use a configuration that others can change"):
-        check_install(config)
+        check_install(config, [code, code / "module.py"])
     (link := tmp_path / "link").symlink_to(config)
     with pytest.raises(InputError, match=f"mitigate.toml belongs to user {NOBODY}"):
         check_install(link)
 
 
 def test_a_lab_owned_by_another_user_is_refused(tmp_path):
-    (tmp_path / "wblab").symlink_to(Path(install.wblab.__file__).parent)
+    (tmp_path / "wblab").symlink_to(Path(wblab.__file__).parent)
     os.lchown(tmp_path / "wblab", NOBODY, NOBODY)
     done = subprocess.run(
         [sys.executable, "-m", "wblab", "mitigate", "--restore"],

@@ -1,6 +1,6 @@
 import json
 import os
-import re
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -8,8 +8,6 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from wblab.core.errors import WblabError
-from wblab.live.mitigate import journal as journals
-from wblab.live.mitigate import possible
 from wblab.live.mitigate.journal import Journal
 from wblab.live.mitigate.possible import GROUP
 from wblab.machine.changes import (
@@ -41,40 +39,37 @@ changes = st.one_of(
 )
 
 
-@pytest.fixture(autouse=True)
-def root(monkeypatch):
-    monkeypatch.setattr(journals, "cgroup_root", lambda: ROOT)
+journal_at = partial(Journal, root=lambda: ROOT)
 
 
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(st.lists(changes, min_size=1))
 def test_entries_are_read_back(tmp_path_factory, changes):
     path = tmp_path_factory.mktemp("state") / "mitigate.json"
-    Journal(path).note(*changes)
-    assert Journal(path).changes == changes
+    journal_at(path).note(*changes)
+    assert journal_at(path).changes == changes
 
 
 def setting(path, new, back):
     return Setting(path=str(path), new=new, back_path=str(path), back=back)
 
 
-def test_the_next_daemon_undoes_what_a_killed_one_left(tmp_path, monkeypatch):
+def test_the_next_daemon_undoes_what_a_killed_one_left(tmp_path):
     file = tmp_path / "file"
     file.write_text("3\n")
-    journal = Journal(tmp_path / "mitigate.json")
+    journal = journal_at(tmp_path / "mitigate.json")
     journal.note(setting(file, "2", "1"))
     journal.note(setting(file, "3", "2"))
-    monkeypatch.setattr(possible, "_SETTING", re.compile(".*"))
-    assert Journal(tmp_path / "mitigate.json").undo(journal.changes) == []
+    assert journal_at(tmp_path / "mitigate.json", lambda change, root: True).undo(journal.changes) == []
     assert file.read_text() == "1"
     assert not (tmp_path / "mitigate.json").exists()
 
 
 def test_the_journal_is_void_after_a_reboot(tmp_path):
     path = tmp_path / "mitigate.json"
-    Journal(path).note(Group(path=str(ROOT / GROUP)))
+    journal_at(path).note(Group(path=str(ROOT / GROUP)))
     path.write_text(path.read_text().replace(Path("/proc/sys/kernel/random/boot_id").read_text().strip(), "other"))
-    assert Journal(path).changes == []
+    assert journal_at(path).changes == []
 
 
 DEEP = "[" * 100_000
@@ -98,18 +93,18 @@ DEEP = "[" * 100_000
 def test_a_broken_journal_is_set_aside_with_a_message(tmp_path, text):
     path = tmp_path / "mitigate.json"
     path.write_bytes(text.encode(errors="surrogateescape"))
-    journal = Journal(path)
+    journal = journal_at(path)
     assert journal.changes == []
     assert journal.ignored.startswith(f"the journal, now {tmp_path}/mitigate.ignored: ")
     assert os.listdir(tmp_path) == ["mitigate.ignored"]
     journal.note(Group(path=str(ROOT / GROUP)))
-    assert Journal(path).ignored == ""
+    assert journal_at(path).ignored == ""
 
 
 @pytest.mark.parametrize("make", [os.mkfifo, os.mkdir, lambda path: os.symlink("/etc/passwd", path)])
 def test_links_and_fifos_are_neither_followed_nor_awaited(tmp_path, make):
     make(tmp_path / "mitigate.json")
-    journal = Journal(tmp_path / "mitigate.json")
+    journal = journal_at(tmp_path / "mitigate.json")
     assert (journal.changes, os.listdir(tmp_path)) == ([], ["mitigate.ignored"])
     assert "\n" not in journal.ignored
 
@@ -138,8 +133,8 @@ def hostile():
 def test_changes_that_no_daemon_makes_are_not_undone(tmp_path, change):
     path = tmp_path / "mitigate.json"
     ours = Group(path=str(ROOT / GROUP))
-    Journal(path).note(change, ours)
-    journal = Journal(path)
+    journal_at(path).note(change, ours)
+    journal = journal_at(path)
     assert journal.changes == [ours]
     assert journal.ignored == f"1 entries of the journal {path} that a daemon cannot have written"
 
@@ -147,10 +142,10 @@ def test_changes_that_no_daemon_makes_are_not_undone(tmp_path, change):
 def test_an_invalid_change_is_reported(tmp_path):
     path, rows = tmp_path / "mitigate.json", [None, {"kind": "troup"}, {"kind": "group", "path": 3}]
     path.write_text(json.dumps({"boot": Path("/proc/sys/kernel/random/boot_id").read_text().strip(), "changes": rows}))
-    assert Journal(path).changes == []
-    assert Journal(path).ignored.startswith("3 entries")
+    assert journal_at(path).changes == []
+    assert journal_at(path).ignored.startswith("3 entries")
 
 
 def test_without_a_journal_nothing_is_changed(tmp_path):
     with pytest.raises(WblabError, match="nothing was changed"):
-        Journal(tmp_path / "no" / "mitigate.json").note(Group(path=str(ROOT / GROUP)))
+        journal_at(tmp_path / "no" / "mitigate.json").note(Group(path=str(ROOT / GROUP)))

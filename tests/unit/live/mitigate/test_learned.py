@@ -3,14 +3,12 @@ import os
 import pytest
 
 from wblab.lab.printable import printable
-from wblab.live.mitigate import learned
 from wblab.live.mitigate.learned import Learned, identity, recall, remember
 
 
 @pytest.fixture
-def disk(tmp_path, monkeypatch):
+def disk(tmp_path):
     """A function that sets the size and the model of disk `sda` in a copy of /sys/block."""
-    monkeypatch.setattr(learned, "_SYS", tmp_path / "block")
 
     def set_up(size, model=""):
         (tmp_path / "block/sda/device").mkdir(parents=True, exist_ok=True)
@@ -21,12 +19,12 @@ def disk(tmp_path, monkeypatch):
     return set_up
 
 
-def test_a_disk_is_identified_by_model_and_size_or_by_name(disk):
+def test_a_disk_is_identified_by_model_and_size_or_by_name(disk, tmp_path):
     disk(1000)
-    assert identity("sda") == "sda 1000"
+    assert identity("sda", tmp_path / "block") == "sda 1000"
     disk(2000, "Stick")
-    assert identity("sda") == "Stick 2000"
-    assert identity("sdb") == "sdb"
+    assert identity("sda", tmp_path / "block") == "Stick 2000"
+    assert identity("sdb", tmp_path / "block") == "sdb"
 
 
 def test_stored_rates_are_read_back(tmp_path):

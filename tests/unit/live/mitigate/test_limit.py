@@ -1,19 +1,15 @@
 import pytest
 
 from wblab.core.errors import WblabError
-from wblab.live.mitigate import limit
 from wblab.live.mitigate.journal import Journal
 from wblab.live.mitigate.limit import StrictLimit, share_of
-from wblab.machine import writeback
 
 MIB = 1 << 20
 
 
 @pytest.fixture
-def place(tmp_path, monkeypatch):
-    """The directory of a disk's backing device, with a global dirty limit of 100 MiB."""
-    monkeypatch.setattr(writeback, "_SYS", tmp_path)
-    monkeypatch.setattr(limit, "thresholds", lambda: {"dirty": 100 * MIB})
+def place(tmp_path):
+    """The directory of a disk's backing device."""
     (directory := tmp_path / "class/bdi/8:0").mkdir(parents=True)
     (tmp_path / "block/sda").mkdir(parents=True)
     (tmp_path / "block/sda/bdi").symlink_to(directory)
@@ -24,7 +20,8 @@ def place(tmp_path, monkeypatch):
 
 @pytest.fixture
 def strict(tmp_path):
-    return StrictLimit(Journal(tmp_path / "journal.json"), 1.0)
+    """A limit where 100 MiB may be dirty in all."""
+    return StrictLimit(Journal(tmp_path / "journal.json"), 1.0, sys=tmp_path, dirty_bytes=lambda: 100 * MIB)
 
 
 def state(place):
@@ -52,12 +49,12 @@ def test_a_disk_gets_its_share_and_the_old_value_is_restored(place, strict, tmp_
     assert state(place) == [1_000_000, 0]
 
 
-def test_a_share_follows_the_global_limit(place, strict, monkeypatch):
+def test_a_share_follows_the_global_limit(place, strict):
     strict.start("sda", 10 * MIB)
-    monkeypatch.setattr(limit, "thresholds", lambda: {"dirty": 50 * MIB})
+    strict.dirty_bytes = lambda: 50 * MIB
     strict.start("sda", 10 * MIB)
     assert state(place) == [200_000, 1]
-    monkeypatch.setattr(limit, "thresholds", lambda: {"dirty": 5 * MIB})
+    strict.dirty_bytes = lambda: 5 * MIB
     strict.start("sda", 10 * MIB)
     assert state(place) == [1_000_000, 0]
     assert strict.journal.changes == []
@@ -76,21 +73,21 @@ def test_a_share_is_not_below_the_disk_s_min_ratio(place, strict):
     assert state(place) == [300_000, 1]
 
 
-def test_a_single_disk_has_no_limit_until_another_is_written(place, strict, monkeypatch):
+def test_a_single_disk_has_no_limit_until_another_is_written(place, strict):
     strict.beside = True
     for elsewhere, share in ((False, 1_000_000), (True, 100_000), (False, 1_000_000)):
-        monkeypatch.setattr(limit, "written_elsewhere", lambda disk, yes=elsewhere: yes)
+        strict.elsewhere = lambda disk, yes=elsewhere: yes
         strict.start("sda", 10 * MIB)
         assert state(place) == [share, share < 1_000_000]
     assert strict.journal.changes == []
 
 
-def test_an_older_kernel_without_the_setting_is_reported_on_request(place, strict, monkeypatch):
+def test_an_older_kernel_without_the_setting_is_reported_on_request(place, strict):
     (place / "max_ratio_fine").unlink()
     with pytest.raises(WblabError, match="no strict_limit for sda"):
         strict.check("sda")
     strict.beside = True
-    monkeypatch.setattr(limit, "written_elsewhere", lambda disk: True)
+    strict.elsewhere = lambda disk: True
     strict.check("sda")
     strict.start("sda", 10 * MIB)
     assert strict.journal.changes == []

@@ -5,11 +5,10 @@ from dataclasses import dataclass, field
 import pytest
 
 from wblab.core.errors import WblabError
-from wblab.live.mitigate import loop
 from wblab.live.mitigate.accounting import Usage
 from wblab.live.mitigate.config import Config
 from wblab.live.mitigate.journal import Journal
-from wblab.live.mitigate.loop import Daemon
+from wblab.live.mitigate.loop import Daemon, Means
 
 MIB = 1 << 20
 
@@ -59,26 +58,26 @@ class Accounting:
 
 
 @pytest.fixture
-def disks(monkeypatch):
-    monkeypatch.setattr(loop, "Disks", lambda name, learned: found)
-    monkeypatch.setattr(loop, "holds_much", lambda disk, flush_s, bandwidth: flush_s > 1)
-    monkeypatch.setattr(loop, "queue_s", lambda disk, bandwidth: 0.5)
-    found = Disks()
-    return found
+def disks():
+    return Disks()
 
 
 @pytest.fixture
-def daemon(disks, tmp_path, monkeypatch):
+def daemon(disks, tmp_path):
     """Return a function that makes a daemon with invented measures by policy, and a list of its output."""
+    queue = tmp_path / "sda/queue"  # it takes 0.5 s to write
+    queue.mkdir(parents=True)
+    for name, value in (("nr_requests", "1"), ("max_sectors_kb", "512"), ("write_cache", "write back")):
+        (queue / name).write_text(value)
 
     def make(**policies):
-        monkeypatch.setattr(loop, "measures", lambda names, config, journal: [policies[name] for name in names])
         said = []
         ours = Daemon(
             Config(policy="policy", cached="cached" if "cached" in policies else "", learned=""),
             lambda event: said.append((event.action, event.text)),
             Accounting(),
             Journal(tmp_path / "journal.json"),
+            Means(tmp_path, lambda name, learned: disks, lambda names, *_: [policies[name] for name in names]),
         )
         return ours, said
 

@@ -1,7 +1,6 @@
 import pytest
 
 from wblab.core.errors import WblabError
-from wblab.live.mitigate import queue
 from wblab.live.mitigate.journal import Journal
 from wblab.live.mitigate.queue import ShortQueue, requests_in
 
@@ -9,8 +8,7 @@ MIB = 1 << 20
 
 
 @pytest.fixture
-def place(tmp_path, monkeypatch):
-    monkeypatch.setattr(queue, "_SYS", tmp_path)
+def place(tmp_path):
     attributes = tmp_path / "sda" / "queue"
     attributes.mkdir(parents=True)
     (attributes / "nr_requests").write_text("256\n")
@@ -33,7 +31,7 @@ def test_a_queue_holds_half_a_second_of_requests(bandwidth, request_bytes, reque
 
 def test_the_queue_is_shortened_and_restored(place, tmp_path):
     journal = Journal(tmp_path / "journal.json")
-    short = ShortQueue(journal, 0.5)
+    short = ShortQueue(journal, 0.5, blocks=tmp_path)
     short.check("sda")
     short.start("sda", 10 * MIB)
     assert place.read_text() == "40"
@@ -46,13 +44,13 @@ def test_the_queue_is_shortened_and_restored(place, tmp_path):
 
 def test_a_short_queue_is_left_alone(place, tmp_path):
     journal = Journal(tmp_path / "journal.json")
-    ShortQueue(journal, 0.5).start("sda", 1000 * MIB)
+    ShortQueue(journal, 0.5, blocks=tmp_path).start("sda", 1000 * MIB)
     assert (place.read_text(), journal.changes) == ("256\n", [])
 
 
 def test_the_queue_is_restored_if_the_disk_turns_out_to_be_fast(place, tmp_path):
     journal = Journal(tmp_path / "journal.json")
-    short = ShortQueue(journal, 0.5)
+    short = ShortQueue(journal, 0.5, blocks=tmp_path)
     short.start("sda", 10 * MIB)
     short.start("sda", 1000 * MIB)
     assert (place.read_text(), journal.changes) == ("256", [])
@@ -60,4 +58,4 @@ def test_the_queue_is_restored_if_the_disk_turns_out_to_be_fast(place, tmp_path)
 
 def test_a_disk_without_a_queue_is_refused(place, tmp_path):
     with pytest.raises(WblabError, match="no request queue of its own"):
-        ShortQueue(Journal(tmp_path / "journal.json"), 0.5).check("sdb")
+        ShortQueue(Journal(tmp_path / "journal.json"), 0.5, blocks=tmp_path).check("sdb")

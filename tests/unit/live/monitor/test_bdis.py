@@ -2,8 +2,7 @@
 
 import pytest
 
-from wblab.live.monitor import bdis, disks
-from wblab.live.monitor.bdis import Bdis
+from wblab.live.monitor.bdis import Bdis, Files
 
 ZEROS = " 0" * 14
 DISKSTATS = """\
@@ -22,7 +21,7 @@ MOUNTS = "30 1 0:53 / /mnt rw - nfs4 server:/files rw\n31 1 8:1 / / rw - ext4 /d
 
 
 @pytest.fixture
-def machine(tmp_path, monkeypatch):
+def machine(tmp_path):
     for name, below in SLAVES.items():
         for part in below:
             (tmp_path / "block" / name / "slaves" / part).mkdir(parents=True)
@@ -33,12 +32,7 @@ def machine(tmp_path, monkeypatch):
     (tmp_path / "btrfs/features").mkdir()
     (tmp_path / "diskstats").write_text("".join(line + ZEROS + "\n" for line in DISKSTATS.splitlines()))
     (tmp_path / "mountinfo").write_text(MOUNTS)
-    for module in (bdis, disks):
-        monkeypatch.setattr(module, "DISKSTATS", tmp_path / "diskstats")
-    monkeypatch.setattr(bdis, "_BLOCK", tmp_path / "block")
-    monkeypatch.setattr(bdis, "_BTRFS", tmp_path / "btrfs")
-    monkeypatch.setattr(bdis, "_MOUNTS", tmp_path / "mountinfo")
-    return tmp_path
+    return Files(tmp_path / "diskstats", tmp_path / "block", tmp_path / "btrfs", tmp_path / "mountinfo")
 
 
 @pytest.mark.parametrize(
@@ -56,18 +50,18 @@ def machine(tmp_path, monkeypatch):
     ],
 )
 def test_a_bdi_of_a_disk_is_named_after_the_disk(machine, bdi, disk):
-    assert Bdis({"sdc": "stick"} if disk == "stick" else {}).disk(bdi) == disk
+    assert Bdis({"sdc": "stick"} if disk == "stick" else {}, machine).disk(bdi) == disk
 
 
 def test_a_reused_number_gets_its_new_name(machine):
-    names = Bdis({})
+    names = Bdis({}, machine)
     assert names.disk("8:32") == "sdc"
-    (machine / "diskstats").write_text(f"8 32 sdx{ZEROS}\n")
+    machine.diskstats.write_text(f"8 32 sdx{ZEROS}\n")
     assert names.disk("8:32") == "sdc"
     names.forget()
     assert names.disk("8:32") == "sdx"
 
 
 def test_without_information_the_kernel_s_names_are_used(machine):
-    (machine / "diskstats").unlink()
+    machine.diskstats.unlink()
     assert Bdis({}).disk("8:0") == "8:0"

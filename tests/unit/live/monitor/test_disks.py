@@ -17,10 +17,8 @@ def text(**done):
 
 
 @pytest.fixture
-def diskstats(tmp_path, monkeypatch):
-    file = tmp_path / "diskstats"
-    monkeypatch.setattr(disks, "DISKSTATS", file)
-    return file
+def diskstats(tmp_path):
+    return tmp_path / "diskstats"
 
 
 def test_whole_disks_count_once():
@@ -35,7 +33,7 @@ def test_whole_disks_count_once():
 
 def test_the_busiest_disks_are_reported_and_new_ones_are_found(diskstats):
     diskstats.write_bytes(text(sda=(0, 0), sdb=(0, 0), sdc=(0, 0)))
-    work = Work(2, (), 0, {})
+    work = Work(2, (), 0, {}, diskstats)
     diskstats.write_bytes(text(sda=(2048, 100), sdb=(8, 900), sdc=(0, 0)))
     assert work.since_last(S) == (Worked(S, S, "sdb", 4096, 900_000_000), Worked(S, S, "sda", 1 << 20, 100_000_000))
     diskstats.write_bytes(text(sda=(2048, 100), sdb=(8, 900), sdd=(16, 50)))
@@ -44,7 +42,7 @@ def test_the_busiest_disks_are_reported_and_new_ones_are_found(diskstats):
 
 def test_named_disks_are_always_reported(diskstats):
     diskstats.write_bytes(text(sda=(0, 0), sdb=(0, 0)))
-    work = Work(2, ("sdb",), 0, {"sdb": "stick"})
+    work = Work(2, ("sdb",), 0, {"sdb": "stick"}, diskstats)
     diskstats.write_bytes(text(sda=(2048, 100), sdb=(0, 0)))
     assert work.since_last(S) == (Worked(S, S, "stick", 0, 0),)
     diskstats.write_bytes(text(sda=(0, 0)))  # pulled out
@@ -53,9 +51,9 @@ def test_named_disks_are_always_reported(diskstats):
 
 def test_a_disk_is_found_by_its_name_or_its_node(diskstats):
     diskstats.write_bytes(text(sda=(0, 0), sda1=(0, 0)))
-    assert find_disk("/dev/sda") == find_disk("sda") == "sda"
+    assert find_disk("/dev/sda", diskstats) == find_disk("sda", diskstats) == "sda"
     with pytest.raises(InputError, match=r"no disk 'sda1'.*give one of sda"):
-        find_disk("sda1")
+        find_disk("sda1", diskstats)
 
 
 def test_this_machine_s_diskstats_are_read():
@@ -66,13 +64,13 @@ def test_this_machine_s_diskstats_are_read():
 def test_a_stacked_disk_is_reported_on_request(diskstats):
     """Otherwise its bytes would count twice; loop10 is not a partition of loop1."""
     diskstats.write_bytes(text(sda=(0, 0), sda1=(0, 0), loop1=(0, 0), loop1p1=(0, 0), loop10=(0, 0), dm_0=(0, 0)))
-    assert [find_disk(name) for name in ("/dev/loop1", "loop10", "dm-0")] == ["loop1", "loop10", "dm-0"]
+    assert [find_disk(name, diskstats) for name in ("/dev/loop1", "loop10", "dm-0")] == ["loop1", "loop10", "dm-0"]
     for name in ("loop1p1", "loop100"):
         with pytest.raises(InputError, match=rf"no disk '{name}'.*give one of sda \(or a disk made of others"):
-            find_disk(name)
-    work = Work(6, ("loop10",), 0, {})
+            find_disk(name, diskstats)
+    work = Work(6, ("loop10",), 0, {}, diskstats)
     diskstats.write_bytes(text(sda=(8, 100), loop1=(8, 100), loop10=(16, 200)))
     assert work.since_last(S) == (Worked(S, S, "loop10", 8192, 200_000_000),)
-    everything = Work(6, (), S, {})
+    everything = Work(6, (), S, {}, diskstats)
     diskstats.write_bytes(text(sda=(16, 300), loop1=(16, 300), loop10=(32, 400)))
     assert [row.disk for row in everything.since_last(2 * S)] == ["sda"]

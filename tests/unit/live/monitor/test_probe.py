@@ -3,16 +3,14 @@ import time
 
 import pytest
 
-from wblab.live.monitor import probe
-from wblab.live.monitor.probe import Probe
+from wblab.live.monitor.probe import FILES, Probe
 
 
 @pytest.fixture
-def gate(monkeypatch):
-    """Return a function that releases one blocked write of a probe."""
+def gate():
+    """Return a writer of probes that blocks each write, and a function that releases one."""
     reading, writing = os.pipe()
-    monkeypatch.setattr(probe, "_writer", lambda paths: lambda number: os.read(reading, 1))
-    yield lambda: os.write(writing, b"x")
+    yield (lambda paths: lambda number: os.read(reading, 1)), lambda: os.write(writing, b"x")
     os.close(reading)
     os.close(writing)
 
@@ -31,12 +29,13 @@ def waits(of, count):
 
 
 def test_a_write_is_reported_while_it_lasts_and_once_at_its_end(tmp_path, gate):
-    watched = Probe(held(tmp_path), locked=False)
+    writer, release = gate
+    watched = Probe(held(tmp_path), locked=False, writer=writer)
     first, second = waits(watched, 2)
     assert (first.over, second.over) == (False, False)
     assert first.start_ns == second.start_ns
     assert (first.at_ns, second.at_ns) == (1, 2)
-    gate()
+    release()
     over = next(wait for _ in iter(int, 1) for wait in waits(watched, 1) if wait.over)
     assert over.start_ns == first.start_ns
     assert over.at_ns > over.start_ns
@@ -46,14 +45,13 @@ def test_a_write_is_reported_while_it_lasts_and_once_at_its_end(tmp_path, gate):
     watched.stop()
 
 
-def test_the_probe_keeps_few_files(tmp_path, monkeypatch):
-    monkeypatch.setattr(probe, "IDLE_NS", 0)
-    watched = Probe(held(tmp_path), locked=False)
+def test_the_probe_keeps_few_files(tmp_path):
+    watched = Probe(held(tmp_path), locked=False, idle_ns=0)
     told = []
-    while len(told) < 3 * probe._FILES:
+    while len(told) < 3 * FILES:
         told += [wait for wait in watched.since_last(0) if wait.over]
     watched.stop()
-    assert len(list(tmp_path.iterdir())) in (probe._FILES - 1, probe._FILES)
+    assert len(list(tmp_path.iterdir())) in (FILES - 1, FILES)
     starts = [wait.start_ns for wait in told]
     assert starts == sorted(set(starts))
 

@@ -5,7 +5,17 @@ import subprocess
 from pathlib import Path
 
 from wblab.live.monitor import proc
-from wblab.live.monitor.proc import Stalls, Writers, cache_state, grown, parent_pid, stalls_ns, vmstat, written_bytes
+from wblab.live.monitor.proc import (
+    Processes,
+    Stalls,
+    Writers,
+    cache_state,
+    grown,
+    parent_pid,
+    stalls_ns,
+    vmstat,
+    written_bytes,
+)
 from wblab.live.monitor.samples import CacheState
 
 VMSTAT = b"""\
@@ -47,9 +57,8 @@ def test_this_machine_has_these_files():
         assert 0 <= sample.full_ns <= sample.some_ns
 
 
-def test_missing_pressure_information_is_left_out(tmp_path, monkeypatch):
-    monkeypatch.setattr(proc, "_PRESSURE", tmp_path / "none")
-    assert Stalls(0).since_last(5) == ()
+def test_missing_pressure_information_is_left_out(tmp_path):
+    assert Stalls(0, tmp_path / "none").since_last(5) == ()
 
 
 def test_growth_is_the_difference_of_counters():
@@ -64,13 +73,10 @@ def test_an_ended_child_is_not_counted_again_for_its_parent():
     assert grown({1: 0, 2: 0, 3: 500}, {1: 500 + 7}, {3: 2, 2: 1, 1: 0}) == {1: 7}  # and its child's child
 
 
-def test_disks_of_writers_are_reported_if_known(monkeypatch):
+def test_disks_of_writers_are_reported_if_known():
     totals = {10: 0, 11: 0, 12: 0}
-    monkeypatch.setattr(proc, "_all_written", totals.items)
-    monkeypatch.setattr(proc, "_parents", lambda written: {})
-    monkeypatch.setattr(proc, "task_name", {10: "cp", 11: "sh", 12: "sh"}.get)
-    monkeypatch.setattr(proc, "process_of", {10: 10, 100: 10, 11: 11, 12: 12}.get)
-    writers = Writers(most=9, now_ns=0)
+    names, of = {10: "cp", 11: "sh", 12: "sh"}, {10: 10, 100: 10, 11: 11, 12: 12}
+    writers = Writers(most=9, now_ns=0, processes=Processes(totals.items, lambda written: {}, names.get, of.get))
 
     def disks_with(dirtied):
         for pid in totals:

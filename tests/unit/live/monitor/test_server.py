@@ -6,10 +6,11 @@ from contextlib import asynccontextmanager, suppress
 
 import aiohttp
 import pytest
+from support.waiting import patience_s
 
-from wblab.live.monitor import strangers
 from wblab.live.monitor.samples import Batch, End, Source
 from wblab.live.monitor.server import address, listen, serve
+from wblab.live.monitor.strangers import Strangers
 
 TOKEN = "a-token"
 LOOK = {"dirty": "#9CCBE8"}
@@ -25,9 +26,9 @@ async def source(count=3, ends=True):
 
 
 @asynccontextmanager
-async def served(items=None):
+async def served(items=None, strangers=None):
     listening = listen(0)
-    task = asyncio.create_task(serve(items or source(), listening, TOKEN, LOOK))
+    task = asyncio.create_task(serve(items or source(), listening, TOKEN, LOOK, strangers))
     try:
         async with aiohttp.ClientSession(raise_for_status=False) as session:
             yield session, address(listening, TOKEN)
@@ -167,12 +168,9 @@ def test_invalid_requests_get_no_answer_and_no_log(request_, capfd, caplog):
     assert "Traceback" not in caplog.text
 
 
-def test_of_many_half_open_connections_the_oldest_end_and_a_page_stays(monkeypatch):
-    monkeypatch.setattr(strangers, "LIMIT_S", 3600.0)
-    monkeypatch.setattr(strangers, "MOST", 20)
-
+def test_of_many_half_open_connections_the_oldest_end_and_a_page_stays():
     async def ask():
-        async with served(source(ends=False)) as (session, page):
+        async with served(source(ends=False), Strangers(most=20, limit_s=3600.0)) as (session, page):
             host, port = page.split("/")[2].split(":")
             async with session.get(f"{page}samples") as old:
                 await old.content.readuntil(b'"now_ns":0')
@@ -188,11 +186,11 @@ def test_of_many_half_open_connections_the_oldest_end_and_a_page_stays(monkeypat
     asyncio.run(ask())
 
 
-def test_slow_requests_are_disconnected(monkeypatch):
-    monkeypatch.setattr(strangers, "LIMIT_S", 1.0)
+def test_slow_requests_are_disconnected():
+    limit_s = patience_s()
 
     async def ask():
-        async with served(source(ends=False)) as (session, page):
+        async with served(source(ends=False), Strangers(limit_s=limit_s)) as (session, page):
             host, port = page.split("/")[2].split(":")
             reader, writer = await asyncio.open_connection(host, int(port))
             writer.write(GET)
@@ -200,7 +198,7 @@ def test_slow_requests_are_disconnected(monkeypatch):
                 assert await reader.read() == b""
             async with session.get(f"{page}samples") as response:  # a connection with the token is kept
                 await response.content.readuntil(b'"now_ns":2')
-                await asyncio.sleep(1.5)
+                await asyncio.sleep(1.5 * limit_s)
                 assert not response.content.at_eof()
 
     asyncio.run(ask())

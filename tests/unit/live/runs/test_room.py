@@ -4,7 +4,6 @@ from types import SimpleNamespace
 
 import pytest
 
-from wblab.live.runs import room
 from wblab.live.runs.room import Room, chosen
 
 S, MIB = 10**9, 1 << 20
@@ -54,6 +53,5 @@ def test_what_a_kernel_tells_otherwise_changes_nothing(buffers, tmp_path):
 @pytest.mark.parametrize(
     ("free", "processors", "first", "most"), [(64 << 30, 4, 32, 1024), (2 << 30, 8, 16, 16), (80 * MIB, 1, 5, 5)]
 )
-def test_the_sizes_follow_memory_and_processors(monkeypatch, free, processors, first, most):
-    monkeypatch.setattr(room, "available_bytes", lambda: free)
-    assert chosen(processors) == (first * MIB, most * MIB)
+def test_the_sizes_follow_memory_and_processors(free, processors, first, most):
+    assert chosen(processors, free) == (first * MIB, most * MIB)
