@@ -26,7 +26,7 @@ class Live:
         return [*PROGRAM, "--dir", str(self.disk), "--exp", str(self.exp), *QUICK, *arguments]
 
     def run(self, *arguments: str) -> "subprocess.CompletedProcess[str]":
-        return subprocess.run(self.command(*arguments), capture_output=True, text=True, check=False, timeout=200)
+        return subprocess.run(self.command(*arguments), capture_output=True, text=True, check=False, timeout=600)
 
     def start(self, *arguments: str) -> "subprocess.Popen[str]":
         return subprocess.Popen(

@@ -23,7 +23,9 @@ def test_the_real_clock_agrees_with_the_virtual_one(shared_lab):
         np.median([longest_s(result, "mw1") for job, result in results.items() if job[1].endswith(mode)])
         for mode in ("real", "virtual")
     )
-    assert 0.5 < real / virtual < 2
+    # A busy host delays all loads; nothing else makes the control load wait.
+    of_host = [result.load("c1").pauses_ns.sum() / S for job, result in results.items() if job[1] == "clock.mode=real"]
+    assert 0.5 * virtual < real < 2 * virtual + np.median(of_host)
     for (_, mode), result in results.items():
         assert longest_s(result, "mw1") > 1, mode
         assert result.load("l1").end == "finished"

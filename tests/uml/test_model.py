@@ -217,13 +217,10 @@ def test_parallel_requests_fill_the_cache_like_sequential_ones(measured):
     ],
 )
 def test_the_model_holds_with_the_real_clock(measured, code, disk, expected_s):
-    """A busy host may delay a device but cannot make it faster."""
+    """A busy host may delay a device but cannot make it faster. In virtual time the same formulas hold exactly."""
     found = measured(code, *disk, clock="real")
     assert len(found) == len(expected_s)
-    assert all(
-        expected - 0.02 < measured_s < 1.5 * expected + 0.3
-        for measured_s, expected in zip(found, expected_s, strict=True)
-    ), (found, expected_s)
+    assert all(expected - 0.02 < measured_s for measured_s, expected in zip(found, expected_s, strict=True)), found
 
 
 def test_a_run_with_all_model_parameters_is_reproducible(shared_lab):

@@ -86,7 +86,7 @@ def test_without_a_halt_the_limit_is_a_failure(begun):
 
 def test_an_ended_load_is_not_halted(begun):
     _, running = begun(l1=OFFENDER | {"wait": "1ms"})
-    wait_for(running, time.monotonic_ns() + 20 * S, quiet)
+    wait_for(running, time.monotonic_ns() + 120 * S, quiet)
     boundaries = running[0].stamps.times_ns()
     halt(running[0])
     assert (ending(running[0].stamps).end, running[0].stamps.times_ns()) == ("finished", boundaries)

@@ -24,7 +24,7 @@ try:
         reference = weakref.ref(thing, callback)
         del thing
         print("dropped", flush=True)
-        time.sleep(40)
+        time.sleep(400)
         print("slept")
 except KeyboardInterrupt:
     print("interrupted")
@@ -35,11 +35,9 @@ except KeyboardInterrupt:
 @pytest.mark.parametrize("name", ["SIGTERM", "SIGINT"])
 def test_an_interrupt_swallowed_by_a_callback_is_raised_again(name, moment_s):
     code = PROGRAM.format(signal=name, moment_s=moment_s)
-    done = subprocess.run([sys.executable, "-c", code], check=False, capture_output=True, text=True, timeout=60)
-    # With so short a moment, the repeated interrupt may overtake the following print.
-    said = "".join(done.stdout.split())
-    said = said if moment_s > 1e-3 else "dropped" + said.removeprefix("dropped")
-    assert (said, done.stderr) == ("droppedinterrupted", "")
+    done = subprocess.run([sys.executable, "-c", code], check=False, capture_output=True, text=True, timeout=600)
+    # The repeated interrupt may overtake the print before it.
+    assert ("".join(done.stdout.split()).removeprefix("dropped"), done.stderr) == ("interrupted", "")
 
 
 def test_other_exceptions_in_callbacks_are_reported_as_usual():
@@ -57,7 +55,7 @@ import wblab.__main__
 def interrupted(name, *rest, real=builtins.__import__):
     if name == "wblab.cli":
         os.kill(os.getpid(), signal.SIGINT)
-        time.sleep(40)
+        time.sleep(400)
     return real(name, *rest)
 
 builtins.__import__ = interrupted
@@ -69,7 +67,7 @@ from wblab.__main__ import main
 
 def late():
     os.kill(os.getpid(), signal.SIGINT)
-    time.sleep(40)
+    time.sleep(400)
 
 atexit.register(late)
 sys.exit(main(["kernel", "list"]))
@@ -78,5 +76,5 @@ sys.exit(main(["kernel", "list"]))
 
 @pytest.mark.parametrize("program", [BEGINNING, END], ids=["while the lab is imported", "as Python ends"])
 def test_an_interrupt_outside_a_verb_is_one_line(program):
-    done = subprocess.run([sys.executable, "-c", program], check=False, capture_output=True, text=True, timeout=60)
+    done = subprocess.run([sys.executable, "-c", program], check=False, capture_output=True, text=True, timeout=600)
     assert (done.returncode, done.stderr) == (130, "wblab: interrupted\n")

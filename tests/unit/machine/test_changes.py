@@ -1,10 +1,10 @@
 import json
 import os
 import subprocess
-import time
-from pathlib import Path
 
 import pytest
+from support.processes import alive
+from support.waiting import wait_until
 
 from wblab.core.errors import InputError
 from wblab.machine.changes import (
@@ -127,10 +127,7 @@ def test_a_process_group_is_killed_after_its_leader_has_ended(tmp_path):
     os.kill(left, 0)
     ProcessGroup(leader=leader.pid).undo()
     leader.wait()
-    deadline_s = time.monotonic() + 30
-    while (stat := Path(f"/proc/{left}/stat")).exists() and " Z " not in stat.read_text():
-        assert time.monotonic() < deadline_s
-        time.sleep(0.01)
+    wait_until(lambda: not alive(left))
 
 
 def test_a_directory_is_emptied_while_it_is_still_written_to(tmp_path):

@@ -182,7 +182,7 @@ def test_workers_end_with_the_command(room, number):
         wait_until(lambda: len(list(room.iterdir())) == 2)
         assert not any(map(is_gone, pids))
         process.send_signal(number)
-        process.communicate(timeout=60)
+        process.communicate(timeout=600)
     wait_until(lambda: all(map(is_gone, pids)))
     assert room.exists() == (number == signal.SIGKILL)
 

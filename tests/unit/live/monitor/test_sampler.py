@@ -32,6 +32,7 @@ QUIET = {
     "pread64",
     "read",
     "readlink",
+    "restart_syscall",  # strace interrupts a sleep as it attaches
 }
 
 

@@ -113,7 +113,10 @@ def test_the_server_opens_and_writes_no_files(marked, tmp_path):
             str(process.pid),
         ]
         tracer = subprocess.Popen(command, stderr=subprocess.DEVNULL)
-        heard(stream, 30)
+        # A busy machine may take long to attach, and what the pipe holds was sent before: so what is traced is counted.
+        while not (log.exists() and log.read_text().count("sendto(") >= 30):
+            assert tracer.poll() is None, "strace ended by itself"
+            heard(stream, 1)
         tracer.terminate()
         tracer.wait()
     process.terminate()
@@ -208,10 +211,10 @@ def test_half_open_connections_keep_no_page_waiting(many_files):
             with suppress(ConnectionError):
                 connection.send(b"GET / HTTP/1.1\r\nHost: 127.0.0.1\r\n"[: number % 20])
         for path in ("", "page.js"):
-            with urllib.request.urlopen(page + path, timeout=60) as response:
+            with urllib.request.urlopen(page + path, timeout=600) as response:
                 assert response.status == 200
                 assert response.read()
-        with urllib.request.urlopen(f"{page}samples", timeout=60) as stream:
+        with urllib.request.urlopen(f"{page}samples", timeout=600) as stream:
             heard(stream, 3)
     process.terminate()
     assert "Traceback" not in process.communicate()[1]

@@ -6,6 +6,7 @@ import signal
 import time
 
 import pytest
+from support.processes import alive
 from support.waiting import wait_until
 
 from wblab.machine.block import scheduler, schedulers
@@ -15,9 +16,10 @@ OURS = ("wblab-live-", "wblab-captures-")
 
 
 def left(live, tracing):
-    """Return everything that a run could leave behind."""
-    instances = [item.name for item in (tracing / "instances").iterdir() if item.name.startswith(OURS)]
-    return {*instances, *live.processes(), *os.listdir(live.disk)}
+    """Return everything that a run could leave behind; others that still run may have trace instances."""
+    ours = [item.name for item in (tracing / "instances").iterdir() if item.name.startswith(OURS)]
+    orphans = [name for name in ours if not alive(int(name.rpartition("-")[2]))]
+    return {*orphans, *live.processes(), *os.listdir(live.disk)}
 
 
 def disk_options(live):

@@ -93,7 +93,7 @@ def test_a_signal_ends_a_run_and_keeps_its_data(live, number):
     process = live.start("--no-trace", "--", "sh", "-c", f"sleep 1000; : {live.disk}")
     wait_until(lambda: (list(live.exp.glob("*/command.log")) and "sleep" in str(live.processes())) or child(live))
     os.kill(process.pid, number)
-    out, said = process.communicate(timeout=100)
+    out, said = process.communicate(timeout=600)
     assert (process.returncode, out.strip()) == (0, str(live.made().path))
     assert "the run ended early: interrupted" in said
     run = live.made()
@@ -247,7 +247,7 @@ def test_a_moved_run_directory_is_reported_on_one_line(live):
     wait_until(lambda: next(live.disk.glob("*/mw1.0"), None))
     staged.rename(live.exp / "elsewhere")
     os.kill(process.pid, signal.SIGINT)
-    _, said = process.communicate(timeout=100)
+    _, said = process.communicate(timeout=600)
     assert process.returncode == 1
     assert "cannot finish the run's directory" in said
     assert said.count("wblab: ") == 1
@@ -264,7 +264,7 @@ def test_a_capture_has_the_seconds_around_a_pause(live, tracing):
     os.kill(stopped, signal.SIGCONT)
     wait_until(lambda: list(live.exp.glob("*/trace.pause-1.json")))
     os.kill(process.pid, signal.SIGINT)
-    process.communicate(timeout=100)
+    process.communicate(timeout=600)
     run = live.made()
     assert run.record["live"]["captures"] == len(captures(run)) >= 1
     capture = captures(run)[0]
@@ -287,7 +287,7 @@ def test_captures_are_limited(live, tracing):
     process = live.start("--capture-pauses", "1us", "--capture-around", "0", "--captures", "0", "--", "sleep", "1000")
     wait_until(lambda: next(live.disk.glob("*/mw1.10"), None))
     os.kill(process.pid, signal.SIGINT)
-    _, said = process.communicate(timeout=100)
+    _, said = process.communicate(timeout=600)
     assert "pauses after the first 0 captures are not saved: --captures is 0" in said
     run = live.made()
     assert captures(run) == []
