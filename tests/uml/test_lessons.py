@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 from support.graders import GRADERS, hidden_tests, imported
+from support.lottery import on_its_day
 from support.students import hand_in
 
 from wblab.analysis.runs.run import read_run
@@ -40,7 +41,12 @@ def make(lab):
     return lambda spec: made(spec, lab.results, lambda name: lab.kernel)
 
 
-@pytest.mark.parametrize("lesson", LESSONS, ids=lambda lesson: lesson.name)
+def of_a_day(lesson):
+    """Four lessons are tried a day, all of them in turn and by make soak."""
+    return on_its_day(lesson.name, [one.name for one in LESSONS], 4)
+
+
+@pytest.mark.parametrize("lesson", [pytest.param(one, id=one.name, marks=of_a_day(one)) for one in LESSONS])
 @pytest.mark.usefixtures("kernels")
 def test_a_lesson_is_sound(lab, lesson, capsys):
     asked = ["lesson", "dev", "check", lesson.name, "--students", "1", "--exp", str(lab.results)]
