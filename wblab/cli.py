@@ -7,7 +7,7 @@ import gc
 import os
 import shlex
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from io import TextIOWrapper
 from pathlib import Path
 from typing import NoReturn
@@ -116,8 +116,11 @@ class _Completion(argparse.Action):
         parser.exit()
 
 
-def main(argv: Sequence[str] | None = None) -> int:
-    """Run the command and return its exit code: 0, 1 when something failed, 2 when the input cannot be used."""
+def main(argv: Sequence[str] | None = None, run: Callable[[argparse.Namespace], None] | None = None) -> int:
+    """Run the command and return its exit code: 0, 1 when something failed, 2 when the input cannot be used.
+
+    run: runs the verb; by default, as its arguments say.
+    """
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, TextIOWrapper):  # what the locale cannot write is no reason to fail
             stream.reconfigure(errors="backslashreplace")
@@ -126,7 +129,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         given = list(sys.argv[1:] if argv is None else argv)
         arguments = build_parser().parse_args(_renamed(given))  # argparse does not stand an exception in the middle
         with interruptible():
-            _run(arguments)
+            (run or _run)(arguments)
     except WblabError as error:
         print(f"wblab: {_shortened(printable(str(error)))}", file=sys.stderr)
         return error.exit_code

@@ -71,8 +71,13 @@ class Loss:
     time: int
 
 
-def walk(data: NDArray[np.uint8], layout: Layout, batch_pages: int = _BATCH_PAGES) -> tuple[Entries, list[Loss]]:
-    """Return the entries of consecutive pages, and where events were lost. Raises TraceError."""
+def walk(
+    data: NDArray[np.uint8], layout: Layout, batch_pages: int = _BATCH_PAGES, few_pages: int = _FEW_PAGES
+) -> tuple[Entries, list[Loss]]:
+    """Return the entries of consecutive pages, and where events were lost. Raises TraceError.
+
+    batch_pages: walked side by side at a time. few_pages: the last of a batch, walked one after the other.
+    """
     times, used = _headers(data, layout)
     losses = _losses(data, layout, times, used)
     words = data.view(f"{layout.order}u4")
@@ -81,7 +86,7 @@ def walk(data: NDArray[np.uint8], layout: Layout, batch_pages: int = _BATCH_PAGE
     parts = [Entries(np.zeros(0, np.int64), np.zeros(0, np.int32), np.zeros(0, np.uint64))]
     for at in range(0, len(times), batch_pages):
         pages = slice(at, at + batch_pages)
-        places = _places(words, layout.order, first[pages], last[pages])
+        places = _places(words, layout.order, first[pages], last[pages], few_pages)
         parts.append(_entries(words, layout.order, places, first[pages], times[pages]))
     together = [np.concatenate([getattr(part, name) for part in parts]) for name in ("places", "sizes", "times")]
     return Entries(*together), losses
@@ -113,14 +118,14 @@ def _losses(data: NDArray[np.uint8], layout: Layout, times: Times, used: Times) 
     return found
 
 
-def _places(words: Words, order: str, first: Places, last: Places) -> Places:
+def _places(words: Words, order: str, first: Places, last: Places, few_pages: int) -> Places:
     """Return the places of all entries of some pages, in page order.
 
     Pages are decoded side by side: each step takes the next entry of each page.
     """
     place, end = first[first < last], last[first < last]
     steps = []
-    while len(place) > _FEW_PAGES:
+    while len(place) > few_pages:
         steps.append(place)
         place = place + _lengths(words, order, place, end)
         if (place > end).any():

@@ -48,7 +48,7 @@ def atlas(lab, tmp_path, capsys):
 
 def test_a_trial_target_resumes_where_it_stopped(lab, atlas, tmp_path, monkeypatch):
     (tmp_path / "short.toml").write_text(SHORT)
-    monkeypatch.setattr(tried, "read_wisdom", lambda: read_wisdom(tmp_path / "short.toml"))
+    monkeypatch.setattr(tried, "read_wisdom", lambda path: read_wisdom(tmp_path / "short.toml"))
 
     def interrupted(*of):
         raise WblabError("interrupted")

@@ -24,13 +24,15 @@ from wblab.lab.printable import printable
 from wblab.machine.trust import distrust_new
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from distributed import Client
 
     from wblab.commands.many import Planned
     from wblab.kernels import KernelResolver
+    from wblab.study.designs.advice.advice import Advice
     from wblab.study.designs.advice.result import Result
+    from wblab.study.run import Tally
     from wblab.study.store import Store
 
 
@@ -97,7 +99,7 @@ def _advise(arguments: argparse.Namespace) -> None:
         _check_owner(arguments.output, "--output")
     resolve = built_kernels(arguments.kernel)
     with begun(arguments, resolve, _planned(arguments, resolve), "wblab advise --resume") as (store, client):
-        found = _run_rounds(store, client, arguments.jobs)
+        found = run_rounds(store, client, arguments.jobs)
     if found.choice.name:
         check_remedy(found.advice.candidate(found.choice.name))  # before anybody installs it as root
     written = _write(found, arguments.output or store.path)
@@ -107,8 +109,17 @@ def _advise(arguments: argparse.Namespace) -> None:
         _print(found, written, every=arguments.all, explain=arguments.explain)
 
 
-def _run_rounds(store: "Store", client: "Client | None", jobs: int | None) -> "Result":
-    """Try every remedy, then pairs of the best ones, and return the result."""
+def run_rounds(
+    store: "Store",
+    client: "Client | None",
+    jobs: int | None,
+    run: "Callable[..., Tally] | None" = None,
+    judge: "Callable[[Store, Advice], Result] | None" = None,
+) -> "Result":
+    """Try every remedy, then pairs of the best ones, and return the result.
+
+    run: makes runs of the store, by default as `run_store`. judge: looks at what there is, by default as `result_of`.
+    """
     from wblab.commands.many import failed, print_failures
     from wblab.study.cells import run_name
     from wblab.study.designs.advice.record import advice_in
@@ -117,16 +128,17 @@ def _run_rounds(store: "Store", client: "Client | None", jobs: int | None) -> "R
     from wblab.study.designs.advice.words import second
     from wblab.study.run import run_store
 
-    print_failures(store, failed(run_store(store, client, jobs)))
-    found = result_of(store, advice_in(store))
+    make, look = run or run_store, judge or result_of
+    print_failures(store, failed(make(store, client, jobs)))
+    found = look(store, advice_in(store))
     options = second_round(found)
     if not options:
         return found
     print(printable(second(options)), file=sys.stderr)
     store.add([option.cell for option in options])
     wanted = {run_name(option.cell, seed) for option in options for seed in store.plan.seeds}
-    print_failures(store, failed(run_store(store, client, jobs, wanted)))
-    return result_of(store, advice_in(store))
+    print_failures(store, failed(make(store, client, jobs, wanted)))
+    return look(store, advice_in(store))
 
 
 def _change(arguments: argparse.Namespace) -> None:

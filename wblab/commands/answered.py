@@ -3,6 +3,7 @@
 import os
 import shlex
 import sys
+from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -18,16 +19,19 @@ if TYPE_CHECKING:
 _TIMES_SIZE = 8  # memory to explain a pause, by the size of its trace
 
 
-def print_answered(directory: Path) -> None:
+def print_answered(directory: Path, answer: Callable[[Path], None] | None = None) -> None:
     """Print the answer, and last the directory: on standard output, and whatever interrupts the answer."""
     try:
-        print_answer(directory)
+        (answer or print_answer)(directory)
     finally:
         print(directory)
 
 
-def print_answer(directory: Path) -> None:
-    """Explain the run in a directory in one sentence, and name the next command."""
+def print_answer(directory: Path, times_size: int = _TIMES_SIZE) -> None:
+    """Explain the run in a directory in one sentence, and name the next command.
+
+    times_size: memory to explain a pause, by the size of its trace; where that is not free, nothing is explained.
+    """
     try:
         owner = os.stat(directory)
     except OSError:  # whoever may write above it has moved it
@@ -38,16 +42,16 @@ def print_answer(directory: Path) -> None:
             os.setgroups([])
             os.setgid(owner.st_gid)
             os.setuid(owner.st_uid)
-            _print(directory)
+            _print(directory, times_size)
 
         os.waitpid(fork_child(explain), 0)
     else:
-        _print(directory)
+        _print(directory, times_size)
 
 
-def _print(directory: Path) -> None:
+def _print(directory: Path, times_size: int) -> None:
     try:
-        lines = _lines(directory)
+        lines = _lines(directory, times_size)
     except ModuleNotFoundError as error:  # what records a live run is the standard library alone
         if not missing_core(error.name or ""):
             raise
@@ -63,7 +67,7 @@ def _print(directory: Path) -> None:
         print(printable(f"wblab: {line}"), file=sys.stderr)
 
 
-def _lines(directory: Path) -> list[str]:
+def _lines(directory: Path, times_size: int) -> list[str]:
     from wblab.analysis.runs.captures import captures
     from wblab.analysis.runs.pauses import DEFAULT_BOUND_NS
     from wblab.analysis.runs.run import read_run
@@ -78,12 +82,12 @@ def _lines(directory: Path) -> list[str]:
         return [f"no pause over {duration(DEFAULT_BOUND_NS)}", f"next: wblab timeline {name}"]
     if isinstance(run.spec, LiveSpec) and not captures(run):
         return [f"next: wblab why --pauses {name}; to know why, repeat it as root with --capture-pauses 300ms"]
-    found = _explained(run)
+    found = _explained(run, times_size)
     answer = [sentence(groups(found)[0])] if found else []
     return [*answer, f"{'more' if answer else 'next'}: wblab why {name}"]
 
 
-def _explained(run: "Run") -> "list[Explanation]":
+def _explained(run: "Run", times_size: int) -> "list[Explanation]":
     """Return the explained pauses of a guest's run; of a live run only the longest, from its capture, if it has one."""
     from wblab.analysis.runs.captures import captures
     from wblab.analysis.runs.pauses import DEFAULT_BOUND_NS
@@ -96,7 +100,7 @@ def _explained(run: "Run") -> "list[Explanation]":
     if not isinstance(run.spec, LiveSpec):
         return [item.explanation for item in explanations(run)]
     capture = max(captures(run), key=lambda item: item.pause.duration_ns, default=None)
-    if capture is None or _TIMES_SIZE * capture.path.stat().st_size > available_bytes():
+    if capture is None or times_size * capture.path.stat().st_size > available_bytes():
         return []
     bound_ns = min(DEFAULT_BOUND_NS, capture.pause.duration_ns - 1)
     found = explain(run, read_recorded(run, capture), capture.load, bound_ns)

@@ -36,7 +36,6 @@ from wblab.lab.printable import printable
 _END = b"x"
 _WATCHERS = 2  # the guard and the reaper, of which a guest descends
 _BUS_ERROR = "Kernel mode signal 7"  # SIGBUS: a page of the guest's memory file could not be had
-_ENDING_LIMIT_S = 20.0  # host time from the guest's word that it powers off to its end
 _LOOK_S = 0.1  # host time between two looks at what it has written
 _LAST_WORDS_BYTES = 256 << 10
 _LONGEST_REASON = 1000
@@ -142,7 +141,7 @@ def boot(request: Boot, heard: Callable[[Message], None], look: Callable[[], Non
             try:
                 silence = Silence(request.limits.silence_s, lambda: _waited_s(reaper))
                 words = _watch(request, status.fileno(), silence, heard, look)
-                wait_status, ended_for = _end(reaper, control, _ENDING_LIMIT_S)
+                wait_status, ended_for = _end(reaper, control, request.limits.ending_s)
             except BaseException:
                 _end(reaper, control, 0)
                 raise
@@ -265,7 +264,7 @@ def _watch(
                 words.reason = printable(message.detail.get("reason", "the guest failed and gave no reason"))
             heard(message)
             if message.phase == "power off":
-                silence.limit_s = min(silence.limit_s, _ENDING_LIMIT_S)
+                silence.limit_s = min(silence.limit_s, request.limits.ending_s)
         check_said(request.limits, channel.said_bytes)
 
 

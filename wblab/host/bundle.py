@@ -8,6 +8,7 @@ and timing a little, which a repeatable run must not. One file with fixed conten
 import os
 import subprocess
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from hashlib import sha256
 from pathlib import Path
 from threading import get_ident
@@ -70,22 +71,33 @@ with zipfile.ZipFile(archive, "w") as file:
 """
 
 
-def bundle(interpreter: str, main: str = "", more: Sequence[str] = ()) -> Path:
+@dataclass(frozen=True)
+class Sources:
+    """Where the lab's sources are, and its program for guests; by default, this lab's."""
+
+    root: Path = ROOT
+    program: Path = PROGRAM
+
+
+_SOURCES = Sources()
+
+
+def bundle(interpreter: str, main: str = "", more: Sequence[str] = (), lab: Sources = _SOURCES) -> Path:
     """Return the bundle for an interpreter, made if it is not in the cache. Raises WblabError.
 
     main, more: another program than experiment.py, and the packages that it needs besides, below the lab's root.
     """
-    sources = _sources(main, more)
+    sources = _sources(lab, main, more)
     about = f"{interpreter} {os.stat(interpreter).st_mtime_ns} {_COMPILE} {_sha256(sources)}"
     archive = room("bundles") / f"{sha256(about.encode()).hexdigest()[:32]}.pyz"
     if not archive.exists():
-        _compile(interpreter, sources, archive)
+        _compile(interpreter, sources, archive, lab.root)
     return archive
 
 
-def sources_sha256() -> str:
+def sources_sha256(lab: Sources = _SOURCES) -> str:
     """Return the identity of what is the lab's own in the guest's program, whatever the interpreter."""
-    return _sha256(_sources())
+    return _sha256(_sources(lab))
 
 
 def program_sha256(interpreter: str) -> str:
@@ -100,22 +112,22 @@ def _sha256(sources: Mapping[str, Path]) -> str:
     return total.hexdigest()
 
 
-def _sources(main: str = "", more: Sequence[str] = ()) -> dict[str, Path]:
+def _sources(lab: Sources, main: str = "", more: Sequence[str] = ()) -> dict[str, Path]:
     """Return the files of the bundle by their names in it, in a fixed order."""
-    files = {"__main__.py": ROOT / main if main else PROGRAM, "wblab/__init__.py": GUEST_INIT}
+    files = {"__main__.py": lab.root / main if main else lab.program, "wblab/__init__.py": GUEST_INIT}
     for package in more:
         for parent in reversed(Path(package).parents[:-2]):
-            files[f"{parent}/__init__.py"] = ROOT / parent / "__init__.py"
+            files[f"{parent}/__init__.py"] = lab.root / parent / "__init__.py"
     for package in (*PACKAGES, *more):
-        for path in sorted((ROOT / package).glob("*.py")):
+        for path in sorted((lab.root / package).glob("*.py")):
             files[f"{package}/{path.name}"] = path
     return files
 
 
-def _compile(interpreter: str, sources: dict[str, Path], archive: Path) -> None:
+def _compile(interpreter: str, sources: dict[str, Path], archive: Path, root: Path) -> None:
     partial = archive.with_name(f"{archive.name}.{os.getpid()}-{get_ident()}")  # runs side by side
     arguments = [str(item) for pair in sources.items() for item in pair]
-    command = [interpreter, "-I", "-S", "-B", "-c", _COMPILE, str(partial), str(ROOT), *arguments]
+    command = [interpreter, "-I", "-S", "-B", "-c", _COMPILE, str(partial), str(root), *arguments]
     done = subprocess.run(command, capture_output=True, text=True, check=False, env={})  # a locale imports modules
     if done.returncode:
         said = (done.stderr.strip().splitlines() or ["no reason given"])[-1]

@@ -2,7 +2,7 @@
 
 import os
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from wblab.core.loads import Load
@@ -18,8 +18,11 @@ _TRACEBACK = "Traceback (most recent call last):"
 _LAST_BYTES, _LONGEST = 16 << 10, 160
 
 
-def told(reason: str, spec: Spec, console: Path) -> str:
-    """Return the reason of a failed run; of a program of the spec, with the file that it lacked or what it printed."""
+def told(reason: str, spec: Spec, console: Path, hidden: Sequence[str] = HIDDEN) -> str:
+    """Return the reason of a failed run; of a program of the spec, with the file that it lacked or what it printed.
+
+    hidden: directories of which each guest has its own.
+    """
     load = next((spec.load[found[1]] for found in [_FAILED.fullmatch(reason)] if found and found[1] in spec.load), None)
     argv = _argv(load)
     if not argv:
@@ -28,14 +31,14 @@ def told(reason: str, spec: Spec, console: Path) -> str:
         reason = f"the load {found[1]} failed: cannot start {printable(argv[0])!r}: {found[2]}"
     elif said := list(_printed(console))[-1:]:
         reason += f", and printed: {said[0]}"
-    return reason + _unseen(argv)
+    return reason + _unseen(argv, hidden)
 
 
 def _argv(load: Load | None) -> tuple[str, ...]:
     return tuple(getattr(load, "argv", ()))
 
 
-def _unseen(argv: tuple[str, ...]) -> str:
+def _unseen(argv: tuple[str, ...], own: Sequence[str]) -> str:
     """Return a sentence on the first path of a command that the host has and the guest may not see; or nothing.
 
     A guest has /tmp and the like of its own, and reads of its host only what it is granted.
@@ -43,7 +46,7 @@ def _unseen(argv: tuple[str, ...]) -> str:
     for word in argv:
         if not os.path.isabs(word) or not os.path.lexists(word):
             continue
-        for hidden in HIDDEN:
+        for hidden in own:
             if Path(word).is_relative_to(hidden):
                 return (
                     f". The guest has a {hidden} of its own: put {printable(word)!r} into another directory, and grant "

@@ -77,12 +77,24 @@ def guest_lab(spec: Spec) -> GuestLab | None:
     return GuestLab(installed.python, modules, identity, packages)
 
 
-def copied(python: Path) -> tuple[Path, str]:
+@dataclass(frozen=True)
+class Origin:
+    """Where the lab's files are: its packages, its scripts, and its presets; by default, this lab's."""
+
+    root: Path = ROOT
+    share: Path = SHARE
+    presets: Path = PRESETS
+
+
+_ORIGIN = Origin()
+
+
+def copied(python: Path, origin: Origin = _ORIGIN) -> tuple[Path, str]:
     """Return the copy, made if it is not in the cache, and the digest of its files. Raises WblabError.
 
     python: what compiles it, and runs it.
     """
-    files = _files()
+    files = _files(origin)
     identity = _sha256(files)
     about = f"{python} {python.stat().st_mtime_ns} {_COMPILE} {_SETTINGS} {_START} {layout.LAB} {identity}"
     place = room("bundles") / sha256(about.encode()).hexdigest()[:32]
@@ -107,12 +119,12 @@ def _prune(folder: Path) -> None:
                 note.unlink()
 
 
-def _files() -> dict[str, Path | None]:
+def _files(origin: Origin) -> dict[str, Path | None]:
     """Return its files, by their names in it, in a fixed order; None stands for an empty one."""
     trees = {
-        "wblab": ROOT / "wblab",
-        "misc/tracecmd": ROOT / "tracecmd" if INSTALLED else ROOT / "misc" / "tracecmd",
-        "experiments": PRESETS,
+        "wblab": origin.root / "wblab",
+        "misc/tracecmd": origin.root / "tracecmd" if INSTALLED else origin.root / "misc" / "tracecmd",
+        "experiments": origin.presets,
     }
     found: dict[str, Path | None] = {_SITE: None}
     for name, tree in trees.items():
@@ -126,7 +138,7 @@ def _files() -> dict[str, Path | None]:
             )
             if path.is_file() and not is_other:
                 found[f"{name}/{inside}"] = path
-    return found | {"wblab/__init__.py": GUEST_INIT} | {name: SHARE / name for name in _SCRIPTS}
+    return found | {"wblab/__init__.py": GUEST_INIT} | {name: origin.share / name for name in _SCRIPTS}
 
 
 def _sha256(files: Mapping[str, Path | None]) -> str:

@@ -18,12 +18,14 @@ _MOST_FILES = 1000
 class Limits:
     """Bounds on one guest.
 
-    silence_s, wall_s: host time without a word (see wblab.host.silence), and in all. said_bytes: its words in all.
+    silence_s, wall_s: host time without a word (see wblab.host.silence), and in all. ending_s: from its word that it
+    powers off to its end. said_bytes: its words in all.
     output_bytes: the files that it leaves. console_bytes: what its console prints. memory_bytes: memory of its
     processes, and of files that they hold, beside the guest's own. processes: their number.
     """
 
     silence_s: float = 60.0
+    ending_s: float = 20.0
     wall_s: float = 6 * 3600.0
     said_bytes: int = 16 << 20
     output_bytes: int = 1 << 30

@@ -1,11 +1,11 @@
 """Whether a guest's processes take more of the host's memory than they may."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from wblab.core.units import format_bytes
-from wblab.host.unlinked import devices, unlinked_files
+from wblab.host.unlinked import Unlinked, devices, unlinked_files
 from wblab.host.usage import page_table_bytes, private_bytes
 
 # A kernel hands files to its processes through sockets, a few at a time: on a busy machine a look finds one now and
@@ -28,11 +28,26 @@ class Bounds:
     processes: int
 
 
+@dataclass(frozen=True)
+class Usage:
+    """What processes take, by their numbers: memory of their own, page tables, and files without a name.
+
+    files: on these devices, of at most so many mappings. By default, as /proc says.
+    """
+
+    private_bytes: Callable[[Sequence[int]], int] = private_bytes
+    page_table_bytes: Callable[[Sequence[int]], int] = page_table_bytes
+    files: Callable[[Sequence[int], frozenset[int], int], Unlinked] = unlinked_files
+
+
+_USAGE = Usage()
+
+
 class Look:
     """Looks at a guest's processes again and again, and says what is too much."""
 
-    def __init__(self, bounds: Bounds, scratch: Path) -> None:
-        self._bounds = bounds
+    def __init__(self, bounds: Bounds, scratch: Path, usage: Usage = _USAGE) -> None:
+        self._bounds, self._usage = bounds, usage
         self._devices = devices(scratch)
         self._under_way = self._mapped = 0  # looks in a row at which there was some
 
@@ -41,13 +56,16 @@ class Look:
         bounds = self._bounds
         if len(pids) > bounds.processes:
             return f"it had more than {bounds.processes} processes"
-        now = unlinked_files(pids, self._devices, _MOST_MAPPINGS)
+        now = self._usage.files(pids, self._devices, _MOST_MAPPINGS)
         self._under_way = self._under_way + 1 if now.under_way else 0
         self._mapped = self._mapped + 1 if now.mapped else 0
         if now.mappings > _MOST_MAPPINGS:
             return f"its processes had more than {_MOST_MAPPINGS:,} mappings"
-        of_kernel = page_table_bytes(pids) + now.mappings * _MAPPING_BYTES
-        if private_bytes(pids) + of_kernel + max(0, now.taken_bytes - bounds.own_bytes) > bounds.memory_bytes:
+        of_kernel = self._usage.page_table_bytes(pids) + now.mappings * _MAPPING_BYTES
+        if (
+            self._usage.private_bytes(pids) + of_kernel + max(0, now.taken_bytes - bounds.own_bytes)
+            > bounds.memory_bytes
+        ):
             return f"its processes took more than {format_bytes(bounds.memory_bytes)} of memory"
         if now.hidden or self._mapped >= _LONGEST_MAPPED or self._under_way >= _LONGEST_UNDER_WAY:
             return "its processes hide files that they hold in memory"

@@ -38,6 +38,7 @@ class Mkfs:
 
     command: empty, the disk gets no filesystem.
     resident_bytes: how much memory the disk may take, as it is written; 0, it takes all now.
+    longest_s: processor time that the command may take.
     filesystem, chance: which one, and in hexadecimal what takes the place of what its tool leaves to chance.
     """
 
@@ -47,6 +48,7 @@ class Mkfs:
     chance: str = ""
     key: str = "disk"
     resident_bytes: int = 0
+    longest_s: int = _LONGEST_S
 
 
 def format_disk(mkfs: Mkfs, disk_fd: int) -> None:
@@ -79,7 +81,9 @@ def _make(mkfs: Mkfs, disk_fd: int) -> None:
             most = format_bytes(mkfs.resident_bytes)
             raise WblabError(f"{tool} took more than {most} of memory for the disk: raise {mkfs.key}.resident")
         if os.WIFSIGNALED(status) and os.WTERMSIG(status) == signal.SIGXCPU:
-            raise WblabError(f"{tool} took more than {_LONGEST_S} s of processor time: check {mkfs.key}.mkfs_options")
+            raise WblabError(
+                f"{tool} took more than {mkfs.longest_s} s of processor time: check {mkfs.key}.mkfs_options"
+            )
         if status:
             lines = os.pread(said, 4096, 0).decode(errors="replace").strip().splitlines()
             raise WblabError(f"{tool} failed on the disk: check {mkfs.key}.mkfs_options: {' / '.join(lines[-2:])}")
@@ -115,7 +119,7 @@ def _become(mkfs: Mkfs, disk_fd: int, said: int) -> None:
             os.dup2(descriptor, number)
         os.closerange(3, DISK_FD)
         os.closerange(DISK_FD + 1, os.sysconf("SC_OPEN_MAX"))
-        resource.setrlimit(resource.RLIMIT_CPU, (_LONGEST_S, _LONGEST_S + 1))  # SIGXCPU, then SIGKILL
+        resource.setrlimit(resource.RLIMIT_CPU, (mkfs.longest_s, mkfs.longest_s + 1))  # SIGXCPU, then SIGKILL
         tool = mkfs.command[0]
         runs = [tool, *filter(None, [loader(tool)])]
         Sandbox(runs, (*DISTRIBUTION, _LOOPS), largest_file_bytes=mkfs.size_bytes, calls="tool").enter()

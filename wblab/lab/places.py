@@ -44,7 +44,7 @@ def packaged_kernels() -> Path | None:
     return Path(found.origin).parent if found and found.origin else None
 
 
-def check_checkout(path: Path, option: str) -> None:
+def check_checkout(path: Path, option: str, *, is_installed: bool = INSTALLED) -> None:
     """Raise InputError where `option` would write a file of the lab that came with an installation."""
-    if INSTALLED and path.is_relative_to(ROOT):
+    if is_installed and path.is_relative_to(ROOT):
         raise InputError(f"{option} writes {path.relative_to(SHARE)} of the lab: do it in a checkout of your own")

@@ -30,7 +30,8 @@ _MOST_JOURNAL_BYTES = 256 << 20
 class Rows:
     """The rows of one study. One process at a time writes them: see `Store.held`."""
 
-    def __init__(self, study: Path, cells: Sequence[Cell]) -> None:
+    def __init__(self, study: Path, cells: Sequence[Cell], part_rows: int = PART_ROWS) -> None:
+        self._part_rows = part_rows
         self.study = study  # by descriptor, while the study is held
         self._levels = {cell.name: cell.levels for cell in cells}
         self._names: set[str] | None = None
@@ -79,7 +80,7 @@ class Rows:
             waiting.pop(name, None)  # a process was killed after it had written the part
         if waiting:
             tables, number = [table_of(list(waiting.values()), self._levels)], len(parts)
-            if last is not None and last.num_rows < PART_ROWS:
+            if last is not None and last.num_rows < self._part_rows:
                 tables, number = [last, *tables], number - 1
             self._write(pa.concat_tables(tables, promote_options="default"), number)
         try:
@@ -121,8 +122,8 @@ class Rows:
     def _write(self, table: "pa.Table", number: int) -> None:
         """Write a table as parts from a number on, in the order of cells and seeds. Raises WblabError."""
         ordered = table.sort_by([("cell", "ascending"), ("seed", "ascending")])
-        for place, start in enumerate(range(0, ordered.num_rows, PART_ROWS)):
-            write_part(self.path / f"{number + place:04}.parquet", ordered.slice(start, PART_ROWS))
+        for place, start in enumerate(range(0, ordered.num_rows, self._part_rows)):
+            write_part(self.path / f"{number + place:04}.parquet", ordered.slice(start, self._part_rows))
 
     def _journalled(self) -> list[RunRow]:
         """Return the rows of the journal, without a last one that was not written to its end."""

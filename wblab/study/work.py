@@ -5,7 +5,7 @@ Orders and results are plain values: a worker needs the lab and the kernel, but 
 
 import shutil
 import tempfile
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
@@ -15,6 +15,7 @@ from wblab.core.errors import InputError, WblabError
 from wblab.core.spec import Spec
 from wblab.core.tables import from_table
 from wblab.host.bundle import program_sha256
+from wblab.host.check import check_run
 from wblab.host.command import interpreter
 from wblab.host.machine import describe_host
 from wblab.host.machinelock import machine_lock
@@ -32,6 +33,8 @@ if TYPE_CHECKING:
     from wblab.analysis.runs.metrics import Row
 
 _LONGEST_REASON = 300
+
+Make = Callable[[Request, Path, Report], Finished]
 
 
 @dataclass(frozen=True)
@@ -102,17 +105,23 @@ def check_program(program: str) -> None:
         )
 
 
-def accepted(order: Order, resolve: KernelResolver) -> Request:
-    """Return the request of an order. Raises InputError if this machine cannot make that run."""
+def accepted(order: Order, resolve: KernelResolver = own_kernel, check: Callable[[Spec], None] = check_run) -> Request:
+    """Return the request of an order. Raises InputError if this machine cannot make that run.
+
+    check: raises InputError for a spec that cannot run here.
+    """
     check_program(order.program)
-    return ready(order.unpacked(), lambda name: order.kernel or same_kernel(name, order.build_id, resolve))
+    return ready(order.unpacked(), lambda name: order.kernel or same_kernel(name, order.build_id, resolve), check)
 
 
-def why_not(orders: list[Order], resolve: KernelResolver = own_kernel) -> str:
-    """Return in one line why this machine cannot run an order; empty if it can run all."""
+Accept = Callable[[Order], Request]
+
+
+def why_not(orders: list[Order], accept: Accept = accepted) -> str:
+    """Return in one line why this machine cannot run an order; empty if it can run all. accept: checks each."""
     try:
         for order in orders:
-            accepted(order, resolve)
+            accept(order)
     except WblabError as error:
         return str(error)
     return ""
@@ -126,11 +135,24 @@ def warm(names: Iterable[str]) -> None:
         own_kernel(name)
 
 
-def run(order: Order) -> Result:
-    """Run an order on a dask worker, in a temporary directory. Never raises for a run that fails."""
-    from distributed import get_worker
+def make_run(request: Request, room: Path, report: Report) -> Finished:
+    """Make a run, in a guest or on this machine itself, in a new directory of `room`. Raises RunFailedError."""
+    if not isinstance(request.kernel, HereKernel):
+        return run_anywhere(request, room, report=report)
+    from wblab.live.runs.ofspec import run_here
 
-    worker = get_worker()
+    return run_here(request, room, report=report)
+
+
+def run(order: Order, worker: Any = None, accept: Accept = accepted, make: Make = make_run) -> Result:
+    """Run an order on a dask worker, in a temporary directory. Never raises for a run that fails.
+
+    worker: by default, the one that this is called on. accept, make: see `run_in`.
+    """
+    if worker is None:
+        from distributed import get_worker
+
+        worker = get_worker()
     key = worker.get_current_task()
 
     def report(share: float | None, text: str) -> None:
@@ -141,37 +163,29 @@ def run(order: Order) -> Result:
 
     place = Path(tempfile.mkdtemp(prefix="wblab-", dir=worker.local_directory))
     try:
-        result = run_in(place, order, report, own_kernel)
+        result = run_in(place, order, report, accept, make)
         return replace(result, left=pack(result.left)) if isinstance(result.left, Path) else result
     finally:
         shutil.rmtree(place, ignore_errors=True)
 
 
-def run_in(room: Path, order: Order, report: Report = silent, resolve: KernelResolver = own_kernel) -> Result:
+def run_in(
+    room: Path, order: Order, report: Report = silent, accept: Accept = accepted, make: Make = make_run
+) -> Result:
     """Run an order in a new directory of `room`, which is kept. An error raised by `report` ends the run.
 
-    Never raises for a run that fails.
+    accept: returns the order's request. make: makes its run. Never raises for a run that fails.
     """
     try:
-        request = accepted(order, resolve)
+        request = accept(order)
         with machine_lock(request.spec.clock.mode, lambda: report(None, "waiting for its turn")):
-            return _result(
-                _made(request, room, report).directory, order
-            )  # inside: a run in real time needs the machine
+            return _result(make(request, room, report).directory, order)  # inside: a run in real time needs the machine
     except RunFailedError as error:
         if order.may_lose and error.directory and lost_events(error.directory):
             return _result(error.directory, order)
         return Result(error.directory or b"", str(error).replace(f" (see {error.directory})", ""))
     except WblabError as error:
         return Result(failure=str(error))
-
-
-def _made(request: Request, room: Path, report: Report) -> Finished:
-    if not isinstance(request.kernel, HereKernel):
-        return run_anywhere(request, room, report=report)
-    from wblab.live.runs.ofspec import run_here
-
-    return run_here(request, room, report=report)
 
 
 def lost_events(directory: Path) -> bool:

@@ -5,7 +5,6 @@ from support.blametraces import Story
 from support.originals import live_run
 from support.runs import MS, S, write_run
 
-from wblab.commands import answered
 from wblab.commands.answered import print_answer, print_answered
 from wblab.lab.captures import Capture, write_capture
 
@@ -46,19 +45,17 @@ def test_a_run_without_pauses_and_one_that_nothing_explains(tmp_path, capsys):
     assert "repeat it as root with --capture-pauses 300ms" in capsys.readouterr().err
 
 
-def test_a_capture_that_would_fill_the_memory_is_left_to_why(tmp_path, capsys, monkeypatch):
+def test_a_capture_that_would_fill_the_memory_is_left_to_why(tmp_path, capsys):
     live_run(tmp_path / "run")
     write_capture(tmp_path / "run", Capture(1, "w1", 0, S, 0, S))
-    monkeypatch.setattr(answered, "_TIMES_SIZE", 1 << 40)
-    print_answer(tmp_path / "run")
+    print_answer(tmp_path / "run", times_size=1 << 40)
     assert capsys.readouterr().err == f"wblab: next: wblab why {tmp_path}/run\n"
 
 
-def test_the_directory_is_printed_whatever_interrupts_the_answer(tmp_path, capsys, monkeypatch):
+def test_the_directory_is_printed_whatever_interrupts_the_answer(tmp_path, capsys):
     def interrupted(directory):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(answered, "print_answer", interrupted)
     with pytest.raises(KeyboardInterrupt):
-        print_answered(tmp_path)
+        print_answered(tmp_path, interrupted)
     assert capsys.readouterr().out == f"{tmp_path}\n"

@@ -27,22 +27,20 @@ def test_a_mistake_gets_a_suggestion(command, said, capsys):
 
 
 @pytest.mark.parametrize("number", [errno.ENOSPC, errno.EDQUOT])
-def test_a_full_disk_is_reported_on_one_line(number, monkeypatch, capsys):
+def test_a_full_disk_is_reported_on_one_line(number, capsys):
     def full(arguments):
         raise OSError(number, "No space left", "/exp/a")
 
-    monkeypatch.setattr("wblab.cli._run", full)
-    assert main(["doctor"]) == 1
+    assert main(["doctor"], full) == 1
     assert capsys.readouterr().err == "wblab: /exp/a: No space left: make room, or give --exp another directory\n"
 
 
-def test_an_unforeseen_error_of_the_system_is_not_hidden(monkeypatch):
+def test_an_unforeseen_error_of_the_system_is_not_hidden():
     def broken(arguments):
         raise OSError(errno.EIO, "Input/output error")
 
-    monkeypatch.setattr("wblab.cli._run", broken)
     with pytest.raises(OSError, match="Input/output"):
-        main(["doctor"])
+        main(["doctor"], broken)
 
 
 def test_long_work_prints_lines_without_a_terminal(monkeypatch, capsys):

@@ -217,9 +217,8 @@ def test_a_program_that_the_kernel_killed_is_in_the_reason(guest):
     )
 
 
-def test_the_reason_of_a_failure_is_kept_when_the_guest_hangs_after_it(guest, monkeypatch):
-    monkeypatch.setattr(module, "_ENDING_LIMIT_S", 0.5)
-    one = guest(f"say('failed', reason='cannot mount'); {GOOD_END}\nwhile True: pass")
+def test_the_reason_of_a_failure_is_kept_when_the_guest_hangs_after_it(guest):
+    one = guest(f"say('failed', reason='cannot mount'); {GOOD_END}\nwhile True: pass", ending_s=0.5)
     assert one.reason() == "cannot mount"
 
 
@@ -240,10 +239,9 @@ def test_success_is_not_inferred_from_the_message_of_a_dying_guest(guest):
 
 
 @pytest.mark.parametrize("silent", [True, False])
-def test_a_guest_that_lingers_after_power_off_is_ended(guest, alive, monkeypatch, silent):
-    monkeypatch.setattr(module, "_ENDING_LIMIT_S", 0.5)
+def test_a_guest_that_lingers_after_power_off_is_ended(guest, alive, silent):
     closing = "" if silent else "os.close(13)"
-    one = guest(f"note('guest'); {GOOD_END}; {closing}\nwhile True: pass")
+    one = guest(f"note('guest'); {GOOD_END}; {closing}\nwhile True: pass", ending_s=0.5)
     assert one.reason().startswith("the guest hangs" if silent else "the guest ended with signal SIGKILL after power")
     assert nothing_left(one, alive)
 

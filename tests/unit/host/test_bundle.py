@@ -8,12 +8,11 @@ import pytest
 
 import wblab
 from wblab.core.errors import WblabError
-from wblab.host import bundle as module
-from wblab.host.bundle import bundle, sources_sha256
+from wblab.host.bundle import GUEST_INIT, Sources, bundle, sources_sha256
 from wblab.host.command import interpreter
 from wblab.host.forked import forked
 from wblab.host.guestlab import copied
-from wblab.lab.places import PROGRAM, ROOT
+from wblab.lab.places import ROOT
 
 
 @pytest.fixture(autouse=True)
@@ -22,62 +21,63 @@ def _cache(tmp_path, monkeypatch):
 
 
 @pytest.fixture
-def lab(tmp_path, monkeypatch):
-    """A copy of the sources that the test may change."""
+def lab(tmp_path):
+    """The directory with a copy of the sources that the test may change."""
     copy = tmp_path / "lab"
     for package in ("core", "guest"):
         shutil.copytree(ROOT / "wblab" / package, copy / "wblab" / package)
     shutil.copy(ROOT / "wblab" / "__init__.py", copy / "wblab")
     shutil.copy(ROOT / "experiment.py", copy)
-    monkeypatch.setattr(module, "ROOT", copy)
-    monkeypatch.setattr(module, "PROGRAM", copy / "experiment.py")
     return copy
 
 
-def test_the_same_content_gives_the_same_file(lab, tmp_path, monkeypatch):
-    first = bundle(interpreter())
+@pytest.fixture
+def bundled(lab):
+    """Return a function that makes the bundle of that copy."""
+    return lambda: bundle(interpreter(), lab=Sources(lab, lab / "experiment.py"))
+
+
+def test_the_same_content_gives_the_same_file(bundled, tmp_path, monkeypatch):
+    first = bundled()
     changed_ns = first.stat().st_mtime_ns
-    assert bundle(interpreter()) == first
+    assert bundled() == first
     assert first.stat().st_mtime_ns == changed_ns
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "other"))
-    other = bundle(interpreter())
+    other = bundled()
     assert other.name == first.name
     assert other.read_bytes() == first.read_bytes()
     assert [path.name for path in first.parent.iterdir()] == [first.name]
 
 
-def test_the_path_and_byte_code_of_the_lab_do_not_matter(lab, monkeypatch):
+def test_the_path_and_byte_code_of_the_lab_do_not_matter(lab, bundled):
     (lab / "wblab" / "core" / "__pycache__").mkdir(exist_ok=True)
     (lab / "wblab" / "core" / "__pycache__" / "units.cpython-311.pyc").write_bytes(b"other")
-    here = bundle(interpreter())
-    monkeypatch.setattr(module, "ROOT", ROOT)
-    monkeypatch.setattr(module, "PROGRAM", PROGRAM)
-    assert bundle(interpreter()) == here
+    assert bundle(interpreter()) == bundled()
 
 
 @pytest.mark.parametrize("name", ["experiment.py", "wblab/core/units.py", "wblab/guest/init.py"])
-def test_a_changed_source_gives_another_file(lab, name):
-    before = bundle(interpreter())
+def test_a_changed_source_gives_another_file(lab, bundled, name):
+    before = bundled()
     with (lab / name).open("a") as source:
         source.write("# changed\n")
-    assert bundle(interpreter()) != before
+    assert bundled() != before
 
 
-def test_the_python_interface_is_no_part_of_it(lab):
-    before = bundle(interpreter())
+def test_the_python_interface_is_no_part_of_it(lab, bundled):
+    before = bundled()
     with (lab / "wblab" / "__init__.py").open("a") as source:
         source.write("\nCHANGED = True\n")
-    assert bundle(interpreter()) == before
+    assert bundled() == before
     with zipfile.ZipFile(before) as archive:
-        assert archive.read("wblab/__init__.py") == module.GUEST_INIT.read_bytes()
+        assert archive.read("wblab/__init__.py") == GUEST_INIT.read_bytes()
     (place, _) = copied(Path(interpreter()))
-    assert (place / "wblab/__init__.py").read_bytes() == module.GUEST_INIT.read_bytes()
+    assert (place / "wblab/__init__.py").read_bytes() == GUEST_INIT.read_bytes()
 
 
-def test_a_new_source_gives_another_file(lab):
-    before = bundle(interpreter())
+def test_a_new_source_gives_another_file(lab, bundled):
+    before = bundled()
     (lab / "wblab" / "core" / "new.py").touch()
-    assert bundle(interpreter()) != before
+    assert bundled() != before
 
 
 def imports(module):
@@ -108,15 +108,15 @@ def test_core_has_exactly_the_modules_that_the_guest_imports():
 
 
 @pytest.mark.parametrize("room", ["machine", "live/runs", "live/monitor", "live/mitigate", "lab", "host"])
-def test_a_change_outside_core_and_guest_keeps_the_program(lab, room):
+def test_a_change_outside_core_and_guest_keeps_the_program(lab, bundled, room):
     shutil.copytree(Path(wblab.__file__).parent / room, lab / "wblab" / room)
-    before = sources_sha256()
+    before = sources_sha256(Sources(lab, lab / "experiment.py"))
     sources = list((lab / "wblab" / room).glob("*.py"))
     assert sources
     for source in sources:
         source.write_text("raise SystemExit('changed')\n")
-    assert sources_sha256() == before
-    assert bundle(interpreter())  # the bundle is compiled without them
+    assert sources_sha256(Sources(lab, lab / "experiment.py")) == before
+    assert bundled()  # the bundle is compiled without them
 
 
 def test_the_guest_imports_everything_from_the_archive(tmp_path):
@@ -148,10 +148,10 @@ print(wblab.guest.init.main.__code__.co_filename)
     assert done.stdout == "/lab/wblab/guest/init.py\n"
 
 
-def test_a_source_with_a_syntax_error_is_named(lab):
+def test_a_source_with_a_syntax_error_is_named(lab, bundled):
     (lab / "wblab" / "core" / "new.py").write_text("def (")
     with pytest.raises(WblabError, match="cannot compile the guest's program: SyntaxError"):
-        bundle(interpreter())
+        bundled()
 
 
 @pytest.fixture(params=["", "3.12", "3.13", "3.14"], ids=lambda version: version or "guest's")

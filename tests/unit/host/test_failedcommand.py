@@ -22,9 +22,9 @@ def failed(tmp_path):
     (tmp_path / "console.log").write_text(CONSOLE)
     spec = Path("experiments/base-device.toml")
 
-    def said(reason, *argv):
+    def said(reason, *argv, **keys):
         load = f"load.b1={{kind='command', wait='1s', argv={list(argv)}}}"
-        return told(reason, read_spec(spec, [load]), tmp_path / "console.log")
+        return told(reason, read_spec(spec, [load]), tmp_path / "console.log", **keys)
 
     return said
 
@@ -40,13 +40,11 @@ def test_a_program_that_was_not_found_is_named(failed):
     )
 
 
-def test_a_file_of_the_host_s_tmp_is_not_the_guest_s(failed, tmp_path, monkeypatch):
+def test_a_file_of_the_host_s_tmp_is_not_the_guest_s(failed, tmp_path):
     (script := tmp_path / "script").touch()
-    monkeypatch.setattr("wblab.host.failedcommand.HIDDEN", (str(tmp_path),))
-    said = failed(ENDED, "sh", str(script))
+    said = failed(ENDED, "sh", str(script), hidden=[str(tmp_path)])
     assert f"The guest has a {tmp_path} of its own: put {str(script)!r} into another directory" in said
-    monkeypatch.setattr("wblab.host.failedcommand.HIDDEN", ())
-    assert f"only with --allow-read {script}" in failed(ENDED, "sh", str(script))
+    assert f"only with --allow-read {script}" in failed(ENDED, "sh", str(script), hidden=[])
 
 
 @pytest.mark.parametrize("reason", ["the load l1 failed: No space left on device", "the guest said nothing for 60 s"])

@@ -8,8 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from wblab.host import guestlab
-from wblab.host.guestlab import GuestLab, copied, guest_lab
+from wblab.host.guestlab import GuestLab, Origin, copied, guest_lab
 from wblab.host.guestprograms import describe_programs
 from wblab.host.lab import asks_for_packages
 from wblab.lab.places import PRESETS
@@ -51,22 +50,20 @@ def test_the_lab_in_a_guest_depends_on_no_byte_code_of_the_host(tmp_path, monkey
     for name in ("experiment.py", "live_experiment.py", "load.py"):
         (source / name).write_text("")
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
-    monkeypatch.setattr(guestlab, "ROOT", source)
-    monkeypatch.setattr(guestlab, "SHARE", source)
-    monkeypatch.setattr(guestlab, "PRESETS", source / "experiments")
-    place, identity = copied(PYTHON)
+    origin = Origin(source, source, source / "experiments")
+    place, identity = copied(PYTHON, origin)
     stale = source / "wblab" / "core" / "__pycache__" / "stale.cpython-311.pyc"
     stale.parent.mkdir()
     stale.write_bytes(b"")
     os.utime(source / "wblab" / "core" / "__init__.py", (0, 0))
-    assert copied(PYTHON) == (place, identity)
+    assert copied(PYTHON, origin) == (place, identity)
     assert [path.name.split(".")[0] for path in (place / "wblab" / "core" / "__pycache__").iterdir()] == ["__init__"]
     (source / "wblab" / "core" / "data.json").write_text("{}")
-    assert copied(PYTHON)[1] != identity
+    assert copied(PYTHON, origin)[1] != identity
     assert place.is_dir()  # a guest may have it
     os.utime(place.with_suffix(".used"), (0, 0))
     (source / "wblab" / "core" / "data.json").write_text("[]")
-    copied(PYTHON)
+    copied(PYTHON, origin)
     assert not place.exists()
 
 

@@ -2,8 +2,7 @@
 
 import pytest
 
-from wblab.host import memorylimit
-from wblab.host.memorylimit import Bounds, Look
+from wblab.host.memorylimit import Bounds, Look, Usage
 from wblab.host.unlinked import Unlinked
 
 NOTHING = Unlinked(0, 0, 0, 0, 0)
@@ -11,14 +10,14 @@ HIDES = "its processes hide files that they hold in memory"
 
 
 @pytest.fixture
-def look(tmp_path, monkeypatch):
-    """Return a function that checks the limits for one process with these resources."""
-    looked = Look(Bounds(own_bytes=500, memory_bytes=1 << 20, processes=3), tmp_path)
-    monkeypatch.setattr(memorylimit, "private_bytes", lambda pids: 1000)
-    monkeypatch.setattr(memorylimit, "page_table_bytes", lambda pids: 0)
+def look(tmp_path):
+    """Return a function that checks the limits for one process with these resources, look by look."""
+    seen = {}
+    usage = Usage(lambda pids: 1000, lambda pids: seen["tables"], lambda pids, on, most: seen["files"])
+    looked = Look(Bounds(own_bytes=500, memory_bytes=1 << 20, processes=3), tmp_path, usage)
 
-    def excess(now):
-        monkeypatch.setattr(memorylimit, "unlinked_files", lambda pids, on, most: now)
+    def excess(files, page_table_bytes=0):
+        seen.update(files=files, tables=page_table_bytes)
         return looked.excess([1])
 
     return excess
@@ -30,13 +29,12 @@ def test_the_guest_s_own_resources_do_not_count(look):
     assert look(Unlinked(501 + room, 0, 0, 0, 0)) == "its processes took more than 1 MiB of memory"
 
 
-def test_what_the_host_s_kernel_needs_for_them_counts(look, monkeypatch):
+def test_what_the_host_s_kernel_needs_for_them_counts(look):
     room = ((1 << 20) - 1000) // 256
     assert look(Unlinked(0, 0, 0, 0, 0, room)) == ""
     assert look(Unlinked(0, 0, 0, 0, 0, room + 1)) == "its processes took more than 1 MiB of memory"
     assert look(Unlinked(0, 0, 0, 0, 0, (1 << 20) + 1)) == "its processes had more than 1,048,576 mappings"
-    monkeypatch.setattr(memorylimit, "page_table_bytes", lambda pids: 1 << 20)
-    assert look(NOTHING) == "its processes took more than 1 MiB of memory"
+    assert look(NOTHING, page_table_bytes=1 << 20) == "its processes took more than 1 MiB of memory"
 
 
 def test_too_many_processes_are_an_error(tmp_path):

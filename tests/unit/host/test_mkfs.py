@@ -4,7 +4,6 @@ import pytest
 
 from wblab.core.errors import WblabError
 from wblab.core.layout import DISK_FD
-from wblab.host import mkfs
 from wblab.host.mkfs import DISK_PATH, Mkfs, format_disk
 from wblab.host.sandbox import landlock_version
 from wblab.lab.tools import tool_path
@@ -62,11 +61,10 @@ def test_a_tool_reads_no_file_of_the_user_and_runs_no_other_program(disk, tmp_pa
         format_disk(Mkfs(["/usr/bin/env", "/bin/sh", "-c", "exit 0"], SIZE), disk)
 
 
-def test_a_tool_that_takes_too_long_is_ended(disk, monkeypatch):
-    monkeypatch.setattr(mkfs, "_LONGEST_S", 1)
+def test_a_tool_that_takes_too_long_is_ended(disk):
     endless = [tool_path("mke2fs"), "-q", "-F", "-t", "ext4", "-E", f"offset={1 << 40}", DISK_PATH]
     with pytest.raises(WblabError, match=r"mke2fs took more than 1 s of processor time: check disk\.mkfs_options"):
-        format_disk(Mkfs(endless, SIZE), disk)
+        format_disk(Mkfs(endless, SIZE, longest_s=1), disk)
 
 
 def test_a_missing_tool_is_named(disk):

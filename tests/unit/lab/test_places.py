@@ -4,7 +4,6 @@ import sys
 import pytest
 
 from wblab.core.errors import InputError
-from wblab.lab import places
 from wblab.lab.places import LINUX_UML, MATRICES, MEASURED, PRESETS, PROGRAM, ROOT, check_checkout
 
 
@@ -26,10 +25,9 @@ def test_a_checkout_is_writable(tmp_path):
     check_checkout(MEASURED / "golden.json", "--update")
 
 
-def test_an_installation_is_not_writable(monkeypatch, tmp_path):
-    monkeypatch.setattr(places, "INSTALLED", True)
+def test_an_installation_is_not_writable(tmp_path):
     with pytest.raises(
         InputError, match=r"--update writes experiments/measured/golden.json of the lab: do it in a checkout"
     ):
-        check_checkout(MEASURED / "golden.json", "--update")
-    check_checkout(tmp_path / "pins.toml", "--refresh")
+        check_checkout(MEASURED / "golden.json", "--update", is_installed=True)
+    check_checkout(tmp_path / "pins.toml", "--refresh", is_installed=True)

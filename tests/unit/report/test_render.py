@@ -1,21 +1,28 @@
 """Only texts and numbers get into a page."""
 
+from itertools import count
+from secrets import token_hex
+
 import pytest
-from jinja2 import DictLoader
 from support.pages import slips, words
 
-from wblab.report.render import _environment, render
+from wblab.report.render import render
 
 
 @pytest.fixture
-def page(monkeypatch):
-    def filled(template, **values):
-        monkeypatch.setattr("wblab.report.render.PackageLoader", lambda package: DictLoader({"it": template}))
-        _environment.cache_clear()
-        return render("a.package", "it", **values)
+def page(tmp_path, monkeypatch):
+    """Return a function that fills in a template of a package of its own."""
+    monkeypatch.syspath_prepend(tmp_path)
+    numbers = count()
 
-    yield filled
-    _environment.cache_clear()
+    def filled(template, **values):
+        package = f"pages_{token_hex(4)}_{next(numbers)}"
+        (tmp_path / package / "templates").mkdir(parents=True)
+        (tmp_path / package / "__init__.py").touch()
+        (tmp_path / package / "templates/it").write_text(template)
+        return render(package, "it", **values)
+
+    return filled
 
 
 @pytest.mark.parametrize("slip", [{}.values, object(), None, len], ids=["a method", "an object", "None", "a function"])

@@ -13,9 +13,9 @@ from wblab.analysis.runs.observations import read_table
 from wblab.analysis.runs.run import read_run
 from wblab.core.errors import InputError
 from wblab.lab.places import DOCS
-from wblab.study import rows as rows_module
 from wblab.study.begin import ROWS_FROM, with_part
 from wblab.study.rowat import row_at
+from wblab.study.rows import Rows
 from wblab.study.store import Store
 from wblab.study.table import run_rows
 
@@ -94,9 +94,9 @@ def test_a_part_that_was_written_before_a_kill_is_not_read_twice(make_rows, arch
     assert len(list(Store.open(store.path).rows.all())) == 4
 
 
-def test_full_parts_are_not_written_again(make_rows, archive, monkeypatch):
-    monkeypatch.setattr(rows_module, "PART_ROWS", 3)
+def test_full_parts_are_not_written_again(make_rows, archive):
     store = make_rows(AXES, seeds=2)
+    store.rows = Rows(store.path, store.plan.cells, part_rows=3)
     runs = store.missing()
     for count, (cell, seed) in enumerate(runs, 1):
         finish(store, cell, seed, archive)

@@ -21,13 +21,12 @@ def ring(request):
 
 
 @pytest.fixture(params=[0, 1 << 30], ids=["side by side", "one by one"])
-def walk(request, monkeypatch, ring):
+def walk(request, ring):
     """Return what walks pages: it gives the sizes and times of entries, and the losses."""
-    monkeypatch.setattr(walker, "_FEW_PAGES", request.param)
 
     def pages(*pages):
         layout = walker.Layout.of(parse_fields(ring.header_page(), ring.long_bytes), ring.order, ring.page_bytes)
-        entries, losses = walker.walk(np.frombuffer(b"".join(pages), np.uint8), layout)
+        entries, losses = walker.walk(np.frombuffer(b"".join(pages), np.uint8), layout, few_pages=request.param)
         return list(zip(entries.sizes.tolist(), entries.times.tolist(), strict=True)), losses
 
     return pages
@@ -217,14 +216,11 @@ def test_any_page_is_walked_as_the_kernel_says(order, start, pages):
         for page in pages
     )
     expected = walked_plainly(data, ring)
-    with pytest.MonkeyPatch.context() as patch:
-        for few in (0, 1 << 30):
-            patch.setattr(walker, "_FEW_PAGES", few)
-            try:
-                found, _ = walker.walk(np.frombuffer(data, np.uint8), layout)
-                assert [
-                    list(each)
-                    for each in zip(*(a.tolist() for a in (found.places, found.sizes, found.times)), strict=True)
-                ] == expected
-            except tracecmd.TraceError:
-                assert expected is None
+    for few in (0, 1 << 30):
+        try:
+            found, _ = walker.walk(np.frombuffer(data, np.uint8), layout, few_pages=few)
+            assert [
+                list(each) for each in zip(*(a.tolist() for a in (found.places, found.sizes, found.times)), strict=True)
+            ] == expected
+        except tracecmd.TraceError:
+            assert expected is None

@@ -142,12 +142,9 @@ def test_side_by_side_or_one_after_the_other_is_the_same(order, pages, high):
     data = b"".join(b"".join(write(ring, start, each).pages) for each in pages)
     layout = walker.Layout.of(tracecmd.formats.parse_fields(ring.header_page(), 8), order, ring.page_bytes)
     array = np.frombuffer(data, np.uint8)
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(walker, "_FEW_PAGES", 0)
-        together, _ = walker.walk(array, layout)
-        batched, _ = walker.walk(array, layout, batch_pages=2)
-        patch.setattr(walker, "_FEW_PAGES", 1 << 30)
-        alone, _ = walker.walk(array, layout)
+    together, _ = walker.walk(array, layout, few_pages=0)
+    batched, _ = walker.walk(array, layout, batch_pages=2, few_pages=0)
+    alone, _ = walker.walk(array, layout, few_pages=1 << 30)
     for name in ("places", "sizes", "times"):
         assert getattr(together, name).tolist() == getattr(alone, name).tolist() == getattr(batched, name).tolist()
 

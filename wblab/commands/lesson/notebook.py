@@ -5,6 +5,7 @@ import os
 import shlex
 import sys
 from importlib.util import find_spec
+from pathlib import Path
 
 from wblab.commands.common import print_wrapped
 from wblab.commands.lesson.options import add_folder, add_lesson, place
@@ -28,14 +29,15 @@ def _notebook(arguments: argparse.Namespace) -> None:
     at = place(arguments, arguments.lesson)
     is_new = at.folder.add(at.lesson, NOTEBOOK, notebook(at.lesson, at.state.who))
     path = at.directory / NOTEBOOK
-    there = extras.is_there("notebooks") and find_spec("jupyterlab") is not None
+    is_kept = f"{path} is there already, and is kept. Remove it to begin anew."
+    print_wrapped([f"{path} has the lesson." if is_new else is_kept, *how_to_open(path)])
+
+
+def how_to_open(path: Path, here: extras.Installation | None = None) -> list[str]:
+    """Return the command that opens a notebook, and first the one that installs what this needs. here: the lab's."""
+    here = here or extras.Installation()
+    there = here.has("notebooks") and find_spec("jupyterlab") is not None
     as_root = [] if os.geteuid() else ["--allow-root"]
-    missing = ["JupyterLab is not installed here. Install it:", f"    {extras.command(['notebooks'])}"]
-    print_wrapped(
-        [
-            f"{path} has the lesson." if is_new else f"{path} is there already, and is kept. Remove it to begin anew.",
-            *([] if there else missing),
-            "Open it in a browser:",
-            f"    {shlex.join([sys.executable, '-m', 'jupyterlab', *as_root, str(path)])}",
-        ]
-    )
+    missing = ["JupyterLab is not installed here. Install it:", f"    {extras.command(['notebooks'], here)}"]
+    command = shlex.join([sys.executable, "-m", "jupyterlab", *as_root, str(path)])
+    return [*([] if there else missing), "Open it in a browser:", f"    {command}"]

@@ -60,13 +60,15 @@ def landlock_version() -> int:
     return max(0, int(libc.syscall(_SYS_CREATE_RULESET, None, ctypes.c_size_t(0), _CREATE_RULESET_VERSION)))
 
 
-def restrict(grants: Iterable[Grant]) -> int:
+def restrict(grants: Iterable[Grant], version: int | None = None) -> int:
     """Restrict this process and its children to these grants; return the version of Landlock that sees to it.
 
     Version 4 also refuses TCP, version 6 signals to processes outside and abstract sockets. Returns 0, and changes
     nothing, where the host has no Landlock. no_new_privs must be set. Raises OSError, also for a path that is missing.
+
+    version: the host's; by default, found here.
     """
-    version = landlock_version()
+    version = landlock_version() if version is None else version
     if not version:
         return 0
     handled = _Handled(_FIRST)

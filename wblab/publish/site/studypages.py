@@ -6,6 +6,7 @@ first.
 """
 
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from itertools import islice
 from typing import Any
 
@@ -26,14 +27,24 @@ from wblab.study.cells import Cell
 MOST_CELLS = 500  # in a table of one page
 MOST_RECORDS = 5000  # files that repeat runs of a study
 
+
+@dataclass(frozen=True)
+class Most:
+    """The most cells in a table of one page, and files that repeat runs of a study."""
+
+    cells: int = MOST_CELLS
+    records: int = MOST_RECORDS
+
+
+_MOST = Most()
 Name = tuple[str, int]  # of a run: its cell and seed
 
 
-def study_files(study: Study, pages: int, report: Report) -> Iterator[File]:
+def study_files(study: Study, pages: int, report: Report, most: Most = _MOST) -> Iterator[File]:
     """Yield the files of a study. pages: runs with pictures. report: is told of each run. Raises InputError."""
     plan, made = study.store.plan, study.made
     names = [(cell.name, seed) for cell, seed in plan.runs() if seed in made[cell.name]]
-    drawn, kept = (set(islice(names, most)) for most in (pages, max(pages, MOST_RECORDS)))
+    drawn, kept = (set(islice(names, count)) for count in (pages, max(pages, most.records)))
     cells: list[tuple[Cell, list[OneRun]]] = []
     done = 0
     for cell in plan.cells:
@@ -48,7 +59,7 @@ def study_files(study: Study, pages: int, report: Report) -> Iterator[File]:
                 yield record_file(one.folder, one.record)
         cells.append((cell, [_without_run(one) for one in runs]))
         yield _cell_page(study, cell, runs, drawn, kept)
-    yield from _study_pages(study, cells)
+    yield from _study_pages(study, cells, most.cells)
 
 
 def _without_run(one: OneRun) -> OneRun:
@@ -82,11 +93,11 @@ def _cell_page(study: Study, cell: Cell, runs: Sequence[OneRun], drawn: set[Name
     return page(address, cell.name, "cell.html", rows=shown, spec=spec_toml(spec), kernel=kernel, **values)
 
 
-def _study_pages(study: Study, cells: Sequence[tuple[Cell, list[OneRun]]]) -> Iterator[File]:
-    """Yield the study's page, and further pages where its cells do not fit on one."""
+def _study_pages(study: Study, cells: Sequence[tuple[Cell, list[OneRun]]], most: int) -> Iterator[File]:
+    """Yield the study's page, and further pages where its cells do not fit on one. most: cells of a page."""
     names = [
-        f"{study.folder}/index.html" if not at else f"{study.folder}/cells-{at // MOST_CELLS + 1}.html"
-        for at in range(0, len(cells), MOST_CELLS)
+        f"{study.folder}/index.html" if not at else f"{study.folder}/cells-{at // most + 1}.html"
+        for at in range(0, len(cells), most)
     ]
     body, head = "", ""
     notes = [_counted(study, cells)]
@@ -99,9 +110,9 @@ def _study_pages(study: Study, cells: Sequence[tuple[Cell, list[OneRun]]]) -> It
         head, body = report.title, fragment(report, 3)
         yield from pictures
     for number, name in enumerate(names):
-        part = cells[number * MOST_CELLS : (number + 1) * MOST_CELLS]
+        part = cells[number * most : (number + 1) * most]
         others = [
-            Link(f"cells {at * MOST_CELLS + 1} and on", relative(name, other))
+            Link(f"cells {at * most + 1} and on", relative(name, other))
             for at, other in enumerate(names)
             if other != name
         ]

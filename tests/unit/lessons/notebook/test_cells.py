@@ -8,6 +8,8 @@ import pytest
 from support.lessonbegun import begin
 
 from wblab.cli import main
+from wblab.commands.lesson.notebook import how_to_open
+from wblab.lab.extras import Installation
 from wblab.lessons.lesson import lessons
 from wblab.lessons.notebook.cells import NOTEBOOK, notebook
 from wblab.lessons.notebook.lesson import NotebookLesson
@@ -74,10 +76,7 @@ def test_the_verb_writes_it_once_and_says_how_to_open_it(tmp_path, monkeypatch, 
     assert path.read_text() == "mine"
 
 
-def test_where_jupyterlab_is_missing_the_verb_says_how_to_get_it(tmp_path, monkeypatch, capsys):
-    monkeypatch.chdir(begin(tmp_path).folder.path)
-    monkeypatch.setattr("wblab.lab.extras.is_there", lambda extra: extra == "pages")
-    assert main(["lesson", "show", "--notebook"]) == 0
-    said = capsys.readouterr().out
-    assert "JupyterLab is not installed here" in said
-    assert "pages,notebooks]" in said
+def test_where_jupyterlab_is_missing_the_verb_says_how_to_get_it(tmp_path):
+    said = how_to_open(tmp_path, Installation(has=lambda extra: extra == "pages"))
+    assert said[0].startswith("JupyterLab is not installed here")
+    assert "pages,notebooks]" in said[1]

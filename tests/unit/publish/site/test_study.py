@@ -5,9 +5,8 @@ from dataclasses import replace
 import pytest
 
 from wblab.lab.progress import silent
-from wblab.publish.site import studypages
 from wblab.publish.site.study import Study
-from wblab.publish.site.studypages import study_files
+from wblab.publish.site.studypages import Most, study_files
 from wblab.study.cells import run_name
 from wblab.study.designs.repeat.record import read_record
 from wblab.study.rowfile import RunRow
@@ -28,8 +27,9 @@ def rows(study, tmp_path):
     return Store.open(store.path)
 
 
-def found(store, pages=2):
-    return {file.address: file.content.decode() for file in study_files(Study(store, "studies/x"), pages, silent)}
+def found(store, pages=2, **most):
+    files = study_files(Study(store, "studies/x"), pages, silent, Most(**most))
+    return {file.address: file.content.decode() for file in files}
 
 
 def test_rows_stand_for_runs(rows, tmp_path):
@@ -43,10 +43,8 @@ def test_rows_stand_for_runs(rows, tmp_path):
     assert (record.spec.seed, record.digest, record.made_with) == (2, f"{2:064}", MADE_WITH)
 
 
-def test_a_large_study_has_files_for_the_first_seeds_only(rows, monkeypatch):
-    monkeypatch.setattr(studypages, "MOST_RECORDS", 2)
-    monkeypatch.setattr(studypages, "MOST_CELLS", 1)
-    made = found(rows, pages=0)
+def test_a_large_study_has_files_for_the_first_seeds_only(rows):
+    made = found(rows, pages=0, cells=1, records=2)
     files = [address for address in made if address.endswith("repeat.json")]
     assert files == ["studies/x/0-cell/seed-1/repeat.json", "studies/x/1-cell/seed-1/repeat.json"]
     assert made["studies/x/0-cell/index.html"].count("data-line") == 1

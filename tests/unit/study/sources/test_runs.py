@@ -1,20 +1,20 @@
 """The runs that claims need, and the samples on which claims are judged. Nothing is booted."""
 
 import os
-import tempfile
-from dataclasses import dataclass
-from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
+from support.runs import write_run_of
 
 from wblab.analysis.statistics.outcome import NOT_TESTABLE, REPRODUCED
 from wblab.core.check import check_spec
 from wblab.core.errors import InputError
-from wblab.lab.formats import EXPERIMENT, RUN, write_json
+from wblab.lab.progress import silent
 from wblab.study.designs.cases import runs
 from wblab.study.following import UnforeseenError
+from wblab.study.forked import forked
 from wblab.study.plan import Plan
+from wblab.study.run import run_missing
 from wblab.study.sources.cases import CASES, case_spec
 from wblab.study.sources.chopper.cases import CHOPPER_CASES
 from wblab.study.sources.claim import Claim, Verdict, untested
@@ -49,39 +49,35 @@ def test_long_cases_come_first():
     assert Plan.from_json(plan.to_json()) == plan
 
 
-@dataclass(frozen=True)
-class FakeRun:
-    """A run whose directory is named after its case and seed."""
-
-    path: Path
-
-
 @pytest.fixture
-def examine(tmp_path, monkeypatch):
-    """Return a function that examines claims on runs that are only directories. failures: reasons by run."""
-    monkeypatch.setattr(runs, "read_run", FakeRun)
-    monkeypatch.setattr("wblab.study.work.read_run", FakeRun, raising=False)
-    monkeypatch.setattr("wblab.study.forked.warm", lambda names: None)
-    monkeypatch.setattr("wblab.study.work.own_program", lambda: "program")
+def examine(tmp_path):
+    """Return a function that examines claims on runs without measurements. failures: reasons by run."""
 
     def run(claims, cases, seeds, failures=None, **keys):
         specs = {case: case_spec(case, 1) for case in cases}
         store = Store.create(tmp_path, runs.plan_of("v", specs, seeds, {}), {"": {"build_id": "b"}})
-        monkeypatch.setattr(store, "write_tables", lambda: None)
 
-        def run_in(room, order):
-            name = order.spec["name"]
-            if reason := (failures or {}).get(name):
+        def make(room, order):
+            spec = order.unpacked()
+            if reason := (failures or {}).get(spec.name):
                 return Result(failure=reason)
-            left = Path(tempfile.mkdtemp(dir=room))
-            write_json(left / EXPERIMENT, RUN.head() | {"spec": order.spec, "outcome": "succeeded"})
-            return Result(left, rows=[])
+            return Result(quiet_run(spec, room / spec.name), rows=[])
 
-        monkeypatch.setattr("wblab.study.forked.run_in", run_in)
-        with store.held():
-            return runs.examine(claims, store, 2, **keys)
+        return examined(claims, store, make, **keys)
 
     return run
+
+
+def quiet_run(spec, directory):
+    """Write a run in which each load made one cycle."""
+    return write_run_of(spec, directory, {name: [0, 1] for name in spec.load})
+
+
+def examined(claims, store, make, draw=None, impossible=None):
+    """Make the missing runs with this function, and examine claims on all, in workers."""
+    examination = runs.Examination(claims, store, draw, impossible)
+    with store.held(), forked(2, store.room(), (), examination, make) as workers:
+        return examination.found(run_missing(store, workers, silent, following=examination))
 
 
 def names_of(samples):
@@ -176,15 +172,14 @@ def test_if_cases_may_be_impossible_each_claim_names_what_it_lacks(examine):
     }
 
 
-def test_a_case_that_cannot_run_leaves_the_others(monkeypatch):
+def test_a_case_that_cannot_run_leaves_the_others():
     def ready(spec, resolve):
         if any(disk.model in absent for disk in spec.disk.values()):
             raise InputError("no such disk")
 
     absent = {"raid1"}
-    monkeypatch.setattr(runs, "ready", ready)
     claims = [claim("m", "mirror"), claim("l", "linear", "ext4")]
-    specs, impossible = runs.possible(claims, "", None)
+    specs, impossible = runs.possible(claims, "", None, ready)
     assert list(specs) == ["linear", "ext4"]
     assert impossible == {"mirror": "the case mirror cannot run here: no such disk"}
     plan = runs.plan_of("v", specs, 2, {})
@@ -193,17 +188,19 @@ def test_a_case_that_cannot_run_leaves_the_others(monkeypatch):
         runs.check_plan(plan, claims)
     assert runs.possible([], "", None) == ({}, {})
     with pytest.raises(runs.NoCaseError, match="the case mirror cannot run here: no such disk"):
-        runs.possible(claims[:1], "", None)
+        runs.possible(claims[:1], "", None, ready)
 
 
-def test_a_case_may_need_a_kernel_of_its_own(monkeypatch):
-    monkeypatch.setattr(runs, "ready", lambda spec, resolve: None)
+def test_a_case_may_need_a_kernel_of_its_own():
+    def fine(spec, resolve):
+        """Check nothing of this machine."""
+
     claims = [claim("x", "mirror", "mirror-locks", "readers-old")]
     for name in ("", "7.2"):
-        specs, impossible = runs.possible(claims, name, lambda name: SimpleNamespace(series="7.2"))
+        specs, impossible = runs.possible(claims, name, lambda name: SimpleNamespace(series="7.2"), fine)
         kernels = [spec.kernel.build for spec in specs.values()]
         assert (kernels, impossible) == ([name, "7.2+lock-stat", "7.2+smp+resync-lock@2"], {})
-    specs, impossible = runs.possible(claims, "stock:7.2@4", None)
+    specs, impossible = runs.possible(claims, "stock:7.2@4", None, fine)
     assert list(specs) == ["mirror"]
     assert impossible["mirror-locks"] == (
         "the case mirror-locks cannot run here: it needs a kernel of the lab with +lock-stat, such as 7.2+lock-stat, "
@@ -211,13 +208,11 @@ def test_a_case_may_need_a_kernel_of_its_own(monkeypatch):
     )
 
 
-def test_existing_runs_are_checked_and_not_repeated(examine, monkeypatch, tmp_path):
-    specs = {"ext2": case_spec("ext2", 1)}
-    store = Store.create(tmp_path, runs.plan_of("v", specs, 2, {}), {"": {"build_id": "b"}})
-    monkeypatch.setattr(store, "write_tables", lambda: None)
+def test_existing_runs_are_checked_and_not_repeated(tmp_path):
+    spec = case_spec("ext2", 1)
+    store = Store.create(tmp_path, runs.plan_of("v", {"ext2": spec}, 2, {}), {"": {"build_id": "b"}})
     for seed in (1, 2):
-        (store.runs / f"ext2-s{seed}").mkdir()
-    monkeypatch.setattr("wblab.study.forked.run_in", lambda room, order: Result(failure="none is to be run"))
-    found = runs.examine([claim("x", "ext2")], store, 2)
+        quiet_run(spec, store.runs / f"ext2-s{seed}")
+    found = examined([claim("x", "ext2")], store, lambda room, order: Result(failure="none is to be run"))
     assert [eval(verdict.why)[0] for _, verdict in found.verdicts] == [{"ext2": ["ext2-s1", "ext2-s2"]}]
     assert found.tally.total == 0

@@ -1,6 +1,6 @@
 """The result: effects of all remedies, the recommendation and its reason, and whether the twin matches a live run."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -86,11 +86,19 @@ class Result:
         return max(seen, default=None)
 
 
-def result_of(store: Store, advice: Advice) -> Result:
-    """Return the result of a study's runs. Raises InputError; WblabError if no run has the current settings."""
-    runs = _runs(store)
+def result_of(
+    store: Store,
+    advice: Advice,
+    read: Callable[[Path], Run] = read_run,
+    outcome: Callable[[Run, float], Outcome] = outcome_of,
+) -> Result:
+    """Return the result of a study's runs. Raises InputError; WblabError if no run has the current settings.
+
+    read: reads the run in a directory. outcome: of a run, by the factor by which the machine is larger than its twin.
+    """
+    runs = _runs(store, read)
     outcomes: dict[str, dict[int, Outcome]] = {
-        name: {seed: outcome_of(run, advice.factor) for seed, run in each.items()} for name, each in runs.items()
+        name: {seed: outcome(run, advice.factor) for seed, run in each.items()} for name, each in runs.items()
     }
     now = outcomes.pop(NOW, {})
     if not now:
@@ -109,17 +117,17 @@ def _live(advice: Advice) -> Run | None:
         return None
 
 
-def _runs(store: Store) -> dict[str, dict[int, Run]]:
+def _runs(store: Store, read: Callable[[Path], Run]) -> dict[str, dict[int, Run]]:
     """Return the finished runs, by remedy and seed."""
     names = {item: cell for cell in store.plan.cells for item in cell.levels.values()}
     found: dict[str, dict[int, Run]] = {}
     for name, cell in names.items():
-        each = {seed: _run(store, cell, seed) for seed in store.plan.seeds}
+        each = {seed: _run(store, cell, seed, read) for seed in store.plan.seeds}
         if there := {seed: run for seed, run in each.items() if run}:
             found[str(name)] = there
     return found
 
 
-def _run(store: Store, cell: Cell, seed: int) -> Run | None:
+def _run(store: Store, cell: Cell, seed: int, read: Callable[[Path], Run]) -> Run | None:
     path = store.runs / run_name(cell, seed)
-    return read_run(path) if path.is_dir() else None
+    return read(path) if path.is_dir() else None

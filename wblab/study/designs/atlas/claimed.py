@@ -1,14 +1,15 @@
 """A target of claims: those of a work."""
 
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
 
 from wblab.core.errors import InputError
 from wblab.core.rundir import TRACE, TRACE_LOG
-from wblab.host.request import ready
+from wblab.core.spec import Spec
+from wblab.host.request import Request, ready
 from wblab.kernels import Kernel, KernelResolver
 from wblab.lab.formats import CONFIG, REPORT
 from wblab.study.designs.atlas.content import made_of, opened, prune_runs
@@ -61,8 +62,13 @@ def _row(claim: Claim, verdict: Verdict) -> Row:
     return Row(claim.name, "", claim.says, verdict.outcome, why, f"{REPORT}#{claim.name}", figure_text(found), seeds)
 
 
-def planned(target: Target, seeds: int, resolve: KernelResolver) -> Claimed:
-    """Return the plan of a target. Raises InputError if its kernel is not built."""
+def planned(
+    target: Target, seeds: int, resolve: KernelResolver, prepare: Callable[[Spec, KernelResolver], Request] = ready
+) -> Claimed:
+    """Return the plan of a target. Raises InputError if its kernel is not built.
+
+    prepare: raises InputError for a spec that cannot run here.
+    """
     kernel, claims = resolve(target.series), WORKS[target.source].claims
     specs, impossible = {}, {}
     for case in cases_of(claims):
@@ -71,7 +77,7 @@ def planned(target: Target, seeds: int, resolve: KernelResolver) -> Claimed:
             continue
         spec = case_spec(case, 1, target.series)
         try:
-            specs[case] = ready(on_filesystem(spec, target.filesystem), resolve).spec
+            specs[case] = prepare(on_filesystem(spec, target.filesystem), resolve).spec
         except InputError as error:
             impossible[case] = f"the case {case} cannot be on {target.filesystem}: {error}"
     plan = plan_of(target.name, specs, seeds, {"source": target.source}) if specs else None

@@ -1,13 +1,13 @@
 """A target of the trial: its recommendations, with its scenarios on another filesystem."""
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 from wblab.analysis.statistics.outcome import NOT_TESTABLE
 from wblab.core.errors import InputError
-from wblab.core.spec import Filesystem
+from wblab.core.spec import Filesystem, Spec
 from wblab.core.tables import to_table
 from wblab.host.request import ready
 from wblab.kernels import Kernel, KernelResolver
@@ -32,12 +32,18 @@ from wblab.study.designs.paired.result import Row as Found
 from wblab.study.designs.paired.run import result_of, run_rounds
 from wblab.study.designs.paired.verdict import NOTICED_S
 from wblab.study.plan import Plan
+from wblab.study.store import Store
 
 _JUDGES = ("analysis", "report", "study/designs/paired")
 _PRESETS: Filesystem = "ext4"  # of the scenarios; a memory stick keeps its own
 _NOTHING = f"nothing to shorten: with the default no pause exceeds {NOTICED_S} s"
 
+Prepare = Callable[[Spec, KernelResolver], object]
 Unfit = Mapping[tuple[str, str], str]  # reason why a value cannot be tried, by scenario and key
+
+
+def _run(store: Store, wisdom: Wisdom, at_once: int) -> None:
+    run_rounds(store, wisdom, None, at_once, lambda left_open: None)
 
 
 @dataclass(frozen=True)
@@ -50,14 +56,26 @@ class Tryable:
     plan: Plan
     unfit: Unfit
     made_of: str
+    recommendations: Path  # their file
 
-    def fill(self, directory: Path, at_once: int) -> Sequence[Row]:
-        """Make the missing runs, and the report: see Planned. A run that fails is a result, too."""
+    def fill(
+        self,
+        directory: Path,
+        at_once: int,
+        run: Callable[[Store, Wisdom, int], object] = _run,
+        judge: Callable[[Store, Wisdom], Result] = result_of,
+    ) -> Sequence[Row]:
+        """Make the missing runs, and the report: see Planned. A run that fails is a result, too.
+
+        run: makes runs of a store, so many at once. judge: looks at them.
+        """
         if not self.wisdom.scenario:
             return rows_of([], self.wisdom, self.unfit)
-        with opened(directory, self.target, self.kernel, self.plan, {TRIED: WISDOM.read_bytes()}) as store:
-            run_rounds(store, self.wisdom, None, at_once, lambda left_open: None)
-            result: Result = replace(result_of(store, self.wisdom), filesystem=self.target.filesystem)
+        with opened(
+            directory, self.target, self.kernel, self.plan, {TRIED: self.recommendations.read_bytes()}
+        ) as store:
+            run(store, self.wisdom, at_once)
+            result: Result = replace(judge(store, self.wisdom), filesystem=self.target.filesystem)
             write_report(result, directory)
         return rows_of(result.rows, self.wisdom, self.unfit)
 
@@ -66,15 +84,20 @@ class Tryable:
         prune_runs(directory, lambda name: name == EXPERIMENT)
 
 
-def planned(target: Target, seeds: int, resolve: KernelResolver) -> Tryable:
-    """Return the plan of a target. Raises InputError if its kernel is not built."""
-    kernel, wisdom = resolve(target.series), _on_scenarios(read_wisdom(), target.filesystem)
-    matrix, unfit = _fit(trial_matrix(wisdom, seeds, target.series), resolve)
+def planned(
+    target: Target, seeds: int, resolve: KernelResolver, prepare: Prepare = ready, recommendations: Path = WISDOM
+) -> Tryable:
+    """Return the plan of a target. Raises InputError if its kernel is not built.
+
+    prepare: raises InputError for a spec that cannot run here. recommendations: the file with them.
+    """
+    kernel, wisdom = resolve(target.series), _on_scenarios(read_wisdom(recommendations), target.filesystem)
+    matrix, unfit = _fit(trial_matrix(wisdom, seeds, target.series), resolve, prepare)
     there = {cell.levels[SCENARIO] for cell in matrix.cells}
     wisdom = replace(wisdom, scenario={name: scenario for name, scenario in wisdom.scenario.items() if name in there})
     specs = [to_table(cell.spec) for cell in matrix.cells]
-    digest = made_of(kernel, _JUDGES, sha256(WISDOM.read_bytes()), seeds, [*unfit.items()], specs)
-    return Tryable(target, kernel, wisdom, matrix, unfit, digest)
+    digest = made_of(kernel, _JUDGES, sha256(recommendations.read_bytes()), seeds, [*unfit.items()], specs)
+    return Tryable(target, kernel, wisdom, matrix, unfit, digest, recommendations)
 
 
 def rows_of(found: Sequence[Found], wisdom: Wisdom, unfit: Unfit) -> list[Row]:
@@ -95,13 +118,13 @@ def rows_of(found: Sequence[Found], wisdom: Wisdom, unfit: Unfit) -> list[Row]:
     ]
 
 
-def _fit(matrix: Plan, resolve: KernelResolver) -> tuple[Plan, Unfit]:
+def _fit(matrix: Plan, resolve: KernelResolver, prepare: Prepare) -> tuple[Plan, Unfit]:
     """Return the cells that can run, and the reason for each other one. A scenario needs its default."""
     cells, unfit = [], {}
     for cell in matrix.cells:
         scenario, key = str(cell.levels[SCENARIO]), str(cell.levels[RECOMMENDATION])
         try:
-            ready(cell.spec, resolve)
+            prepare(cell.spec, resolve)
         except InputError as error:
             unfit[scenario, key] = str(error)
         if (scenario, key) not in unfit and (scenario, DEFAULT) in unfit:

@@ -78,12 +78,16 @@ class Ends:
 
 @dataclass
 class Search:
-    """Tries commits with `lab`, with at most `most` seeds each, and passes each trial to `record`."""
+    """Tries commits with `lab`, with at most `most` seeds each, and passes each trial to `record`.
+
+    most_skipped: commits that cannot be tested, then it ends.
+    """
 
     lab: Lab
     most: int
     step: Step
     record: Callable[[Trial], None] = lambda trial: None
+    most_skipped: int = MOST_SKIPPED
     trials: list[Trial] = field(default_factory=list)
 
     def ends(self, good: str, bad: str) -> Ends:
@@ -123,7 +127,7 @@ class Search:
     def run(self, session: Session, ends: Ends) -> None:
         """Try the commits of a session until it ends, or until too many are skipped."""
         skipped = 0
-        while skipped < MOST_SKIPPED and (commit := session.next()):
+        while skipped < self.most_skipped and (commit := session.next()):
             left = session.steps_left
             with self.step(f"{short(commit)}, about {left} step{'s' if left != 1 else ''} left") as report:
                 trial = self._try(commit, ends, report)

@@ -67,19 +67,22 @@ def cases_of(claims: Iterable[Claim]) -> list[str]:
 
 
 def possible(
-    claims: Iterable[Claim], kernel_name: str, resolve: KernelResolver
+    claims: Iterable[Claim],
+    kernel_name: str,
+    resolve: KernelResolver,
+    prepare: Callable[[Spec, KernelResolver], object] = ready,
 ) -> tuple[dict[str, Spec], dict[str, str]]:
     """Return the specs, with seed 1, of the cases that can run here, and why each other one cannot.
 
     A case may lack a program of this machine, an option of the kernel, or a kernel of its own (Case.kernel). Raises
-    NoCaseError if none can run.
+    NoCaseError if none can run. prepare: raises InputError for a spec that cannot run here.
     """
     specs, impossible = {}, {}
     for case in cases_of(claims):
         try:
             name = kernel_name or (resolve("").series if CASES[case].kernel else "")
             spec = case_spec(case, 1, name)
-            ready(spec, resolve)
+            prepare(spec, resolve)
         except InputError as error:
             impossible[case] = f"the case {case} cannot run here: {error}"
         else:

@@ -1,6 +1,6 @@
 """A twin's runs: a study with one cell and several seeds."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -56,10 +56,10 @@ def read_study(store: Store) -> TwinStudy:
         raise InputError(f"{store.path} holds no twin ({type(error).__name__}: {error})") from None
 
 
-def runs_in(store: Store) -> list[Run]:
+def runs_in(store: Store, read: Callable[[Path], Run] = read_run) -> list[Run]:
     """Return the finished runs in the order of their seeds."""
     missing = {seed for _, seed in store.missing()}
-    return [read_run(store.runs / run_name(cell, seed)) for cell, seed in store.plan.runs() if seed not in missing]
+    return [read(store.runs / run_name(cell, seed)) for cell, seed in store.plan.runs() if seed not in missing]
 
 
 def _machine(table: Mapping[str, Any]) -> Machine:

@@ -1,6 +1,7 @@
 """The two rounds of an advice. A script stands in for the runs and decides the effect of each remedy."""
 
 import json
+from functools import partial
 from math import prod
 from types import SimpleNamespace
 from zlib import crc32
@@ -8,14 +9,14 @@ from zlib import crc32
 import pytest
 from support.advised import MACHINE, SITE
 
-from wblab.commands.advise import _run_rounds
+from wblab.commands.advise import run_rounds
 from wblab.core.errors import InputError, WblabError
 from wblab.study.cells import run_name
-from wblab.study.designs.advice import result as results
 from wblab.study.designs.advice.figures import Outcome, figures
 from wblab.study.designs.advice.plan import plan
 from wblab.study.designs.advice.record import advice_in, advice_of, packed
 from wblab.study.designs.advice.remedies import parse_remedies
+from wblab.study.designs.advice.result import result_of
 from wblab.study.designs.advice.rounds import pairs_of_best
 from wblab.study.run import Attempt, Tally
 from wblab.study.store import Store
@@ -57,6 +58,11 @@ class Script:
             raise WblabError("the workers are lost")
         return tally
 
+    def try_all(self, run=None):
+        """Try all remedies of the study in its directory, with these runs."""
+        judge = partial(result_of, read=lambda path: SimpleNamespace(path=path), outcome=self.outcome)
+        return run_rounds(Store.open(self.store.path), None, None, run or self.run, judge)
+
     def outcome(self, run, factor):
         cell = run.path.name.rsplit("-s", 1)[0]
         name = next(str(item.levels["remedy"]) for item in self.store.plan.cells if item.name == cell)
@@ -66,15 +72,11 @@ class Script:
 
 
 @pytest.fixture
-def script(tree, tmp_path, monkeypatch):
+def script(tree, tmp_path):
     made = planned()
     beside = packed(advice_of(made, SITE, {"about": ("machine", "twin")}))
     store = Store.create(tmp_path / "exp", made.plan, {"": {"build_id": "0"}}, beside)
-    it = Script(store)
-    monkeypatch.setattr("wblab.study.run.run_store", it.run)
-    monkeypatch.setattr(results, "outcome_of", it.outcome)
-    monkeypatch.setattr(results, "read_run", lambda path: SimpleNamespace(path=path))
-    return it
+    return Script(store)
 
 
 def names(found):
@@ -82,7 +84,7 @@ def names(found):
 
 
 def test_the_best_compatible_remedies_are_tried_together(script, capsys):
-    found = _run_rounds(script.store, None, None)
+    found = script.try_all()
     assert script.rounds == [
         PAUSES_S.keys(),
         {"short+low", "short+own", "low+own"},
@@ -99,7 +101,7 @@ def test_the_best_compatible_remedies_are_tried_together(script, capsys):
 
 def test_the_runs_equal_those_of_the_matrix(script):
     before = json.loads((script.store.path / "study.json").read_text())
-    _run_rounds(script.store, None, None)
+    script.try_all()
     again = Store.open(script.store.path)
     assert again.missing() == []
     assert len(again.plan.cells) == len(PAUSES_S) + 3
@@ -111,9 +113,9 @@ def test_the_runs_equal_those_of_the_matrix(script):
 
 
 def test_a_resumed_study_gives_the_same_result(script, capsys):
-    first = _run_rounds(script.store, None, None).to_json()
+    first = script.try_all().to_json()
     capsys.readouterr()
-    assert _run_rounds(Store.open(script.store.path), None, None).to_json() == first
+    assert script.try_all().to_json() == first
     assert script.rounds[2:] == [set()]  # nothing is missing
     assert capsys.readouterr().err == ""
 
@@ -122,14 +124,14 @@ def test_a_resumed_study_gives_the_same_result(script, capsys):
 def test_an_interruption_in_the_first_round_chooses_no_pairs(script, most):
     script.most = most
     with pytest.raises(WblabError, match="lost"):
-        _run_rounds(script.store, None, None)
+        script.try_all()
     assert len(Store.open(script.store.path).plan.cells) == len(PAUSES_S)
     script.most = 1000
-    assert _run_rounds(Store.open(script.store.path), None, None).choice.name == "short+low"
+    assert script.try_all().choice.name == "short+low"
 
 
 @pytest.mark.parametrize("most", [0, 1, 14])
-def test_an_interruption_in_the_second_round_resumes_with_the_same_pairs(script, monkeypatch, most):
+def test_an_interruption_in_the_second_round_resumes_with_the_same_pairs(script, most):
     run = script.run
 
     def interrupted(store, client, jobs, wanted=None):
@@ -137,19 +139,17 @@ def test_an_interruption_in_the_second_round_resumes_with_the_same_pairs(script,
             script.most = most
         return run(store, client, jobs, wanted)
 
-    monkeypatch.setattr("wblab.study.run.run_store", interrupted)
     with pytest.raises(WblabError, match="lost"):
-        _run_rounds(script.store, None, None)
-    monkeypatch.setattr("wblab.study.run.run_store", run)
+        script.try_all(interrupted)
     script.most = 1000
     script.pauses_s |= {"wbt": 0.4}  # a new choice would be different
-    found = _run_rounds(Store.open(script.store.path), None, None)
+    found = script.try_all()
     assert {name for name in names(found) if "+" in name} == {"short+low", "short+own", "low+own"}
     assert all(len(row.outcomes) == len(SEEDS) for row in found.others)
 
 
 def test_pairs_count_as_comparisons(script):
-    found = _run_rounds(script.store, None, None)
+    found = script.try_all()
     now = found.now.outcomes
     outcomes = {row.name: row.outcomes for row in found.others}
     first = {name: each for name, each in outcomes.items() if "+" not in name}
@@ -160,7 +160,7 @@ def test_pairs_count_as_comparisons(script):
 
 def test_a_failed_remedy_is_neither_combined_nor_repeated(script, capsys):
     script.failing = {"short"}
-    found = _run_rounds(script.store, None, None)
+    found = script.try_all()
     assert script.rounds[1] == {"shorter+low", "shorter+own", "low+own"}
     assert "short" not in names(found)
     assert "failed: remedy short, seed 1: the guest died" in capsys.readouterr().err
@@ -169,7 +169,7 @@ def test_a_failed_remedy_is_neither_combined_nor_repeated(script, capsys):
 def test_without_a_run_of_the_unchanged_machine_the_reason_is_given(script, capsys):
     script.failing = {"now"}
     with pytest.raises(WblabError, match="no run with the current settings"):
-        _run_rounds(script.store, None, None)
+        script.try_all()
     assert "failed: remedy now, seed 1: the guest died" in capsys.readouterr().err
 
 
@@ -183,13 +183,13 @@ def test_without_a_run_of_the_unchanged_machine_the_reason_is_given(script, caps
 )
 def test_with_fewer_than_two_useful_remedies_there_is_no_second_round(script, pauses_s):
     script.pauses_s = pauses_s
-    found = _run_rounds(script.store, None, None)
+    found = script.try_all()
     assert len(script.rounds) == 1
     assert not any("+" in name for name in names(found))
 
 
 def test_an_untried_pair_is_not_applied(script):
-    _run_rounds(script.store, None, None)
+    script.try_all()
     advice = advice_in(Store.open(script.store.path))
     assert advice.candidate("low+own").wanted
     with pytest.raises(InputError, match=r"no remedy 'short\+wbt' was tried"):

@@ -4,7 +4,7 @@ import pytest
 
 from wblab.core.check import check_spec
 from wblab.core.errors import InputError
-from wblab.study.designs.atlas import claimed as module
+from wblab.host.request import Request
 from wblab.study.designs.atlas import content
 from wblab.study.designs.atlas.claimed import planned
 from wblab.study.designs.atlas.target import FILESYSTEMS, Target, on_filesystem
@@ -13,16 +13,14 @@ from wblab.study.sources.registry import WORKS
 
 
 class Kernel:
-    build_id = "b" * 40
+    def __init__(self, build_id="b" * 40):
+        self.build_id = build_id
 
 
-@pytest.fixture(autouse=True)
-def no_kernel(monkeypatch):
-    def ready(spec, resolve):
-        check_spec(spec)
-        return type("Request", (), {"spec": spec})
-
-    monkeypatch.setattr(module, "ready", ready)
+def prepare(spec, resolve):
+    """Check nothing of this machine and of a kernel."""
+    check_spec(spec)
+    return Request(spec, None)
 
 
 def test_each_disk_with_a_filesystem_gets_the_target_s():
@@ -60,7 +58,7 @@ def test_components_of_a_disk_are_enlarged():
 def test_every_case_has_runs_or_a_reason():
     for filesystem in FILESYSTEMS:
         for work, found in WORKS.items():
-            plan = planned(Target("7.2", filesystem, work), 2, lambda name: Kernel())
+            plan = planned(Target("7.2", filesystem, work), 2, lambda name: Kernel(), prepare)
             cases = {case for claim in found.claims for case in claim.cases}
             made = [cell.name for cell, _ in plan.plan.runs()] if plan.plan else []
             assert cases == set(made) | plan.impossible.keys()
@@ -72,19 +70,18 @@ def test_every_case_has_runs_or_a_reason():
 
 
 def test_another_kernel_case_or_check_makes_another_target(monkeypatch):
-    def made_of(**given):
+    def made_of(build_id="b" * 40, **given):
         options = {"series": "7.2", "filesystem": "xfs", "source": "li"} | given
-        return planned(Target(**options), 1, lambda name: Kernel()).made_of
+        return planned(Target(**options), 1, lambda name: Kernel(build_id), prepare).made_of
 
     first = made_of()
     assert made_of() == first
     assert made_of(filesystem="ext4") != first
-    monkeypatch.setattr(Kernel, "build_id", "c" * 40)
-    second = made_of()
+    second = made_of("c" * 40)
     assert second != first
     monkeypatch.setattr(content, "code_of", lambda *rooms: "another")
     third = made_of()
-    assert third != second
+    assert third not in (first, second)
     monkeypatch.setitem(CASES, "mirror", CASES["linear"])
     assert made_of() != third
 
@@ -94,4 +91,4 @@ def test_a_missing_kernel_is_reported():
         raise InputError(f"the kernel {name} is not built")
 
     with pytest.raises(InputError, match=r"the kernel 7\.2 is not built"):
-        planned(Target("7.2", "xfs", "li"), 1, resolve)
+        planned(Target("7.2", "xfs", "li"), 1, resolve, prepare)

@@ -9,11 +9,9 @@ from support.trials import pretended, small_trial
 from wblab.core.check import check_spec
 from wblab.core.errors import InputError, WblabError
 from wblab.study.designs.atlas import content
-from wblab.study.designs.atlas import tried as module
 from wblab.study.designs.atlas.target import FILESYSTEMS, Target
 from wblab.study.designs.atlas.tried import planned, rows_of
 from wblab.study.designs.paired.judged import judged
-from wblab.study.designs.paired.recommendations import read_wisdom
 from wblab.study.designs.paired.result import Result, rows
 
 DEFAULT = ("default", "as it is")
@@ -21,45 +19,37 @@ NO_COMMIT = "disk.mount_options: unknown option 'commit=30'"
 
 
 class Kernel:
-    build_id = "b" * 40
+    def __init__(self, build_id="b" * 40):
+        self.build_id = build_id
 
     def describe(self):
         return {"release": "7.2.11", "build_id": self.build_id}
 
 
-@pytest.fixture(autouse=True)
-def no_kernel(monkeypatch):
-    monkeypatch.setattr(module, "ready", lambda spec, resolve: check_spec(spec))
-
-
 @pytest.fixture
 def plan_of():
-    def plan(filesystem, seeds=3):
-        return planned(Target("7.2", filesystem, "trial"), seeds, lambda name: Kernel())
+    """Return a function that plans a target for the kernel of a build. recommendations: a file other than the lab's."""
+
+    def plan(filesystem, seeds=3, build_id="b" * 40, prepare=lambda spec, resolve: check_spec(spec), **keys):
+        return planned(Target("7.2", filesystem, "trial"), seeds, lambda name: Kernel(build_id), prepare, **keys)
 
     return plan
 
 
 @pytest.fixture
-def small(monkeypatch, tmp_path):
-    """Replace the lab's trial by a small one; return its file."""
-    path = small_trial(tmp_path)
-    monkeypatch.setattr(module, "read_wisdom", lambda: read_wisdom(path))
-    return path
+def small(tmp_path):
+    """The file of a small trial."""
+    return small_trial(tmp_path)
 
 
-@pytest.fixture
-def refuse(monkeypatch):
-    """Return a function that makes all specs with a property impossible, with a reason."""
+def refusing(is_unfit, reason):
+    """Return what refuses all specs with a property, with a reason."""
 
-    def refuse_specs(is_unfit, reason):
-        def ready(spec, resolve):
-            if is_unfit(spec):
-                raise InputError(reason)
+    def prepare(spec, resolve):
+        if is_unfit(spec):
+            raise InputError(reason)
 
-        monkeypatch.setattr(module, "ready", ready)
-
-    return refuse_specs
+    return prepare
 
 
 def around(mean, seed):
@@ -86,26 +76,23 @@ def test_another_input_of_the_verdicts_makes_another_target(plan_of, monkeypatch
     first = plan_of("xfs").made_of
     assert plan_of("xfs").made_of == first
     found = {first, plan_of("ext4").made_of, plan_of("xfs", 4).made_of}
-    monkeypatch.setattr(Kernel, "build_id", "c" * 40)
-    found.add(plan_of("xfs").made_of)
+    found |= {plan_of("xfs", build_id="c" * 40).made_of, plan_of("xfs", recommendations=small).made_of}
     monkeypatch.setattr(content, "code_of", lambda *rooms: "another judge")
-    found.add(plan_of("xfs").made_of)
-    monkeypatch.setattr(module, "WISDOM", small)
     found.add(plan_of("xfs").made_of)
     assert len(found) == 6
 
 
-def test_impossible_runs_are_left_out_with_the_reason(plan_of, small, refuse):
-    refuse(lambda spec: any(disk.queue.get("wbt_lat_usec") for disk in spec.disk.values()), "no WBT here")
-    plan = plan_of("xfs")
+def test_impossible_runs_are_left_out_with_the_reason(plan_of, small):
+    prepare = refusing(lambda spec: any(disk.queue.get("wbt_lat_usec") for disk in spec.disk.values()), "no WBT here")
+    plan = plan_of("xfs", prepare=prepare, recommendations=small)
     assert plan.unfit == {("small", "2b"): "no WBT here"}
     assert "2b" not in {cell.levels["recommendation"] for cell in plan.plan.cells}
     assert list(plan.wisdom.scenario) == ["small"]
 
 
-def test_if_the_default_cannot_run_nothing_is_run(plan_of, small, refuse, tmp_path):
-    refuse(lambda spec: spec.disk["disk"].filesystem == "f2fs", "missing: mkfs.f2fs")
-    plan = plan_of("f2fs")
+def test_if_the_default_cannot_run_nothing_is_run(plan_of, small, tmp_path):
+    prepare = refusing(lambda spec: spec.disk["disk"].filesystem == "f2fs", "missing: mkfs.f2fs")
+    plan = plan_of("f2fs", prepare=prepare, recommendations=small)
     assert set(plan.unfit.values()) == {"missing: mkfs.f2fs"}
     assert plan.wisdom.scenario == {}
     found = plan.fill(tmp_path, 1)
@@ -118,7 +105,7 @@ def test_if_the_default_cannot_run_nothing_is_run(plan_of, small, refuse, tmp_pa
 @pytest.fixture
 def found(plan_of, small, tmp_path):
     """Return a plan and its outcomes: 1 helps when scaled by seconds, and 2a harms."""
-    plan = plan_of("xfs")
+    plan = plan_of("xfs", recommendations=small)
     pauses = {DEFAULT: around(2.0, 0), ("1", "by seconds"): around(0.5, 1), ("2a", "by memory"): around(4.0, 3)}
     measured = pretended(plan.wisdom, plan.plan, tmp_path, pauses)
     return plan, judged(measured, plan.plan.cells, looks=1)
@@ -135,7 +122,7 @@ def test_rows_agree_with_the_trial_s_report(found):
 
 
 def test_a_scenario_without_pauses_is_reported(plan_of, small, tmp_path):
-    plan = plan_of("xfs")
+    plan = plan_of("xfs", recommendations=small)
     measured = pretended(plan.wisdom, plan.plan, tmp_path, {DEFAULT: [0.01] * 3})
     first, second, _ = rows_of(rows(judged(measured, plan.plan.cells), plan.wisdom), plan.wisdom, {})
     assert (first.verdict, first.link) == ("not testable", "")
@@ -158,28 +145,26 @@ def test_omitted_scenarios_are_reported(found):
     assert first.why.endswith("reproduced in 1 of 2 scenarios; not on other: no disk")
 
 
-def test_a_target_resumes_and_keeps_only_records(found, monkeypatch, tmp_path):
+def test_a_target_resumes_and_keeps_only_records(found, tmp_path):
     plan, tried = found
     made = []
 
-    def interrupted(store, wisdom, client, jobs, tell):
+    def interrupted(store, wisdom, at_once):
         for name in ("a-s1", "_b-s1"):
             (store.runs / name).mkdir()
             (store.runs / name / "experiment.json").write_text("{}")
             (store.runs / name / "trace.dat").write_text("")
         raise WblabError("interrupted")
 
-    def finished(store, wisdom, client, jobs, tell):
+    def finished(store, wisdom, at_once):
         made.extend(path.name for path in store.runs.iterdir())
 
-    monkeypatch.setattr(module, "run_rounds", interrupted)
+    def judge(store, wisdom):
+        return Result(plan.wisdom, tuple(tried), {}, Kernel().describe(), 19, 3)
+
     with pytest.raises(WblabError, match="interrupted"):
-        plan.fill(tmp_path, 1)
-    monkeypatch.setattr(module, "run_rounds", finished)
-    monkeypatch.setattr(
-        module, "result_of", lambda *of: Result(plan.wisdom, tuple(tried), {}, Kernel().describe(), 19, 3)
-    )
-    assert len(plan.fill(tmp_path, 1)) == 3
+        plan.fill(tmp_path, 1, interrupted)
+    assert len(plan.fill(tmp_path, 1, finished, judge)) == 3
     assert made == ["a-s1"]  # the failed run is tried again
     plan.prune(tmp_path)
     assert [path.name for path in (tmp_path / "runs" / "a-s1").iterdir()] == ["experiment.json"]

@@ -42,9 +42,9 @@ class Steps:
         yield silent
 
 
-def searched(repository, commits, figures, most=34):
+def searched(repository, commits, figures, most=34, **bounds):
     good, bad = commits[0], commits[-1]
-    search = Search(figures, most, Steps())
+    search = Search(figures, most, Steps(), **bounds)
     ends = search.ends(good, bad)
     assert ends.differ
     session = GitSession(repository.path, good, bad)
@@ -103,11 +103,10 @@ def test_if_only_skipped_commits_remain_all_are_named(repository):
     assert set(session.possible) == set(commits[1:])
 
 
-def test_a_long_stretch_that_cannot_be_tested_is_not_tried_to_its_end(repository, monkeypatch):
-    monkeypatch.setattr("wblab.study.designs.bisection.search.MOST_SKIPPED", 3)
+def test_a_long_stretch_that_cannot_be_tested_is_not_tried_to_its_end(repository):
     commits = repository.line(16)
     means = {commit: 2.0 if place >= 8 else 1.0 for place, commit in enumerate(commits)}
-    found, session = searched(repository, commits, Figures(means | dict.fromkeys(commits[3:13], None)))
+    found, session = searched(repository, commits, Figures(means | dict.fromkeys(commits[3:13], None)), most_skipped=3)
     assert [trial.verdict for trial in found.trials].count("skip") == 3
     assert session.first_bad is None
     assert set(session.possible) >= set(commits[3:14])

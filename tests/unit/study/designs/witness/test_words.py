@@ -6,7 +6,7 @@ import shutil
 import pytest
 
 from wblab.lab.places import OUTSIDE
-from wblab.study.designs.witness import kept, words
+from wblab.study.designs.witness import words
 
 
 def test_each_kind_of_setting_names_its_statements_and_where_they_hold():
@@ -28,12 +28,11 @@ def test_a_kind_that_nobody_tried_is_said():
         ([5.0, 5.0, 5.0], "in every run with 1, in no run with 4 (on Linux"),
     ],
 )
-def test_substrates_that_differ_are_told_apart(four, said, tmp_path, monkeypatch):
+def test_substrates_that_differ_are_told_apart(four, said, tmp_path):
     shutil.copytree(OUTSIDE, tmp_path / "outside")
     path = tmp_path / "outside" / "two-disks-short.json"
     answer = json.loads(path.read_text())
     for load in ("w-fast", "mw-fast"):
         answer["loads"][load]["longest_pause_s"] |= {"stock:7.2": [0.1, 0.2, 0.1], "stock:7.2@4": four}
     path.write_text(json.dumps(answer))
-    monkeypatch.setattr(words, "about", lambda kind: kept.about(kind, tmp_path / "outside"))
-    assert any(said in line for line in words.confirmed(["nr_requests"]))
+    assert any(said in line for line in words.confirmed(["nr_requests"], tmp_path / "outside"))
