@@ -69,11 +69,11 @@ def _console(device: Path, fd: int) -> str:
     return f"con{device.name.removeprefix('tty')}=null,fd:{fd}"
 
 
-def interpreter() -> str:
+def interpreter(least: tuple[int, int] = MIN_PYTHON) -> str:
     """Return the Python that runs in the guest: the system's, else the one that runs this. Raises InputError."""
     for candidate in ("/usr/bin/python3", getattr(sys, "_base_executable", sys.executable)):
         path = os.path.realpath(candidate)
         version = re.fullmatch(r"python(\d+)\.(\d+)", Path(path).name)
-        if version and (int(version[1]), int(version[2])) >= MIN_PYTHON and os.access(path, os.X_OK):
+        if version and (int(version[1]), int(version[2])) >= least and os.access(path, os.X_OK):
             return path
-    raise InputError(f"no Python {'.'.join(map(str, MIN_PYTHON))} or later for the guest: install python3")
+    raise InputError(f"no Python {'.'.join(map(str, least))} or later for the guest: install python3")

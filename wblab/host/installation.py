@@ -49,10 +49,14 @@ def is_distributed(path: str) -> bool:
     return any(Path(path).is_relative_to(directory) for directory in DISTRIBUTION)
 
 
-def check_no_home(directory: str) -> None:
-    """Raise InputError for a directory that is somebody's home, or holds one."""
+def check_no_home(directory: str, accounts: Iterable[pwd.struct_passwd] | None = None) -> None:
+    """Raise InputError for a directory that is somebody's home, or holds one.
+
+    accounts: by default, all of this machine.
+    """
     real = Path(os.path.realpath(directory))
-    homes = {os.path.expanduser("~"), *(account.pw_dir for account in pwd.getpwall())}
+    known = pwd.getpwall() if accounts is None else accounts
+    homes = {os.path.expanduser("~"), *(account.pw_dir for account in known)}
     if real == Path("/") or any(Path(os.path.realpath(home)).is_relative_to(real) for home in homes if home):
         raise InputError(
             f"a guest would need to read all of {directory}, which contains a home directory: "

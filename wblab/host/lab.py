@@ -3,6 +3,7 @@
 import os
 import re
 import sys
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -25,15 +26,19 @@ class Lab:
     packages: Path
 
 
-def lab() -> Lab:
-    """Return what the lab is installed with: the environment that runs this, else a checkout's. Raises InputError."""
-    prefix = Path(sys.prefix) if INSTALLED or sys.prefix != sys.base_prefix else ROOT / ".venv"
+def lab(prefix: Path | None = None, hidden: Sequence[str] = HIDDEN) -> Lab:
+    """Return what the lab is installed with: the environment that runs this, else a checkout's. Raises InputError.
+
+    prefix: another environment. hidden: directories whose files guests do not see.
+    """
+    if prefix is None:
+        prefix = Path(sys.prefix) if INSTALLED or sys.prefix != sys.base_prefix else ROOT / ".venv"
     packages = ROOT if INSTALLED else next(iter(sorted(prefix.glob("lib/python3*/site-packages"))), None)
     python = Path(os.path.realpath(sys.executable if INSTALLED else prefix / "bin" / "python3"))
     if packages is None or not os.access(python, os.X_OK):
         raise InputError(f"programs in the guest need the lab's packages, which are not in {prefix}: run 'make setup'")
-    if any(python.is_relative_to(hidden) for hidden in HIDDEN):
-        raise InputError(f"a guest cannot see {python}: use a Python that is not below {', '.join(HIDDEN)}")
+    if any(python.is_relative_to(directory) for directory in hidden):
+        raise InputError(f"a guest cannot see {python}: use a Python that is not below {', '.join(hidden)}")
     return Lab(python, packages)
 
 

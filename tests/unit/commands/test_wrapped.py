@@ -1,7 +1,5 @@
 """Lines on a terminal and elsewhere."""
 
-import os
-import shutil
 import sys
 
 import pytest
@@ -15,7 +13,7 @@ LINE = "  Most often the disk had 28.9 % of the rows, 2.70 s of waiting, 5.66 Mi
 def terminal(monkeypatch):
     def of_width(columns: int) -> None:
         monkeypatch.setattr(sys.stdout, "isatty", lambda: True)
-        monkeypatch.setattr(shutil, "get_terminal_size", lambda: os.terminal_size((columns, 24)))
+        monkeypatch.setenv("COLUMNS", str(columns))
 
     return of_width
 

@@ -9,7 +9,6 @@ import pytest
 
 from wblab.core.errors import InputError
 from wblab.core.spec import Clock
-from wblab.host import command
 from wblab.host.command import interpreter, kernel_arguments
 from wblab.host.guestmemory import boot_bytes
 from wblab.host.model import model_parameters
@@ -118,7 +117,6 @@ def test_the_interpreter_is_a_real_python_of_a_known_version():
     assert done.stdout == "True\n"
 
 
-def test_a_missing_python_for_the_guest_is_reported(monkeypatch):
-    monkeypatch.setattr(command, "MIN_PYTHON", (3, 99))
+def test_a_missing_python_for_the_guest_is_reported():
     with pytest.raises(InputError, match=r"no Python 3\.99 or later for the guest: install python3"):
-        interpreter()
+        interpreter((3, 99))

@@ -4,7 +4,6 @@ from pathlib import Path
 import pytest
 
 from wblab.core.errors import InputError
-from wblab.host import lab as module
 from wblab.host.lab import lab
 
 
@@ -15,13 +14,11 @@ def test_the_lab_is_the_running_package():
     assert found.python == Path(sys.executable).resolve()
 
 
-def test_an_environment_without_packages_is_refused(tmp_path, monkeypatch):
-    monkeypatch.setattr(sys, "prefix", str(tmp_path))
+def test_an_environment_without_packages_is_refused(tmp_path):
     with pytest.raises(InputError, match="make setup"):
-        lab()
+        lab(tmp_path)
 
 
-def test_a_python_that_guests_cannot_see_is_refused(monkeypatch):
-    monkeypatch.setattr(module, "HIDDEN", ("/",))
+def test_a_python_that_guests_cannot_see_is_refused():
     with pytest.raises(InputError, match="a guest cannot see"):
-        lab()
+        lab(hidden=["/"])

@@ -8,26 +8,22 @@ from wblab.host import shelllimits
 ONE = 1 << 20
 
 
-@pytest.fixture
-def limits(monkeypatch):
-    found = {resource.RLIMIT_FSIZE: resource.RLIM_INFINITY, resource.RLIMIT_NOFILE: resource.RLIM_INFINITY}
-    monkeypatch.setattr(resource, "getrlimit", lambda number: (found[number], resource.RLIM_INFINITY))
-    return found
+def check(size_bytes, files=resource.RLIM_INFINITY, descriptors=resource.RLIM_INFINITY):
+    """Check a run in a shell with these limits."""
+    found = {resource.RLIMIT_FSIZE: files, resource.RLIMIT_NOFILE: descriptors}
+    shelllimits.check(size_bytes, lambda number: (found[number], resource.RLIM_INFINITY))
 
 
-def test_what_suffices_is_not_mentioned(limits):
-    shelllimits.check(ONE)
-    limits |= {resource.RLIMIT_FSIZE: ONE, resource.RLIMIT_NOFILE: 128}
-    shelllimits.check(ONE)
+def test_what_suffices_is_not_mentioned():
+    check(ONE)
+    check(ONE, files=ONE, descriptors=128)
 
 
-def test_a_file_that_may_not_be_so_large_is_refused_with_the_command(limits):
-    limits[resource.RLIMIT_FSIZE] = ONE - 1024
+def test_a_file_that_may_not_be_so_large_is_refused_with_the_command():
     with pytest.raises(InputError, match=r"at most 1023 KiB .*\(ulimit -f\), the run needs 1 MiB: ulimit -f unlimited"):
-        shelllimits.check(ONE)
+        check(ONE, files=ONE - 1024)
 
 
-def test_too_few_open_files_are_refused_with_the_command(limits):
-    limits[resource.RLIMIT_NOFILE] = 64
+def test_too_few_open_files_are_refused_with_the_command():
     with pytest.raises(InputError, match=r"only 64 files open .*\(ulimit -n\), the run needs 128: ulimit -n 1024"):
-        shelllimits.check(ONE)
+        check(ONE, descriptors=64)

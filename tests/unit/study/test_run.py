@@ -33,9 +33,8 @@ class Future:
 class Client:
     """Answers orders with a function, and records them."""
 
-    status = "running"
-
-    def __init__(self, answer, workers=1):
+    def __init__(self, answer, workers=1, status="running"):
+        self.status = status
         self.answer, self.workers, self.orders, self.cancelled = answer, workers, [], []
 
     def nthreads(self):
@@ -170,10 +169,9 @@ def test_a_cluster_without_workers_ends_the_matrix(make_store, start):
         start(make_store(), lambda cell, seed, count: Result(b""), workers=0)
 
 
-def test_a_lost_scheduler_ends_the_matrix(make_store, start, monkeypatch):
-    monkeypatch.setattr(Client, "status", "closed")
+def test_a_lost_scheduler_ends_the_matrix(make_store, start):
     with pytest.raises(WblabError, match="the scheduler is gone"):
-        start(make_store(), lambda cell, seed, count: Result(b""))
+        start(make_store(), lambda cell, seed, count: Result(b""), status="closed")
 
 
 def test_summaries_in_words():

@@ -4,13 +4,15 @@ from collections.abc import Callable
 from contextlib import AbstractContextManager
 from dataclasses import replace
 from functools import partial
+from pathlib import Path
 from typing import Any
 
 from wblab.analysis.runs.run import Run
 from wblab.core.errors import InputError, nearest
-from wblab.kernels import built_kernels
+from wblab.core.spec import Spec
+from wblab.kernels import KernelResolver, built_kernels
 from wblab.lab.progress import Report, bar
-from wblab.lessons.check import Checked, changed_spec, specs
+from wblab.lessons.check import Checked, Make, changed_spec, specs
 from wblab.lessons.checked import checked, maker
 from wblab.lessons.edit import with_answer, with_changes
 from wblab.lessons.folder import ANSWER, RUNS
@@ -20,12 +22,17 @@ from wblab.lessons.lesson import EXPLANATION, Question
 from wblab.lessons.place import Place
 from wblab.lessons.runs import found, spec
 
+Progress = Callable[[str], AbstractContextManager[Report]]
+Maker = Callable[[Place, Progress], Make]
+Found = Callable[[Spec, Path, KernelResolver], Run | None]
+
 
 class Desk:
     """A student at one lesson. The files are read anew each time: the terminal writes the same ones."""
 
-    def __init__(self, at: Place) -> None:
-        self._at = at
+    def __init__(self, at: Place, maker: Maker = maker, found: Found = found) -> None:
+        """maker: makes the runs of a place. found: finds a run of a spec again, if it was made."""
+        self._at, self._maker, self._found = at, maker, found
         self.questions = at.state.who.questions(at.lesson)
         self.judged: dict[str, Judged] = {}  # of the last check, without what was answered since
 
@@ -74,10 +81,10 @@ class Desk:
             each: one for each, one in self.judged.items() if name not in (each, self.questions[each].of)
         }  # fmt: skip
 
-    def check(self, progress: Callable[[str], AbstractContextManager[Report]] = bar) -> Checked:
+    def check(self, progress: Progress = bar) -> Checked:
         """Check all answers, as `wblab lesson check` does. Raises WblabError."""
         at = self.at
-        _, result = checked(at, maker(at, progress))
+        _, result = checked(at, self._maker(at, progress))
         self.judged = {one.question: one for one in result.judged}
         return result
 
@@ -90,13 +97,13 @@ class Desk:
         """Return the student's run, or that of a change, if it was made. Raises InputError."""
         at = self._at
         wanted = changed_spec(at.lesson, at.state.who, of, self.table) if of else spec(at.lesson, at.state.who)
-        return found(wanted, at.folder.path / RUNS, built_kernels()) if wanted else None
+        return self._found(wanted, at.folder.path / RUNS, built_kernels()) if wanted else None
 
     def runs(self) -> dict[str, list[Run]]:
         """Return the runs that were made of each spec, by its file, one for each seed. Raises InputError."""
         at, resolve = self._at, built_kernels()
         every = specs(at.lesson, at.state.who, self.table)
-        made = {file: [found(one, at.folder.path / RUNS, resolve) for one in wanted] for file, wanted in every}
+        made = {file: [self._found(one, at.folder.path / RUNS, resolve) for one in wanted] for file, wanted in every}
         return {file: there for file, runs in made.items() if (there := [run for run in runs if run])}
 
     def explanation(self) -> str:

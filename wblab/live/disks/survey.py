@@ -39,10 +39,14 @@ class Site:
         own = "" if self.disk_name == self.device.name else f" ({self.disk_name})"
         return f"{str(self.directory)!r} is on {self.place.filesystem}, on {self.device.name}{own}"
 
-    def bounds(self, most_bytes: int, most_s: float) -> Bounds:
-        """Return the limits of a measurement here. Raises InputError if there is no room."""
+    def free_bytes(self) -> int:
+        """Return the room for an ordinary user. Raises OSError."""
         state = os.fstatvfs(self.held)
-        free = state.f_bavail * state.f_frsize
+        return state.f_bavail * state.f_frsize
+
+    def bounds(self, most_bytes: int, most_s: float, free: int | None = None) -> Bounds:
+        """Return the limits of a measurement here. Raises InputError if there is no room. free: bytes, if known."""
+        free = self.free_bytes() if free is None else free
         file_bytes = min(MOST_FILE, most_bytes // _FILE_SHARE, free // _SPARE) // LEAST_FILE * LEAST_FILE
         if free // _SPARE < LEAST_FILE:
             needed = format_bytes(_SPARE * LEAST_FILE)

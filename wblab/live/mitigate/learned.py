@@ -24,13 +24,13 @@ class Learned:
     cached: bool = False
 
 
-def recall(path: Path) -> tuple[dict[str, Learned], str]:
+def recall(path: Path, *, is_root: bool | None = None) -> tuple[dict[str, Learned], str]:
     """Return the content of the file by disk `identity`, and a description of what cannot be used.
 
-    Disks that cannot be used are measured again.
+    Disks that cannot be used are measured again. is_root: whether we are; by default, as it is.
     """
     try:
-        if os.geteuid() == 0 and (reason := distrust(path)):
+        if _is_root(is_root) and (reason := distrust(path)):
             return {}, f"{path}: {reason}"
         table = read_json(path, _MOST_BYTES)
     except FileNotFoundError:
@@ -46,15 +46,22 @@ def recall(path: Path) -> tuple[dict[str, Learned], str]:
     return known, f"{path}: impossible entries: {', '.join(strange)[:_SHOWN]}" if strange else ""
 
 
-def remember(path: Path, learned: Mapping[str, Learned]) -> None:
-    """Add what is known to the file, if it can be written. May block on the disk: call it last."""
+def remember(path: Path, learned: Mapping[str, Learned], *, is_root: bool | None = None) -> None:
+    """Add what is known to the file, if it can be written. May block on the disk: call it last.
+
+    is_root: see `recall`.
+    """
     with suppress(OSError):
         path.parent.mkdir(parents=True, exist_ok=True)
-        if os.geteuid() == 0 and distrust(path.parent):
+        if _is_root(is_root) and distrust(path.parent):
             return
         table = recall(path)[0] | dict(learned)
         with replace_file(path) as file:
             file.write(json.dumps({disk: asdict(what) for disk, what in table.items()}).encode())
+
+
+def _is_root(given: bool | None) -> bool:
+    return os.geteuid() == 0 if given is None else given
 
 
 def _learned(value: object) -> Learned | None:

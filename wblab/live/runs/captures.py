@@ -2,7 +2,7 @@
 
 import json
 import os
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import ExitStack
 from dataclasses import asdict, replace
 from itertools import pairwise
@@ -12,7 +12,7 @@ from wblab.core.child import describe_exit, fork_child
 from wblab.core.errors import WblabError
 from wblab.core.syscalls import set_process_name
 from wblab.lab.captures import Capture, Lost, write_capture
-from wblab.live.runs.pages import Processor, has_lost, page_time_ns, processors, put_together, with_lost
+from wblab.live.runs.pages import Processor, has_lost, page_time_ns, processors, with_lost
 from wblab.machine.lifetime import end_with
 from wblab.machine.tracefs import Instance
 
@@ -44,14 +44,18 @@ def capture_events(filesystem: str) -> list[str]:
     return [*SYSTEMS, *_JOURNALS.get(filesystem, (filesystem,)), *calls]
 
 
+Put = Callable[[Sequence[Path], Path, Path], None]  # puts files of pages into a trace, with symbols
+
+
 class CaptureBuffer:
     """An instance that always traces, and a process that saves captures from its buffer."""
 
-    def __init__(
-        self, instance: Instance, directory: Path, tracecmd: str, most_bytes: int, functions: str = ""
-    ) -> None:
-        """most_bytes: kept of each processor for later captures. functions: of the kernel, for its stacks."""
-        self._instance, self._directory, self._tracecmd, self._most_bytes = instance, directory, tracecmd, most_bytes
+    def __init__(self, instance: Instance, directory: Path, put: Put, most_bytes: int, functions: str = "") -> None:
+        """put: puts files of pages together. most_bytes: kept of each processor for later captures.
+
+        functions: of the kernel, for its stacks.
+        """
+        self._instance, self._directory, self._put, self._most_bytes = instance, directory, put, most_bytes
         self._functions = functions
         self._taker, self._wanted = 0, -1
 
@@ -109,7 +113,7 @@ class CaptureBuffer:
         symbols = self._directory / f".{wanted.stem}.functions"
         symbols.write_text(self._functions)
         try:
-            put_together(self._tracecmd, files, self._directory / wanted.trace, symbols)
+            self._put(files, self._directory / wanted.trace, symbols)
         finally:
             symbols.unlink()
         lost = tuple(sorted(span for pages in chosen for span in lost_between(pages)))

@@ -5,6 +5,7 @@ As far as this machine permits them; what is missing is noted.
 
 import os
 from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
 
 from wblab.core import rundir
@@ -14,6 +15,7 @@ from wblab.core.units import format_bytes
 from wblab.lab.captures import Capture, capture_files, read_captures
 from wblab.lab.tools import tool_path
 from wblab.live.runs.captures import STACKS, SUBMITTED, TOO_MANY, CaptureBuffer, capture_events
+from wblab.live.runs.pages import put_together
 from wblab.live.runs.request import Captures, LiveRequest
 from wblab.live.runs.room import Room, chosen
 from wblab.live.runs.symbols import kernel_functions
@@ -93,8 +95,8 @@ class Traces:
             self._file = TraceFile(self._instances[0], directory / rundir.TRACE, self._tracecmd)
             self._file.start()
         if self._captures and len(self._instances) > 1:
-            capturing = self._instances[1]
-            self._buffer = CaptureBuffer(capturing, directory, self._tracecmd, self._most_bytes, self._functions)
+            capturing, put = self._instances[1], partial(put_together, self._tracecmd)
+            self._buffer = CaptureBuffer(capturing, directory, put, self._most_bytes, self._functions)
             self._buffer.start()
 
     def keep(self, now_ns: int, oldest_ns: int) -> None:

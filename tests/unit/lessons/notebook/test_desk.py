@@ -13,10 +13,9 @@ from wblab.lessons.notebook.desk import Desk
 
 
 @pytest.fixture
-def desk(tmp_path, make, monkeypatch):
+def desk(tmp_path, make):
     """A desk whose runs are a test's own."""
-    monkeypatch.setattr("wblab.lessons.notebook.desk.maker", lambda at, progress: make)
-    return Desk(begin(tmp_path))
+    return Desk(begin(tmp_path), lambda at, progress: make)
 
 
 @pytest.fixture
@@ -119,14 +118,14 @@ def test_a_damaged_file_is_not_overwritten(desk, directory, text):
     assert text is None or path.read_bytes() == text.encode("latin-1")
 
 
-def test_runs_of_all_specs_and_seeds_are_found_as_far_as_they_were_made(desk, monkeypatch):
+def test_runs_of_all_specs_and_seeds_are_found_as_far_as_they_were_made(desk):
     at = desk.at
-    desk = Desk(replace(at, lesson=replace(at.lesson, seeds=2)))
     first = at.state.who.seed_of(at.lesson)
-    monkeypatch.setattr(
-        "wblab.lessons.notebook.desk.found",
-        lambda spec, results, resolve: spec.seed if spec.seed == first or spec.load["l1"].size != 8 << 20 else None,
-    )
+
+    def found(spec, results, resolve):
+        return spec.seed if spec.seed == first or spec.load["l1"].size != 8 << 20 else None
+
+    desk = Desk(replace(at, lesson=replace(at.lesson, seeds=2)), found=found)
     assert desk.runs() == {"spec.toml": [first, first + 1]}
     desk.change("smaller", "load.l1.size", "8MiB")
     assert desk.runs() == {"spec.toml": [first, first + 1], "smaller.toml": [first]}

@@ -15,6 +15,15 @@ from wblab.lessons.notebook.desk import Desk
 from wblab.lessons.notebook.lesson import CannotBeginError, NotebookLesson
 
 
+class QuietDesk(Desk):
+    """A desk that finds no run until a test says which."""
+
+    there = None
+
+    def run(self, of=""):
+        return self.there
+
+
 @pytest.fixture
 def shown(monkeypatch):
     """Return what cells put into their outputs."""
@@ -24,10 +33,8 @@ def shown(monkeypatch):
 
 
 @pytest.fixture
-def desk(tmp_path, make, monkeypatch):
-    monkeypatch.setattr("wblab.lessons.notebook.desk.maker", lambda at, progress: make)
-    monkeypatch.setattr(Desk, "run", lambda self, of="": None)
-    return Desk(begin(tmp_path))
+def desk(tmp_path, make):
+    return QuietDesk(begin(tmp_path), lambda at, progress: make)
 
 
 @pytest.fixture
@@ -127,7 +134,7 @@ def test_check_makes_all_cells_new(lesson, desk, shown, monkeypatch):
         desk.answer("expect", expected)
         button.click()
         assert says in line.value
-    monkeypatch.setattr(Desk, "run", lambda self, of="": SimpleNamespace(path="run"))
+    desk.there = SimpleNamespace(path="run")
     monkeypatch.setattr("wblab.lessons.notebook.looks.looked", lambda run, look: module.said(f"a {look.view} table"))
     *_, button, line = shown[0][1].children
     button.click()

@@ -6,7 +6,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from wblab.lab.captures import Capture, Lost, read_captures
-from wblab.live.runs import captures
 from wblab.live.runs.captures import (
     BLOCKING,
     STACKS,
@@ -72,18 +71,17 @@ class Source:
 
 
 @pytest.fixture
-def buffer(tmp_path, monkeypatch):
+def buffer(tmp_path):
     """Return a recorder of captures, and the times of the pages in each capture, processor by processor."""
     saved = []
 
-    def put_together(tracecmd, files, output, symbols):
+    def put_together(files, output, symbols):
         content = [file.read_bytes() for file in files]
         saved.append([[page_time_ns(data[at:]) for at in range(0, len(data), 4096)] for data in content])
         for file in files:
             file.unlink()
 
-    monkeypatch.setattr(captures, "put_together", put_together)
-    return CaptureBuffer(None, tmp_path, "trace-cmd", 40 * 4096), saved
+    return CaptureBuffer(None, tmp_path, put_together, 40 * 4096), saved
 
 
 def wanted(number, start_ns, end_ns):

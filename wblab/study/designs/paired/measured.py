@@ -2,10 +2,11 @@
 
 import errno
 import os
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from tracecmd import TraceError
@@ -59,10 +60,10 @@ class Measured:
         return found
 
 
-def measured(store: Store, wisdom: Wisdom) -> Measured:
-    """Read the table of a trial. Raises InputError if it is damaged."""
+def measured(store: Store, wisdom: Wisdom, read: Callable[[Path], Any] = read_table) -> Measured:
+    """Read the table of a trial. Raises InputError if it is damaged. read: reads the table of a study."""
     figures: dict[str, dict[int, dict[tuple[str, str], float]]] = {}
-    table = read_table(store.path)
+    table = read(store.path)
     columns = (table[name].tolist() for name in ("cell", "seed", "load", "metric", "value"))
     for cell, seed, load, metric, value in zip(*columns, strict=True):
         figures.setdefault(str(cell), {}).setdefault(int(seed), {})[load, metric] = float(value)

@@ -4,7 +4,6 @@ import pandas as pd
 import pytest
 
 from wblab.lab.formats import RUN, write_json
-from wblab.study.designs.paired import measured as module
 from wblab.study.designs.paired.measured import Measured, measured
 from wblab.study.store import Store
 
@@ -38,15 +37,14 @@ def test_a_copy_ends_when_its_data_are_on_the_disk(values):
     assert values({("l1", "throughput_bps"): 8 << 20}, "offender", "copied_bps") == {}
 
 
-def test_missing_runs_have_a_reason_by_cell(wisdom, matrix, tmp_path, monkeypatch):
+def test_missing_runs_have_a_reason_by_cell(wisdom, matrix, tmp_path):
     store = Store.begin(tmp_path, matrix, {"": {"build_id": "b"}})
     columns = {"cell": [matrix.cells[2].name], "seed": [1], "load": ["w1"], "metric": ["paused_s"], "value": [1.0]}
-    monkeypatch.setattr(module, "read_table", lambda path: pd.DataFrame(columns))
     reasons = ("cannot set vm.dirty_bytes to '9' in the guest: Invalid argument", "it panicked")
     for cell, reason in zip(matrix.cells, reasons, strict=False):
         (run := store.runs / f"_{cell.name}-s1").mkdir()
         write_json(run / "experiment.json", RUN.head() | {"reason": reason})
-    found = measured(store, wisdom)
+    found = measured(store, wisdom, lambda path: pd.DataFrame(columns))
     assert found.refused == {matrix.cells[0].name: "vm.dirty_bytes to '9'"}
     assert found.failed == {matrix.cells[1].name: "it panicked"}
     assert found.figures == {matrix.cells[2].name: {1: {("w1", "paused_s"): 1.0}}}
