@@ -1,5 +1,6 @@
 """A run and its trace, as `wblab.run` and `wblab.read` return them."""
 
+import sys
 from collections.abc import Iterator
 from dataclasses import fields
 from functools import cached_property
@@ -10,12 +11,15 @@ import numpy as np
 from tracecmd import Events
 
 from wblab.analysis.runs import run as records
+from wblab.analysis.runs import window as spans
 from wblab.analysis.runs.captures import capture_of
 from wblab.analysis.runs.pagecache import PageCache, page_cache
 from wblab.analysis.runs.pauses import DEFAULT_BOUND_NS, pause_report
-from wblab.analysis.runs.window import LONGEST, Window, around, between
+from wblab.analysis.runs.window import Window
 from wblab.api.frames import frame, paragraphs
+from wblab.core.errors import InputError, nearest
 from wblab.core.units import NS_PER_S
+from wblab.lab.printable import printable
 from wblab.report.pausetext import headline, run_line, table
 
 if TYPE_CHECKING:
@@ -110,17 +114,19 @@ class Run(records.Run):
 
         return Layers.of(self, load)
 
-    def window(self, around_: str = "", start_s: float | None = None, end_s: float | None = None) -> Window | None:
+    def window(
+        self, around: str | None = None, start_s: float | None = None, end_s: float | None = None
+    ) -> Window | None:
         """Return a span of the run: around the longest pause of a load, or from one time to another; None for all."""
-        if around_:
-            return around(self, around_)
+        if around is not None:
+            return spans.around(self, around)
         if start_s is None and end_s is None:
             return None
-        return between(self, *(None if time_s is None else ns(time_s) for time_s in (start_s, end_s)))
+        return spans.between(self, *(None if time_s is None else ns(time_s) for time_s in (start_s, end_s)))
 
     def timeline(
         self,
-        around: str = "",
+        around: str | None = None,
         start_s: float | None = None,
         end_s: float | None = None,
         *,
@@ -145,7 +151,6 @@ class Run(records.Run):
 
         The x axis is the time since the loads started, in s. Raises InputError, with the names of all panes.
         """
-        from wblab.core.errors import InputError, nearest
         from wblab.plot.artists import plot_pane
 
         panes = {item.name: item for item in self.panes(None).panes}
@@ -160,14 +165,21 @@ class Run(records.Run):
         from wblab.analysis.why.explanations import explain_all
         from wblab.plot.timeline import timeline
 
-        cache = self._traced(window)
+        cache = self.traced("the timeline", window)
         return timeline(self, cache, window=window, explained=explain_all(self, cache) if cache and causes else [])
 
-    def _traced(self, window: Window | None) -> PageCache | None:
-        """Return the trace, or the capture of a live run that covers a window; None if no event was asked for."""
-        if window and (capture := capture_of(self, window)):
-            return page_cache(self, capture.path)
-        return self.trace if self.spec.trace.events else None
+    def traced(self, what: str, window: Window | None = None) -> PageCache | None:
+        """Return the trace, or None if no event was asked for. If it is missing or damaged, print a line about it.
+
+        what: the subject of that line. window: if a capture of a live run covers it, that is returned.
+        """
+        try:
+            if window and (capture := capture_of(self, window)):
+                return page_cache(self, capture.path)
+            return self.trace if self.spec.trace.events else None
+        except InputError as error:
+            print(printable(f"wblab: {what} shows only the loads: {error}"), file=sys.stderr)
+            return None
 
     def __repr__(self) -> str:
         return f"<{run_line(self).removesuffix('.')}>"
@@ -256,6 +268,3 @@ class Trace(PageCache):
     def _repr_html_(self) -> str:
         shown: str = frame(self.counts.items(), ("event", "count"), "event").to_html()
         return shown
-
-
-__all__ = ["DEFAULT_BOUND_S", "LONGEST", "Run", "Trace", "ns"]

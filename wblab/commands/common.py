@@ -15,9 +15,7 @@ from wblab.core.errors import InputError
 from wblab.lab.printable import printable
 
 if TYPE_CHECKING:
-    from wblab.analysis.runs.pagecache import PageCache
     from wblab.analysis.runs.run import Run
-    from wblab.analysis.runs.window import Window
     from wblab.study.shard import Shard
 
 Parser: TypeAlias = argparse.ArgumentParser | argparse._ArgumentGroup
@@ -233,23 +231,6 @@ def named_run(arguments: argparse.Namespace) -> Path:
     if arguments.run_name == "latest" and (failed := failed_since(found)):
         print(printable(f"wblab: the latest run that succeeded; {failed.name} after it failed"), file=sys.stderr)
     return found
-
-
-def traced(run: "Run", what: str, window: "Window | None" = None) -> "PageCache | None":
-    """Return a run's trace, or None. If the trace is missing but was wanted, print a line about it.
-
-    what: the subject of that line. window: if a capture of a live run covers it, that capture is returned.
-    """
-    from wblab.analysis.runs.captures import capture_of
-    from wblab.analysis.runs.pagecache import page_cache
-
-    try:
-        if window and (capture := capture_of(run, window)):
-            return page_cache(run, capture.path)
-        return page_cache(run) if run.spec.trace.events else None
-    except InputError as error:
-        print(printable(f"wblab: {what} shows only the loads: {error}"), file=sys.stderr)
-        return None
 
 
 def shown_run(run: "Run") -> str:

@@ -114,16 +114,15 @@ def _watch_guest(arguments: argparse.Namespace) -> None:
 
 
 def _watch_run(arguments: argparse.Namespace) -> None:
-    from wblab.analysis.runs.run import read_run
-    from wblab.commands.common import traced
+    from wblab.api.recorded import Run
     from wblab.live.monitor.replay import replay
     from wblab.live.monitor.streams import replayed
 
     speed = 1.0 if arguments.speed is None else arguments.speed
     if not speed > 0:
         raise InputError(f"--speed {speed:g} would never finish: give a number above 0, or inf")
-    run = read_run(named_run(arguments))
-    items = replay(run, traced(run, "the page"))
+    run = Run.of(named_run(arguments))
+    items = replay(run, run.traced("the page"))
     audience = _audience(arguments, {item.name: item.load for item in run.loads})
     with audience.showing(replayed(items, speed)):
         audience.wait()

@@ -14,7 +14,6 @@ from wblab.commands.common import (
     print_wrapped,
     results,
     shown_run,
-    traced,
 )
 from wblab.core.errors import InputError
 from wblab.lab.printable import printable
@@ -41,16 +40,16 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def _pauses(arguments: argparse.Namespace) -> None:
     from wblab.analysis.runs.pauses import pause_report
-    from wblab.analysis.runs.run import read_run
     from wblab.analysis.runs.writers import traces_dirtied_folios
+    from wblab.api.recorded import Run
     from wblab.core.units import parse_time
     from wblab.report.pausetext import below, headline, run_line, table
 
     if arguments.before and (arguments.json or arguments.causes):
         raise InputError("--before cannot be combined with --json or --causes: call 'wblab why --pauses' once for each")
     bound_ns = parse_time(arguments.bound)
-    run = read_run(named_run(arguments))
-    cache = traced(run, "the list of writers") if traces_dirtied_folios(run) else None
+    run = Run.of(named_run(arguments))
+    cache = run.traced("the list of writers") if traces_dirtied_folios(run) else None
     report = pause_report(run, bound_ns, cache)
     causes = _causes(run, bound_ns) if arguments.causes else {}
     if arguments.json:

@@ -5,12 +5,12 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from wblab.commands.common import add_bound, add_exp, add_output, add_run, format_of, named_run, traced
+from wblab.commands.common import add_bound, add_exp, add_output, add_run, format_of, named_run
 from wblab.lab.printable import printable
 
 if TYPE_CHECKING:
-    from wblab.analysis.runs.run import Run
     from wblab.analysis.runs.window import Window
+    from wblab.api.recorded import Run
 
 _PERFETTO, _PERFETTO_FILE = "perfetto-trace", "trace.perfetto-trace"
 _FORMATS = ("png", "svg", "pdf", "html", _PERFETTO)
@@ -38,20 +38,16 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def _timeline(arguments: argparse.Namespace) -> None:
-    from wblab.analysis.runs.run import read_run
-    from wblab.analysis.why.explanations import explain_all
-    from wblab.plot.timeline import timeline
+    from wblab.api.recorded import Run
 
     chosen = format_of(arguments, _FORMATS)
-    run = read_run(named_run(arguments))
+    run = Run.of(named_run(arguments))
     window = _window(arguments, run)
     if chosen == _PERFETTO:
         _write_perfetto(arguments, run, window)
         return
     output: Path = arguments.output or run.path / f"{_name(run, window)}.{chosen}"
-    cache = traced(run, "the timeline", window)
-    causes = explain_all(run, cache) if cache and not arguments.no_causes else []
-    shown = timeline(run, cache, window=window, explained=causes)
+    shown = run.panes(window, causes=not arguments.no_causes)
     if chosen == "html":
         from wblab.plot.page import page, save_page
 
@@ -73,7 +69,7 @@ def _write_perfetto(arguments: argparse.Namespace, run: "Run", window: "Window |
 
     if window is not None:
         raise InputError("--format perfetto-trace: the viewer zooms itself: leave --from, --to and --around out")
-    cache = traced(run, "the export")
+    cache = run.traced("the export")
     output: Path = arguments.output or run.path / _PERFETTO_FILE
     try:
         with replace_file(output) as file:  # no viewer opens half of it
@@ -90,18 +86,15 @@ def _write_perfetto(arguments: argparse.Namespace, run: "Run", window: "Window |
 
 
 def _window(arguments: argparse.Namespace, run: "Run") -> "Window | None":
-    from wblab.analysis.runs.window import around, between
     from wblab.core.errors import InputError
-    from wblab.core.units import parse_time
+    from wblab.core.units import NS_PER_S, parse_time
 
-    if arguments.around is not None:
-        if arguments.start is not None or arguments.end is not None:
-            raise InputError("--around cannot be combined with --from or --to: give one or the other")
-        return around(run, arguments.around)
-    if arguments.start is None and arguments.end is None:
-        return None
-    start, end = (None if text is None else parse_time(text) for text in (arguments.start, arguments.end))
-    return between(run, start, end)
+    start, end = arguments.start, arguments.end
+    if arguments.around is not None and (start is not None or end is not None):
+        raise InputError("--around cannot be combined with --from or --to: give one or the other")
+    return run.window(
+        arguments.around, *(None if text is None else parse_time(text) / NS_PER_S for text in (start, end))
+    )
 
 
 def _name(run: "Run", window: "Window | None") -> str:

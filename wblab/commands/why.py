@@ -13,7 +13,6 @@ from wblab.commands.common import (
     named_run,
     print_wrapped,
     results,
-    traced,
     whole,
 )
 from wblab.lab.printable import printable
@@ -22,8 +21,8 @@ from wblab.report.quantities import duration
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from wblab.analysis.runs.run import Run
     from wblab.analysis.why.explanations import Explained
+    from wblab.api.recorded import Run
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -82,8 +81,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def _why(arguments: argparse.Namespace) -> None:
-    from wblab.analysis.runs.run import guest_spec, read_run
+    from wblab.analysis.runs.run import guest_spec
     from wblab.analysis.why.explanations import explanations
+    from wblab.api.recorded import Run
     from wblab.commands.answer import attempts, print_answer, print_json
     from wblab.core.errors import InputError
     from wblab.core.units import parse_time
@@ -94,7 +94,7 @@ def _why(arguments: argparse.Namespace) -> None:
     for option in ("suspect", "remedy"):
         if getattr(arguments, option) and not arguments.prove:
             raise InputError(f"--{option} {getattr(arguments, option)[0]} needs --prove: add that option")
-    run = read_run(named_run(arguments))
+    run = Run.of(named_run(arguments))
     if arguments.prove:
         guest_spec(run)  # a live run is refused at once, before its pauses are explained
     bound_ns = parse_time(arguments.bound)
@@ -142,15 +142,11 @@ def _prove(arguments: argparse.Namespace, run: "Run", found: "list[Explained]", 
 
 def _write_pages(run: "Run", found: "list[Explained]", bound: str) -> "Path":
     """Write the page of explanations and the timeline that it links to; return the path of the first."""
-    from wblab.analysis.why.explanations import explain_all
     from wblab.plot.page import page, save_page
-    from wblab.plot.timeline import timeline
     from wblab.plot.whypage import TIMELINE, why_page
     from wblab.report.render import write_page
 
     path = run.path / "why.html"
     write_page(path, why_page(run, found, bound))
-    cache = traced(run, "the timeline")
-    whole = timeline(run, cache, explained=explain_all(run, cache) if cache else [])
-    save_page(page(whole), run, run.path / TIMELINE)
+    save_page(page(run.panes(None)), run, run.path / TIMELINE)
     return path

@@ -99,3 +99,11 @@ def test_what_cannot_be_run_is_said_before_anything_boots(arguments, said, tmp_p
 def test_a_spec_may_be_changed_in_python():
     spec = read_spec(SPECS.find("base"))
     assert isinstance(replace(spec, seed=3), wblab.Spec)
+
+
+def test_without_its_trace_a_run_is_drawn_with_its_loads_and_says_so(found, capsys):
+    (found.path / "trace.dat").unlink()
+    assert found.timeline().axes
+    assert "the timeline shows only the loads: cannot read" in capsys.readouterr().err
+    with pytest.raises(wblab.InputError, match="cannot read"):
+        found.trace.counts  # noqa: B018

@@ -5,7 +5,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from wblab.commands.common import add_exp, results, traced
+from wblab.commands.common import add_exp, results
 from wblab.commands.lesson.options import add_set, lacking
 from wblab.core.errors import InputError
 from wblab.lab.printable import printable
@@ -61,13 +61,11 @@ def _pictures(arguments: argparse.Namespace) -> None:
 
 
 def _draw(run: "Run", output: Path) -> None:
-    from wblab.analysis.why.explanations import explain_all
+    from wblab.api.recorded import Run
     from wblab.plot.picture import picture
     from wblab.plot.save import save
-    from wblab.plot.timeline import timeline
 
-    cache = traced(run, "the picture")
-    whole = timeline(run, cache, explained=explain_all(run, cache) if cache else [])
+    whole = Run.of(run.path).panes(None)
     wanted = {_DIRTY, *(item.name for item in run.loads if item.load.role != "control")}
     few = replace(whole, panes=[pane for pane in whole.panes if pane.name in wanted])  # it has to fit on a slide
     save(picture(few), run.name, output)
