@@ -14,14 +14,17 @@ from wblab.api.compared import Comparison, compare
 from wblab.api.frames import paragraphs
 from wblab.api.recorded import Run
 from wblab.lab.formats import DESIGN
+from wblab.report.explorationreport import report
 from wblab.report.explorationtext import (
     effects_frame,
-    headline,
     looks,
     region_sentences,
     salib_sentence,
     tail_sentences,
 )
+from wblab.report.page import fragment
+from wblab.report.report import Report, text_of, within
+from wblab.report.text import lines
 from wblab.study.store import Store
 
 if TYPE_CHECKING:
@@ -128,7 +131,7 @@ class Exploration(Study):
 
 @dataclass(frozen=True)
 class Sensitivity:
-    """What one response of an exploration depends on; it shows its answer and all its figures.
+    """What one response of an exploration depends on; it shows its answer.
 
     observed: the data. analysis, finding: everything in numbers.
     """
@@ -140,7 +143,12 @@ class Sensitivity:
     @property
     def answer(self) -> str:
         """What it depends on most, in a sentence."""
-        return headline(self.finding, self.observed)
+        return text_of(self.report.headline)
+
+    @property
+    def report(self) -> Report:
+        """All that is shown of it."""
+        return report(self.analysis, self.observed, self.finding.response)
 
     @property
     def effects(self) -> "pd.DataFrame":
@@ -175,8 +183,10 @@ class Sensitivity:
         return exploration_figures(self.analysis, self.observed, self.finding)
 
     def __str__(self) -> str:
-        return "\n".join([self.answer, *self.finding.notes])
+        return "\n".join(lines(self.report, None))
+
+    def __repr__(self) -> str:
+        return f"<Sensitivity: {self.answer}>"
 
     def _repr_html_(self) -> str:
-        shown: str = self.effects.to_html()
-        return paragraphs(str(self).splitlines()) + shown
+        return fragment(within(self.report, "terminal"), 4)
