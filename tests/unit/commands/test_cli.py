@@ -91,7 +91,7 @@ def test_a_misspelt_verb_gets_a_suggestion(capsys):
         (["study", "thesis", "--seeds", "0"], "argument --seeds: 0 is not at least 1"),
         (["study", "thesis", "--jobs", "x"], "argument --jobs: 'x' is not a whole number"),
         (["study", "remedies", "--jobs", "1025"], "argument --jobs: 1025 is not between 1 and 1024"),
-        (["study", "remedies", "--evidence"], "--evidence is for explore, and this is matrix: leave it out"),
+        (["study", "remedies", "--evidence"], "--evidence is for exploration, and this is matrix: leave it out"),
         (["repeat", "golden", "--explain"], "--explain is for a run, and this is golden: leave it out"),
         (["bisect", "--seeds", "2"], "argument --seeds: 2 is not at least 3"),
         (["--completion", "csh"], "--completion: 'csh' is not one of bash, zsh, fish"),

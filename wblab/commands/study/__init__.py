@@ -16,7 +16,7 @@ from wblab.commands.common import (
     add_workers,
     allow,
 )
-from wblab.lab.designs import AB, ATLAS, EXPLORE, FINDING, MATRIX, TRIAL, TWIN, VERIFY, WITNESS
+from wblab.lab.designs import AB, ATLAS, EXPLORE, FINDING, MATRIX, TRIAL, TWIN, VERIFY, WITNESS, noun
 
 # The options that each design has, beside --resume, --exp, --json and --jobs; others are refused.
 _OPTIONS: Mapping[str, Sequence[str]] = {
@@ -74,5 +74,5 @@ def _study(arguments: argparse.Namespace) -> None:
         print_names(arguments)
     else:
         design = subject(arguments)
-        allow(arguments, design, _OPTIONS)
+        allow(arguments, noun(design), {noun(each): options for each, options in _OPTIONS.items()})
         import_module(f"{__name__}.{design}").make(arguments)
