@@ -1,4 +1,4 @@
-"""Each write and fsync of a load, broken down by layer."""
+"""Each write and fsync of a load, broken down by layer, also by the kernel functions whose begin and end are traced."""
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
@@ -8,12 +8,15 @@ from itertools import groupby
 from operator import itemgetter
 from typing import TypeVar
 
+import numpy as np
+import tracecmd
+from numpy.typing import NDArray
 from tracecmd import TraceError
+from tracecmd.sequence import Sequence
 
 from wblab.analysis.layers.calls import Call, Name, calls, check_calls
 from wblab.analysis.layers.charge import Charge, Path, Piece
 from wblab.analysis.layers.functions import asleep_in, inclusive, once, summed
-from wblab.analysis.layers.pairs import Entered, read_entered
 from wblab.analysis.layers.phases import read_phases
 from wblab.analysis.layers.stages import DEVICE, FLUSH, read_disks
 from wblab.analysis.runs.run import LoadCycles, Run
@@ -22,6 +25,29 @@ from wblab.analysis.why.requests import device_number
 from wblab.core.errors import InputError
 from wblab.core.loads.durable import Commit, SyncWrite
 from wblab.core.spec import Spec
+
+# ext4's (include/trace/events/ext4.h). ext4_da_write_end is traced when that function begins: the span covers
+# ext4_da_write_begin() and the copy of the data.
+PAIRS = {
+    "ext4_sync_file": ("ext4_sync_file_enter", "ext4_sync_file_exit"),
+    "ext4_da_write_begin": ("ext4_da_write_begin", "ext4_da_write_end"),
+    "ext4_writepages": ("ext4_writepages", "ext4_writepages_result"),
+}
+
+
+@dataclass(frozen=True)
+class Entered:
+    """Spans of one function, by task and in the order of time, in ns."""
+
+    pid: NDArray[np.int64]
+    start_ns: NDArray[np.int64]
+    end_ns: NDArray[np.int64]
+
+    def of(self, pid: int, start_ns: int, end_ns: int) -> int:
+        """Return how long a task was in the function, in ns, within a span of time that cuts none of its calls."""
+        own = (self.pid == pid) & (self.start_ns >= start_ns) & (self.end_ns <= end_ns)
+        return int((self.end_ns - self.start_ns)[own].sum())
+
 
 Key = TypeVar("Key")
 
@@ -142,3 +168,20 @@ def _summed(times: Iterable[tuple[Key, int]]) -> dict[Key, int]:
     for key, time_ns in times:
         found[key] += time_ns
     return dict(found.most_common())
+
+
+def read_entered(trace: tracecmd.TraceFile, sequence: Sequence) -> dict[str, Entered]:
+    """Read the spans of the functions of PAIRS whose events a trace has."""
+    return {name: _spans(trace, sequence, *events) for name, events in PAIRS.items() if set(events) <= set(trace.names)}
+
+
+def _spans(trace: tracecmd.TraceFile, sequence: Sequence, enter: str, leave: str) -> Entered:
+    """Return the spans from an enter to the same task's next event, if that is a leave."""
+    both = [trace.events(name) for name in (enter, leave)]
+    pid, ts_ns = (np.concatenate(columns) for columns in zip(*((each.pid, each.ts_ns) for each in both), strict=True))
+    rank = np.concatenate([sequence.ranks(each) for each in both])
+    leaves = np.repeat([False, True], [len(each) for each in both])
+    order = np.lexsort((rank, pid))
+    pid, ts_ns, leaves = pid[order].astype(np.int64), ts_ns[order], leaves[order]
+    at = np.flatnonzero((pid[:-1] == pid[1:]) & ~leaves[:-1] & leaves[1:])
+    return Entered(pid[at], ts_ns[at], ts_ns[at + 1])

@@ -18,11 +18,13 @@ from wblab.live.runs.captures import STACKS, SUBMITTED, TOO_MANY, CaptureBuffer,
 from wblab.live.runs.pages import put_together
 from wblab.live.runs.request import Captures, LiveRequest
 from wblab.live.runs.room import Room, chosen
-from wblab.live.runs.symbols import kernel_functions
 from wblab.live.runs.tracefile import TraceFile, make_instance
 from wblab.live.runs.watch import Pause
 from wblab.machine.tracefs import Instance
 from wblab.machine.undo import Undo
+
+_KALLSYMS = Path("/proc/kallsyms")
+_CODE = (" t ", " T ", " w ", " W ")  # nm(1)
 
 
 class Traces:
@@ -159,3 +161,13 @@ class Traces:
                 numbers = ", ".join(map(str, sorted(short)))
                 told = "the buffer cannot grow further" if self._room else "raise --capture-buffer"
                 self.notes.append(f"captures that miss part of their pause: {numbers}: {told}")
+
+
+def kernel_functions(path: Path = _KALLSYMS) -> str:
+    """Return a kernel's functions in the form of /proc/kallsyms; empty if it hides them (kptr_restrict).
+
+    Data symbols are left out: no stack contains them, and they are half of the file. Raises OSError.
+    """
+    with path.open(errors="replace") as lines:
+        found = [line for line in lines if any(kind in line[:20] for kind in _CODE)]
+    return "" if all(line.startswith("0000000000000000 ") for line in found) else "".join(found)

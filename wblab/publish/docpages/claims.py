@@ -14,14 +14,14 @@ _OF_TRIAL = (REPRODUCED, NOT_REPRODUCED, HARMS, NOT_DECIDED)
 
 
 def short_claims(found: Sequence[Verified]) -> str:
-    """Return a table for each work, with a line for each claim; those that say the same share one."""
+    """Return a list for each work, with a line for each claim; those that say the same share one."""
     lines = [f"{legend(*map(look_of, OUTCOMES))} The pages of `make docs` have each claim's figures here.", ""]
     for one in found:
         says = _says(one.work)
         together: dict[str, list[ClaimRow]] = {}
         for row in one.rows:
             together.setdefault(says[row.name], []).append(row)
-        lines += [*_head(one), *table(("claim", "verdict"), (_together(*each) for each in together.items()))]
+        lines += [*_head(one), *(_together(*each) for each in together.items()), ""]
     return "\n".join(lines)
 
 
@@ -57,10 +57,10 @@ def _named(row: ClaimRow, says: dict[str, str]) -> str:
     return f"`{row.name}`: {plain(says[row.name])}"
 
 
-def _together(says: str, rows: Sequence[ClaimRow]) -> tuple[str, str]:
+def _together(says: str, rows: Sequence[ClaimRow]) -> str:
     names = ", ".join(f"`{row.name}`" for row in rows)
     signs = [look_of(row.verdict).sign for row in rows]
-    return f"{names}: {plain(says)}", " ".join(signs if len(set(signs)) > 1 else signs[:1])
+    return f"- {' '.join(signs if len(set(signs)) > 1 else signs[:1])} {names}: {plain(says)}"
 
 
 def short_trial(found: Trial) -> str:

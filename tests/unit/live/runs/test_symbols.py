@@ -1,4 +1,4 @@
-from wblab.live.runs.symbols import kernel_functions
+from wblab.live.runs.traces import kernel_functions
 
 
 def test_only_functions_are_kept(tmp_path):

@@ -59,7 +59,7 @@ def test_works_stand_in_their_order_with_a_row_for_each_claim(tmp_path):
 
 def test_in_the_short_form_claims_that_say_the_same_share_a_line():
     text = short_claims([THESIS])
-    assert "| `pauses-l1-ext2`, `pauses-l1-ext4`: l1 has pauses of several seconds | ● ? |" in text
+    assert "- ● ? `pauses-l1-ext2`, `pauses-l1-ext4`: l1 has pauses of several seconds\n" in text
 
 
 def test_results_of_a_claim_that_no_work_makes_are_refused():

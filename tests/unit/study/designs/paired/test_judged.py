@@ -15,7 +15,7 @@ from wblab.study.designs.paired.judged import judged
 from wblab.study.designs.paired.measured import is_refusal
 from wblab.study.designs.paired.report import others_text, report, worst_text, write_report
 from wblab.study.designs.paired.result import Result, rows
-from wblab.study.designs.paired.rounds import first_runs, further_runs, rounds
+from wblab.study.designs.paired.run import first_runs, further_runs, rounds
 
 DEFAULT = ("default", "as it is")
 
