@@ -22,6 +22,7 @@ from wblab.lab.named import SPECS
 from wblab.lab.packages import HEADERS, PROGRAMS
 from wblab.lab.places import EXPLORATIONS, MATRICES, ROOT
 from wblab.lab.specfile import read_spec
+from wblab.publish.docpages import regions
 from wblab.study.designs.ab.plan import STANDARD
 
 README = ROOT / "README.md"
@@ -165,7 +166,8 @@ def test_programs_of_a_checkout_are_shown_at_work():
 
 
 def test_every_preset_matrix_and_exploration_is_explained():
-    explained = re.findall(r"^\| `([a-z0-9-]+)` \|", (DOCS / "reference/experiments.md").read_text(), re.MULTILINE)
+    page = regions.filled((DOCS / "reference/experiments.md").read_text(), regions.WHOLE)
+    explained = re.findall(r"^\| `([a-z0-9-]+)` \| \S", page, re.MULTILINE)
     several = (path.stem for folder in (MATRICES, EXPLORATIONS) for path in folder.glob("*.toml"))
     assert sorted(explained) == sorted([*SPECS.names(), *several])
 

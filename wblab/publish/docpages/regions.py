@@ -8,7 +8,7 @@ import re
 from collections.abc import Callable, Mapping
 from functools import partial
 
-from wblab.publish.docpages import atlas, claims, findings, outside
+from wblab.publish.docpages import atlas, claims, findings, matrices, outside
 from wblab.publish.docpages.kept import read_atlas, read_claims, read_trial
 from wblab.study.designs.finding.finding import names
 
@@ -21,6 +21,7 @@ SHORT: Forms = {
     "recommendations": lambda: claims.short_trial(read_trial()),
     "atlas": lambda: atlas.short(read_atlas()),
     "outside": outside.short,
+    "matrices": matrices.short,
     **{f"{_FINDING}{name}": partial(findings.short, name) for name in names()},
 }
 # Beside these the built docs and a site have `commands`, which only the command itself knows.
@@ -29,6 +30,7 @@ WHOLE: Forms = {
     "recommendations": lambda: claims.whole_trial(read_trial()),
     "atlas": lambda: atlas.whole(read_atlas()),
     "outside": outside.whole,
+    "matrices": matrices.whole,
     **{f"{_FINDING}{name}": partial(findings.whole, name) for name in names()},
 }
 
