@@ -1,6 +1,7 @@
 """wblab study with real runs: a target of a small trial, interrupted before its verdicts."""
 
 import json
+from functools import partialmethod
 
 import pytest
 from support.trials import short_scenario
@@ -38,8 +39,8 @@ def atlas(lab, tmp_path, capsys):
         pytest.skip(f"the kernel {series} is not built: wblab kernel build {series}")
 
     def run():
-        which = ("--source", "trial", "--kernel", series, "--filesystem", "xfs")
-        code = main(["study", "atlas", *which, "-o", str(tmp_path / "atlas"), "--json"])
+        which = ("--kernel", series, "--filesystem", "xfs")
+        code = main(["study", "atlas", "trial", *which, "-o", str(tmp_path / "atlas"), "--json"])
         said = capsys.readouterr()
         return code, json.loads(said.out) if said.out else said.err
 
@@ -54,7 +55,7 @@ def test_a_trial_target_resumes_where_it_stopped(lab, atlas, tmp_path, monkeypat
         raise WblabError("interrupted")
 
     with monkeypatch.context() as before:
-        before.setattr(tried, "result_of", interrupted)
+        before.setattr(tried.Tryable, "fill", partialmethod(tried.Tryable.fill, judge=interrupted))
         code, said = atlas()
     assert (code, "interrupted" in said) == (1, True)
     (staged,) = (tmp_path / "atlas").iterdir()
