@@ -6,9 +6,11 @@ renderings: what is in a mail is in a terminal and on a page too.
 """
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal
+
+from wblab.report.palette import look_of
 
 Place = Literal["mail", "terminal", "page", "folded"]
 PLACES: tuple[Place, ...] = ("mail", "terminal", "page", "folded")
@@ -129,6 +131,12 @@ class Report:
         """Return a JSON object; numbers that are not finite become null."""
         found: dict[str, Any] = finite({"headline": text_of(self.headline), **self.data})
         return found
+
+
+def counted(outcomes: Sequence[str], names: Iterable[str]) -> tuple[str | Span, ...]:
+    """Return how often each outcome occurs: 3 reproduced, 1 not reproduced."""
+    said = [Span(f"{outcomes.count(name)} {name}", look_of(name).style) for name in names]
+    return tuple(part for at, one in enumerate(said) for part in ((", ", one) if at else (one,)))
 
 
 def text_of(words: Words | Cell) -> str:

@@ -5,7 +5,6 @@ One factor divides memory, dirty thresholds, the disk's rate and the bytes writt
 
 import argparse
 import json
-import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -14,19 +13,12 @@ from wblab.commands.study.subject import HERE
 from wblab.core.errors import InputError, WblabError
 from wblab.lab.designs import TWIN
 from wblab.lab.printable import printable
-from wblab.lab.tables import Table
-from wblab.report.metricnames import unit_of
-from wblab.report.quantities import interval, quantity
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from wblab.commands.many import Planned
     from wblab.kernels import KernelResolver
-    from wblab.study.designs.twin.match import Match
 
 _SEEDS = 5
-_SHOWN = {"longest_pause_s": "longest pause", "wait_time_s": "wait time", "paused_fraction": "paused"}
 
 
 def make(arguments: argparse.Namespace) -> None:
@@ -34,8 +26,9 @@ def make(arguments: argparse.Namespace) -> None:
     from wblab.analysis.runs.run import read_run
     from wblab.commands.many import begun, failed, print_failures
     from wblab.kernels import built_kernels
+    from wblab.report.text import show
     from wblab.study.designs.twin.match import matches
-    from wblab.study.designs.twin.result import Result
+    from wblab.study.designs.twin.result import Result, report
     from wblab.study.designs.twin.runs import read_study, runs_in
     from wblab.study.run import run_store
 
@@ -47,15 +40,12 @@ def make(arguments: argparse.Namespace) -> None:
         raise WblabError(f"{len(tally.failures)} runs failed: try again with wblab study --resume {store.path}")
     study, runs = read_study(store), runs_in(store)
     live = read_run(study.live) if study.live else None
-    found = Result(study.machine, study.twin, live, runs, matches(live, runs))
-    for note in study.twin.notes:
-        print(printable(f"wblab: {note}"), file=sys.stderr)
+    found = report(Result(study.machine, study.twin, live, runs, matches(live, runs)), store.path)
     if arguments.json:
-        print(json.dumps({"directory": str(store.path)} | found.to_json(), indent=2))
+        print(json.dumps(found.to_json(), indent=2))
     else:
-        print("\n".join(map(printable, [*found.about(), ""])))
-        _table(found.matches, live is not None).show()
-        print("\n".join(map(printable, ["", str(store.path)])))
+        show(found)
+        print(f"\n{printable(str(store.path))}")
 
 
 def _planned(arguments: argparse.Namespace, resolve: "KernelResolver") -> "Planned":
@@ -85,13 +75,3 @@ def _planned(arguments: argparse.Namespace, resolve: "KernelResolver") -> "Plann
     study = twin_study(machine, live.path if live else None)
     plan = plan_of(study, arguments.seeds or _SEEDS, full_name(one_kernel(arguments)))
     return Planned(plan, described(plan, resolve))
-
-
-def _table(found: "Sequence[Match]", has_live: bool) -> Table:
-    heads = ("load", "metric", *(["live"] if has_live else []), "twin: median (range)", "verdict" if has_live else "")
-    rows = []
-    for item in found:
-        live = [] if item.live is None else [quantity(item.live, unit_of(item.metric))]
-        twin = interval(item.median, min(item.twin), max(item.twin), unit_of(item.metric))
-        rows.append((item.load, _SHOWN[item.metric], *live, twin, item.outcome or ""))
-    return Table(rows, heads)

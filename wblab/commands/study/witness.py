@@ -10,23 +10,16 @@ import shlex
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from wblab.commands.common import print_wrapped
 from wblab.core.errors import WblabError
 from wblab.lab.designs import WITNESS
 from wblab.lab.printable import printable
-from wblab.lab.tables import Table
-from wblab.report.quantities import quantity, spread
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Sequence
 
-    from wblab.analysis.runs.run import Run
     from wblab.commands.many import Planned
     from wblab.kernels import KernelResolver
-    from wblab.study.designs.witness.figure import Figure
-    from wblab.study.designs.witness.result import Witness
-    from wblab.study.designs.witness.spoiled import Spoiled
-    from wblab.study.designs.witness.substrates import Substrate
+    from wblab.study.designs.witness.report import Witnessed
     from wblab.study.run import Tally
     from wblab.study.store import Store
 
@@ -36,27 +29,11 @@ _ON = ("", "stock:{series}", "stock:{series}@2", "stock:{series}@4", "stock:{ser
 
 @dataclass(frozen=True)
 class _Study:
-    """A study that was made: what it says, what the machine spoiled, and the other runs that failed.
-
-    first: the first run on each substrate that has one. again: the command that resumes it.
-    """
+    """A study that was made: what it found, and the runs that failed without being spoiled by the machine."""
 
     store: "Store"
-    found: "Witness"
-    noisy: "Sequence[Spoiled]"
-    on: "Sequence[Substrate]"
+    found: "Witnessed"
     failures: "Tally"
-    first: "Mapping[str, Run]"
-    again: str
-
-    def to_json(self) -> dict[str, Any]:
-        """Return it as a JSON object."""
-        from wblab.study.designs.witness.here import machine_of
-
-        shown: dict[str, Any] = {"spoiled": [each.to_json() for each in self.noisy]}
-        if machines := {name: machine for name, run in self.first.items() if (machine := machine_of(run))}:
-            shown["machine"] = machines
-        return {"directory": str(self.store.path)} | self.found.to_json() | shown
 
     def check(self) -> None:
         """Raise WblabError if runs failed, and print why."""
@@ -65,27 +42,31 @@ class _Study:
         if count := len(self.failures.failures):
             print_failures(self.store, failed(self.failures))
             what = "1 run" if count == 1 else f"{count} runs"
-            raise WblabError(f"{what} failed: try again with {self.again} {self.store.path}")
+            raise WblabError(f"{what} failed: try again with {self.found.again} {self.store.path}")
 
 
 def make(arguments: argparse.Namespace) -> None:
     """Run a spec on several places, or resume that; a finding or a claim is tested on each."""
     from wblab.commands.study.witnessed import finding_or_claim
+    from wblab.report.text import show
+    from wblab.study.designs.witness.report import report
 
     if not arguments.resume and finding_or_claim(arguments, _default_on(), _checked):
         return
     study = _made(arguments)
+    told = report(study.found)
     if arguments.json:
-        print(json.dumps(study.to_json(), indent=2))
+        print(json.dumps(told.to_json(), indent=2))
     else:
-        _show(study)
+        show(told)
+        print(f"\n{printable(str(study.store.path))}")
     study.check()
 
 
 def _checked(arguments: argparse.Namespace) -> dict[str, Any]:
     study = _made(arguments)
     study.check()
-    return study.to_json()
+    return study.found.to_json()
 
 
 def _made(arguments: argparse.Namespace) -> _Study:
@@ -94,6 +75,7 @@ def _made(arguments: argparse.Namespace) -> _Study:
     from wblab.commands.many import begun
     from wblab.kernels import built_kernels
     from wblab.study.cells import run_name
+    from wblab.study.designs.witness.report import Witnessed
     from wblab.study.designs.witness.result import witness
     from wblab.study.designs.witness.spoiled import spoiled, without_spoiled
     from wblab.study.designs.witness.substrates import AXIS, substrate
@@ -113,7 +95,8 @@ def _made(arguments: argparse.Namespace) -> _Study:
     noisy = spoiled(store)
     on = [substrate(name).settled(resolve) for name in runs]
     first = {name: of[0] for name, of in runs.items() if of}
-    return _Study(store, witness(runs), noisy, on, without_spoiled(tally, noisy), first, again)
+    found = Witnessed(witness(runs), noisy, on, first, store.path, again)
+    return _Study(store, found, without_spoiled(tally, noisy))
 
 
 def _again(on: "Sequence[str]") -> str:
@@ -155,65 +138,3 @@ def _planned(arguments: argparse.Namespace, resolve: "KernelResolver") -> "Plann
         design=WITNESS,
     )
     return Planned(plan, described(plan, resolve))
-
-
-def _show(study: _Study) -> None:
-    """Print the answer: what agrees, the figures, what each substrate is, its noise, and what was spoiled by it."""
-    from wblab.study.designs.witness.here import titles
-
-    found, path = study.found, str(study.store.path)
-    named = titles(found.substrates)
-    print_wrapped([*_answer(found), ""])
-    rows = [(row.load, *map(_figure, row.figures), row.agreement) for row in found.rows]
-    rows.append(("(control load)", *(quantity(max(each), "s") if each else "-" for each in found.noise_s), ""))
-    Table(rows, ("longest pause of", *(named[name] for name in found.substrates), "")).show()
-    print_wrapped(["", *(line for each in study.on for line in _substrate(each, named[each.name], study.first)), ""])
-    if study.noisy:
-        print_wrapped([*_lost(study.noisy, f"{study.again} {path}"), ""])
-    print(printable(path))
-
-
-def _substrate(on: "Substrate", name: str, first: "Mapping[str, Run]") -> "Sequence[str]":
-    """Return what a substrate is, and how this machine differs from the spec, if it is that."""
-    from wblab.study.designs.witness.here import differences, machine_of
-
-    run = first.get(on.name)
-    more = differences(on.name, run) if run and machine_of(run) else ()
-    return [f"{name}: {on.words}", *(f"  {line}" for line in more)]
-
-
-def _answer(found: "Witness") -> "Sequence[str]":
-    said = []
-    for agreement, words in (
-        ("agree", "All agree on"),
-        ("differ", "They differ on"),
-        ("not decided", "Not decided by these seeds:"),
-    ):
-        if loads := [row for row in found.rows if row.agreement == agreement]:
-            names = ", ".join(
-                f"{row.load} ({next(figure.word for figure in row.figures if figure)})"
-                if agreement == "agree"
-                else row.load
-                for row in loads
-            )
-            said.append(f"{words} {names}.")
-    return said or ["No load can be compared."]
-
-
-def _lost(noisy: "Sequence[Spoiled]", again: str) -> "Sequence[str]":
-    """Return what was spoiled, a line for each seed of a substrate, and what to do about what stays so."""
-    lines = ["Spoiled, as the machine stalled the control load itself for over 0.3 s:"]
-    for each in noisy:
-        stalls = ", ".join(quantity(stall_s, "s") for stall_s in each.stalls_s)
-        lines.append(
-            f"{each.substrate}, seed {each.seed}: {stalls}; {'repeated' if each.is_replaced else 'not counted'}"
-        )
-    if not all(each.is_replaced for each in noisy):
-        lines.append(f"Repeat what is not counted when the machine is less busy: {again}")
-    return lines
-
-
-def _figure(figure: "Figure | None") -> str:
-    if figure is None:
-        return "-"
-    return spread(figure.values_s, "s")

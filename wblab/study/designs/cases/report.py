@@ -16,7 +16,7 @@ from wblab.report.page import page
 from wblab.report.palette import look_of
 from wblab.report.quantities import listed, quantity
 from wblab.report.render import write_page
-from wblab.report.report import Cell, Column, Picture, Report, Row, Section, Span, Table, Words
+from wblab.report.report import Cell, Column, Picture, Report, Row, Section, Span, Table, counted
 from wblab.study.designs.cases.chart import Drawn, longest_pauses
 from wblab.study.designs.cases.result import OUTCOMES, Result, figure_text
 from wblab.study.sources.cases import CASES
@@ -61,7 +61,7 @@ def report(result: Result, pictures: Sequence[Picture] = (), data: Mapping[str, 
     work = WORKS[result.work]
     return Report(
         title=f"{work.title} on Linux {result.release}",
-        headline=_headline(f"Linux {result.release}, {seeds}, {quantity(result.wall_s, 's')}: ", judged),
+        headline=(f"Linux {result.release}, {seeds}, {quantity(result.wall_s, 's')}: ", *_counts(judged)),
         blocks=(
             Section("", (f"Claims of {work.cites}, each tested with {seeds} per case.",), "page"),
             _verdicts(judged),
@@ -88,7 +88,7 @@ def kept_report(found: Mapping[str, Any]) -> Report:
     ]  # fmt: skip
     said = f"Claims of {work.cites}, tested with {seeds} seed{'' if seeds == 1 else 's'} per case."
     how = Section("How claims are judged", (_JUDGED,), "page")
-    return Report(f"Verdicts: {work.title}", _headline("", judged), (said, _verdicts(judged), how))
+    return Report(f"Verdicts: {work.title}", _counts(judged), (said, _verdicts(judged), how))
 
 
 def keep(drawn: Drawn, directory: Path, form: str) -> Picture:
@@ -118,11 +118,8 @@ def write_report(
     return found, directory / REPORT
 
 
-def _headline(head: str, judged: Sequence[Judged]) -> Words:
-    """Return the number of claims by outcome."""
-    counts = [(name, sum(one.outcome == name for one in judged)) for name in OUTCOMES]
-    said = [Span(f"{count} {name}", look_of(name).style) for name, count in counts]
-    return (head, *(part for one in said[:-1] for part in (one, ", ")), said[-1])
+def _counts(judged: Sequence[Judged]) -> tuple[str | Span, ...]:
+    return counted([one.outcome for one in judged], OUTCOMES)
 
 
 def _verdicts(judged: Iterable[Judged]) -> Table:

@@ -14,7 +14,7 @@ from wblab.report.page import page
 from wblab.report.palette import look_of
 from wblab.report.quantities import confidence, interval, quantity, span
 from wblab.report.render import write_page
-from wblab.report.report import Block, Cell, Column, Picture, Points, Report, Section, Span, Table, Words
+from wblab.report.report import Block, Cell, Column, Picture, Points, Report, Section, Span, Table, Words, counted
 from wblab.report.report import Row as Line
 from wblab.study.cells import run_name
 from wblab.study.designs.paired.asked import Answer
@@ -40,8 +40,6 @@ _ABOUT = (
 
 def report(result: Result, picture: Picture | None = None) -> Report:
     """Return the report of a trial."""
-    counts = [sum(row.outcome == name for row in result.rows) for name in _OUTCOMES]
-    said = [Span(f"{count} {name}", look_of(name).style) for count, name in zip(counts, _OUTCOMES, strict=True)]
     where = f"{result.kernel.get('release', '')}{f' on {result.filesystem}' if result.filesystem else ''}"
     ran = (
         f"{result.runs} runs of Linux {where}, up to {result.seeds} seeds each. The guests run in virtual time, so "
@@ -50,9 +48,7 @@ def report(result: Result, picture: Picture | None = None) -> Report:
     outside = tried_outside(_keys(result))
     return Report(
         title=_TITLE,
-        headline=tuple(
-            part for at, one in enumerate(said) for part in ((one, ", ") if at + 1 < len(said) else (one, "."))
-        ),
+        headline=(*counted([row.outcome for row in result.rows], _OUTCOMES), "."),
         blocks=(
             Section("", (_ABOUT,), "page"),
             ran,

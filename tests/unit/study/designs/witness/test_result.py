@@ -2,15 +2,19 @@
 
 import json
 from itertools import count
+from pathlib import Path
 
 import pytest
+from support.reports import cells, tables, texts
 from support.runs import MS, S, write_run
 
 from wblab.analysis.runs.run import Run, read_run
 from wblab.commands.study.witness import _answer, _lost
 from wblab.study.designs.witness.figure import Figure
+from wblab.study.designs.witness.report import Witnessed, answer, report
 from wblab.study.designs.witness.result import Row, Witness, witness
 from wblab.study.designs.witness.spoiled import Spoiled
+from wblab.study.designs.witness.substrates import substrate
 
 
 @pytest.fixture
@@ -81,21 +85,25 @@ def test_a_substrate_without_runs_has_no_figures(run):
 
 def test_nothing_at_all_is_no_result():
     found = witness({"7.2": [], "stock:7.2": []})
-    assert (found.rows, _answer(found)) == ((), ["No load can be compared."])
+    assert (found.rows, answer(found)) == ((), "No load can be compared.")
 
 
 def test_the_answer_names_the_loads():
     rows = (Row("a", (STALLED, STALLED)), Row("b", (FREE, FREE)), Row("c", (STALLED, FREE)), Row("d", (SOMETIMES,)))
-    assert _answer(Witness(("x", "y"), ("7.2", "7.2"), rows, ((), ()))) == [
-        *("All agree on a (stalled), b (not stalled).", "They differ on c.", "Not decided by these seeds: d.")
-    ]
+    assert answer(Witness(("x", "y"), ("7.2", "7.2"), rows, ((), ()))) == (
+        "All agree on a (stalled), b (not stalled). They differ on c. Not decided by these seeds: d."
+    )
 
 
-def test_the_answer_names_what_was_spoiled_and_how_to_repeat_it():
+def test_the_report_has_each_load_and_what_was_spoiled_and_how_to_repeat_it():
     once = Spoiled("7.2/real", 1, (0.4,), "x-s1", is_replaced=True)
     thrice = Spoiled("7.2+smp@8", 2, (0.5, 0.6, 0.4), "y-s2", is_replaced=False)
-    assert _lost([once], "wblab study --resume exp/x")[1:] == ["7.2/real, seed 1: 400 ms; repeated"]
-    assert _lost([once, thrice], "wblab study --resume exp/x")[2:] == [
-        "7.2+smp@8, seed 2: 500 ms, 600 ms, 400 ms; not counted",
-        "Repeat what is not counted when the machine is less busy: wblab study --resume exp/x",
-    ]
+    found = Witness(("7.2",), ("7.2.11",), (Row("a", (STALLED,)), Row("b", (None,))), ((0.01,),))
+    made = report(Witnessed(found, [once, thrice], [substrate("7.2")], {}, Path("exp/x"), "wblab study --resume"))
+    assert cells(tables(made)[0]) == [
+        ["a", "1.50 s (1.00 to 2.00)", "not decided"], ["b", "-", "not decided"], ["(control load)", "10 ms", ""]
+    ]  # fmt: skip
+    said = texts(made)
+    assert "7.2/real, seed 1: 400 ms; repeated" in said
+    assert "7.2+smp@8, seed 2: 500 ms, 600 ms, 400 ms; not counted" in said
+    assert "Repeat what is not counted when the machine is less busy: wblab study --resume exp/x" in said

@@ -1,0 +1,105 @@
+"""A witness as a report: which loads are stalled alike on all substrates, and what the machine itself spoiled."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from wblab.analysis.runs.run import Run
+from wblab.report.quantities import quantity, spread
+from wblab.report.report import Block, Column, Points, Report, Row, Section, Table
+from wblab.study.designs.witness.figure import Figure
+from wblab.study.designs.witness.here import differences, machine_of, titles
+from wblab.study.designs.witness.result import Witness
+from wblab.study.designs.witness.spoiled import Spoiled
+from wblab.study.designs.witness.substrates import Substrate
+
+_NONE = "-"
+
+
+@dataclass(frozen=True)
+class Witnessed:
+    """What a study found, and what the machine spoiled.
+
+    on: the substrates. first: the first run on each substrate that has one. directory: of the study. again: the
+    command that resumes it.
+    """
+
+    found: Witness
+    noisy: Sequence[Spoiled]
+    on: Sequence[Substrate]
+    first: Mapping[str, Run]
+    directory: Path
+    again: str
+
+    def to_json(self) -> dict[str, Any]:
+        """Return it as a JSON object."""
+        shown: dict[str, Any] = {"spoiled": [each.to_json() for each in self.noisy]}
+        if machines := {name: machine for name, run in self.first.items() if (machine := machine_of(run))}:
+            shown["machine"] = machines
+        return {"directory": str(self.directory)} | self.found.to_json() | shown
+
+
+def report(result: Witnessed) -> Report:
+    """Return the report: what agrees, the figures, what each substrate is, its noise, and what was spoiled by it."""
+    named = titles(result.found.substrates)
+    substrates = [item for each in result.on for item in _substrate(each, named[each.name], result.first)]
+    return Report(
+        title=f"Which loads are stalled on {', '.join(named.values())}",
+        headline=answer(result.found),
+        blocks=(_figures(result.found, named), Section("Where it ran", (Points(tuple(substrates)),)), *_lost(result)),
+        data=result.to_json(),
+    )
+
+
+def answer(found: Witness) -> str:
+    """Return which loads agree, differ, and are not decided."""
+    said = []
+    for agreement, words in (
+        ("agree", "All agree on"),
+        ("differ", "They differ on"),
+        ("not decided", "Not decided by these seeds:"),
+    ):
+        if loads := [row for row in found.rows if row.agreement == agreement]:
+            names = ", ".join(
+                f"{row.load} ({next(figure.word for figure in row.figures if figure)})"
+                if agreement == "agree"
+                else row.load
+                for row in loads
+            )
+            said.append(f"{words} {names}.")
+    return " ".join(said) or "No load can be compared."
+
+
+def _figures(found: Witness, named: Mapping[str, str]) -> Table:
+    columns = (Column("longest pause of"), *(Column(named[name], "number") for name in found.substrates), Column(""))
+    rows = [Row((row.load, *map(_figure, row.figures), row.agreement)) for row in found.rows]
+    noise = (quantity(max(each), "s") if each else _NONE for each in found.noise_s)
+    return Table(columns, (*rows, Row(("(control load)", *noise, ""))))
+
+
+def _figure(figure: Figure | None) -> str:
+    return spread(figure.values_s, "s") if figure else _NONE
+
+
+def _substrate(on: Substrate, name: str, first: Mapping[str, Run]) -> Iterator[str]:
+    """Yield what a substrate is, and how this machine differs from the spec, if it is that."""
+    yield f"{name}: {on.words}"
+    run = first.get(on.name)
+    yield from (f"{name}: {line}" for line in (differences(on.name, run) if run and machine_of(run) else ()))
+
+
+def _lost(result: Witnessed) -> Iterator[Block]:
+    """Yield what was spoiled, a point for each seed of a substrate, and what to do about what stays so."""
+    if not result.noisy:
+        return
+    points = tuple(
+        f"{each.substrate}, seed {each.seed}: {', '.join(quantity(stall_s, 's') for stall_s in each.stalls_s)}; "
+        f"{'repeated' if each.is_replaced else 'not counted'}"
+        for each in result.noisy
+    )
+    blocks: list[Block] = [Points(points)]
+    if not all(each.is_replaced for each in result.noisy):
+        again = f"{result.again} {result.directory}"
+        blocks.append(f"Repeat what is not counted when the machine is less busy: {again}")
+    yield Section("Spoiled, as the machine stalled the control load itself for over 0.3 s", tuple(blocks))
