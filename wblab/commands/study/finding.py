@@ -5,7 +5,6 @@ import json
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from wblab.commands.common import print_wrapped
 from wblab.core.errors import InputError, WblabError
 from wblab.lab.designs import FINDING
 from wblab.lab.printable import printable
@@ -116,25 +115,18 @@ def _say(
     arguments: argparse.Namespace, finding: "Finding", kept_and_found: "tuple[Kept, Kept]", stores: "Sequence[str]"
 ) -> None:
     """Print which statements hold, beside what is kept, and where the runs are."""
+    from wblab.report.text import show
     from wblab.study.designs.finding.judged import judged
-    from wblab.study.designs.finding.words import judged_json, judged_words
+    from wblab.study.designs.finding.report import repeated
 
     before, now = kept_and_found
-    found = judged(finding, now)
-    known = {one.statement.text: one for one in judged(finding, before)}
+    told = repeated(finding, before, now, stores)
     if arguments.json:
-        said = {"directories": stores, "statements": judged_json(found, finding)}
-        print(json.dumps(said, indent=2))
+        print(json.dumps(told.to_json(), indent=2))
     else:
-        for one in found:
-            print_wrapped([f"{'holds' if one.holds else 'DOES NOT HOLD'}: {one.statement.text}"])
-            print_wrapped([f"  here: {judged_words(one, finding)}"])
-            if was := known.get(one.statement.text):
-                same = "; the same to the bit" if was.values[: len(one.values)] == one.values else ""
-                print_wrapped([f"  kept: {judged_words(was, finding)}{same}"])
-        for store in stores:
-            print(printable(store))
-    if not all(one.holds for one in found):
+        show(told)
+        print("\n".join(["", *map(printable, stores)]))
+    if not all(one.holds for one in judged(finding, now)):
         raise WblabError("not every statement holds in every run")
 
 

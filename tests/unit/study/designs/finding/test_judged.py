@@ -1,6 +1,7 @@
 """What values say of statements: in how many runs each holds, and what is compared with the same seed."""
 
 import pytest
+from support.reports import cells, tables
 
 from wblab.core.errors import InputError
 from wblab.core.tables import from_table
@@ -8,6 +9,7 @@ from wblab.study.designs.finding import kept
 from wblab.study.designs.finding.finding import Finding, Point
 from wblab.study.designs.finding.judged import judged
 from wblab.study.designs.finding.kept import Measured
+from wblab.study.designs.finding.report import repeated
 from wblab.study.designs.finding.words import Words, judged_words, markdown, plain
 
 TABLE = {
@@ -65,6 +67,22 @@ def test_words_say_how_often_and_instead_of_what(finding):
         "in all 2 runs, 3 s (2 to 4)",
         "in 1 of 2 runs, 300 ms (200 to 400)",
         "in all 2 runs, 300 ms (200 to 400), instead of 3 s (2 to 4)",
+    ]
+
+
+def test_the_report_of_new_runs_says_what_holds_beside_what_is_kept(finding):
+    before = {SLOW: measured((4.0, 2.0), (1.0, 1.0)), FAST: measured((0.2, 0.4), (0.0, 0.0))}
+    now = {SLOW: measured((4.0, 2.0), (1.0, 1.0)), FAST: measured((0.2, 0.9), (0.0, 0.0))}
+    made = repeated(finding, before, now, ["exp/x"])
+    assert made.headline == "2 of 3 statements hold in every run."
+    assert cells(tables(made)[0])[:2] == [
+        ["holds", "it is stalled", "in all 2 runs, 3 s (2 to 4)", "in all 2 runs, 3 s (2 to 4); the same to the bit"],
+        [
+            "DOES NOT HOLD",
+            "it is not",
+            "in 1 of 2 runs, 550 ms (200 to 900)",
+            "in 1 of 2 runs, 300 ms (200 to 400)",
+        ],
     ]
 
 

@@ -9,7 +9,6 @@ from support.reports import cells, tables, texts
 from support.runs import MS, S, write_run
 
 from wblab.analysis.runs.run import Run, read_run
-from wblab.commands.study.witness import _answer, _lost
 from wblab.study.designs.witness.figure import Figure
 from wblab.study.designs.witness.report import Witnessed, answer, report
 from wblab.study.designs.witness.result import Row, Witness, witness
