@@ -3,10 +3,10 @@
 import shlex
 import sys
 from collections.abc import Callable, Collection
-from dataclasses import dataclass
 from importlib.util import find_spec
 from json import loads
 from pathlib import Path
+from typing import NamedTuple
 
 from wblab.core.errors import InputError
 from wblab.lab.places import INSTALLED, ROOT
@@ -48,8 +48,7 @@ def _origin() -> str:
         return ""
 
 
-@dataclass(frozen=True)
-class Installation:
+class Installation(NamedTuple):  # no dataclass: importing these would take a third of the time in which --help answers
     """How the lab came here: by default, this lab.
 
     is_wheel: not a checkout. prefix: of its Python. has: whether an extra is there. origin: what it was installed from,
