@@ -33,17 +33,17 @@ class Request:
         return replace(self.spec, trace=without(trace, self.left_out))
 
 
-def ready(spec: Spec, resolve: KernelResolver, check: Callable[[Spec], None] = check_run) -> Request:
+def ready(spec: Spec, resolve: KernelResolver, check: Callable[[Spec], None] | None = None) -> Request:
     """Return the request for a run on this machine. Raises InputError for one that cannot run: nothing was booted.
 
-    check: raises InputError for a spec that this machine cannot run.
+    check: raises InputError for a spec that this machine cannot run; by default `check_run`.
     """
     if is_here(spec.kernel.build):
         kernel = resolve(spec.kernel.build)
         assert isinstance(kernel, HereKernel)
         check_here(spec, kernel)
         return Request(spec, kernel)
-    check(spec)
+    (check or check_run)(spec)
     return suited(spec, resolve(spec.kernel.build))
 
 

@@ -7,7 +7,6 @@ from typing import Any
 from wblab.core.errors import InputError
 from wblab.core.spec import Spec
 from wblab.core.tables import to_table
-from wblab.host.check import check_run
 from wblab.host.request import Request, ready, suited
 from wblab.kernels import KernelResolver, full_name
 from wblab.study.plan import Keep, Plan
@@ -74,7 +73,7 @@ def check_kernels(store: Store, resolve: KernelResolver) -> None:
 
 
 def requests(
-    plan: Plan, resolve: KernelResolver, *, here: bool, check: Callable[[Spec], None] = check_run
+    plan: Plan, resolve: KernelResolver, *, here: bool, check: Callable[[Spec], None] | None = None
 ) -> list[Request]:
     """Return a request for each cell. Raises InputError for a cell that is bound to fail.
 

@@ -15,7 +15,6 @@ from wblab.core.errors import InputError, WblabError
 from wblab.core.spec import Spec
 from wblab.core.tables import from_table
 from wblab.host.bundle import program_sha256
-from wblab.host.check import check_run
 from wblab.host.command import interpreter
 from wblab.host.machine import describe_host
 from wblab.host.machinelock import machine_lock
@@ -105,7 +104,9 @@ def check_program(program: str) -> None:
         )
 
 
-def accepted(order: Order, resolve: KernelResolver = own_kernel, check: Callable[[Spec], None] = check_run) -> Request:
+def accepted(
+    order: Order, resolve: KernelResolver = own_kernel, check: Callable[[Spec], None] | None = None
+) -> Request:
     """Return the request of an order. Raises InputError if this machine cannot make that run.
 
     check: raises InputError for a spec that cannot run here.

@@ -29,14 +29,14 @@ class Journal:
         path: Path,
         possible: Possible = is_possible,
         who: str = "a daemon",
-        root: Callable[[], Path | None] = cgroup_root,
+        root: Callable[[], Path | None] | None = None,
     ) -> None:
         """Read what an earlier daemon, named `who` in messages, left. `ignored` describes invalid entries.
 
-        possible: whether the daemon can have made a change; gets `root`, the mount point of cgroup v2.
+        possible: whether the daemon can have made a change; gets the mount point of cgroup v2, which `root` returns.
         """
         self._path = path
-        self._possible, self._who, self._root = possible, who, root
+        self._possible, self._who, self._root = possible, who, root or cgroup_root
         self._boot = _BOOT.read_text().strip()
         self.ignored = ""
         self.changes: list[Change] = self._read()
