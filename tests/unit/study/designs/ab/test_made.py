@@ -144,7 +144,7 @@ def test_kernels_of_one_label_are_told_apart_by_their_builds(tmp_path, monkeypat
     kernels = [
         replace(item, build_id=letter * 64) for item, letter in zip(kernels_with(tmp_path, (), ()), "ab", strict=True)
     ]
-    found = asked(both, kernels, ["wblab", "ab", "a b"])
+    found = asked(both, kernels, ["wblab", "study", "--kernels", "a b"])
     assert [state.label for state in found.states] == ["linux (aaaaaaaa)", "linux (bbbbbbbb)"]
     assert found.command == "wblab study --kernels 'a b'"
     assert not found.same_program(found.steps[0])
