@@ -41,9 +41,9 @@ levels = ["none", "bfq"]
 
 @pytest.fixture
 def start(lab):
-    def run(*arguments: object) -> "subprocess.Popen[str]":
+    def run(*arguments: object, verb: str = "study") -> "subprocess.Popen[str]":
         place = ("--exp", str(lab.results), "--kernel", str(lab.kernel.path))
-        command = [sys.executable, "-m", "wblab", "explore", *map(str, arguments), *place]
+        command = [sys.executable, "-m", "wblab", verb, *map(str, arguments), *place]
         return subprocess.Popen(
             command, cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, start_new_session=True
         )
@@ -82,7 +82,7 @@ def test_a_lost_row_is_made_again_and_a_row_is_reproducible(lab, design, start):
     assert dict(before.items() - made(directory).items()).keys() == {"07-s1"}
     factors = [factor["name"] for factor in found["analysis"]["factors"]]
     assert factors == ["limit", "disk.scheduler", "dummy"]
-    code, output, errors = finished(start(directory, "--row", "3"))
+    code, output, errors = finished(start(directory / RUNS / "03-s1", verb="repeat"))
     assert (code, errors) == (0, "")
     assert "identical: every cycle of every load, and every event" in output
     assert lab.left_behind() == []
