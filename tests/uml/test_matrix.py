@@ -59,7 +59,7 @@ def start(lab):
     def run(*arguments: object, kernel: object = lab.kernel.path) -> "subprocess.Popen[str]":
         place = ("--exp", str(lab.results), "--kernel", str(kernel))
         # The tests may run in the background of a shell, which has SIGINT ignored there.
-        command = ["env", "--default-signal=INT", sys.executable, "-m", "wblab", "matrix", *place, *map(str, arguments)]
+        command = ["env", "--default-signal=INT", sys.executable, "-m", "wblab", "study", *place, *map(str, arguments)]
         return subprocess.Popen(
             command, cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, start_new_session=True
         )
