@@ -5,6 +5,7 @@ import pytest
 
 from wblab.core.errors import InputError
 from wblab.lab.captures import Capture, Lost, capture_files, read_captures, write_capture
+from wblab.lab.formats import CAPTURE
 
 SAVED = Capture(3, "w1", 10, 20, 8, 22)
 
@@ -31,15 +32,10 @@ def test_captures_are_found_where_they_were_saved(tmp_path):
     assert (content["format"], content["kind"]) == (1, "capture")
 
 
-def test_captures_of_the_first_version_have_no_format_header(tmp_path):
-    (tmp_path / "trace.pause-3.json").write_text(json.dumps(asdict(SAVED)))
-    assert read_captures(tmp_path) == [SAVED]
-
-
 @pytest.mark.parametrize(
     "change", [{"number": 4}, {"number": "3"}, {"start_ns": None}, {"other": 1}, {"load": 5}, {"lost": [[1]]}]
 )
 def test_a_damaged_capture_is_named(tmp_path, change):
-    (tmp_path / "trace.pause-3.json").write_text(json.dumps(asdict(SAVED) | change))
+    (tmp_path / "trace.pause-3.json").write_text(json.dumps(CAPTURE.head() | asdict(SAVED) | change))
     with pytest.raises(InputError, match=r"trace\.pause-3\.json is damaged"):
         read_captures(tmp_path)

@@ -472,7 +472,7 @@ def test_verb_lists_the_event_types_left_out(make_run, monkeypatch, capsys):
     path = make_run({"mw1": MW1})
     cache = page_cache(many("often", 3), many("seldom", 1))
     cache.trace.counts = lambda: {"often": MOST_EVENTS, "seldom": 1}
-    monkeypatch.setattr("wblab.analysis.runs.pagecache.page_cache", lambda run: cache)
+    monkeypatch.setattr("wblab.api.recorded.page_cache", lambda run: cache)
     assert main(["timeline", "--format", "perfetto-trace", str(path)]) == 0
     said = capsys.readouterr().err
     assert "left out, because such a file holds at most 200,000 such events: often (200,000)\n" in said
