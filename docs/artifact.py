@@ -16,11 +16,12 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from wblab.publish.docpages.kept import read_claims
+
 ROOT = Path(__file__).resolve().parents[1]
 PAGE = ROOT / "docs" / "artifact.md"
 LOG = ROOT / "exp" / "artifact.log"
 RESULTS = ROOT / "exp" / "artifact"  # run directories, removed by hand
-_CLAIMS = ROOT / "docs" / "findings" / "results-of-claims.md"
 _DECIDED = {"reproduced", "not reproduced"}
 _LONGEST_S = 3600
 _PRESETS = 6  # of golden's standard set
@@ -95,10 +96,14 @@ def _all_hold(output: str) -> str:
     return _judged(0 < held == len(lines), f"{held} of {len(lines)} statements hold")
 
 
+def measured_verdicts() -> dict[str, str]:
+    """Return the verdict that each of the thesis's claims had when it was measured last, by the claim's name."""
+    return {row.name: row.verdict for work in read_claims() if work.work == "thesis" for row in work.rows}
+
+
 def _same_verdicts(output: str) -> str:
-    """Compare the verdicts with the page of results: what was decided must not be decided the other way."""
-    section = _CLAIMS.read_text().partition("## The thesis's claims")[2].partition("\n## ")[0]
-    known = dict(re.findall(r"^\| `([a-z0-9-]+)`: .*? \| ([a-z ]+) \|", section, re.MULTILINE))
+    """Compare the verdicts with those that were measured: what was decided must not be decided the other way."""
+    known = measured_verdicts()
     found = {claim["name"]: claim["verdict"] for claim in json.loads(output)["claims"]}
     turned = [
         name
@@ -114,7 +119,7 @@ STEPS = (
     Step(
         "stall",
         "Programs that write little are stalled for 15 s behind one that writes fast to a slow disk",
-        ("run base-device", "pauses latest --json"),
+        ("run base-device", "why --pauses latest --json"),
         "longest pause of w1 and mw1 15.5 s, ± 20 %",
         0.2,
         2,
@@ -123,7 +128,7 @@ STEPS = (
     Step(
         "remedy",
         "A queue of 4 requests makes that pause ten times as short",
-        ("run base-device --set disk.queue.nr_requests=4", "pauses latest --json"),
+        ("run base-device --set disk.queue.nr_requests=4", "why --pauses latest --json"),
         "longest pause of w1 and mw1 1.34 s, ± 20 %",
         0.2,
         2,
@@ -132,7 +137,7 @@ STEPS = (
     Step(
         "repeat",
         "In virtual time a run is the same to the bit, whatever else the machine does",
-        ("run base-device", "rerun latest"),
+        ("run base-device", "repeat latest"),
         "`identical`; no tolerance",
         0.4,
         4,
@@ -141,7 +146,7 @@ STEPS = (
     Step(
         "machines",
         "It is the same on another machine too: six presets against figures recorded elsewhere",
-        ("golden --series 7.2",),
+        ("repeat golden --series 7.2",),
         "`identical` six times; with another compiler or other tools, which are named, it is `open`: figures within "
         "the recorded intervals",
         0.8,
@@ -151,7 +156,7 @@ STEPS = (
     Step(
         "finding",
         "Low dirty limits, beside a slow disk, stall programs on a fast disk",
-        ("finding run low-limits-beside-a-slow-disk",),
+        ("study low-limits-beside-a-slow-disk",),
         "all statements hold",
         0.9,
         5,
@@ -160,7 +165,7 @@ STEPS = (
     Step(
         "thesis",
         "What the thesis claims, on this kernel",
-        ("verify --source thesis --json",),
+        ("study thesis --json",),
         "the verdicts of docs/findings/results-of-claims.md; none turns from reproduced to not reproduced, or back",
         10,
         290,
@@ -169,7 +174,7 @@ STEPS = (
     Step(
         "hand-on",
         "A run in one file is checked and repeated from that file alone",
-        ("run base", "pack latest -o {results}/artifact.wblab", "open {results}/artifact.wblab --repeat"),
+        ("run base", "pack latest -o {results}/artifact.wblab", "repeat {results}/artifact.wblab"),
         "`identical`; no tolerance",
         0.6,
         5,

@@ -97,7 +97,7 @@ def test_a_row_is_chosen_by_cell_and_seed(tmp_path, wblab, monkeypatch):
     rows(tmp_path / "m")
     wblab("pack", tmp_path / "m")
     _, output, _ = wblab("open", "m.wblab", "--run", "0-none/1")
-    assert "wblab open m.wblab --run 0-none-s1 --repeat" in output
+    assert "wblab repeat m.wblab --run 0-none-s1" in output
     code, _, errors = wblab("open", "m.wblab", "--run", "0-none/9")
     assert (code, errors.count("\n")) == (2, 1)
     assert "has no run '0-none/9': it has 0-none-s1, " in errors

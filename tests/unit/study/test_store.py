@@ -172,7 +172,7 @@ def test_directories_of_matrices_have_unique_names(make_store):
 def test_a_study_of_another_kind_is_refused_with_its_verb(make_store):
     store = make_store()
     assert Store.open(store.path, "matrix").plan == store.plan
-    with pytest.raises(InputError, match=rf"was made by wblab study: wblab study --resume {store.path}"):
+    with pytest.raises(InputError, match=rf"is another study, of matrix: wblab study --resume {store.path}"):
         Store.open(store.path, "trial")
 
 

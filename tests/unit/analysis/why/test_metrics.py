@@ -102,4 +102,4 @@ def test_causes_are_refused_for_runs_that_recorded_none(tmp_path, capsys):
         for seed, name in enumerate(("none", "bfq"))
     ]
     assert main(["compare", *runs, "--causes"]) == 2
-    assert "--causes: no run recorded the causes of its pauses" in capsys.readouterr().err
+    assert "no run recorded the causes of its pauses" in capsys.readouterr().err

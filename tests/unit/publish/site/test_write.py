@@ -39,11 +39,11 @@ def test_what_a_killed_process_left_is_removed_and_no_other_s_work(tmp_path):
     os.read(read, 1)
     (there,) = tmp_path.iterdir()
     write(tmp_path / "site", ONE)  # while the other one is still at it
-    assert sorted(path.name for path in tmp_path.iterdir()) == sorted(["pack", "--site", there.name])
+    assert sorted(path.name for path in tmp_path.iterdir()) == sorted(["site", there.name])
     os.kill(pid, signal.SIGKILL)
     os.waitpid(pid, 0)
     write(tmp_path / "site", ONE)
-    assert [path.name for path in tmp_path.iterdir()] == ["pack", "--site"]
+    assert [path.name for path in tmp_path.iterdir()] == ["site"]
     os.close(read)
     os.close(written)
 

@@ -121,7 +121,7 @@ def test_each_case_is_valid():
 
 def test_claims_have_names_within_their_source():
     assert [claim.name for claim in chosen(["c1-sync"], "chadd")] == ["c1-sync"]
-    with pytest.raises(InputError, match="claim 'fills-ext4' belongs to another work: use --source thesis"):
+    with pytest.raises(InputError, match="claim 'fills-ext4' belongs to another work: wblab study fills-ext4"):
         chosen(["fills-ext4"], "chadd")
 
 

@@ -39,7 +39,7 @@ def path(tmp_path, monkeypatch):
         spared = spec.load["l1"].until < POINT_NS or (remedies and remedies[0] < REMEDY_NS)
         return read_run(write(spec.name, SPARED if spared else PAUSED))
 
-    monkeypatch.setattr("wblab.commands.prove.maker", lambda run, results, kernel: nullcontext(make))
+    monkeypatch.setattr("wblab.study.designs.counterfactual.runs.maker", lambda run, results, kernel: nullcontext(make))
     monkeypatch.setattr("wblab.study.designs.counterfactual.trial.first_differences", lambda first, second: [])
     return str(write("run", PAUSED))
 

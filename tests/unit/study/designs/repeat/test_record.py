@@ -54,7 +54,7 @@ def test_a_run_whose_kernel_had_a_path_asks_for_one(tmp_path, capsys):
 def test_a_record_has_nothing_to_compare_cycle_by_cycle(tmp_path, capsys):
     path = kept(tmp_path, run_in(tmp_path / "a"))
     assert main(["repeat", str(path), "--explain"]) == 2
-    assert "leave OTHER and --explain out" in capsys.readouterr().err
+    assert "--explain is for a run, and this is a record: leave it out" in capsys.readouterr().err
 
 
 def test_the_host_s_clock_is_not_repeatable(tmp_path):
