@@ -93,17 +93,17 @@ def test_kernels_are_only_built_and_named(lab, tmp_path, capsys):
 
 def test_the_same_build_is_refused(lab, tmp_path, capsys):
     path = str(lab.kernel.path)
-    assert main(arguments(lab, "ab", path, path)) == 2
+    assert main(arguments(lab, "study", "--kernels", path, path)) == 2
     assert capsys.readouterr().err == "wblab: A and B are both linux: there is nothing to compare\n"
     copies = [shutil.copy(lab.kernel.path, tmp_path / name) for name in ("one", "two")]
-    assert main(arguments(lab, "ab", *map(str, copies))) == 2
+    assert main(arguments(lab, "study", "--kernels", *map(str, copies))) == 2
     assert "are the same build" in capsys.readouterr().err.splitlines()[-1]
     assert not lab.results.exists()
 
 
 def test_a_kernel_with_a_slower_disk_is_told_with_the_reason_of_its_pauses(lab, scripts, capsys):
     fast, slow = scripts("fast", FAST), scripts("slow", SLOW)
-    assert main(arguments(lab, "ab", str(fast.path), str(slow.path), "--seeds", "5", "--json")) == 0
+    assert main(arguments(lab, "study", "--kernels", str(fast.path), str(slow.path), "--seeds", "5", "--json")) == 0
     found = json.loads(capsys.readouterr().out)
     claimed = [item for item in found["figures"] if item["claim"]]
     assert "figures differ" in found["headline"]

@@ -10,7 +10,7 @@ PARSERS = {parser.prog.removeprefix("wblab").strip(): parser for parser in parse
 # Verbs that make a study of many runs; for each, the shared options that it lacks, with the reasons.
 STUDIES = {
     "study": {},
-    "study --kernels": {"--kernel": "the kernels are what is compared"},
+    "study --kernels": {},
     "advise": {},
     "bisect": {"--kernel": "the commits are the kernels"},
 }

@@ -57,6 +57,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_settings(parser)
     about = f"at most N seeds for each kernel and spec: 3, 5, 8, 13 … until they decide (default: {_MOST})"
     parser.add_argument("--seeds", type=whole(_LEAST), metavar="N", help=about)
+    about = "with --resume: a kernel's path that it may run"
+    parser.add_argument("--kernel", action="append", default=[], metavar="SERIES|PATH", help=about)
     about = "build the kernels, print where each is, and run nothing"
     parser.add_argument("--build-only", action="store_true", help=about)
     add_jobs(parser)
@@ -64,7 +66,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_exp(parser, "the study's directory goes")
     add_json(parser, "print everything as JSON")
     parser.add_argument("--mail", action="store_true", help="print only the block for a mail, of at most 72 columns")
-    parser.set_defaults(run=make, kernel=[])
+    parser.set_defaults(run=make)
 
 
 def make(arguments: argparse.Namespace) -> None:
@@ -119,6 +121,8 @@ def _states(arguments: argparse.Namespace) -> "Sequence[Side]":
     from wblab.study.designs.ab.made import check_unequal
     from wblab.study.designs.ab.sides import sides, steps
 
+    if arguments.kernel:
+        raise InputError("--kernel is for --resume: name a new comparison's kernels without it")
     if not 1 <= len(arguments.kernels) <= 2:
         raise InputError("give two kernels, or a range of commits: see wblab study --kernels --help")
     ends = sides(arguments.kernels, arguments.tree or Path(), arguments.base or "")
