@@ -47,11 +47,6 @@ class Build:
             return cache.home() / "objects" / self.recipe.key(self.source.path, self.compiler)[:16]
         return self.result.with_suffix(".work")
 
-    @property
-    def keeps_objects(self) -> bool:
-        """Whether the objects stay after the build, so that make compiles only what the next one changes."""
-        return self.place is not None or self.source.is_tree
-
     def done(self) -> Kernel | None:
         """Return the kernel if it is already built."""
         return kernel.load(self.result)
@@ -75,7 +70,7 @@ class Build:
         try:
             return self._compile(report)
         except WblabError:
-            if not self.keeps_objects:
+            if not self.source.is_tree:
                 shutil.rmtree(self.work, ignore_errors=True)
             raise
 
@@ -90,13 +85,13 @@ class Build:
         if self.source.is_tree:  # it may have some of the patches already
             patches.pop(made.tree, self.recipe.patches)
         patches.push(made.tree, self.recipe.patches, self.source.description)
-        if self.keeps_objects:
+        if self.source.is_tree:  # its objects are kept
             times.settle(made.tree, self.work / "times.json")
         configured = made.configure(config.allconfig(self.recipe.options), report)
         config.check(self.recipe.options, config.parse_config(configured), made.tree)
         made.compile(self.recipe.steps, report)
         self._keep(made, time.monotonic() - started_s)
-        if not self.keeps_objects:
+        if not self.source.is_tree:
             shutil.rmtree(self.work)
         built = self.done()
         assert built, "just kept"

@@ -1,15 +1,13 @@
 """A kernel with patches of the user. They come before the lab's own, so they meet the source that they are for."""
 
-import os
 import shutil
 import tempfile
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from hashlib import sha256
 from pathlib import Path
 
 from wblab.core.errors import InputError, WblabError
-from wblab.kernels import cache, catalog, config, kept, kernel, make, patches, places, source, tree
+from wblab.kernels import catalog, kernel, make, patches, places, source, tree
 from wblab.kernels.build import Build, Say
 from wblab.kernels.choice import from_folder
 from wblab.kernels.kernel import Kernel
@@ -57,31 +55,7 @@ class Base:
         of_user = tuple(item.patch for item in given)
         own = recipe(self.series, catalog.load()) if self.series else self._chosen(of_user)
         with_all = replace(own, patches=(*of_user, *own.patches))
-        build = Build(self.source, with_all, make.compiler(), self.place)
-        return (
-            build.run(report, say)
-            if self.place or self.source.is_tree
-            else self._beside_others(build, own, say, report)
-        )
-
-    def _beside_others(self, build: Build, own: Recipe, say: Say, report: Report) -> Kernel:
-        """Return a kernel that is built where others of this source, these options and this compiler were.
-
-        Make then compiles what the patches change, and gives the bytes that a whole build gives. The objects are
-        pruned with those of bisections; the patched copy of the source goes at once, as each build copies it anew.
-        """
-        if done := build.done():
-            return done
-        same = "\0".join([self.source.identity, config.allconfig(own.options), build.compiler])
-        room = cache.room("bisect", sha256(same.encode()).hexdigest()[:16])
-        place = room / "objects"
-        with cache.locked(room.with_suffix(".lock"), lambda: say(f"waiting until another process has built ({room})")):
-            try:
-                return replace(build, place=place).run(report, say)
-            finally:
-                shutil.rmtree(place / "tree", ignore_errors=True)
-                os.utime(room)
-                kept.prune()
+        return Build(self.source, with_all, make.compiler(), self.place).run(report, say)
 
     def _chosen(self, given: Sequence[Patch]) -> Recipe:
         """Return the recipe of a tree of the user to which these patches were applied. Raises WblabError."""
