@@ -3,6 +3,7 @@ import os
 import signal
 import subprocess
 import sys
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 
@@ -103,6 +104,13 @@ def test_nothing_of_the_hosts_environment_reaches_the_guest(guest, reaper, monke
     assert "WBLAB_TEST_SECRET" not in one.console
 
 
+def open_files(pid):
+    """Yield what a process has open; it may close some of them while they are listed."""
+    for file in sorted(Path(f"/proc/{pid}/fd").iterdir()):
+        with suppress(FileNotFoundError):
+            yield os.readlink(file)
+
+
 def test_a_reaper_has_its_own_session_and_a_minimal_environment(guest, reaper):
     one = guest("say('disk', os.getppid())\nsys.stdin.read()\n" + GOOD_END)
     handler = signal.signal(signal.SIGUSR1, lambda *_: None)
@@ -116,7 +124,7 @@ def test_a_reaper_has_its_own_session_and_a_minimal_environment(guest, reaper):
             said.update({field[0]: field[1] for field in fields})
             said["copied"] = Path(f"/proc/{pid}/cmdline").read_bytes() == Path("/proc/self/cmdline").read_bytes()
             said["session"] = os.getsid(pid) == pid
-            said["open"] = [os.readlink(file) for file in sorted(Path(f"/proc/{pid}/fd").iterdir())]
+            said["open"] = list(open_files(pid))
 
     with open("/dev/null") as other:
         os.set_inheritable(other.fileno(), True)
