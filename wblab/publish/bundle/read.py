@@ -153,7 +153,8 @@ def _unpack(stream: BinaryIO, entry: Entry, member: Member, path: Path, packed: 
 def _spelt(claimed: dict[str, Any], about: dict[str, Any], packed_sha256: str, files: list[Member]) -> bytes:
     """Return bundle.json as it must be, with the headlines that were claimed if they are texts."""
     given = claimed.get("runs")
-    lines = [run.get("headline") if isinstance(run, dict) else None for run in given] if isinstance(given, list) else []
+    runs = given if isinstance(given, list) else [None]
+    lines = [run.get("headline") if isinstance(run, dict) else None for run in runs]
     if len(lines) != len(about["runs"]) or not all(isinstance(line, str) for line in lines):
         raise ValueError(f"its {names.ABOUT} describes other runs than it has")
     runs = [run | {"headline": line} for run, line in zip(about["runs"], lines, strict=True)]
