@@ -107,6 +107,14 @@ def directory_of(given: Path, place: Path) -> Path:
     return next((path for path in (given, place / given) if path.is_dir()), given)
 
 
+def study_at(given: Path, place: Path) -> Path | None:
+    """Return the study's directory that a path names, from here or among the results in `place`; None for none."""
+    from wblab.core.files import is_file
+    from wblab.lab.formats import STUDY_FILE
+
+    return next((path for path in (given, place / given) if is_file(path / STUDY_FILE)), None)
+
+
 def add_keep(parser: Parser) -> None:
     """Add --keep: what a study keeps of a run."""
     parser.add_argument(

@@ -76,13 +76,13 @@ def begun(
             raise
 
 
-def named(arguments: argparse.Namespace, design: str) -> Path:
-    """Return the directory that --resume names: a path, a name among the results, or the design's latest study."""
+def named(arguments: argparse.Namespace, *designs: str) -> Path:
+    """Return the directory that --resume names: a path, a name among the results, or the designs' latest study."""
     from wblab.analysis.runs.results import latest_study
 
     given: Path = arguments.resume
     if str(given) == "latest" and not given.is_dir():
-        return latest_study(results(arguments), design)
+        return latest_study(results(arguments), *designs)
     return directory_of(given, results(arguments))
 
 

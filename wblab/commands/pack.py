@@ -6,7 +6,7 @@ import sys
 from dataclasses import asdict
 from pathlib import Path
 
-from wblab.commands.common import add_exp, add_json, results
+from wblab.commands.common import add_exp, add_json, results, study_at
 from wblab.core.errors import InputError
 from wblab.lab.printable import printable
 
@@ -29,10 +29,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def _pack(arguments: argparse.Namespace) -> None:
+    from wblab.analysis.runs.run import find_run
     from wblab.lab.progress import bar
     from wblab.publish.bundle.pack import SUFFIX, pack
 
-    path = _found(arguments.name, results(arguments))
+    place = results(arguments)
+    path = study_at(Path(arguments.name), place) or find_run(arguments.name, place)
     output: Path = arguments.output or Path(f"{path.resolve().name}{SUFFIX}")
     if output.suffix != SUFFIX:
         raise InputError(f"{str(output)!r} must end in {SUFFIX}")
@@ -48,14 +50,3 @@ def _pack(arguments: argparse.Namespace) -> None:
         print(json.dumps({"file": str(output)} | asdict(packed), indent=2))
     else:
         print(printable(f"{packed.sha256}  {output}"))
-
-
-def _found(text: str, place: Path) -> Path:
-    from wblab.analysis.runs.run import find_run
-    from wblab.core.files import is_file
-    from wblab.lab.formats import STUDY_FILE
-
-    for path in (Path(text), place / text):
-        if is_file(path / STUDY_FILE):
-            return path
-    return find_run(text, place)

@@ -27,7 +27,6 @@ _NOW: Mapping[str, str] = {
     "lesson page": "lesson show --page",
     "lesson pictures": "lesson show --pictures",
 }
-_HELP = ("-h", "--help")
 
 
 def renamed(given: Sequence[str]) -> Words:

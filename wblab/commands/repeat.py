@@ -22,6 +22,7 @@ from wblab.commands.common import (
     named_run,
     one_kernel,
     results,
+    study_at,
     whole,
 )
 from wblab.core.errors import InputError, WblabError
@@ -86,7 +87,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def _repeat(arguments: argparse.Namespace) -> None:
     from wblab.commands.repeatmany import repeat_golden, repeat_share
     from wblab.kernels import built_kernels
-    from wblab.lab.formats import STUDY_FILE
     from wblab.publish.bundle.pack import SUFFIX
     from wblab.study.rowat import row_at
 
@@ -100,7 +100,7 @@ def _repeat(arguments: argparse.Namespace) -> None:
     elif path.suffix == ".json" and path.name != EXPERIMENT:
         allow(arguments, "a record", _OPTIONS)
         _recorded(path, arguments, built_kernels(*arguments.kernel))
-    elif study := next((each for each in (path, place / path) if (each / STUDY_FILE).is_file()), None):
+    elif study := study_at(path, place):
         allow(arguments, "a study", _OPTIONS)
         if arguments.one:
             _one_of(study, arguments)

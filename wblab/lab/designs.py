@@ -23,6 +23,9 @@ PROVE: Final = "prove"
 AUDIT: Final = "audit"
 
 
+STUDY_AGAIN: Final = "wblab study --resume"
+
+
 @dataclass(frozen=True)
 class Design:
     """What is known of a design without loading it.
@@ -32,7 +35,7 @@ class Design:
     """
 
     noun: str
-    again: str = "wblab study --resume"
+    again: str = STUDY_AGAIN
     parts: bool = False
 
 
@@ -43,7 +46,7 @@ DESIGNS: Mapping[str, Design] = {
     VERIFY: Design("verification", parts=True),
     WITNESS: Design("witness"),
     FINDING: Design("finding"),
-    AB: Design("comparison"),
+    AB: Design("comparison", again="wblab study --kernels --resume"),
     TWIN: Design("twin"),
     ATLAS: Design("atlas", again=""),
     ADVISE: Design("advice", again="wblab advise --resume"),

@@ -16,7 +16,7 @@ from wblab.commands.common import (
     add_workers,
     allow,
 )
-from wblab.lab.designs import AB, ATLAS, EXPLORE, FINDING, MATRIX, TRIAL, TWIN, VERIFY, WITNESS, noun
+from wblab.lab.designs import ATLAS, EXPLORE, FINDING, MATRIX, TRIAL, TWIN, VERIFY, WITNESS, noun
 
 # The options that each design has, beside --resume, --exp, --json and --jobs; others are refused.
 _OPTIONS: Mapping[str, Sequence[str]] = {
@@ -27,7 +27,6 @@ _OPTIONS: Mapping[str, Sequence[str]] = {
     ATLAS: ("parts", "filesystem", "seeds", "kernel", "output"),
     WITNESS: ("parts", "on", "settings", "seeds"),
     FINDING: ("parts", "seeds", "update"),
-    AB: (),
     TWIN: ("disk", "seeds", "kernel"),
 }
 

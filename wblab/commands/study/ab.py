@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 
 from wblab.commands.common import add_exp, add_jobs, add_json, add_resume, add_settings, whole
 from wblab.core.errors import InputError, WblabError
-from wblab.lab.designs import AB
+from wblab.lab.designs import AB, DESIGNS
 from wblab.lab.printable import printable
 
 if TYPE_CHECKING:
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 _MOST = 34
 _LEAST = 3  # seeds: fewer give no interval
 _OPTIONS = ("kernels", "tree", "base", "spec", "settings", "seeds", "each")  # of a new comparison, kept by --resume
-_AGAIN = "wblab study --resume"
+_AGAIN = DESIGNS[AB].again
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:

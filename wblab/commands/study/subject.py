@@ -6,16 +6,17 @@ import os
 from collections.abc import Iterator
 from pathlib import Path
 
-from wblab.commands.common import results
+from wblab.commands.common import results, study_at
+from wblab.commands.many import named
 from wblab.core.errors import InputError, nearest
-from wblab.lab.designs import ATLAS, DESIGNS, EXPLORE, FINDING, MATRIX, TRIAL, TWIN, VERIFY, WITNESS
+from wblab.lab.designs import ATLAS, DESIGNS, EXPLORE, FINDING, MATRIX, STUDY_AGAIN, TRIAL, TWIN, VERIFY, WITNESS
 from wblab.lab.formats import STUDY_FILE
 from wblab.lab.tables import Table
 
 _ALL = "all"  # the places where a spec is run if none is named
 HERE = "here:"  # this machine, in place of a live run
-# The table of a file that only one design has.
-_TABLES = {"axes": MATRIX, "factors": EXPLORE, "recommendation": TRIAL}
+# The keys by which a file is known for one of a design, in the order in which they are looked for.
+_KEYS = {"recommendation": TRIAL, "factors": EXPLORE, "axes": MATRIX, "base": MATRIX, "extends": MATRIX}
 
 
 def subject(arguments: argparse.Namespace) -> str:
@@ -25,9 +26,12 @@ def subject(arguments: argparse.Namespace) -> str:
     """
     arguments.is_report = False
     if arguments.resume:
-        if arguments.what:
+        if arguments.what and not arguments.update:
             raise InputError("--resume keeps the plan of the first call: leave WHAT out")
-        return _of_study(_resumed(arguments))
+        # The study says what it is of, so that words are the parts of a finding to update.
+        arguments.parts, arguments.what = [*filter(None, [arguments.what]), *arguments.parts], ""
+        arguments.resume = named(arguments, *_resumable())
+        return _of_study(arguments.resume)
     if not arguments.what:
         raise InputError("give what to study: wblab study --list names what there is; or --resume DIR")
     is_witness = bool(arguments.on)
@@ -51,10 +55,9 @@ def _found(arguments: argparse.Namespace) -> str:
     """Return the design of a study's directory, a file, a spec or a live run. Raises InputError."""
     given = arguments.what
     path = Path(given)
-    for place in (path, results(arguments) / path):
-        if place.is_dir() and (place / STUDY_FILE).exists():
-            arguments.what, arguments.resume, arguments.is_report = "", place, True
-            return _of_study(place)
+    if study := study_at(path, results(arguments)):
+        arguments.what, arguments.resume, arguments.is_report = "", study, True
+        return _of_study(study)
     if path.is_file() and path.suffix == ".toml":
         return _of_file(path)
     if given.startswith(HERE):
@@ -62,18 +65,8 @@ def _found(arguments: argparse.Namespace) -> str:
     return WITNESS if _is_spec(given) else _of_live(arguments)
 
 
-def _resumed(arguments: argparse.Namespace) -> Path:
-    """Return the directory that --resume names, or that of the latest study that `wblab study` makes."""
-    from wblab.analysis.runs.results import latest_study
-    from wblab.commands.common import directory_of
-
-    if str(arguments.resume) == "latest" and not arguments.resume.is_dir():
-        arguments.resume = latest_study(results(arguments), *_resumable())
-    return directory_of(arguments.resume, results(arguments))
-
-
 def _resumable() -> list[str]:
-    return [name for name, design in DESIGNS.items() if design.again == "wblab study --resume"]
+    return [name for name, design in DESIGNS.items() if design.again == STUDY_AGAIN]
 
 
 def _of_study(path: Path) -> str:
@@ -88,17 +81,11 @@ def _of_study(path: Path) -> str:
 
 
 def _of_file(path: Path) -> str:
-    """Return the design of a TOML file: what its `design` says, or the table that it has; else it is a spec."""
+    """Return the design of a TOML file, by the keys that it has; without any of these it is a spec."""
     from wblab.lab.tomlfile import read_toml
 
     table = read_toml(path, "file")
-    name = table.get("design")
-    if name is None:
-        found = [design for key, design in _TABLES.items() if key in table]
-        name = found[0] if found else MATRIX if "extends" in table else WITNESS
-    if name not in (*_TABLES.values(), WITNESS):
-        raise InputError(f"{path}: design must be {', '.join(_TABLES.values())}, not {name!r}")
-    return str(name)
+    return next((design for key, design in _KEYS.items() if key in table), WITNESS)
 
 
 def _is_spec(name: str) -> bool:

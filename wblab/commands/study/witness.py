@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from wblab.study.run import Tally
     from wblab.study.store import Store
 
-_SEEDS = 3
+SEEDS = 3
 _ON = ("", "stock:{series}", "stock:{series}@2", "stock:{series}@4", "stock:{series}@8")
 
 
@@ -132,7 +132,7 @@ def _planned(arguments: argparse.Namespace, resolve: "KernelResolver") -> "Plann
     names = arguments.on or _default_on()
     plan = Plan(
         spec.name,
-        tuple(range(1, (arguments.seeds or _SEEDS) + 1)),
+        tuple(range(1, (arguments.seeds or SEEDS) + 1)),
         cells(spec, [substrate(name) for name in names], resolve),
         control_bound_ns=BOUND_NS,
         design=WITNESS,

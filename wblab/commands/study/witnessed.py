@@ -14,8 +14,6 @@ if TYPE_CHECKING:
     from wblab.study.designs.witness.kept import Seen, Statement
     from wblab.study.sources.claim import Claim, Verdict
 
-_SEEDS = 3
-
 Made = Callable[[argparse.Namespace], dict[str, Any]]  # makes a study; returns what it says, as JSON
 
 
@@ -99,6 +97,7 @@ def _claim(arguments: argparse.Namespace, source: str, claim: "Claim", on: Seque
 
 def _verdict(arguments: argparse.Namespace, source: str, claim: "Claim", name: str) -> "Verdict":
     from wblab.commands.study.claims import Question, verdicts_on
+    from wblab.commands.study.witness import SEEDS
     from wblab.kernels import full_name
     from wblab.kernels.here import is_here
     from wblab.study.designs.cases.runs import NoCaseError
@@ -112,7 +111,7 @@ def _verdict(arguments: argparse.Namespace, source: str, claim: "Claim", name: s
         raise InputError(f"--on {name}: claims are checked in virtual time: leave /real out")
     if not claim.cases:
         return claim.check({})
-    asked = Question(source, [claim], full_name(where.kernel), arguments.seeds or _SEEDS)
+    asked = Question(source, [claim], full_name(where.kernel), arguments.seeds or SEEDS)
     try:
         ((_, verdict),) = verdicts_on(arguments, asked, f"witness-{claim.name}-{label(where)}")
     except NoCaseError as error:
