@@ -62,7 +62,7 @@ def test_the_commit_that_changed_a_figure_is_found(lab, commits, built, capsys, 
 
     times = {path: path.stat().st_mtime_ns for path in (directory / "runs").iterdir()}
     assert main(["bisect", "--resume", str(directory)]) == 0
-    assert capsys.readouterr().out.startswith(f"first bad commit: {hashes[3]}\n")
+    assert capsys.readouterr().out.startswith(f"First bad commit: {hashes[3]}\n")
     assert {path: path.stat().st_mtime_ns for path in (directory / "runs").iterdir()} == times
 
 
@@ -74,7 +74,7 @@ def test_a_killed_bisection_resumes_without_repeating_runs(lab, commits, built, 
     study = killed([*wanted, *place], lab.results, 4, lab.left_behind)
     before = made(study)
     assert main(["bisect", "--resume", str(study), "--tree", str(tree)]) == 0
-    assert capsys.readouterr().out.startswith(f"first bad commit: {hashes[3]}\n")
+    assert capsys.readouterr().out.startswith(f"First bad commit: {hashes[3]}\n")
     after = made(study)
     assert len(before) < len(after)  # killed midway, however late a busy machine noticed
     assert {name: after[name] for name in before} == before

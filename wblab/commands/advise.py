@@ -3,6 +3,7 @@
 import argparse
 import json
 import os
+import shlex
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -14,9 +15,9 @@ from wblab.commands.common import (
     add_seeds,
     add_where,
     directory_of,
-    print_wrapped,
     results,
 )
+from wblab.commands.told import tell
 from wblab.core.errors import InputError
 from wblab.lab.designs import ADVISE
 from wblab.lab.extras import require
@@ -24,7 +25,7 @@ from wblab.lab.printable import printable
 from wblab.machine.trust import distrust_new
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable
 
     from distributed import Client
 
@@ -91,7 +92,10 @@ def _advise(arguments: argparse.Namespace) -> None:
     require(("explore",))  # not needed to undo what was set
     from wblab.commands.many import begun
     from wblab.kernels import built_kernels
+    from wblab.lab.formats import REPORT
+    from wblab.report.page import write
     from wblab.study.designs.advice.allowed import check_remedy
+    from wblab.study.designs.advice.report import report
 
     place = _study(arguments) if arguments.resume else results(arguments)
     _check_owner(place, "--resume" if arguments.resume else "--exp")
@@ -103,10 +107,17 @@ def _advise(arguments: argparse.Namespace) -> None:
     if found.choice.name:
         check_remedy(found.advice.candidate(found.choice.name))  # before anybody installs it as root
     written = _write(found, arguments.output or store.path)
-    if arguments.json:
-        print(json.dumps(found.to_json() | {"written": [str(path) for path in written]}, indent=2))
-    else:
-        _print(found, written, every=arguments.all, explain=arguments.explain)
+    page = write(report(found, written), store.path / REPORT)
+    told = report(found, written, every=arguments.all, explain=arguments.explain)
+    tell(told, *([] if arguments.all else _more(found)), page, as_json=arguments.json)
+
+
+def _more(found: "Result") -> list[str]:
+    """Return the command that says why remedies were not tried."""
+    number = len(found.advice.left_out)
+    count = "1 remedy was" if number == 1 else f"{number} remedies were"
+    again = f"wblab advise --resume {shlex.quote(str(found.path))} --all"
+    return [f"{count} not tried, see why: {again}"] if number else []
 
 
 def run_rounds(
@@ -125,7 +136,6 @@ def run_rounds(
     from wblab.study.designs.advice.record import advice_in
     from wblab.study.designs.advice.result import result_of
     from wblab.study.designs.advice.rounds import second_round
-    from wblab.study.designs.advice.words import second
     from wblab.study.run import run_store
 
     make, look = run or run_store, judge or result_of
@@ -134,7 +144,8 @@ def run_rounds(
     options = second_round(found)
     if not options:
         return found
-    print(printable(second(options)), file=sys.stderr)
+    names = ", ".join(dict.fromkeys(name for option in options for name in option.of))
+    print(printable(f"wblab: second round: pairs of the remedies that help ({names})"), file=sys.stderr)
     store.add([option.cell for option in options])
     wanted = {run_name(option.cell, seed) for option in options for seed in store.plan.seeds}
     print_failures(store, failed(make(store, client, jobs, wanted)))
@@ -257,19 +268,3 @@ def _write(found: "Result", directory: Path) -> list[Path]:
             f"--output: cannot write to {str(directory)!r}: {error.strerror}: give another directory"
         ) from None
     return written
-
-
-def _print(found: "Result", written: "Sequence[Path]", *, every: bool, explain: bool) -> None:
-    """Print the machine, the recommendation with its commands, the effects of all remedies, and the runs."""
-    from wblab.study.designs.advice import words
-
-    for note in found.advice.notes:
-        print(printable(f"wblab: {note}"), file=sys.stderr)
-    answer = [*words.opening(found), "", *words.recommended(found)]
-    print_wrapped([*answer, "", *words.accuracy(found, every=every), "", *words.tried_outside(found)])
-    print_wrapped(found.advice.about[1:2])
-    words.table(found).show()
-    runs = ["", *words.explanation(found)] if explain else []
-    print_wrapped(
-        [*words.left_out(found, every=every), *runs, "", *words.installation(found, written), str(found.path)]
-    )

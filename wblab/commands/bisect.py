@@ -1,13 +1,13 @@
 """wblab bisect: find the commit that changed a metric."""
 
 import argparse
-import json
 import shlex
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from wblab.commands.common import add_exp, add_jobs, add_json, add_resume, add_settings, results, whole
+from wblab.commands.told import tell
 from wblab.core.errors import InputError, WblabError
 from wblab.lab.designs import BISECT
 from wblab.lab.printable import printable
@@ -56,8 +56,11 @@ def _bisect(arguments: argparse.Namespace) -> None:
     from wblab.commands.many import named
     from wblab.host.check import check_run
     from wblab.kernels.make import check_tools
+    from wblab.lab.formats import REPORT
+    from wblab.report.page import write
+    from wblab.study.designs.bisection.report import report
     from wblab.study.designs.bisection.repository import check_range
-    from wblab.study.designs.bisection.result import one_of, table, text
+    from wblab.study.designs.bisection.result import one_of
     from wblab.study.designs.bisection.resume import resume_command, resumed
     from wblab.study.designs.bisection.run import bisect, new_store, open_store
     from wblab.study.designs.bisection.walk import PLAIN, Walk
@@ -79,12 +82,8 @@ def _bisect(arguments: argparse.Namespace) -> None:
     except KeyboardInterrupt:
         _print(f"to resume: {shlex.join(resume_command(directory, question.tree))}")
         raise
-    if arguments.json:
-        print(json.dumps({"directory": str(directory)} | question.to_json() | found.to_json(), indent=2))
-    else:
-        print("\n".join(map(printable, [*text(found), ""])))
-        table(found).show()
-        print(printable(str(directory)))
+    told = report(found, directory)
+    tell(told, write(told, directory / REPORT), as_json=arguments.json)
     if not found.first_bad:
         raise WblabError(f"the first {question.walk.new} commit is {one_of(found)}")
 

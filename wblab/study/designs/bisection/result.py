@@ -1,20 +1,19 @@
-"""A bisection's question and its answer, as JSON and as text."""
+"""A bisection's question and its answer, as JSON, and what it says while it goes on."""
 
 import re
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from statistics import median
 from typing import Any
 
-from wblab.analysis.statistics.intervals import Interval, interval
+from wblab.analysis.statistics.intervals import Interval
 from wblab.analysis.statistics.looks import looks
 from wblab.core.check import check_spec
 from wblab.core.errors import InputError
 from wblab.core.spec import Spec
 from wblab.core.tables import from_table, to_table
-from wblab.lab.tables import Table
 from wblab.report import quantities
 from wblab.report.metricnames import unit_of
 from wblab.report.quantities import numbers, quantity
@@ -26,7 +25,6 @@ from wblab.study.designs.bisection.walk import PLAIN, Walk
 
 _HASH = re.compile("[0-9a-f]{40}|[0-9a-f]{64}")
 _MOST_SEEDS = 1 << 20
-_SUBJECT = 60
 
 
 @dataclass(frozen=True)
@@ -173,28 +171,6 @@ def interval_text(metric: Metric, found: Interval) -> str:
     return quantities.interval(found.estimate, found.low, found.high, unit_of(metric.name), signed=True)
 
 
-def text(found: Answer) -> list[str]:
-    """Describe the answer, one line each; `table` lists the commits that were tried."""
-    metric, word = found.question.metric, found.question.walk.new
-    values = (median(found.before.values), median(found.after.values))
-    (before, after), unit = numbers(values, unit_of(metric.name))
-    change = interval_text(metric, found.change)
-    figures = f"{metric}: median {before} {unit} before, {after} {unit} after; the means differ by {change}"
-    if found.first_bad:
-        commit = found.commits[found.first_bad]
-        head = [f"first {word} commit: {commit.hash}", f"author:  {commit.author}", f"date:    {commit.date}"]
-        head += [f"subject: {commit.subject}", figures]
-    else:
-        head = [f"the first {word} commit is {one_of(found)}:"]
-        head += [f"  {short(commit)} {found.commits[commit].subject}" for commit in found.possible[:_MOST_LISTED]]
-        more = len(found.possible) - _MOST_LISTED
-        head += [f"  and {more} more"] if more > 0 else []
-        areas = [f"{folder} ({changes})" for folder, changes in found.touched[:_MOST_LISTED]]
-        head += [f"they change {', '.join(areas)}"] if areas else []
-        head.append(figures.replace("before", "at GOOD").replace("after", "at BAD"))
-    return head + _other_patches(found)
-
-
 def one_of(found: Answer) -> str:
     """Say between which commits the first bad one lies, and why it is not known."""
     good, bad = found.bracket
@@ -204,45 +180,8 @@ def one_of(found: Answer) -> str:
     return f"one of {len(found.possible)} commits, {short(good)}..{short(bad)}{because}"
 
 
-_MOST_LISTED = 10
 _OBSTACLES: dict[Obstacle, str] = {
     "patches": "the lab's patches do not apply",
     "build": "they do not build",
     "run": "their runs fail",
 }
-
-
-def _other_patches(found: Answer) -> list[str]:
-    """Warn if the kernels before and after have other patches of the lab: these may be what changed the figure."""
-    before, after = (
-        {_stem(name) for name in found.patches.get(side.commit, ())} for side in (found.before, found.after)
-    )
-    parts = [("only before", sorted(before - after)), ("only after", sorted(after - before))]
-    words = [f"{where}: {', '.join(names)}" for where, names in parts if names]
-    return [f"the lab's patches differ too, and may be the cause; {'; '.join(words)}"] if words else []
-
-
-def _stem(name: str) -> str:
-    """Return NAME for 0001-NAME.patch."""
-    return name.partition("-")[2].removesuffix(".patch")
-
-
-def table(found: Answer) -> Table:
-    """Return a table of all commits that were tried, oldest first."""
-    rows = []
-    for commit in found.commits.values():
-        trial = found.trial(commit.hash)
-        if trial is None:
-            continue
-        figures = _figures(found.question.metric, trial.values)
-        note = trial.why.split("; see ")[0] or commit.subject[:_SUBJECT]
-        rows.append((short(commit.hash), found.question.walk.word(trial.verdict), *figures, note))
-    return Table(rows, ("commit", "verdict", "seeds", "median", "mean", ""))
-
-
-def _figures(metric: Metric, values: Sequence[float]) -> tuple[str, str, str]:
-    if not values:
-        return "-", "-", "-"
-    mean, unit = interval([values], [1.0]), unit_of(metric.name)
-    middle = quantity(median(values), unit)
-    return str(len(values)), middle, quantities.interval(mean.estimate, mean.low, mean.high, unit)

@@ -1,4 +1,4 @@
-"""The record of an advice, and its text output."""
+"""The record of an advice, and its report."""
 
 import json
 from dataclasses import replace
@@ -6,16 +6,18 @@ from pathlib import Path
 
 import pytest
 from support.advised import MACHINE, SITE, advice_for
+from support.reports import blocks, cells, tables, texts
 
 from wblab.cli import main
-from wblab.commands.advise import _print
 from wblab.core.errors import InputError
-from wblab.study.designs.advice import words
+from wblab.report.report import Lines
+from wblab.report.text import lines
 from wblab.study.designs.advice.begin import loads_like
 from wblab.study.designs.advice.figures import Figures, Outcome, figures
 from wblab.study.designs.advice.plan import plan
 from wblab.study.designs.advice.record import advice_in, advice_of, latest_advice, packed, read_advice
 from wblab.study.designs.advice.remedies import read_remedies
+from wblab.study.designs.advice.report import report
 from wblab.study.designs.advice.result import Result
 from wblab.study.designs.advice.settings import Wanted
 from wblab.study.designs.twin.match import Match
@@ -98,85 +100,93 @@ def result(pause_s, *wanted, matches=(), **changes):
 QUEUE = Wanted("queue", "nr_requests", "4")
 
 
-def test_the_recommendation_is_printed_with_its_two_commands():
+def commands(told):
+    return [line.strip() for block in blocks(told) if isinstance(block, Lines) for line in block.lines]
+
+
+def test_the_recommendation_comes_first_with_its_two_commands():
     found = result(0.5, QUEUE, before={"/sys/block/sda/queue/nr_requests": "256"})
-    first, *commands = words.recommended(found)
-    assert first.startswith("Set it: does it. It shortens the expected longest pause from 4.03 s to 0.52 s (by 3.")
-    assert first.endswith("and makes the heavy writer 5 % slower. No other remedy makes it shorter.")
-    assert commands == [
-        "To set it until the next boot, and to undo it:",
-        "    sudo wblab advise --resume exp --apply it",
-        "    sudo wblab advise --undo",
+    told = report(found, [Path("exp/90-wblab.rules")])
+    assert told.headline == "Set it: does it."
+    reason = texts(told)[0]
+    assert reason.startswith("It shortens the expected longest pause from 4.03 s to 0.52 s (by 3.")
+    assert reason.endswith("and makes the heavy writer 5 % slower. No other remedy makes it shorter.")
+    assert commands(told)[:3] == [
+        "sudo wblab advise --resume exp --apply it",
+        "sudo wblab advise --undo",
+        "sudo install -m 644 exp/90-wblab.rules /etc/udev/rules.d/",
     ]
-    kept = words.installation(found, [Path("exp/90-wblab.rules")])
-    assert "    sudo install -m 644 exp/90-wblab.rules /etc/udev/rules.d/" in kept
-    assert "    echo 256 | sudo tee /sys/block/sda/queue/nr_requests" in kept
+    assert "echo 256 | sudo tee /sys/block/sda/queue/nr_requests" in commands(told)
     assert list(found.files) == ["90-wblab.rules"]
-    assert json.loads(json.dumps(found.to_json()))["recommended"] == "it"
-    assert words.table(found).lines()[2].startswith("it             0.52 s  -3.51 s (")
+    said = json.loads(json.dumps(told.to_json()))
+    assert (said["recommended"], said["written"]) == ("it", ["exp/90-wblab.rules"])
+    (effects,) = tables(told)
+    assert cells(effects)[1][:2] == ["it", "0.52 s"]
+    assert cells(effects)[1][2].startswith("-3.51 s (")
 
 
 def test_a_group_remedy_is_installed_and_not_applied():
-    found = result(0.5, Wanted("slice", "MemoryHigh", "4096"))
-    lines = [*words.recommended(found), *words.installation(found, [])]
-    assert not any("--apply" in line for line in lines)
-    assert any("systemd-run --scope --slice=wblab-bulk.slice" in line for line in lines)
+    found = commands(report(result(0.5, Wanted("slice", "MemoryHigh", "4096"))))
+    assert not any("--apply" in line for line in found)
+    assert any("systemd-run --scope --slice=wblab-bulk.slice" in line for line in found)
 
 
-def test_the_output_has_the_machine_and_then_the_settings(capsys):
-    found = result(0.5, QUEUE, about=("machine: 8 GiB", "twin: 1/50 of it", "directory: /srv, on sda"))
-    _print(found, [], every=False, explain=False)
-    lines = capsys.readouterr().out.splitlines()
-    assert lines[:2] == [
-        "Study exp: /srv on sda; 1 remedy tried on a twin of this machine, 5 seeds each.",
-        "machine: 8 GiB",
-    ]
-    told = ("The twin was", "Tried outside of User Mode Linux:", "- With a queue of 4 requests", "twin:", "remedy")
-    order = ("machine:", "Set it:", "    sudo wblab advise --resume", *told, "exp")
-    places = [next(at for at, line in enumerate(lines) if line.startswith(start)) for start in order]
+def test_a_terminal_of_80_columns_has_the_commands_and_then_what_was_tried():
+    told = report(result(0.5, QUEUE, about=("machine: 8 GiB", "twin: 1/50 of it", "directory: /srv, on sda")))
+    found = lines(told, 62)
+    order = ["Set it:", "To set it until", "    sudo wblab advise --resume", "Tried outside of User Mode Linux:"]
+    order += ["- With a queue of 4 requests", "The twin was", "What each remedy does"]
+    order += ["1 remedy tried on a twin of this machine, 5 seeds each.", "machine:", "twin:", "remedy"]
+    places = [next(at for at, line in enumerate(found) if line.startswith(start)) for start in order]
     assert places == sorted(places)
-
-
-def test_a_narrow_terminal_still_shows_pauses_and_rates():
-    shown, left_out = words.table(result(0.5, QUEUE)).within(62)
-    assert tuple(shown.heads) == ("remedy", "longest pause", "change", "offender")
-    assert left_out == 3
+    heads = next(line for line in found if line.startswith("remedy"))
+    assert heads.split() == ["remedy", "longest", "pause", "change", "offender"]
+    assert "(3 columns left out: see a page, a wider terminal or --json)" in found
 
 
 def test_untried_remedies_are_listed_on_request():
     reasons = {"bfq": "its disk has no scheduler bfq", "wbt": "this kernel has no WBT"}
     found = result(0.5, left_out=reasons)
-    assert words.left_out(found, every=False) == ["2 remedies were not tried; --all says why."]
-    assert words.left_out(found, every=True)[1] == "not tried: wbt: this kernel has no WBT"
-    one = result(0.5, left_out={"bfq": "its disk has no scheduler bfq"})
-    assert words.left_out(one, every=False) == ["1 remedy was not tried; --all says why."]
-    assert words.left_out(result(0.5), every=False) == []
+    said = "wbt: this kernel has no WBT"
+    assert said in texts(report(found), "folded")
+    assert said not in texts(report(found), "terminal")
+    assert said in texts(report(found, every=True), "terminal")
+    assert "Not tried" not in texts(report(result(0.5)))
+
+
+def test_the_runs_behind_each_row_are_listed_on_request():
+    said = "it: 1-it-s1"
+    assert said not in texts(report(result(0.5)), "terminal")
+    assert said in texts(report(result(0.5), explain=True), "terminal")
 
 
 def test_without_a_recommendation_there_are_no_files():
     found = result(4.0, Wanted("queue", "nr_requests", "4"))
-    assert words.recommended(found) == [f"No change is recommended: {found.choice.reason}."]
-    assert words.installation(found, []) == []
-    assert (found.files, found.to_json()["recommended"]) == ({}, None)
+    told = report(found)
+    assert told.headline == "No change is recommended."
+    assert texts(told)[0].lower() == f"{found.choice.reason}.".lower()
+    assert commands(told) == []
+    assert (found.files, told.to_json()["recommended"]) == ({}, None)
 
 
 def test_a_twin_unlike_the_machine_gets_a_warning():
     alike = Match("w1", "longest_pause_s", 2.0, (1.9, 2.0, 2.1))
     other = Match("w1", "paused_fraction", 0.9, (0.1, 0.15, 0.2))
     order = "trust the order of the remedies, not the seconds."
-    assert words.accuracy(result(0.5), every=False)[0].startswith(f"The twin was not compared with a live run: {order}")
-    assert words.accuracy(result(0.5, live="/gone"), every=False)[0].endswith(f"can no longer be read: {order}")
-    poor = result(0.5, live="/run", matches=[alike, other])
+
+    def accuracy(**changes):
+        return next(text for text in texts(report(result(0.5, **changes))) if "live run" in text)
+
+    assert accuracy().startswith(f"The twin was not compared with a live run: {order}")
+    assert accuracy(live="/gone").endswith(f"can no longer be read: {order}")
+    poor = {"live": "/run", "matches": [alike, other]}
     said = f"None of 2 metrics of the live run contradicts the twin, 1 reproduced and 1 undecided with 3 seeds: {order}"
-    assert words.accuracy(poor, every=False) == [said]
-    assert words.accuracy(poor, every=True) == [
-        f"{said} Not reproduced:",
-        "    w1, paused fraction: 90 % live, 15 % in the twin: not decided",
-    ]
-    unlike = result(0.5, live="/run", matches=[Match("w1", "paused_fraction", 0.9, (0.1, 0.1001, 0.1002))])
-    assert words.accuracy(unlike, every=False) == [f"1 of 1 metrics of the live run contradicts the twin: {order}"]
-    good = result(0.5, live="/run", matches=[alike])
-    assert words.accuracy(good, every=False) == ["The twin reproduces 1 of 1 metrics of the live run."]
+    assert accuracy(**poor) == said
+    mismatch = "w1, paused fraction: 90 % live, 15 % in the twin: not decided"
+    assert mismatch in texts(report(result(0.5, **poor), every=True), "terminal")
+    unlike = [Match("w1", "paused_fraction", 0.9, (0.1, 0.1001, 0.1002))]
+    assert accuracy(live="/run", matches=unlike) == f"1 of 1 metrics of the live run contradicts the twin: {order}"
+    assert accuracy(live="/run", matches=[alike]) == "The twin reproduces 1 of 1 metrics of the live run."
 
 
 def test_the_loads_of_a_spec_are_its_innocent_ones(tmp_path):

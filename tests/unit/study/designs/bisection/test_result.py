@@ -1,18 +1,20 @@
-"""The printed answer of a bisection, and its record."""
+"""The report of a bisection, and its record."""
 
 import json
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from support.reports import blocks, cells, tables, texts
 
 from wblab.analysis.statistics.intervals import Interval
 from wblab.core.errors import InputError
 from wblab.lab.named import SPECS
 from wblab.lab.specfile import read_spec
 from wblab.study.designs.bisection.metric import Metric
+from wblab.study.designs.bisection.report import report
 from wblab.study.designs.bisection.repository import Commit
-from wblab.study.designs.bisection.result import Answer, Question, no_difference, one_of, table, text, trial_line
+from wblab.study.designs.bisection.result import Answer, Question, no_difference, one_of, trial_line
 from wblab.study.designs.bisection.search import Ends, Trial
 from wblab.study.designs.bisection.walk import Walk
 
@@ -34,27 +36,31 @@ TRIALS = (
 )
 
 
-def test_the_first_bad_commit_is_printed():
-    found = Answer(QUESTION, ENDS, TRIALS, COMMITS, H[3], (), (H[1],))
-    lines = text(found)
-    assert lines[:4] == [
-        f"first bad commit: {H[3]}",
-        "author:  Ann <ann@localhost>",
-        "date:    2026-11-21T12:00:00+00:00",
-        "subject: change 4",
+def told(found):
+    return report(found, Path("exp/bisect"))
+
+
+def test_the_first_bad_commit_is_the_headline():
+    found = told(Answer(QUESTION, ENDS, TRIALS, COMMITS, H[3], (), (H[1],)))
+    assert found.headline == f"First bad commit: {H[3]}"
+    about, tried = tables(found)
+    assert cells(about) == [
+        ["author", "Ann <ann@localhost>"],
+        ["date", "2026-11-21T12:00:00+00:00"],
+        ["subject", "change 4"],
     ]
-    assert lines[4].startswith(
+    assert texts(found)[0].startswith(
         "mw1.longest_pause_s: median 1.40 s before, 2.40 s after; the means differ by +1.00 s (+"
     )
-    tried = table(found).lines()[1:]
-    assert [line.split()[:3] for line in tried] == [
+    assert [row[:3] for row in cells(tried)] == [
         ["111111111111", "good", "3"],
         ["222222222222", "good", "3"],
         ["333333333333", "skip", "-"],
         ["444444444444", "bad", "3"],
         ["555555555555", "bad", "3"],
     ]
-    assert "make failed: hello.c:1: error" in tried[2]
+    assert cells(tried)[2][-1] == "make failed: hello.c:1: error"
+    assert cells(tried)[3][-1] == "change 4"
 
 
 def test_without_a_tried_parent_the_good_end_is_the_baseline():
@@ -63,14 +69,13 @@ def test_without_a_tried_parent_the_good_end_is_the_baseline():
 
 
 def test_all_possible_commits_are_named():
-    lines = text(Answer(QUESTION, ENDS, TRIALS, COMMITS, None, (H[2], H[3]), (), {}, (("mm", 3), ("fs/ext4", 1))))
-    assert lines[:4] == [
-        "the first bad commit is one of 2 commits, 222222222222..444444444444, because they do not build (1 tried):",
-        "  333333333333 change 3",
-        "  444444444444 change 4",
-        "they change mm (3), fs/ext4 (1)",
-    ]
-    assert "at GOOD" in lines[4]
+    found = told(Answer(QUESTION, ENDS, TRIALS, COMMITS, None, (H[2], H[3]), (), {}, (("mm", 3), ("fs/ext4", 1))))
+    assert found.headline == (
+        "The first bad commit is one of 2 commits, 222222222222..444444444444, because they do not build (1 tried)."
+    )
+    listed, said = texts(found)[:3], texts(found)[3]
+    assert listed == ["333333333333 change 3", "444444444444 change 4", "They change mm (3), fs/ext4 (1)."]
+    assert "at GOOD" in said
 
 
 def test_of_many_possible_commits_the_first_are_named_and_all_obstacles_counted():
@@ -86,23 +91,24 @@ def test_of_many_possible_commits_the_first_are_named_and_all_obstacles_counted(
         "they do not build (2 tried) and they are neither slow nor fast (1 tried)"
     )
     bad_end = replace(with_values, commit=order[-1], verdict="bad")
-    listed = text(replace(found, ends=Ends(with_values, bad_end, ENDS.found)))
-    assert [line.split()[0] for line in listed if line.startswith("  ")] == [*(c[:12] for c in order[1:11]), "and"]
-    assert "  and 29 more" in listed
+    listed = next(blocks(told(replace(found, ends=Ends(with_values, bad_end, ENDS.found))))).items
+    assert [item.split()[0] for item in listed] == [*(commit[:12] for commit in order[1:11]), "and"]
+    assert listed[-1] == "and 29 more"
 
 
 def test_other_patches_before_and_after_are_named():
     patches = {H[1]: ("0001-sun.patch", "0002-moon.patch"), H[3]: ("0001-moon.patch", "0002-stars.patch")}
     found = Answer(QUESTION, ENDS, TRIALS, COMMITS, H[3], (), (H[1],), patches)
-    assert text(found)[-1] == (
-        "the lab's patches differ too, and may be the cause; only before: sun; only after: stars"
+    assert told(found).notes == (
+        "The lab's patches differ too, and may be the cause; only before: sun; only after: stars.",
     )
     same = dict.fromkeys((H[1], H[3]), ("0001-sun.patch",))
-    assert "patches" not in text(replace(found, patches=same))[-1]
+    assert told(replace(found, patches=same)).notes == ()
 
 
 def test_json_has_the_answer_and_the_trials():
-    value = json.loads(json.dumps(Answer(QUESTION, ENDS, TRIALS, COMMITS, H[3], (), (H[1],)).to_json()))
+    value = json.loads(json.dumps(told(Answer(QUESTION, ENDS, TRIALS, COMMITS, H[3], (), (H[1],))).to_json()))
+    assert value["directory"] == "exp/bisect"
     assert value["first_bad"]["subject"] == "change 4"
     assert (value["before"]["median"], value["after"]["median"]) == (1.4, 2.4)
     assert [item["verdict"] for item in value["tried"]] == ["good", "bad", "skip", "good", "bad"]
