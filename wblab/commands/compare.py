@@ -1,7 +1,6 @@
 """wblab compare: differences between groups of runs."""
 
 import argparse
-import json
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -14,6 +13,7 @@ from wblab.commands.common import (
     format_of,
     results,
 )
+from wblab.commands.told import tell
 from wblab.lab.formats import DESIGN, PAGE
 from wblab.lab.printable import printable
 
@@ -73,9 +73,7 @@ def _compare(arguments: argparse.Namespace) -> None:
     from wblab.api.compared import compare
     from wblab.report.comparisonreport import report
     from wblab.report.comparisontext import is_first
-    from wblab.report.page import page
-    from wblab.report.render import write_page
-    from wblab.report.text import show
+    from wblab.report.page import write
 
     output = _output(arguments)
     for name in arguments.runs:
@@ -98,14 +96,11 @@ def _compare(arguments: argparse.Namespace) -> None:
     every = bool(arguments.all or arguments.load or arguments.metric)
     title = f"Comparison by {', '.join(comparison.axes)}"
     found = report(comparison, title, figure, shown, every=every, groups=arguments.all)
-    if arguments.json:
-        print(json.dumps(found.to_json(), indent=2, allow_nan=False))
-    else:
-        show(found)
+    tell(found, as_json=arguments.json)
     if output is None:
         return
     if is_page:
-        write_page(output, page(found))
+        write(found, output)
     else:
         _draw(comparison, output)
     if not arguments.json:

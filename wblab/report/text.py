@@ -220,8 +220,9 @@ def _laid(
     if any(column.head for column in columns):
         yield _BOLD + _line(columns, [column.head for column in columns], widths)
     before = " " * (sum(widths[:-1]) + _APART * (len(widths) - 1))
-    for row in rows:
+    for place, row in enumerate(rows):
         if len(row) == 1 != len(columns):
+            yield from [""] * bool(place)
             yield from wrapped(row[0], None if room is None else len(before) + room)
             continue
         first, *further = wrapped(row[-1], None if room is None or widths[-1] <= room else room)

@@ -1,9 +1,9 @@
 """wblab finding show."""
 
 import argparse
-import json
 
 from wblab.commands.common import add_json
+from wblab.commands.told import tell
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -19,14 +19,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def _show(arguments: argparse.Namespace) -> None:
-    from wblab.report.text import show
     from wblab.study.designs.finding import kept
     from wblab.study.designs.finding.finding import find, read
     from wblab.study.designs.finding.report import report
 
     directory = find(arguments.name)
-    found = report(arguments.name, read(directory), kept.read(directory))
-    if arguments.json:
-        print(json.dumps(found.to_json(), indent=2))
-    else:
-        show(found)
+    tell(report(arguments.name, read(directory), kept.read(directory)), as_json=arguments.json)

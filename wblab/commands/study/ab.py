@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from wblab.commands.common import add_exp, add_jobs, add_json, add_resume, add_settings, whole
+from wblab.commands.told import tell
 from wblab.core.errors import InputError, WblabError
 from wblab.lab.designs import AB, DESIGNS
 from wblab.lab.printable import printable
@@ -189,31 +190,25 @@ def _resumed(arguments: argparse.Namespace) -> "tuple[Planned, KernelResolver]":
 def _write(store: "Store", found: "Report") -> Path:
     """Write the report into the study's directory; return the page."""
     from wblab.lab.formats import write_json
-    from wblab.report.page import page
+    from wblab.report.page import write
     from wblab.report.render import write_page
     from wblab.report.text import lines
 
-    path = store.path / "ab.html"
     try:
         write_json(store.path / "ab.json", found.to_json())
     except OSError as error:
         raise WblabError(f"cannot write the report in {store.path}: {error.strerror or error}") from None
     write_page(store.path / "ab.txt", "\n".join([*lines(found), ""]))
-    write_page(path, page(found))
-    return path
+    return write(found, store.path / "ab.html")
 
 
 def _print(store: "Store", found: "Report", page: Path, arguments: argparse.Namespace) -> None:
-    from wblab.report.text import mail, show
+    from wblab.report.text import mail
 
-    if arguments.json:
-        where = {"directory": str(store.path), "page": str(page)}
-        print(json.dumps(where | found.to_json(), indent=2, allow_nan=False))
-    elif arguments.mail:
+    if arguments.mail:
         print("\n".join(mail(found)))
     else:
-        show(found)
-        print(f"\n{printable(str(page))}")
+        tell(found, page, as_json=arguments.json, directory=str(store.path), page=str(page))
 
 
 def _tell(what: str) -> None:

@@ -1,14 +1,13 @@
 """wblab study of an exploration: find out which settings a response depends on."""
 
 import argparse
-import json
 import shlex
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from wblab.commands.told import tell
 from wblab.core.errors import InputError, WblabError
 from wblab.lab.designs import EXPLORE
-from wblab.lab.printable import printable
 
 if TYPE_CHECKING:
     from wblab.commands.many import Planned
@@ -84,9 +83,7 @@ def _report(store: "Store", tally: "Tally | None", arguments: argparse.Namespace
     from wblab.lab.formats import ANALYSED, EXPLORED, write_json
     from wblab.lab.progress import bar
     from wblab.plot.explorationreport import drawn_report
-    from wblab.report.page import page
-    from wblab.report.render import write_page
-    from wblab.report.text import show
+    from wblab.report.page import write
     from wblab.study.designs.sample.record import observed
 
     found = observed(store.path, store.plan.cells[0].spec)
@@ -97,16 +94,18 @@ def _report(store: "Store", tally: "Tally | None", arguments: argparse.Namespace
         write_json(store.path / ANALYSED, analysis.to_json())
     except OSError as error:
         raise WblabError(f"cannot write into {store.path}: {error.strerror or error}") from None
-    write_page(path, page(told))
+    write(told, path)
     failures, runs = failed(tally) if tally else [], len(store.plan.runs())
-    if arguments.json:
-        made = tally.done if tally else 0
-        about = {"directory": str(store.path), "page": str(path), "runs": runs, "made_now": made, "failures": failures}
-        print(json.dumps(about | told.to_json(), indent=2))
-    else:
-        show(told, "folded" if arguments.evidence else "terminal")
-        again = f"    wblab study {shlex.quote(str(store.path))} --evidence    # every share with its interval"
-        print("\n".join(map(printable, ["", *([] if arguments.evidence else [again]), str(path)])))
+    again = f"    wblab study {shlex.quote(str(store.path))} --evidence    # every share with its interval"
+    about = {"runs": runs, "made_now": tally.done if tally else 0, "failures": failures}
+    tell(
+        told,
+        *([] if arguments.evidence else [again]),
+        path,
+        as_json=arguments.json,
+        place="folded" if arguments.evidence else "terminal",
+        **{"directory": str(store.path), "page": str(path)} | about,
+    )
     if failures:
         print_failures(store, failures)
         raise WblabError(f"{len(failures)} of {runs} runs failed: try again with wblab study --resume {store.path}")

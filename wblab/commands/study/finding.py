@@ -1,13 +1,12 @@
 """wblab study of a finding: repeat the runs that its statements are about, and say which still hold."""
 
 import argparse
-import json
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from wblab.commands.told import tell
 from wblab.core.errors import InputError, WblabError
 from wblab.lab.designs import FINDING
-from wblab.lab.printable import printable
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -115,17 +114,11 @@ def _say(
     arguments: argparse.Namespace, finding: "Finding", kept_and_found: "tuple[Kept, Kept]", stores: "Sequence[str]"
 ) -> None:
     """Print which statements hold, beside what is kept, and where the runs are."""
-    from wblab.report.text import show
     from wblab.study.designs.finding.judged import judged
     from wblab.study.designs.finding.report import repeated
 
     before, now = kept_and_found
-    told = repeated(finding, before, now, stores)
-    if arguments.json:
-        print(json.dumps(told.to_json(), indent=2))
-    else:
-        show(told)
-        print("\n".join(["", *map(printable, stores)]))
+    tell(repeated(finding, before, now, stores), *stores, as_json=arguments.json)
     if not all(one.holds for one in judged(finding, now)):
         raise WblabError("not every statement holds in every run")
 

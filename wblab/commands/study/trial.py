@@ -8,9 +8,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from wblab.commands.common import one_kernel
+from wblab.commands.told import tell
 from wblab.core.errors import InputError, WblabError
 from wblab.lab.designs import TRIAL
-from wblab.lab.printable import printable
 from wblab.lab.tables import Table
 
 if TYPE_CHECKING:
@@ -23,7 +23,6 @@ def make(arguments: argparse.Namespace) -> None:
     """Try recommendations, or resume that."""
     from wblab.commands.many import begun, print_shard
     from wblab.kernels import built_kernels
-    from wblab.report.text import show
     from wblab.study.designs.paired.measured import is_refusal
     from wblab.study.designs.paired.report import write_report
     from wblab.study.designs.paired.run import result_of, run_rounds
@@ -36,11 +35,7 @@ def make(arguments: argparse.Namespace) -> None:
             print_shard(store, _failures(failed), "wblab study --resume", as_json=arguments.json)
             return
         found, page = write_report(result_of(store, wisdom), store.path)
-    if arguments.json:
-        print(json.dumps({"report": str(page)} | found.to_json(), indent=2))
-    else:
-        show(found)
-        print(printable(f"\n{page}"))
+    tell(found, page, as_json=arguments.json, report=str(page))
     if said := [f"{name}: {reason}" for name, reason in failed.items() if not is_refusal(reason)]:
         again = f"try again with wblab study --resume {store.path}"
         raise WblabError(f"{len(said)} runs failed; the first: {said[0]}: {again}")

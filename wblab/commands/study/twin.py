@@ -4,15 +4,14 @@ One factor divides memory, dirty thresholds, the disk's rate and the bytes writt
 """
 
 import argparse
-import json
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from wblab.commands.common import one_kernel, results
 from wblab.commands.study.subject import HERE
+from wblab.commands.told import tell
 from wblab.core.errors import InputError, WblabError
 from wblab.lab.designs import TWIN
-from wblab.lab.printable import printable
 
 if TYPE_CHECKING:
     from wblab.commands.many import Planned
@@ -26,7 +25,6 @@ def make(arguments: argparse.Namespace) -> None:
     from wblab.analysis.runs.run import read_run
     from wblab.commands.many import begun, failed, print_failures
     from wblab.kernels import built_kernels
-    from wblab.report.text import show
     from wblab.study.designs.twin.match import matches
     from wblab.study.designs.twin.result import Result, report
     from wblab.study.designs.twin.runs import read_study, runs_in
@@ -41,11 +39,7 @@ def make(arguments: argparse.Namespace) -> None:
     study, runs = read_study(store), runs_in(store)
     live = read_run(study.live) if study.live else None
     found = report(Result(study.machine, study.twin, live, runs, matches(live, runs)), store.path)
-    if arguments.json:
-        print(json.dumps(found.to_json(), indent=2))
-    else:
-        show(found)
-        print(f"\n{printable(str(store.path))}")
+    tell(found, store.path, as_json=arguments.json)
 
 
 def _planned(arguments: argparse.Namespace, resolve: "KernelResolver") -> "Planned":

@@ -8,6 +8,7 @@ from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING, Literal, cast, get_args
 
 from wblab.commands.common import one_kernel
+from wblab.commands.told import tell
 from wblab.core.errors import InputError, WblabError
 from wblab.core.tables import from_table
 from wblab.lab.designs import VERIFY
@@ -34,7 +35,6 @@ def make(arguments: argparse.Namespace) -> None:
     from wblab.commands.many import begun, failed, print_failures, print_shard
     from wblab.kernels import built_kernels
     from wblab.lab.kernelname import variants_of
-    from wblab.report.text import show
     from wblab.study.designs.cases.chart import timelines
     from wblab.study.designs.cases.report import keep, write_report
     from wblab.study.designs.cases.result import Result
@@ -63,11 +63,7 @@ def make(arguments: argparse.Namespace) -> None:
         seeds, variants = len(store.plan.seeds), variants_of(asked.kernel)
         result = Result(kernel, seeds, wall_s, found.verdicts, found.samples, asked.source, variants)
         told, page = write_report(result, store.path, asked.format, found.shown)
-    if arguments.json:
-        print(json.dumps({"report": str(page)} | told.to_json(), indent=2))
-    else:
-        show(told)
-        print(f"\n{printable(str(page))}")
+    tell(told, page, as_json=arguments.json, report=str(page))
     if found.tally and found.tally.failures:
         print_failures(store, failed(found.tally))
         raise WblabError(f"{len(found.tally.failures)} runs failed: try again with wblab study --resume {store.path}")

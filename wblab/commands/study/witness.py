@@ -5,14 +5,13 @@ stalled does not count, and is repeated twice at most.
 """
 
 import argparse
-import json
 import shlex
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from wblab.commands.told import tell
 from wblab.core.errors import WblabError
 from wblab.lab.designs import WITNESS
-from wblab.lab.printable import printable
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -48,18 +47,12 @@ class _Study:
 def make(arguments: argparse.Namespace) -> None:
     """Run a spec on several places, or resume that; a finding or a claim is tested on each."""
     from wblab.commands.study.witnessed import finding_or_claim
-    from wblab.report.text import show
     from wblab.study.designs.witness.report import report
 
     if not arguments.resume and finding_or_claim(arguments, _default_on(), _checked):
         return
     study = _made(arguments)
-    told = report(study.found)
-    if arguments.json:
-        print(json.dumps(told.to_json(), indent=2))
-    else:
-        show(told)
-        print(f"\n{printable(str(study.store.path))}")
+    tell(report(study.found), study.store.path, as_json=arguments.json)
     study.check()
 
 

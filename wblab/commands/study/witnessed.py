@@ -1,17 +1,13 @@
 """wblab study --on of a finding or a claim: each of its statements on each place."""
 
 import argparse
-import json
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
-from wblab.commands.common import print_wrapped
+from wblab.commands.told import tell
 from wblab.core.errors import InputError, WblabError
-from wblab.lab.tables import Table
-from wblab.report.quantities import interval, spread
 
 if TYPE_CHECKING:
-    from wblab.study.designs.witness.kept import Seen, Statement
     from wblab.study.sources.claim import Claim, Verdict
 
 Made = Callable[[argparse.Namespace], dict[str, Any]]  # makes a study; returns what it says, as JSON
@@ -43,7 +39,9 @@ def finding_or_claim(arguments: argparse.Namespace, on: Sequence[str], make: Mad
 
 def _finding(arguments: argparse.Namespace, make: Made) -> None:
     """Make the studies that are listed for a finding's page, and say which statements hold where."""
+    from wblab.study.designs.finding.finding import find, read
     from wblab.study.designs.witness.kept import seen, statements
+    from wblab.study.designs.witness.report import statements_report
 
     listed = statements()
     finding = arguments.what
@@ -56,41 +54,17 @@ def _finding(arguments: argparse.Namespace, make: Made) -> None:
         own = {"what": study.spec, "settings": list(study.set), "on": arguments.on or list(study.on)}
         answers[name] = make(argparse.Namespace(**(vars(arguments) | own)))
     found = [(one, dict(seen(one, answers, arguments.on))) for one in wanted]
-    if arguments.json:
-        said = [
-            {"text": one.text, "on": {name: _to_json(each) for name, each in cells.items()}} for one, cells in found
-        ]
-        print(json.dumps({"statements": said, "studies": answers}, indent=2))
-        return
-    for one, cells in found:
-        print_wrapped(_statement(one, cells))
-    print_wrapped(["", *(answer["directory"] for answer in answers.values())])
-
-
-def _statement(one: "Statement", cells: "dict[str, Seen | None]") -> Iterator[str]:
-    yield f"{one.text}:"
-    for name, each in cells.items():
-        if each is None:
-            yield f"    {name}: no run succeeded"
-        else:
-            yield f"    {name}: {each.holds}, {spread(each.longest.values_s, 's')}"
-
-
-def _to_json(one: "Seen | None") -> dict[str, Any] | None:
-    return {"holds": one.holds, "longest_pause_s": list(one.longest.values_s)} if one else None
+    told = statements_report(read(find(finding)).title, found, answers)
+    tell(told, *(answer["directory"] for answer in answers.values()), as_json=arguments.json)
 
 
 def _claim(arguments: argparse.Namespace, source: str, claim: "Claim", on: Sequence[str]) -> None:
     """Check a claim of a work on each substrate."""
     from wblab.analysis.statistics.outcome import NOT_TESTABLE
+    from wblab.study.designs.witness.report import claim_report
 
     verdicts = {name: _verdict(arguments, source, claim, name) for name in on}
-    if arguments.json:
-        shown = {name: _verdict_json(verdict) for name, verdict in verdicts.items()}
-        print(json.dumps({"claim": claim.name, "says": claim.says, "on": shown}, indent=2))
-    else:
-        print_wrapped([f"{claim.says} ({claim.source})", ""])
-        Table([(name, *_verdict_words(verdict)) for name, verdict in verdicts.items()]).show()
+    tell(claim_report(claim, verdicts), as_json=arguments.json)
     if missing := [name for name, verdict in verdicts.items() if verdict.outcome == NOT_TESTABLE]:
         raise WblabError(f"{claim.name} cannot be tested on {', '.join(missing)}: {verdicts[missing[0]].why}")
 
@@ -117,16 +91,3 @@ def _verdict(arguments: argparse.Namespace, source: str, claim: "Claim", name: s
     except NoCaseError as error:
         return untested(str(error))({})
     return verdict
-
-
-def _verdict_words(verdict: "Verdict") -> tuple[str, str, str]:
-    if verdict.effect is None:
-        return verdict.outcome, "", verdict.why
-    effect = verdict.effect
-    return verdict.outcome, interval(effect.middle, effect.low, effect.high, effect.unit), effect.what
-
-
-def _verdict_json(verdict: "Verdict") -> dict[str, Any]:
-    effect = verdict.effect
-    figure = {"what": effect.what, "unit": effect.unit, "values": list(effect.values)} if effect else None
-    return {"outcome": verdict.outcome, "why": verdict.why, "held": verdict.held, "figure": figure}

@@ -12,10 +12,9 @@ from wblab.analysis.statistics.outcome import Outcome
 from wblab.core.errors import WblabError
 from wblab.lab.formats import EXPERIMENT, REPORT, RUNS, VERDICTS, write_json
 from wblab.plot.save import save
-from wblab.report.page import page
+from wblab.report.page import write
 from wblab.report.palette import look_of
 from wblab.report.quantities import listed, quantity
-from wblab.report.render import write_page
 from wblab.report.report import Cell, Column, Picture, Report, Row, Section, Span, Table, counted
 from wblab.study.designs.cases.chart import Drawn, longest_pauses
 from wblab.study.designs.cases.result import OUTCOMES, Result, figure_text
@@ -114,8 +113,7 @@ def write_report(
         raise WblabError(f"cannot write the report into {directory}: {error.strerror}") from None
     pictures += [one for case in result.samples for one in (shown or {}).get(case, ())]
     found = report(result, pictures, data)
-    write_page(directory / REPORT, page(found))
-    return found, directory / REPORT
+    return found, write(found, directory / REPORT)
 
 
 def _counts(judged: Sequence[Judged]) -> tuple[str | Span, ...]:

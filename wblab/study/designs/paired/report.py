@@ -10,10 +10,9 @@ from wblab.core.units import format_bytes
 from wblab.lab.formats import EXPERIMENT, REPORT, RUNS, VERDICTS, write_json
 from wblab.plot.save import save
 from wblab.report.metricnames import unit_of
-from wblab.report.page import page
+from wblab.report.page import write
 from wblab.report.palette import look_of
 from wblab.report.quantities import confidence, interval, quantity, span
-from wblab.report.render import write_page
 from wblab.report.report import Block, Cell, Column, Picture, Points, Report, Section, Span, Table, Words, counted
 from wblab.report.report import Row as Line
 from wblab.study.cells import run_name
@@ -74,8 +73,7 @@ def write_report(result: Result, directory: Path) -> tuple[Report, Path]:
     except OSError as error:
         raise WblabError(f"cannot write the report into {directory}: {error.strerror}") from None
     found = report(result, Picture(shown.what, png=png))
-    write_page(directory / REPORT, page(found))
-    return found, directory / REPORT
+    return found, write(found, directory / REPORT)
 
 
 def worst_text(row: Row) -> str:

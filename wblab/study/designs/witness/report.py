@@ -6,13 +6,17 @@ from pathlib import Path
 from typing import Any
 
 from wblab.analysis.runs.run import Run
+from wblab.report.palette import NOT_REPRODUCED, REPRODUCED, look_of
 from wblab.report.quantities import quantity, spread
-from wblab.report.report import Block, Column, Points, Report, Row, Section, Table
+from wblab.report.report import Block, Column, Points, Report, Row, Section, Span, Table, counted
+from wblab.study.designs.cases.result import figure_text
 from wblab.study.designs.witness.figure import Figure
 from wblab.study.designs.witness.here import differences, machine_of, titles
+from wblab.study.designs.witness.kept import Seen, Statement
 from wblab.study.designs.witness.result import Witness
 from wblab.study.designs.witness.spoiled import Spoiled
 from wblab.study.designs.witness.substrates import Substrate
+from wblab.study.sources.claim import Claim, Verdict
 
 _NONE = "-"
 
@@ -103,3 +107,58 @@ def _lost(result: Witnessed) -> Iterator[Block]:
         again = f"{result.again} {result.directory}"
         blocks.append(f"Repeat what is not counted when the machine is less busy: {again}")
     yield Section("Spoiled, as the machine stalled the control load itself for over 0.3 s", tuple(blocks))
+
+
+def statements_report(
+    title: str, found: Sequence[tuple[Statement, Mapping[str, Seen | None]]], studies: Mapping[str, Mapping[str, Any]]
+) -> Report:
+    """Return which statements of a finding hold where. studies: what each study says, by name, as JSON."""
+    rows: list[Row | str] = []
+    for statement, seen in found:
+        rows.append(statement.text)
+        rows += [Row((name, *_seen(one))) for name, one in seen.items()]
+    everywhere = sum(all(one and one.holds == "in every run" for one in seen.values()) for _, seen in found)
+    said = [
+        {"text": statement.text, "on": {name: _seen_json(one) for name, one in seen.items()}}
+        for statement, seen in found
+    ]
+    return Report(
+        title=title,
+        headline=f"{everywhere} of {len(found)} statements hold in every run, in every place.",
+        blocks=(Table((Column("on"), Column("holds"), Column("longest pause", "number")), tuple(rows)),),
+        data={"statements": said, "studies": dict(studies)},
+    )
+
+
+def _seen(one: Seen | None) -> tuple[str | Span, str]:
+    if one is None:
+        return "no run succeeded", _NONE
+    looks = {"in every run": REPRODUCED.style, "in no run": NOT_REPRODUCED.style}
+    return Span(one.holds, looks.get(one.holds, "")), spread(one.longest.values_s, "s")
+
+
+def _seen_json(one: Seen | None) -> dict[str, Any] | None:
+    return {"holds": one.holds, "longest_pause_s": list(one.longest.values_s)} if one else None
+
+
+def claim_report(claim: Claim, verdicts: Mapping[str, Verdict]) -> Report:
+    """Return what a claim of a work came to on each substrate."""
+    rows, outcomes = [], [verdict.outcome for verdict in verdicts.values()]
+    for name, verdict in verdicts.items():
+        outcome = Span(verdict.outcome, look_of(verdict.outcome).style)
+        what = verdict.effect.what if verdict.effect else verdict.why
+        rows.append(Row((name, outcome, figure_text(verdict.effect), what)))
+    columns = (Column("on"), Column("verdict"), Column("figure", "number"), Column("", "prose"))
+    shown = {name: _verdict_json(verdict) for name, verdict in verdicts.items()}
+    return Report(
+        title=f"{claim.name}: {claim.says}",
+        headline=(f"{claim.says}: ", *counted(outcomes, dict.fromkeys(outcomes))),
+        blocks=(f"A claim of {claim.source}.", Table(columns, tuple(rows))),
+        data={"claim": claim.name, "says": claim.says, "on": shown},
+    )
+
+
+def _verdict_json(verdict: Verdict) -> dict[str, Any]:
+    effect = verdict.effect
+    figure = {"what": effect.what, "unit": effect.unit, "values": list(effect.values)} if effect else None
+    return {"outcome": verdict.outcome, "why": verdict.why, "held": verdict.held, "figure": figure}
