@@ -8,16 +8,7 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from wblab.commands.common import (
-    add_exp,
-    add_json,
-    add_kernel,
-    add_seeds,
-    add_where,
-    directory_of,
-    results,
-)
-from wblab.commands.told import tell
+from wblab.commands.common import add_exp, add_json, add_kernel, add_seeds, add_where, directory_of, results, tell
 from wblab.core.errors import InputError
 from wblab.lab.designs import ADVISE
 from wblab.lab.extras import require

@@ -6,8 +6,7 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from wblab.commands.common import add_exp, add_jobs, add_json, add_resume, add_settings, results, whole
-from wblab.commands.told import tell
+from wblab.commands.common import add_exp, add_jobs, add_json, add_resume, add_settings, results, tell, whole
 from wblab.core.errors import InputError, WblabError
 from wblab.lab.designs import BISECT
 from wblab.lab.printable import printable

@@ -1,21 +1,21 @@
 """What several verbs share: options, each defined once, and the run that they name."""
 
 import argparse
+import json
 import os
-import re
 import shlex
 import shutil
 import sys
-import textwrap
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from wblab.core.errors import InputError
 from wblab.lab.printable import printable
 
 if TYPE_CHECKING:
     from wblab.analysis.runs.run import Run
+    from wblab.report.report import Place, Report
     from wblab.study.shard import Shard
 
 Parser: TypeAlias = argparse.ArgumentParser | argparse._ArgumentGroup
@@ -23,8 +23,6 @@ Parser: TypeAlias = argparse.ArgumentParser | argparse._ArgumentGroup
 _RUN = "a run: its directory, the directory's name, or latest"
 _MOST_JOBS = 1024
 _OF_COMMANDS = 4  # columns: a line indented this far is a command to copy
-_BEFORE_UNIT = re.compile(r"(?<=\d) (?=%|[mµn]?s\b|(?:[KMG]iB|bytes)\b)")
-_NO_BREAK = "\u00a0"
 _SPELLED = {
     "settings": "--set",
     "one": "--run",
@@ -251,17 +249,27 @@ def shown_run(run: "Run") -> str:
     return shlex.quote(below if len(below) < len(path) and not below.startswith("..") else path)
 
 
+def tell(found: "Report", *below: Path | str, as_json: bool, place: "Place" = "terminal", **about: Any) -> None:
+    """Print a report: as text, with lines below it, such as where it is; or as JSON. about: more for that, first."""
+    from wblab.report.text import show
+
+    if as_json:
+        print(json.dumps(about | found.to_json(), indent=2, allow_nan=False))
+        return
+    show(found, place)
+    if below:
+        print("\n".join(["", *(printable(str(line)) for line in below)]))
+
+
 def print_wrapped(lines: "Iterable[str]") -> None:
     """Print lines; on a terminal, wrap long ones at words, but keep numbers with their units.
 
     Indented lines, which are commands, stay whole.
     """
-    width = shutil.get_terminal_size().columns if sys.stdout.isatty() else 0
-    for line in map(printable, lines):
+    from wblab.report.text import wrapped
+
+    width = shutil.get_terminal_size().columns if sys.stdout.isatty() else None
+    for line in lines:
         indent = " " * (len(line) - len(line.lstrip()))
-        if width and len(indent) < _OF_COMMANDS:
-            kept = _BEFORE_UNIT.sub(_NO_BREAK, line)
-            wrapped = textwrap.wrap(kept, width, subsequent_indent=indent, break_long_words=False)
-            print("\n".join(wrapped).replace(_NO_BREAK, " "))
-        else:
-            print(line)
+        shown = width if len(indent) < _OF_COMMANDS else None
+        print("\n".join(wrapped(line, shown, indent, breaks_words=False)))

@@ -5,15 +5,7 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from wblab.commands.common import (
-    add_exp,
-    add_json,
-    add_output,
-    add_resampling_seed,
-    format_of,
-    results,
-)
-from wblab.commands.told import tell
+from wblab.commands.common import add_exp, add_json, add_output, add_resampling_seed, format_of, results, tell
 from wblab.lab.formats import DESIGN, PAGE
 from wblab.lab.printable import printable
 

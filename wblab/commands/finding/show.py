@@ -2,8 +2,7 @@
 
 import argparse
 
-from wblab.commands.common import add_json
-from wblab.commands.told import tell
+from wblab.commands.common import add_json, tell
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:

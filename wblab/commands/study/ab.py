@@ -13,8 +13,7 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from wblab.commands.common import add_exp, add_jobs, add_json, add_resume, add_settings, whole
-from wblab.commands.told import tell
+from wblab.commands.common import add_exp, add_jobs, add_json, add_resume, add_settings, tell, whole
 from wblab.core.errors import InputError, WblabError
 from wblab.lab.designs import AB, DESIGNS
 from wblab.lab.printable import printable

@@ -5,7 +5,7 @@ import shlex
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from wblab.commands.told import tell
+from wblab.commands.common import tell
 from wblab.core.errors import InputError, WblabError
 from wblab.lab.designs import EXPLORE
 

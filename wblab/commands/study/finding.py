@@ -4,7 +4,7 @@ import argparse
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from wblab.commands.told import tell
+from wblab.commands.common import tell
 from wblab.core.errors import InputError, WblabError
 from wblab.lab.designs import FINDING
 

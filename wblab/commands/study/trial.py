@@ -7,8 +7,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from wblab.commands.common import one_kernel
-from wblab.commands.told import tell
+from wblab.commands.common import one_kernel, tell
 from wblab.core.errors import InputError, WblabError
 from wblab.lab.designs import TRIAL
 from wblab.lab.tables import Table

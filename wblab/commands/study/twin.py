@@ -7,9 +7,8 @@ import argparse
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from wblab.commands.common import one_kernel, results
+from wblab.commands.common import one_kernel, results, tell
 from wblab.commands.study.subject import HERE
-from wblab.commands.told import tell
 from wblab.core.errors import InputError, WblabError
 from wblab.lab.designs import TWIN
 

@@ -7,8 +7,7 @@ import time
 from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING, Literal, cast, get_args
 
-from wblab.commands.common import one_kernel
-from wblab.commands.told import tell
+from wblab.commands.common import one_kernel, tell
 from wblab.core.errors import InputError, WblabError
 from wblab.core.tables import from_table
 from wblab.lab.designs import VERIFY

@@ -9,7 +9,7 @@ import shlex
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from wblab.commands.told import tell
+from wblab.commands.common import tell
 from wblab.core.errors import WblabError
 from wblab.lab.designs import WITNESS
 

@@ -4,7 +4,7 @@ import argparse
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
-from wblab.commands.told import tell
+from wblab.commands.common import tell
 from wblab.core.errors import InputError, WblabError
 
 if TYPE_CHECKING:
