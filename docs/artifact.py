@@ -92,8 +92,8 @@ def _same_bytes(output: str) -> str:
 
 
 def _all_hold(output: str) -> str:
-    held, lines = len(re.findall("^holds: ", output, re.MULTILINE)), re.findall("^[a-z ]+: [A-Z]", output, re.MULTILINE)
-    return _judged(0 < held == len(lines), f"{held} of {len(lines)} statements hold")
+    holds = [statement["holds"] for statement in json.loads(output)["statements"]]
+    return _judged(0 < sum(holds) == len(holds), f"{sum(holds)} of {len(holds)} statements hold")
 
 
 def measured_verdicts() -> dict[str, str]:
@@ -141,7 +141,7 @@ STEPS = (
         "`identical`; no tolerance",
         0.4,
         4,
-        _says("^identical"),
+        _says("^Identical"),
     ),
     Step(
         "machines",
@@ -156,7 +156,7 @@ STEPS = (
     Step(
         "finding",
         "Low dirty limits, beside a slow disk, stall programs on a fast disk",
-        ("study low-limits-beside-a-slow-disk",),
+        ("study low-limits-beside-a-slow-disk --json",),
         "all statements hold",
         0.9,
         5,
@@ -178,7 +178,7 @@ STEPS = (
         "`identical`; no tolerance",
         0.6,
         5,
-        _says("^identical"),
+        _says("^Identical"),
     ),
 )
 

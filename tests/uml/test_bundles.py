@@ -42,7 +42,7 @@ def test_a_run_is_repeated_elsewhere_to_the_bit(shared_lab, kernel, tmp_path, wb
     assert wblab("pack", run.path, "-o", file)[0] == 0
     code, output, errors = wblab("repeat", file, "--exp", place)
     assert code == 0, errors
-    assert output.splitlines()[-1] == "identical: every cycle of every load, and every event"
+    assert output.splitlines()[0] == "Identical: every cycle of every load, and every event."
     kept, made = sorted(place.iterdir())
     assert wblab("repeat", kept, made, "--exp", place)[0] == 0
     assert wblab("why", kept)[0] == 0
@@ -73,7 +73,7 @@ def test_a_study_is_opened_and_repeated_elsewhere(kernel, tmp_path, wblab):
     place = tmp_path / "elsewhere"
     code, output, errors = wblab("repeat", tmp_path / "s.wblab", "--run", "1-bfq/2", "--exp", place)
     assert code == 0, errors
-    assert output.splitlines()[-1] == "identical: every cycle of every load, and every event"
+    assert output.splitlines()[0] == "Identical: every cycle of every load, and every event."
     assert wblab("compare", place / study.name)[0] == 0
 
 

@@ -19,6 +19,6 @@ def test_a_series_gives_the_expected_figures(series, tmp_path, capsys):
     code = main(["repeat", "golden", "--series", series, "--exp", str(tmp_path), "--json"])
     printed = capsys.readouterr()
     assert code == 0, f"{printed.out}{printed.err}: if that was meant, 'make expected'"
-    (found,) = json.loads(printed.out).values()
+    (found,) = json.loads(printed.out)["series"].values()
     assert [one["preset"] for one in found] == list(STANDARD)
     assert all(one["fits"] for one in found)

@@ -84,7 +84,7 @@ def test_a_lost_row_is_made_again_and_a_row_is_reproducible(lab, design, start):
     assert factors == ["limit", "disk.scheduler", "dummy"]
     code, output, errors = finished(start(directory / RUNS / "03-s1", verb="repeat"))
     assert (code, errors) == (0, "")
-    assert "identical: every cycle of every load, and every event" in output
+    assert "Identical: every cycle of every load, and every event." in output
     assert lab.left_behind() == []
 
 

@@ -28,7 +28,7 @@ def verb(run, shared_lab, capsys):
 def test_a_rerun_is_identical(verb):
     code, output, errors = verb()
     assert code == 0, errors
-    assert "identical: every cycle of every load, and every event" in output
+    assert "Identical: every cycle of every load, and every event." in output
 
 
 def test_fully_traced_reruns_are_identical(verb):

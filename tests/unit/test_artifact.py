@@ -48,16 +48,20 @@ def test_figures_have_a_tolerance(name, good, bad):
         BY_NAME[name].check(output(bad))
 
 
+def statements(*holds):
+    return json.dumps({"statements": [{"holds": one} for one in holds]})
+
+
 @pytest.mark.parametrize(
     ("name", "good", "bad"),
     [
-        ("repeat", "a\nb\nidentical: every cycle of every load, and every event\n", "a\nb\nload w1, boundary 3\n"),
+        ("repeat", "Identical: every cycle of every load, and every event.\n", "a\nb\nload w1, boundary 3\n"),
         ("machines", "7.2    base  identical\n" * 6, "7.2    base  identical\n" * 5 + "7.2    base  differs: w1\n"),
         ("machines", "7.2    base  identical\n" * 6, "7.2    base  stale: recorded with another version of x\n" * 6),
         ("machines", "7.2    base  identical\n" * 6, ""),
-        ("finding", "holds: A\nholds: B\n", "holds: A\ndoes not hold: B\n"),
-        ("finding", "holds: A\n", ""),
-        ("hand-on", "identical: every cycle of every load, and every event\n", "the runs differ\n"),
+        ("finding", statements(True, True), statements(True, False)),
+        ("finding", statements(True), statements()),
+        ("hand-on", "Identical: every cycle of every load, and every event.\n", "The runs differ.\n"),
     ],
 )
 def test_texts_are_checked(name, good, bad):
@@ -88,7 +92,7 @@ def test_verdicts_are_compared_with_those_that_were_measured():
 
 
 def test_success_and_failure_are_logged_and_the_others_go_on(tmp_path, monkeypatch, capsys):
-    outputs = {"good": ("identical\n", 0), "other": ("different\n", 0), "broken": ("", 2), "form": ("{}", 0)}
+    outputs = {"good": ("Identical\n", 0), "other": ("different\n", 0), "broken": ("", 2), "form": ("{}", 0)}
 
     def run(command, **options):
         output, code = outputs[command[3]]

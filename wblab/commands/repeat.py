@@ -5,10 +5,9 @@ spec and the digest of what was measured; a file of `wblab pack`; a share of a s
 """
 
 import argparse
-import json
 import sys
 from contextlib import ExitStack
-from dataclasses import asdict, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -23,6 +22,7 @@ from wblab.commands.common import (
     one_kernel,
     results,
     study_at,
+    tell,
     whole,
 )
 from wblab.core.errors import InputError, WblabError
@@ -32,7 +32,6 @@ from wblab.lab.printable import printable
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from wblab.analysis.runs.difference import Difference
     from wblab.analysis.runs.run import Run
     from wblab.core.spec import Spec
     from wblab.host.request import Request
@@ -40,7 +39,6 @@ if TYPE_CHECKING:
     from wblab.study.rowat import RowAt
 
 GOLDEN = "golden"
-_SHOWN = 3
 # The options that each kind of subject has, beside --kernel, --exp and --json; others are refused.
 _OPTIONS: "Mapping[str, Sequence[str]]" = {
     "a run": ("other", "explain"),
@@ -145,7 +143,7 @@ def _recorded(path: Path, arguments: argparse.Namespace, resolve: "KernelResolve
     made = _made(ready(_on(record.spec, kernel), resolve), results(arguments), may_lose=record.may_lose)
     if not record.is_repeatable:
         print("wblab: no two runs in real time are identical", file=sys.stderr)
-    _say_digests(str(path), {"record": str(path)}, record.digest, record.made_with, made, as_json=arguments.json)
+    _say_digests(str(path), {"record": str(path)}, (record.digest, record.made_with), made, as_json=arguments.json)
 
 
 def _packed(file: Path, arguments: argparse.Namespace) -> None:
@@ -230,24 +228,23 @@ def _repeat_row(at: "RowAt", results: Path, resolve: "KernelResolver", kernel: s
     spec = _on(at.cell.with_seed(at.seed), kernel)
     made = _made(ready(spec, resolve), results, may_lose=at.cell.may_lose)
     about = {"study": str(study), "run": row.name}
-    _say_digests(f"{row.name} of {study}", about, row.digest, row.made_with, made, as_json=as_json)
+    _say_digests(f"{row.name} of {study}", about, (row.digest, row.made_with), made, as_json=as_json)
 
 
-def _say_digests(  # noqa: PLR0913 - these are what is compared, and how it is said
-    first: str, about: dict[str, str], recorded: str, made_with: "Mapping[str, str]", made: "Run", *, as_json: bool
+def _say_digests(
+    first: str, about: dict[str, str], of: "tuple[str, Mapping[str, str]]", made: "Run", *, as_json: bool
 ) -> None:
-    """Say whether a new run has the recorded digest; if not, raise DifferentError with the inputs that differ."""
+    """Say whether a new run has a recorded digest; if not, raise DifferentError with the inputs that differ.
+
+    first, about: what recorded it, for people and for JSON. of: that digest, and the inputs of its run.
+    """
     from wblab.analysis.runs.digest import digest
+    from wblab.study.designs.repeat.report import of_digests
     from wblab.study.inputs import different, inputs_of, reason
 
-    second, inputs = digest(made), different(made_with, inputs_of(made.record))
-    if as_json:
-        found = {"second": str(made.path), "digests": [recorded, second], "different_inputs": inputs}
-        print(json.dumps(about | found, indent=2))
-    else:
-        same = "identical: the digest of every cycle of every load, and every event"
-        lines = [str(made.path), *([same] if second == recorded else [f"first: {recorded}", f"second: {second}"])]
-        print("\n".join(map(printable, lines)))
+    (recorded, made_with), second = of, digest(made)
+    inputs = different(made_with, inputs_of(made.record))
+    tell(of_digests(about, recorded, made.path, second, inputs), as_json=as_json)
     if second != recorded:
         is_real = not inputs and made.spec.clock.mode == "real"
         why = "it had the host's clock" if is_real else reason(inputs)
@@ -256,16 +253,12 @@ def _say_digests(  # noqa: PLR0913 - these are what is compared, and how it is s
 
 def _say(first: "Run", second: "Run", *, as_json: bool) -> None:
     from wblab.analysis.runs.difference import first_differences
+    from wblab.study.designs.repeat.report import of_runs
     from wblab.study.inputs import excuses
 
     differences = first_differences(first, second)
-    for excuse in excuses(first, second) if differences else ():
-        print(printable(f"wblab: {excuse}"), file=sys.stderr)
-    if as_json:
-        both = {"first": str(first.path), "second": str(second.path)}
-        print(json.dumps(both | {"differences": [asdict(item) for item in differences]}, indent=2))
-    else:
-        print("\n".join(map(printable, [f"{first.path}", f"{second.path}", *_lines(differences)])))
+    why = excuses(first, second) if differences else ()
+    tell(of_runs(first.path, second.path, differences, why), as_json=as_json)
     if differences:
         raise DifferentError(f"the runs differ, first at {differences[0].at_s:.6f} s of guest time")
 
@@ -296,17 +289,6 @@ def _made(request: "Request", results: Path, *, may_lose: bool = False) -> "Run"
         if not may_lose or error.directory is None or not lost_events(error.directory):
             raise
         return read_run(error.directory)
-
-
-def _lines(differences: "list[Difference]") -> list[str]:
-    if not differences:
-        return ["identical: every cycle of every load, and every event"]
-    lines = []
-    for item in differences[:_SHOWN]:
-        lines += ["", f"{item.what}, at {item.at_s:.9f} s", "  first:", *(f"    {line}" for line in item.first)]
-        lines += ["  second:", *(f"    {line}" for line in item.second)]
-    left = [item.what for item in differences[_SHOWN:]]
-    return [*lines, "", f"and later: {'; '.join(left)}"] if left else lines
 
 
 def _share(text: str) -> float:

@@ -2,14 +2,12 @@
 
 import argparse
 import json
-from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from wblab.commands.common import results
+from wblab.commands.common import results, tell
 from wblab.core.errors import InputError, WblabError
 from wblab.lab.designs import AUDIT
-from wblab.lab.printable import printable
 
 if TYPE_CHECKING:
     from wblab.commands.many import Planned
@@ -17,7 +15,6 @@ if TYPE_CHECKING:
     from wblab.study.designs.repeat.expected import Compared
     from wblab.study.store import Store
 
-_SHOWN = 20  # the most runs that are listed
 _SHARE = 0.01
 _AUDITS = "audits"  # a directory of its own: what is made again is not among the studies
 _ALL = "all"
@@ -28,7 +25,8 @@ def repeat_share(path: Path, arguments: argparse.Namespace) -> None:
     from wblab.commands.many import begun
     from wblab.kernels import built_kernels
     from wblab.study.cells import run_name
-    from wblab.study.designs.repeat.audit import chosen, judged, lines
+    from wblab.study.designs.repeat.audit import chosen, judged
+    from wblab.study.designs.repeat.report import of_share
     from wblab.study.run import run_store
     from wblab.study.store import Store
 
@@ -40,13 +38,7 @@ def repeat_share(path: Path, arguments: argparse.Namespace) -> None:
         tally = run_store(again, client, arguments.jobs, chosen(again.plan))
     failures = {run_name(item.cell, item.seed): reason for item, reason in tally.failures}
     found = judged(store, again, failures)
-    if arguments.json:
-        rate, low, high = found.rate if found.compared else (None, None, None)
-        about = {"study": str(path), "directory": str(again.path), "runs": found.runs, "compared": found.compared}
-        about |= {"identical": len(found.same), "rate": rate, "low": low, "high": high}
-        print(json.dumps(about | {"different": found.differing, "failed": found.failed}, indent=2))
-    else:
-        print("\n".join(map(printable, [*lines(found, _SHOWN), str(again.path)])))
+    tell(of_share(path, again.path, found), again.path, as_json=arguments.json)
     if found.differing or found.failed:
         bad = len(found.differing) + len(found.failed)
         raise WblabError(f"{bad} of {len(chosen(again.plan))} runs are not the same, or failed")
@@ -84,7 +76,8 @@ def repeat_golden(arguments: argparse.Namespace) -> None:
 def _of_series(arguments: argparse.Namespace) -> None:
     from wblab.kernels import built_kernels, list_kernels
     from wblab.lab.places import check_checkout
-    from wblab.study.designs.repeat.expected import FOLDER
+    from wblab.study.designs.repeat.expected import FOLDER, path_of
+    from wblab.study.designs.repeat.report import of_series
 
     known = {listed.series: listed.kernel for listed in list_kernels()}
     names = [name for name, kernel in known.items() if kernel] if arguments.series == _ALL else [arguments.series]
@@ -98,8 +91,11 @@ def _of_series(arguments: argparse.Namespace) -> None:
     if arguments.update:
         check_checkout(FOLDER, "--update")
     found = {name: _compared(name, arguments) for name in names}
-    if arguments.json:
-        print(json.dumps({name: list(map(_json, some)) for name, some in found.items()}, indent=2))
+    if arguments.update:
+        paths = [str(path_of(name)) for name in names]
+        print(json.dumps({"written": paths}, indent=2) if arguments.json else "\n".join(paths))
+        return
+    tell(of_series(found), as_json=arguments.json)
     if strange := [f"{one.preset} on {name}" for name, some in found.items() for one in some if not one.fits]:
         stale = sorted({name for some in found.values() for one in some for name in one.verdict.stale})
         why = f"; recorded with another version of {', '.join(stale)}: make expected" if stale else ""
@@ -107,7 +103,7 @@ def _of_series(arguments: argparse.Namespace) -> None:
 
 
 def _compared(series: str, arguments: argparse.Namespace) -> "list[Compared]":
-    """Make the runs of a series; record them, or print how they compare. Raises WblabError."""
+    """Make the runs of a series; record them, or return how they compare. Raises WblabError."""
     from wblab.commands.many import Planned, begun, failed, print_failures
     from wblab.kernels import built_kernels
     from wblab.study.begin import described
@@ -123,20 +119,10 @@ def _compared(series: str, arguments: argparse.Namespace) -> "list[Compared]":
         if tally.failures:
             print_failures(store, failed(tally))
             raise WblabError(f"{len(tally.failures)} runs failed, see {store.path}")
-    if arguments.update:
-        record(series, store)
-        if not arguments.json:
-            print(path_of(series))
-        return []
-    found = compared(series, store)
-    if not arguments.json:
-        print("\n".join(printable(f"{series:6} {one.preset:12} {one}") for one in found))
-    return found
-
-
-def _json(one: "Compared") -> dict[str, Any]:
-    verdict = {"same": one.verdict.same, "differing": one.verdict.differing, "strange": one.strange}
-    return {"preset": one.preset, "fits": one.fits} | verdict
+    if not arguments.update:
+        return compared(series, store)
+    record(series, store)
+    return []
 
 
 def _of_base(arguments: argparse.Namespace) -> None:
@@ -148,25 +134,16 @@ def _of_base(arguments: argparse.Namespace) -> None:
     from wblab.lab.places import check_checkout
     from wblab.lab.specfile import read_spec
     from wblab.study.designs.repeat.golden import FILE, SPEC, judge, noted, read_golden, seen, write_golden
+    from wblab.study.designs.repeat.report import of_base
 
     if arguments.update:
         check_checkout(FILE, "--update")
     request = ready(read_spec(SPECS.find(SPEC)), built_kernels())
     run = read_run(run_shown(request, results(arguments)).directory)
     new = seen(run)
-    if not arguments.json:
-        print(run.path)
-        print(new.digest)
     if arguments.update:
         write_golden(noted(read_golden(), new))
-        if arguments.json:
-            print(json.dumps({"directory": str(run.path), "noted": asdict(new)}, indent=2))
-        return
-    verdict = judge(read_golden(), new)
-    if arguments.json:
-        about = {"directory": str(run.path), "digest": new.digest, "nearest": verdict.nearest.on}
-        print(json.dumps(about | {"same": verdict.same, "differing": verdict.differing}, indent=2))
-    else:
-        print(verdict)
-    if not verdict.same:
+    verdict = None if arguments.update else judge(read_golden(), new)
+    tell(of_base(run.path, new, verdict), as_json=arguments.json)
+    if verdict and not verdict.same:
         raise WblabError("this machine's result differs")

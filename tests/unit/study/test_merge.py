@@ -2,16 +2,19 @@
 
 import json
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import pytest
 from pyarrow.parquet import read_table, write_table
+from support.reports import cells, tables, texts
 
 from wblab.analysis.runs.digest import digest
 from wblab.analysis.runs.run import read_run
 from wblab.core.errors import InputError
 from wblab.lab.formats import DESIGN
-from wblab.study.designs.repeat.audit import audit_plan, chosen, judged, lines
+from wblab.study.designs.repeat.audit import audit_plan, chosen, judged
+from wblab.study.designs.repeat.report import of_share
 from wblab.study.made import made_of, seal
 from wblab.study.merge import DifferError, merge
 from wblab.study.shard import Shard
@@ -158,10 +161,15 @@ def test_an_audit_says_how_many_are_the_same(make_part):
     assert 0.5 < low < 0.7
     odd = judged(store, make_part(plan=plan, odd=chosen(plan)[0]), {chosen(plan)[1]: "broke"})
     assert list(odd.differing) == [chosen(plan)[0]]
-    text = "\n".join(lines(odd, 9))
-    assert "5 identical, 1 different" in text
-    assert "should not be" in text
-    assert "broke" in text
+    told = of_share(store.path, Path("audits/1"), odd)
+    assert told.headline == "6 of 12 runs made again: 5 identical, 1 different."
+    assert texts(told)[0].startswith("83.3 % of such runs are identical to the bit (")
+    assert cells(tables(told)[0]) == [
+        [chosen(plan)[0], "differs", "all recorded inputs are the same: that should not be"],
+        [chosen(plan)[1], "failed", "broke"],
+    ]
+    said = told.to_json()
+    assert (said["directory"], said["identical"], said["failed"]) == ("audits/1", 5, {chosen(plan)[1]: "broke"})
 
 
 def test_what_cannot_be_audited_is_refused(make_part, make_matrix):

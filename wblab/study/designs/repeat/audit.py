@@ -1,6 +1,6 @@
 """An audit: a random part of a study's runs made again, and how many of them are the same to the bit."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 from wblab.analysis.statistics.intervals import generator
@@ -8,7 +8,7 @@ from wblab.analysis.statistics.shares import wilson
 from wblab.core.errors import InputError
 from wblab.lab.designs import AUDIT
 from wblab.study.cells import Cell, run_name
-from wblab.study.inputs import different, reason
+from wblab.study.inputs import different
 from wblab.study.made import Made, made_of
 from wblab.study.plan import Plan
 from wblab.study.store import Store
@@ -102,15 +102,3 @@ def judged(store: Store, again: Store, failures: Mapping[str, str]) -> Audit:
 
 def _inputs(first: Made, second: Made) -> tuple[str, ...]:
     return tuple(different(first.made_with, second.made_with))
-
-
-def lines(audit: Audit, most: int) -> Sequence[str]:
-    """Return the result in words, with at most so many of the runs that differ."""
-    same, other = len(audit.same), len(audit.differing)
-    found = [f"{audit.compared} of {audit.runs:,} runs made again: {same} identical, {other} different"]
-    if audit.compared:
-        rate, low, high = (f"{100 * value:.3g}" for value in audit.rate)
-        found.append(f"{rate} % of such runs are identical to the bit ({low} to {high} %, confidence 95 %)")
-    found += [f"  {name} differs: {reason(inputs)}" for name, inputs in list(audit.differing.items())[:most]]
-    found += [f"  {name} failed: {reason}" for name, reason in list(audit.failed.items())[:most]]
-    return found
