@@ -9,8 +9,7 @@ from matplotlib.axes import Axes
 
 from wblab import Run
 from wblab.analysis.runs.run import guest_spec
-from wblab.plot.colours import SERIES
-from wblab.plot.style import literal, new_axes
+from wblab.plot.style import SERIES, literal, new_axes
 
 _DISK = ["filesystem", "model", "load", "call"]
 

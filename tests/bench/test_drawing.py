@@ -9,7 +9,7 @@ from wblab.analysis.runs.run import read_run
 from wblab.analysis.runs.window import around
 from wblab.host.request import ready
 from wblab.host.run import run_experiment
-from wblab.lab.named import SPECS
+from wblab.lab.results import SPECS
 from wblab.lab.specfile import read_spec
 from wblab.plot.picture import picture
 from wblab.plot.save import save

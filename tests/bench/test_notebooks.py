@@ -10,8 +10,8 @@ from flush_time import BACKGROUND, LIMIT_BYTES
 from support.benchlog import report
 from support.timing import REPEATS, Spent, piece_s
 
-from wblab.lab.named import MATRICES
 from wblab.lab.places import ROOT
+from wblab.lab.results import MATRICES
 
 pytestmark = pytest.mark.bench
 _SHORT = '[set]\n"trace.events" = []\n"load.l1.size" = "24MiB"\n"load.l1.wait" = "2s"\n'

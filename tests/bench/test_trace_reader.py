@@ -17,7 +17,7 @@ from wblab.core.rundir import TRACE
 from wblab.host.request import ready
 from wblab.host.run import run_experiment
 from wblab.kernels import find_kernel
-from wblab.lab.named import SPECS
+from wblab.lab.results import SPECS
 from wblab.lab.specfile import read_spec
 
 pytestmark = pytest.mark.bench

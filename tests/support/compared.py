@@ -7,7 +7,7 @@ import numpy as np
 import pandas as pd
 
 from wblab.analysis.statistics.intervals import Resampling
-from wblab.lab.named import SPECS
+from wblab.lab.results import SPECS
 from wblab.lab.specfile import read_spec
 from wblab.study.designs.ab.differs import Change, Differs
 from wblab.study.designs.ab.figures import Figures, figures

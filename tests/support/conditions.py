@@ -14,7 +14,7 @@ from types import MappingProxyType
 
 from wblab.host.bundle import bundle
 from wblab.host.command import interpreter
-from wblab.lab.tools import tool_path
+from wblab.lab.packages import tool_path
 
 from .processes import descendants
 

@@ -13,8 +13,8 @@ from wblab.host.limits import Limits
 from wblab.host.request import ready
 from wblab.host.run import run_experiment
 from wblab.kernels import Kernel
-from wblab.lab.named import SPECS
 from wblab.lab.places import ROOT
+from wblab.lab.results import SPECS
 from wblab.lab.specfile import read_spec
 
 from .processes import bearing

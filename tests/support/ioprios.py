@@ -2,8 +2,7 @@
 
 import os
 
-from wblab.machine.ioprio import get_ioprio
-from wblab.machine.processes import identify, threads
+from wblab.machine.processes import get_ioprio, identify, threads
 
 
 def all_ioprios(session: int) -> dict[tuple[int, int], int]:

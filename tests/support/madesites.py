@@ -6,7 +6,7 @@ from pathlib import Path
 from support.runs import MS, write_run_of
 from wblab.core.spec import Trace
 from wblab.kernels import KernelResolver
-from wblab.lab.named import SPECS
+from wblab.lab.results import SPECS
 from wblab.lab.specfile import read_spec
 from wblab.study.cells import Cell, run_name
 from wblab.study.plan import Plan

@@ -3,8 +3,8 @@
 import shutil
 from pathlib import Path
 
+from wblab.lab.packages import tool_path
 from wblab.lab.places import PRESETS
-from wblab.lab.tools import tool_path
 
 FINDINGS = PRESETS / "findings"
 COMMON = FINDINGS / "reproduce"

@@ -11,7 +11,7 @@ from wblab.core.spec import ClockMode, Spec
 from wblab.core.tables import to_table
 from wblab.lab.formats import EXPERIMENT
 from wblab.lab.livespec import LiveSpec
-from wblab.lab.named import SPECS
+from wblab.lab.results import SPECS
 from wblab.lab.specfile import read_spec
 
 MS = 1_000_000

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from wblab.core.child import fork_child
-from wblab.machine.lifetime import end_with
+from wblab.machine.processes import end_with
 
 NOBODY = 65534
 

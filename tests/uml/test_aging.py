@@ -15,9 +15,9 @@ from wblab.core.spec import DISK
 from wblab.host import aging
 from wblab.host.recorded import RunFailedError
 from wblab.kernels import cache
-from wblab.lab.named import SPECS
+from wblab.lab.packages import tool_path
+from wblab.lab.results import SPECS
 from wblab.lab.specfile import read_spec
-from wblab.lab.tools import tool_path
 
 LOADS = "load={l1={kind='chunks', file='f', wait='1s', size='64KiB'}}"
 DISKS = {

@@ -7,17 +7,17 @@ from dataclasses import replace
 
 import pytest
 
-from wblab.host.guestrights import guest_sandbox
+from wblab.host.installation import guest_sandbox
 from wblab.host.request import ready
 from wblab.host.run import run_experiment
-from wblab.host.sandbox import Sandbox, calls
-from wblab.lab.named import SPECS
+from wblab.host.sandbox import Sandbox, seccomp
+from wblab.lab.results import SPECS
 from wblab.lab.specfile import read_spec
 
 # The kernel tries these calls and works without them: for its management console, to trace processes that seccomp mode
 # has ended, and in 6.1 to read the host's LDT.
 DONE_WITHOUT = {"socket", "bind", "ptrace", "setsid", "modify_ldt"}
-ALLOWED = set(calls.KERNEL) | {
+ALLOWED = set(seccomp.KERNEL) | {
     "open",
     "openat",
     "prlimit64",
@@ -78,7 +78,7 @@ def test_the_kernel_makes_only_permitted_system_calls(traced, clock):
     made = traced(f"clock.mode={clock}")
     print("made:", *sorted(made), "\nallowed, not made:", *sorted(ALLOWED - made), file=sys.stderr)
     assert {"execve", "mkdir", "clone", "fdatasync"} <= made  # the kernel itself was traced
-    assert made <= ALLOWED | DONE_WITHOUT | set(calls.UNKNOWN)
+    assert made <= ALLOWED | DONE_WITHOUT | set(seccomp.UNKNOWN)
 
 
 def test_results_are_the_same_with_and_without_the_filter(lab, monkeypatch):

@@ -19,7 +19,7 @@ from wblab.analysis.runs.digest import digest
 from wblab.analysis.runs.run import Run
 from wblab.core.rundir import TRACE
 from wblab.kernels import catalog, find_kernel
-from wblab.lab.tools import tool_path
+from wblab.lab.packages import tool_path
 from wblab.study.inputs import excuses
 
 EVENTS = '["block:block_rq_*", "jbd2", "sched:sched_switch", "writeback:balance_dirty_pages"]'

@@ -9,7 +9,7 @@ from wblab.core.spec import Disk
 from wblab.core.tables import from_table
 from wblab.lab.disks import disk_settings, read_disk
 from wblab.live.disks.fit import fit
-from wblab.live.disks.steps import from_json
+from wblab.live.disks.plan import from_json
 from wblab.live.disks.tomlfile import disk_table
 
 # The guest only measures; the fit, which would take long in a guest, is done on the host.

@@ -17,7 +17,7 @@ from wblab.core.errors import WblabError
 from wblab.host.sandbox import landlock_version
 from wblab.kernels import cache
 from wblab.lab.formats import EXPERIMENT
-from wblab.lab.tools import tool_path
+from wblab.lab.packages import tool_path
 
 # What an attack finds: the host's files at /mnt/host, its scratch directory, and what a victim is called.
 PROLOGUE = """

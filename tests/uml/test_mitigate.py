@@ -5,7 +5,7 @@ import re
 
 import pytest
 
-from wblab.machine.ioprio import ioprio_value
+from wblab.machine.processes import ioprio_value
 
 # A control load, and an offender that keeps the guest running until the trial below is over.
 LOADS = ("trace.events=[]", "load={c1={kind='control', idle='50ms'}}")
@@ -13,12 +13,12 @@ UNTIL_S = 100
 IO_MAX = "[0-9]+:[0-9]+ rbps=max wbps=8[0-9]{5} riops=max wiops=max"  # 80 % of what it was found to take, 1 MiB/s
 TRIAL = """
 import json, os, pathlib, re, signal, subprocess, sys, time
-from wblab.machine.ioprio import get_ioprio
+from wblab.machine.processes import get_ioprio
 from wblab.machine.processes import threads
 
 WRITER = '''
 import sys, threading, time
-from wblab.machine.ioprio import set_ioprio
+from wblab.machine.processes import set_ioprio
 def write(name, value):
     set_ioprio(0, value)
     with open("/mnt/disk/" + name, "wb", buffering=0) as file:

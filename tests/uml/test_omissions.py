@@ -31,7 +31,7 @@ OMISSIONS = [
     ("no site packages", Edit(COMMAND, '"-S", "-s",', '"-s",'), "set-up"),
     (
         "one path to a tool",
-        Edit("wblab/lab/tools.py", "os.path.realpath(os.path.dirname(found))", "os.path.dirname(found)"),
+        Edit("wblab/lab/packages.py", "os.path.realpath(os.path.dirname(found))", "os.path.dirname(found)"),
         "environment",
     ),
 ]

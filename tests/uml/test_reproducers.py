@@ -10,7 +10,7 @@ from support.reproducers import missing
 from wblab.cli import main
 from wblab.host.check import EMULATOR
 from wblab.kernels.stock.kernel import find
-from wblab.lab.tools import tool_path
+from wblab.lab.packages import tool_path
 
 NAME = "stock:7.2"
 

@@ -23,9 +23,9 @@ from wblab.host.sandbox import landlock_version
 from wblab.kernels import built_kernel
 from wblab.kernels.stock.kernel import find
 from wblab.lab.formats import EXPERIMENT, RUNS
-from wblab.lab.named import SPECS
+from wblab.lab.packages import tool_path
+from wblab.lab.results import SPECS
 from wblab.lab.specfile import read_spec
-from wblab.lab.tools import tool_path
 from wblab.substrates.qemu import run as qemu_run
 from wblab.substrates.run import run_anywhere
 

@@ -18,9 +18,9 @@ from wblab.commands.renamed import renamed
 from wblab.core.errors import WblabError
 from wblab.core.loads import KINDS
 from wblab.lab.distributions import ALL
-from wblab.lab.named import SPECS
 from wblab.lab.packages import HEADERS, PROGRAMS
 from wblab.lab.places import EXPLORATIONS, MATRICES, ROOT
+from wblab.lab.results import SPECS
 from wblab.lab.specfile import read_spec
 from wblab.publish.docpages import regions
 from wblab.study.designs.ab.plan import STANDARD

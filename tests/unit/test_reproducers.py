@@ -14,7 +14,7 @@ from support.reproducers import COMMON, FINDINGS, NAMES, hand_on, missing
 from support.waiting import wait_until
 
 from wblab.host.check import EMULATOR
-from wblab.lab.tools import tool_path
+from wblab.lab.packages import tool_path
 
 SCRIPTS = [*COMMON.glob("*.sh"), *FINDINGS.glob("*/reproduce/*.sh")]
 NOBODY = 65534

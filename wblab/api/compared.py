@@ -10,8 +10,8 @@ from wblab.analysis.runs.comparison import Sort
 from wblab.analysis.runs.metrics import is_cause, medians
 from wblab.analysis.runs.observations import Observations, found_observations, looks_at
 from wblab.analysis.runs.run import Run
+from wblab.analysis.statistics.decision import for_looks
 from wblab.analysis.statistics.intervals import Resampling
-from wblab.analysis.statistics.looks import for_looks
 from wblab.analysis.why.metrics import cause_metrics
 from wblab.api.reading import results
 from wblab.core.errors import InputError

@@ -195,7 +195,7 @@ class Why(Sequence[ExplainedPause]):
 
     def plot(self, *, ax: "Axes | None" = None) -> "Axes":
         """Draw a bar for each pause, stacked by cause, in s; into axes of yours or new ones, and return them."""
-        from wblab.plot.whybars import causes_axes
+        from wblab.plot.causes import causes_axes
 
         axes: Axes = causes_axes([item.explanation for item in self], ax)
         return axes

@@ -4,8 +4,8 @@ from collections.abc import Sequence
 from dataclasses import fields
 from typing import TYPE_CHECKING, Self, overload
 
-from wblab.analysis.layers.functions import PREFIXES
 from wblab.analysis.layers.requests import LayeredCall, layers
+from wblab.analysis.layers.stages import PREFIXES
 from wblab.analysis.layers.summary import per_write, stephens_shares, summaries, time_shares
 from wblab.analysis.runs.run import Run
 from wblab.api.frames import frame

@@ -16,9 +16,9 @@ from wblab.host.request import Request, notes, ready
 from wblab.kernels import built_kernels, full_name
 from wblab.lab.disks import disk_settings
 from wblab.lab.formats import EXPERIMENT, RUN
-from wblab.lab.named import SPECS
 from wblab.lab.printable import printable
 from wblab.lab.progress import bar
+from wblab.lab.results import SPECS
 from wblab.lab.specfile import read_spec
 from wblab.substrates.run import run_anywhere
 

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
     from wblab.api.explained import Why
     from wblab.api.layered import Layers
-    from wblab.plot.pane import Timeline
+    from wblab.plot.marks import Timeline
 
 DEFAULT_BOUND_S = DEFAULT_BOUND_NS / NS_PER_S
 _TASK_COLUMNS = 4  # ts_ns, cpu, pid, comm: they come first

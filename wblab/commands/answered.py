@@ -95,7 +95,7 @@ def _explained(run: "Run", times_size: int) -> "list[Explanation]":
     from wblab.analysis.why.explanations import explanations
     from wblab.analysis.why.recorded import read_recorded
     from wblab.lab.livespec import LiveSpec
-    from wblab.machine.writeback import available_bytes
+    from wblab.machine.block import available_bytes
 
     if not isinstance(run.spec, LiveSpec):
         return [item.explanation for item in explanations(run)]

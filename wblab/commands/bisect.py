@@ -89,7 +89,7 @@ def _bisect(arguments: argparse.Namespace) -> None:
 
 def _question(arguments: argparse.Namespace, walk: "Walk") -> "Question":
     """Read the question from the arguments. Raises InputError."""
-    from wblab.lab.named import SPECS
+    from wblab.lab.results import SPECS
     from wblab.lab.specfile import read_spec
     from wblab.study.designs.bisection.metric import named_metric
     from wblab.study.designs.bisection.repository import find_commit

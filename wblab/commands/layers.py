@@ -80,7 +80,7 @@ def _paths(found: "list[Summary]") -> Table:
 
 def _prefixes(found: "list[Summary]") -> Iterator[Table]:
     """Yield for each load the sums by function prefix, and how much of them is counted repeatedly."""
-    from wblab.analysis.layers.functions import PREFIXES
+    from wblab.analysis.layers.stages import PREFIXES
     from wblab.analysis.layers.summary import per_write, stephens_shares, time_shares
 
     for load in dict.fromkeys(item.load for item in found):

@@ -27,9 +27,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def _mitigate(arguments: argparse.Namespace) -> None:
     from wblab.live.mitigate.config import DEFAULT_FILE, check, read_config
-    from wblab.live.mitigate.install import check_install
     from wblab.live.mitigate.report import printer
-    from wblab.live.mitigate.service import restore, serve
+    from wblab.live.mitigate.service import check_install, restore, serve
 
     if not arguments.list:
         check_install(arguments.config or DEFAULT_FILE)

@@ -71,8 +71,8 @@ def _monitor(arguments: argparse.Namespace) -> None:
 
 def _watch_machine(arguments: argparse.Namespace) -> None:
     from wblab.live.monitor.disks import find_disk
-    from wblab.live.monitor.memory import lock_all, reserve
     from wblab.live.monitor.probe import probe_place
+    from wblab.live.monitor.proc import lock_all, reserve
     from wblab.live.monitor.sampler import SamplerRequest
     from wblab.live.monitor.streams import pipe, piped, sampler
 
@@ -93,9 +93,9 @@ def _watch_guest(arguments: argparse.Namespace) -> None:
     from wblab.api.making import run_shown
     from wblab.host.request import ready
     from wblab.kernels import built_kernels, full_name
-    from wblab.lab.named import SPECS
+    from wblab.lab.results import SPECS
     from wblab.lab.specfile import read_spec
-    from wblab.live.monitor.guest import watched
+    from wblab.live.monitor.replay import watched
     from wblab.live.monitor.streams import pipe, piped
 
     spec = watched(read_spec(SPECS.find(arguments.guest), ["clock.mode=real", *arguments.settings]))

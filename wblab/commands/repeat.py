@@ -154,8 +154,8 @@ def _packed(file: Path, arguments: argparse.Namespace) -> None:
     from wblab.analysis.runs.run import guest_spec
     from wblab.kernels import built_kernels
     from wblab.lab.progress import bar
+    from wblab.publish.bundle.about import kernel_for
     from wblab.publish.bundle.keep import keep_in, room_in
-    from wblab.publish.bundle.kernel import kernel_for
     from wblab.publish.bundle.read import opened
     from wblab.publish.bundle.rowwords import RowsOf
     from wblab.publish.bundle.words import chosen, reworded

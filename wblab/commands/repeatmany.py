@@ -130,8 +130,8 @@ def _of_base(arguments: argparse.Namespace) -> None:
     from wblab.api.making import run_shown
     from wblab.host.request import ready
     from wblab.kernels import built_kernels
-    from wblab.lab.named import SPECS
     from wblab.lab.places import check_checkout
+    from wblab.lab.results import SPECS
     from wblab.lab.specfile import read_spec
     from wblab.study.designs.repeat.golden import FILE, SPEC, judge, noted, read_golden, seen, write_golden
     from wblab.study.designs.repeat.report import of_base

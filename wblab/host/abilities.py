@@ -10,8 +10,8 @@ from wblab.host.machine import processor_flags, tool_versions
 from wblab.kernels import Kernel, catalog, packaged
 from wblab.kernels.wanted import find_kernel
 from wblab.lab import extras
+from wblab.machine.block import mounted
 from wblab.machine.cgroup import cgroup_root, controllers_of
-from wblab.machine.mounted import mounted
 
 BUILD = "wblab kernel build"
 KERNEL = "kernel"

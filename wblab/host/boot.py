@@ -24,10 +24,9 @@ from wblab.host.parameters import check_taken
 from wblab.host.reaper import ConfinedCommand
 from wblab.host.reaping import Reaper, start_reaper
 from wblab.host.sandbox import Sandbox
-from wblab.host.sandbox.elf import loader
-from wblab.host.scratch import KERNEL, reclaim
+from wblab.host.sandbox.sandbox import loader
 from wblab.host.silence import Silence
-from wblab.host.usage import descendants, waited_ns
+from wblab.host.usage import KERNEL, descendants, reclaim, waited_ns
 from wblab.lab.formats import CONSOLE
 from wblab.lab.held import descriptor_in
 from wblab.lab.oomkills import oom_kills, said

@@ -1,32 +1,105 @@
 """What can be known to be wrong with a run on this host before anything is booted."""
 
 import os
-from collections.abc import Callable, Sequence
+import resource
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from wblab.core.check import check_spec
 from wblab.core.errors import InputError
-from wblab.core.spec import Spec
+from wblab.core.spec import Disk, Spec
 from wblab.core.stacks import images
 from wblab.core.units import format_bytes
-from wblab.host import addresses, execution, shelllimits
+from wblab.host import addresses, execution
 from wblab.host.command import interpreter
 from wblab.host.disk import mkfs_tool
+from wblab.host.guestlab import lab
 from wblab.host.guestmemory import boot_bytes
-from wblab.host.lab import lab
 from wblab.host.machine import available_memory_bytes, free_shared_bytes, shared_memory
 from wblab.host.model import model_parameters
-from wblab.host.needed import lacking
 from wblab.host.options import check_options
-from wblab.host.parameters import check_parameters
+from wblab.host.parameters import check_parameters, may_take
 from wblab.host.translate import check as check_translation
 from wblab.kernels import Kernel, has_virtual_time
 from wblab.kernels.here import HereKernel
-from wblab.kernels.parameters import may_take
+from wblab.kernels.options import options_of
 from wblab.kernels.stock.kernel import StockKernel
 from wblab.lab.kernelname import check_option
-from wblab.lab.packages import OPTIONAL_PROGRAMS, PROGRAMS, advice
-from wblab.lab.tools import tool_path
+from wblab.lab.packages import OPTIONAL_PROGRAMS, PROGRAMS, advice, tool_path
+
+# Limits that a shell or a login sets for each process, where a run needs more. See ulimit(1), getrlimit(2).
+
+_DESCRIPTORS = 128  # what the kernel's process and the one that starts it have open, with room
+
+
+def check(largest_bytes: int, limit: Callable[[int], tuple[int, int]] = resource.getrlimit) -> None:
+    """Raise InputError if a run cannot have its largest file, or as many open files as it needs.
+
+    limit: returns the soft and the hard limit of a resource.
+    """
+    files = limit(resource.RLIMIT_FSIZE)[0]
+    if files != resource.RLIM_INFINITY and files < largest_bytes:
+        raise InputError(
+            f"a file may have at most {format_bytes(files)} in this shell (ulimit -f), the run needs "
+            f"{format_bytes(largest_bytes)}: ulimit -f unlimited"
+        )
+    descriptors = limit(resource.RLIMIT_NOFILE)[0]
+    if descriptors != resource.RLIM_INFINITY and descriptors < _DESCRIPTORS:
+        raise InputError(
+            f"a program may have only {descriptors} files open in this shell (ulimit -n), the run needs "
+            f"{_DESCRIPTORS}: ulimit -n 1024"
+        )
+
+
+# What a spec's disks need of the kernel's configuration: without it the guest would fail after its boot.
+
+# Any one of the options will do.
+_MODELS: Mapping[str, tuple[str, ...]] = {
+    "linear": ("BLK_DEV_DM",),
+    "delay": ("DM_DELAY",),
+    "flakey": ("DM_FLAKEY",),
+    "dust": ("DM_DUST",),
+    "raid1": ("MD_RAID1",),
+    "loop": ("BLK_DEV_LOOP",),
+    "ram": ("BLK_DEV_RAM",),
+}
+_FILESYSTEMS: Mapping[str, tuple[str, ...]] = {
+    "ext2": ("EXT4_USE_FOR_EXT2", "EXT2_FS"),
+    "ext3": ("EXT4_FS",),
+    "ext4": ("EXT4_FS",),
+    "xfs": ("XFS_FS",),
+    "btrfs": ("BTRFS_FS",),
+    "f2fs": ("F2FS_FS",),
+    "vfat": ("VFAT_FS",),
+    "exfat": ("EXFAT_FS",),
+}
+_SCHEDULERS: Mapping[str, tuple[str, ...]] = {
+    "mq-deadline": ("MQ_IOSCHED_DEADLINE",),
+    "kyber": ("MQ_IOSCHED_KYBER",),
+    "bfq": ("IOSCHED_BFQ",),
+}
+
+
+def lacking(spec: Spec, kernel: Kernel) -> dict[str, str]:
+    """Return the options that a kernel lacks, by the key of the spec and its value; {} if its options are unknown."""
+    there = options_of(kernel)
+    if there is None:
+        return {}
+    needed = ((f"{spec.disk_key(name)}.{key}", any_of) for name, disk in spec.disk.items() for key, any_of in _of(disk))
+    return {
+        where: " or ".join(f"CONFIG_{option}" for option in any_of)
+        for where, any_of in needed
+        if not any(there.get(f"CONFIG_{option}") == "y" for option in any_of)
+    }
+
+
+def _of(disk: Disk) -> Iterator[tuple[str, tuple[str, ...]]]:
+    """Yield what a disk needs: the key and its value, and the options."""
+    known = {"model": _MODELS, "filesystem": _FILESYSTEMS} | ({"scheduler": _SCHEDULERS} if disk.is_hardware else {})
+    for key, options in known.items():
+        if (value := getattr(disk, key)) in options:
+            yield f"{key}={value}", options[value]
+
 
 EMULATOR = "qemu-system-x86_64"  # for stock kernels
 # Room for the trace while it is recorded, and for what the guest's kernel needs beside its memory.
@@ -74,7 +147,7 @@ def check_run(spec: Spec, host: Host = _HERE) -> None:
     wanted = [*tools] + (["trace-cmd"] if spec.trace.events else [])
     _check_programs(wanted, host)
     _check_room(spec, host)
-    shelllimits.check(max([boot_bytes(spec), *(disk.size for disk in images(spec).values())]))
+    check(max([boot_bytes(spec), *(disk.size for disk in images(spec).values())]))
 
 
 def check_kernel(spec: Spec, kernel: Kernel, host: Host = _HERE) -> None:

@@ -14,7 +14,7 @@ from wblab.core.streams import stream
 from wblab.core.units import Bytes
 from wblab.host.mkfs import DISK_PATH, Mkfs
 from wblab.host.reproducible import CHANCE_BYTES, TIME_S
-from wblab.lab.tools import tool_path
+from wblab.lab.packages import tool_path
 
 # What is not written, nor to be written later, is a hole where the disk may have holes.
 _EXT_OPTIONS = "lazy_itable_init={lazy},lazy_journal_init={lazy},nodiscard,hash_seed={seed}"

@@ -20,7 +20,7 @@ from typing import Generic, NoReturn, TypeVar
 from wblab.core.child import describe_exit
 from wblab.core.errors import WblabError
 from wblab.host.reaper import close_all_but
-from wblab.machine.lifetime import end_with
+from wblab.machine.processes import end_with
 
 Job = TypeVar("Job")
 Made = TypeVar("Made")

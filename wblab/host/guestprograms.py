@@ -16,8 +16,7 @@ from typing import Any
 
 from wblab.core.errors import WblabError
 from wblab.core.spec import Spec
-from wblab.host.guestlab import GuestLab
-from wblab.host.lab import commands
+from wblab.host.guestlab import GuestLab, commands
 from wblab.kernels import facts
 
 _PATH = "/usr/sbin:/usr/bin:/sbin:/bin"  # as in the guest, where the lab's own programs come first

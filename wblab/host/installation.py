@@ -8,16 +8,59 @@ import os
 import pwd
 import re
 import subprocess
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from itertools import chain
 from pathlib import Path
 from typing import Any
 
 from wblab.core.errors import InputError, WblabError
 from wblab.host.environment import ENVIRONMENT, LIBRARIES
-from wblab.host.sandbox import DISTRIBUTION
-from wblab.host.sandbox.elf import loader
+from wblab.host.guestlab import GuestLab
+from wblab.host.sandbox import DISTRIBUTION, Sandbox
+from wblab.host.sandbox.sandbox import loader
 from wblab.kernels import facts
+
+# The Python of the guest: which one it is, as a record must say it for runs on another machine to be compared.
+
+# The executable, and the libraries that the guest's program maps (proc(5), /proc/PID/maps).
+_IDENTIFY = """
+import sys
+sys.path.insert(0, sys.argv[1])
+import json, wblab.guest.init
+mapped = {line.split(None, 5)[5].strip() for line in open("/proc/self/maps") if "/" in line}
+print(json.dumps([sys.version.split()[0], sorted(path for path in mapped if ".so" in path)]))
+"""
+
+
+# What else decides which libraries these are: where the loader looks for them, see ld.so(8).
+_PYTHON_LOADERS = (*LIBRARIES, "/etc/ld.so.cache", "/etc/ld.so.preload")
+
+
+def describe_python(interpreter: str, program: Path) -> dict[str, Any]:
+    """Return what the guest's Python is: path, version, and digests of it and of all libraries that it maps, by name.
+
+    Another one takes another amount of memory, and so gives other results. To find it out takes as long as to start it,
+    so that it is kept for as long as no file changes that decides it. Raises WblabError.
+    """
+    command = [interpreter, "-S", "-s", "-P", "-B", "-c", _IDENTIFY, str(program)]
+    loaders = [path for path in _PYTHON_LOADERS if os.path.exists(path)]
+
+    def find() -> tuple[dict[str, Any], list[str | Path]]:
+        done = subprocess.run(command, capture_output=True, text=True, check=False, env=ENVIRONMENT)
+        if done.returncode:
+            said = (done.stderr.strip().splitlines() or ["no reason given"])[-1]
+            raise WblabError(f"{interpreter} cannot run the guest's program: {said}")
+        version, libraries = json.loads(done.stdout)
+        description = {
+            "python": interpreter,
+            "python_version": version,
+            "python_sha256": facts.sha256(interpreter),
+            "libraries": {Path(path).name: facts.sha256(path) for path in libraries},
+        }
+        return description, [interpreter, program, *libraries, *loaders]
+
+    return dict(facts.fact(json.dumps([command, ENVIRONMENT, loaders]), find))
+
 
 _PYTHON = re.compile(r"python[0-9.]*")
 # Where its modules are: an archive, a directory, and one of those that are libraries.
@@ -104,3 +147,31 @@ def _libraries(loads: str, file: str) -> list[str]:
 def _plugins(prefix: Path) -> list[str]:
     patterns = [pattern.format(name) for pattern in _PLUGINS for name in ("traceevent", "trace-cmd")]
     return sorted(str(found) for pattern in patterns for found in prefix.glob(pattern))
+
+
+# What the guest of one run may do with the host: read programs, keep its results, and no more.
+
+# What programs besides the lab's own look at: who they are, and what time zone this is.
+_FOR_PROGRAMS = ("/etc/passwd", "/etc/group", "/etc/nsswitch.conf", "/etc/localtime", "/etc/ld.so.preload")
+
+
+def guest_sandbox(
+    programs: Sequence[str], more: Sequence[str], lab: GuestLab | None, *, by_ptrace: bool, largest_file_bytes: int
+) -> Sandbox:
+    """Return the sandbox of a guest's kernel. What it is not granted the guest cannot read, whoever it is in there.
+
+    programs: those that the guest starts. more: paths that the user grants besides. lab: for guests in which other
+    programs run. by_ptrace: for kernels that lack the seccomp mode. largest_file_bytes: memory, disk or trace.
+    Raises WblabError for a Python that cannot be run, InputError where the lab or Python lie around somebody's home.
+    """
+    reads = {*DISTRIBUTION, *chain.from_iterable(map(needed, programs)), *more}
+    if lab:
+        reads |= {*_FOR_PROGRAMS, *needed(str(lab.python)), str(lab.modules)}
+        if lab.has_packages:
+            check_no_home(str(lab.packages))
+            reads.add(str(lab.packages))
+    return Sandbox(
+        reads=sorted(reads),
+        largest_file_bytes=largest_file_bytes,
+        calls="kernel with ptrace" if by_ptrace else "kernel",
+    )

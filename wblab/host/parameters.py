@@ -9,12 +9,30 @@ Three rules keep a parameter what it is. Its name is in lower case, so it is no 
 guest's Python reads. Its value has no space, quote or line end, so one stays one. It has no slash, so it names no file.
 """
 
+import mmap
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from functools import cache
 from pathlib import Path
 
 from wblab.core.errors import InputError, WblabError
 from wblab.core.spec import Spec
+from wblab.kernels.kernel import Kernel
+
+# Parameters of kernels, told by names in their executables.
+
+
+@cache
+def may_take(kernel: Kernel, parameter: str) -> bool:
+    """Return whether a kernel may have a parameter: its executable holds the name as a whole text, also before `=`.
+
+    Names of parameters are such texts (module_param, __setup and their like), and the kernel takes '-' for '_' in them.
+    Others may be too: what is no parameter is then for the kernel to say. It says nothing of names with a dot.
+    """
+    name = re.sub(rb"[-_]", rb"[-_]", re.escape(parameter.encode()).replace(rb"\-", b"-"))
+    with kernel.path.open("rb") as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as image:
+        return re.search(rb"(?<![\w.-])" + name + rb"=?\0", image) is not None
+
 
 _NAME = re.compile(r"[a-z][a-z0-9_.-]*")
 _VALUE = re.compile(r"[A-Za-z0-9_.,:;+*=@!~^&|%<>()\[\]-]*")

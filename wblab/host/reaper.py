@@ -29,14 +29,13 @@ from wblab.core.errors import WblabError
 from wblab.core.layout import DISK_FDS, LEFT
 from wblab.core.syscalls import checked, libc, set_process_name
 from wblab.host.ext import ext_layout
-from wblab.host.memorylimit import Bounds, Look
+from wblab.host.limits import Bounds, Look
 from wblab.host.mkfs import Mkfs, format_disk
 from wblab.host.processor import claim_processor
 from wblab.host.sandbox import Sandbox
-from wblab.host.scratch import KERNEL, make_scratch, remove_scratch
-from wblab.host.usage import descendants
+from wblab.host.usage import KERNEL, descendants, make_scratch, remove_scratch
 from wblab.lab.ondisk import LAYOUTS
-from wblab.machine.lifetime import end_with
+from wblab.machine.processes import end_with
 
 NAME, GUARD = "wblab-reaper", "wblab-guard"  # as ps(1) shows them
 

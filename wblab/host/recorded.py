@@ -9,7 +9,7 @@ from typing import Any
 from wblab.core.errors import InputError, WblabError
 from wblab.host.boot import Ended
 from wblab.lab.formats import EXPERIMENT, now, write_json
-from wblab.machine.staged import Staged, staged
+from wblab.machine.directory import Staged, staged
 
 
 class RunFailedError(WblabError):

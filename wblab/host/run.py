@@ -22,22 +22,21 @@ from wblab.core.units import NS_PER_S
 from wblab.host import aging, parameters
 from wblab.host.boot import Boot, Ended, boot
 from wblab.host.bundle import bundle
+from wblab.host.collect import told
 from wblab.host.command import interpreter, kernel_arguments
 from wblab.host.disk import made_disks, mkfs_of
-from wblab.host.failedcommand import told
 from wblab.host.guestlab import GUESTS_PYTHON, GuestLab, guest_lab
 from wblab.host.guestmemory import boot_bytes
 from wblab.host.guestprograms import describe_programs
-from wblab.host.guestpython import describe_python
-from wblab.host.guestrights import guest_sandbox
+from wblab.host.installation import describe_python, guest_sandbox
 from wblab.host.limits import Limits
 from wblab.host.machine import describe_host, shared_memory
 from wblab.host.recorded import Finished, recorded
 from wblab.host.request import Request
 from wblab.kernels import Kernel, facts, features
 from wblab.lab.formats import CONFIG, CONSOLE, EXPERIMENT, RUN, UML, now, write_json
+from wblab.lab.packages import tool_path
 from wblab.lab.progress import Report, silent
-from wblab.lab.tools import tool_path
 
 BATCH = MAX_CYCLES
 _LIMITS = Limits()

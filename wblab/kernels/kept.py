@@ -7,7 +7,7 @@ from pathlib import Path
 
 from wblab.kernels import cache
 from wblab.kernels.kernel import Kernel
-from wblab.lab.folders import is_held, size_bytes
+from wblab.lab.results import is_held, size_bytes
 
 MOST_BYTES = 5 << 30  # a kernel has 15 MB; the objects of one repository have some hundred
 _REST_S = 86400  # what was used within a day may be in use, or needed to resume

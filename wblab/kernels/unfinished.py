@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from wblab.kernels import cache
-from wblab.lab.folders import is_held, size_bytes
+from wblab.lab.results import is_held, size_bytes
 
 
 def unfinished() -> list[tuple[Path, int]]:

@@ -6,7 +6,7 @@ from typing import Any, get_type_hints
 
 from wblab.core.errors import InputError
 from wblab.core.spec import Spec
-from wblab.lab.named import SPECS
+from wblab.lab.results import SPECS
 from wblab.lab.specfile import read_spec
 from wblab.lab.spectoml import FORMATS
 

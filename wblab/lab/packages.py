@@ -17,7 +17,18 @@ from pathlib import Path
 from wblab.lab.distributions import DEBIAN, Distribution, this_distribution
 from wblab.lab.places import INSTALLED
 from wblab.lab.progress import step
-from wblab.lab.tools import tool_path
+
+# Programs of the distribution, and where they are.
+
+
+def tool_path(name: str) -> str | None:
+    """Return where a program is, also in the system directories that an ordinary user's PATH leaves out.
+
+    Of several paths to one directory (/bin, /usr/bin) always the same: the guest's memory holds this one.
+    """
+    found = shutil.which(name, path=os.pathsep.join([os.environ.get("PATH", os.defpath), "/usr/sbin", "/sbin"]))
+    return found and os.path.join(os.path.realpath(os.path.dirname(found)), os.path.basename(found))
+
 
 # Program -> Debian package. What the kernel build calls, and what runs call.
 _OF_BUILDS = {

@@ -10,8 +10,8 @@ from wblab.core.errors import InputError
 from wblab.core.spec import Disk, Spec
 from wblab.core.tables import from_table
 from wblab.lab.formats import LIVE, RUN
+from wblab.lab.spectoml import read_toml
 from wblab.lab.sysctls import set_sysctl, sysctls
-from wblab.lab.tomlfile import read_toml
 
 KERNEL, PARAMETERS = "kernel", "parameters"
 

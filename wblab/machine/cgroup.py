@@ -3,8 +3,8 @@
 from collections.abc import Iterable
 from pathlib import Path
 
+from wblab.machine.block import mounted
 from wblab.machine.changes import Controller, Group, WayBack
-from wblab.machine.mounted import mounted
 
 
 def cgroup_root() -> Path | None:

@@ -19,8 +19,7 @@ from typing import Any, ClassVar, Protocol, get_args
 from wblab.core.errors import InputError
 from wblab.core.syscalls import umount
 from wblab.core.tables import from_table, to_table
-from wblab.machine.ioprio import get_ioprio, set_ioprio
-from wblab.machine.processes import identify
+from wblab.machine.processes import get_ioprio, identify, set_ioprio
 
 _BUSY_LIMIT_S = 5.0
 _HANGING_LIMIT_S = 60.0

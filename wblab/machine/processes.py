@@ -1,8 +1,48 @@
 """Identify processes and threads."""
 
 import os
+import signal
 from dataclasses import dataclass
 from pathlib import Path
+
+from wblab.core.syscalls import IOPRIO_CLASSES, checked, libc
+
+# I/O priorities as the kernel stores them, class, hint and level in one number, so they can be restored exactly.
+#
+# For other threads. A load of a guest sets its own class by wblab/core/syscalls.py.
+
+CLASS_SHIFT = 13
+_SYS_IOPRIO_SET, _SYS_IOPRIO_GET, _WHO_PROCESS = 251, 252, 1  # x86-64
+
+
+def ioprio_value(ioclass: str, level: int) -> int:
+    """Return the number for a class (a key of IOPRIO_CLASSES) and a level."""
+    return IOPRIO_CLASSES[ioclass] << CLASS_SHIFT | level
+
+
+def get_ioprio(tid: int) -> int:
+    """Return the I/O priority of a thread; see ioprio_get(2). Raises OSError."""
+    return checked(libc.syscall(_SYS_IOPRIO_GET, _WHO_PROCESS, tid), f"I/O priority of {tid}")
+
+
+def set_ioprio(tid: int, value: int) -> None:
+    """Set the I/O priority of a thread; see ioprio_set(2). Raises OSError."""
+    checked(libc.syscall(_SYS_IOPRIO_SET, _WHO_PROCESS, tid, value), f"I/O priority of {tid}")
+
+
+# Processes that end with the process that started them.
+
+_PR_SET_PDEATHSIG = 1
+
+
+def end_with(parent: int, number: signal.Signals = signal.SIGKILL) -> None:
+    """Have the kernel signal this process when `parent`, which forked it, is gone.
+
+    See prctl(2), PR_SET_PDEATHSIG. Raises OSError.
+    """
+    checked(libc.prctl(_PR_SET_PDEATHSIG, int(number), 0, 0, 0))
+    if os.getppid() != parent:  # it died before the call took effect
+        os.kill(os.getpid(), number)
 
 
 @dataclass(frozen=True)

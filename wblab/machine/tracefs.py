@@ -13,8 +13,8 @@ from contextlib import suppress
 from pathlib import Path
 
 from wblab.core.syscalls import MS_NOSUID, mount, umount
+from wblab.machine.block import mounted
 from wblab.machine.changes import Directory, Mount, WayBack
-from wblab.machine.mounted import mounted
 from wblab.machine.trust import distrust
 
 _PRIVATE = "wblab-tracefs-"

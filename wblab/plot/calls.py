@@ -6,8 +6,7 @@ import numpy as np
 from matplotlib.axes import Axes
 
 from wblab.analysis.layers.requests import LayeredCall
-from wblab.plot.colours import INNOCENT, OTHERS, SERIES
-from wblab.plot.style import GRID, literal
+from wblab.plot.style import GRID, INNOCENT, OTHERS, SERIES, literal
 
 _NS_PER_US = 1000
 _STATES = ("device", "behind", "flush", "queue", "held", "journal", "worker", "cpu", "runnable")

@@ -9,7 +9,7 @@ from matplotlib.patches import Patch
 
 from wblab.analysis.sensitivity.analysis import Analysis, Finding, View, floor, spans_decades
 from wblab.analysis.sensitivity.observed import Factor, Observed, Response
-from wblab.plot.colours import CONTROL, PAUSE
+from wblab.plot.comparison import svg
 from wblab.plot.explorationmaps import (
     plot_distribution,
     plot_front,
@@ -18,9 +18,11 @@ from wblab.plot.explorationmaps import (
     plot_tail_levels,
     plot_tail_map,
 )
-from wblab.plot.figure import Figure, new_figure
-from wblab.plot.style import CURVE, GRID, MARK, NEUTRAL, literal, new_axes
+from wblab.plot.picture import Figure, new_figure
+from wblab.plot.style import CONTROL, CURVE, GRID, MARK, NEUTRAL, PAUSE, literal, new_axes
+from wblab.report.explorationreport import report
 from wblab.report.explorationtext import SCALES, shown_effects
+from wblab.report.report import Report
 
 _UNKNOWN = "#BBBBBB"
 _MOST_PANELS = 6
@@ -194,3 +196,17 @@ def _panels(count: int, height_in: float) -> tuple[Figure, list[Any]]:
     for spare in grid.flat[count:]:  # a single panel would be as wide as the page
         spare.set_visible(False)
     return figure, list(grid.flat[:count])
+
+
+# The report of an exploration with its pictures.
+
+
+def drawn_report(analysis: Analysis, observed: Observed, title: str) -> Report:
+    """Return the report of an exploration's analysis, with pictures."""
+    figures = {
+        finding.response: {
+            name: svg(figure) for name, figure in exploration_figures(analysis, observed, finding).items()
+        }
+        for finding in analysis.findings
+    }
+    return report(analysis, observed, title, figures)

@@ -8,12 +8,10 @@ from matplotlib.colors import LogNorm
 from matplotlib.ticker import FixedLocator, FuncFormatter, LogLocator, MaxNLocator
 from numpy.typing import NDArray
 
-from wblab.analysis.sensitivity.levels import joined
-from wblab.analysis.sensitivity.observed import Observed, Response
+from wblab.analysis.sensitivity.observed import Observed, Response, joined
 from wblab.analysis.sensitivity.tail import LevelTail, PairMap
 from wblab.analysis.statistics.intervals import generator
-from wblab.plot.colours import CONTROL, PAUSE
-from wblab.plot.style import CURVE, GRID, MARK, NEUTRAL, literal, new_axes
+from wblab.plot.style import CONTROL, CURVE, GRID, MARK, NEUTRAL, PAUSE, literal, new_axes
 from wblab.report.quantities import fitting_unit, quantity
 
 _MOST_LETTERS = 20  # of a level's name below an axis

@@ -12,10 +12,8 @@ from wblab.analysis.runs.run import Run
 from wblab.core.errors import InputError
 from wblab.core.units import NS_PER_S
 from wblab.lab.formats import PAGE
-from wblab.plot.colours import PAUSE
-from wblab.plot.marks import Blocks
-from wblab.plot.pane import Axis, Meaning, Pane, Timeline
-from wblab.plot.style import GRID, MARK
+from wblab.plot.marks import Axis, Blocks, Meaning, Pane, Timeline
+from wblab.plot.style import GRID, MARK, PAUSE
 from wblab.plot.traces import BLOCK_COLUMNS, labels_of, plain, shape_of, traces_of
 from wblab.report.render import render, write_page
 

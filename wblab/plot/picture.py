@@ -1,18 +1,38 @@
 """The timeline of a run as a picture: its panes, drawn by Matplotlib."""
 
+from io import BytesIO
 from textwrap import wrap
 from typing import Any
 
+from matplotlib import figure
+from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.collections import LineCollection
 from matplotlib.legend_handler import HandlerTuple
 from matplotlib.patches import Patch
 
 from wblab.core.units import NS_PER_S
 from wblab.plot.artists import patch_look, plot_mark, plot_pane
-from wblab.plot.colours import PAUSE
-from wblab.plot.figure import Figure, new_figure
-from wblab.plot.pane import Pane, Timeline
-from wblab.plot.style import GRID, LEGEND_ROW_IN, MARK, PANE_HEIGHT_IN, WIDTH_IN, legend_rows, literal
+from wblab.plot.marks import Pane, Timeline
+from wblab.plot.style import DPI, GRID, LEGEND_ROW_IN, MARK, PANE_HEIGHT_IN, PAUSE, WIDTH_IN, legend_rows, literal
+
+# New figures, which need no display and show themselves in a notebook, whether or not it uses pyplot.
+
+
+class Figure(figure.Figure):
+    """A figure of Matplotlib that IPython can show without `%matplotlib inline`."""
+
+    def _repr_png_(self) -> bytes:
+        stream = BytesIO()
+        self.savefig(stream, format="png")
+        return stream.getvalue()
+
+
+def new_figure(height_in: float, **look: Any) -> Figure:
+    """Return an empty figure as wide as all pictures. look: further arguments of Matplotlib's Figure."""
+    made = Figure(figsize=(WIDTH_IN, height_in), dpi=DPI, **look)
+    FigureCanvasAgg(made)
+    return made
+
 
 Axes = Any  # matplotlib.axes.Axes
 # Margins in inches. They are fixed because computing them takes longer than drawing.

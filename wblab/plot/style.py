@@ -1,11 +1,61 @@
 """The common look of all pictures: colours other than those of loads (see colours.py), sizes and legends."""
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any
 
+from wblab.analysis.why.account import ASLEEP, RUNNABLE, RUNNING, UNEXPLAINED
 from wblab.core.loads import Load
 from wblab.lab.printable import printable
-from wblab.plot.colours import OTHERS, PAUSE, SERIES, load_colours
+
+# Colours of loads and tasks: a load has the same one in every pane of a picture, on its page and in the monitor.
+#
+# Colour-blind readers can distinguish them (Okabe and Ito, "Color Universal Design", 2008). Innocent loads are blue and
+# offenders are grey, so that roles can be recognised at once. No load has the colour of a pause.
+
+PAUSE = "#D55E00"
+CONTROL = "#009E73"
+INNOCENT = ("#0072B2", "#56B4E9", "#332288", "#8DA0CB", "#0B4F6C", "#A6CEE3")
+OFFENDERS = ("#6B6B6B", "#A0A0A0", "#3D3D3D")
+
+# For everything without a colour of its own, most important first.
+SERIES = ("#0072B2", "#E69F00", "#009E73", "#CC79A7", "#56B4E9", "#D55E00", "#6B6B6B", "#000000")
+
+OTHERS = "#BBBBBB"  # for the rest, when the series is used up
+
+
+def load_colours(loads: Mapping[str, Load | type[Load]]) -> dict[str, str]:
+    """Return the colour of each load by name: the next colour of its role, in the order of the spec."""
+    colours, counts = {}, dict.fromkeys((INNOCENT, OFFENDERS), 0)
+    for name, load in loads.items():
+        if load.role == "control":
+            colours[name] = CONTROL
+            continue
+        family = INNOCENT if load.role == "innocent" else OFFENDERS
+        colours[name] = family[counts[family] % len(family)]
+        counts[family] += 1
+    return colours
+
+
+def task_colours(tasks: Any, loads: Mapping[str, str]) -> dict[str, str]:
+    """Return a colour for each task, the most frequent first; tasks without a colour are left out.
+
+    loads: the colours of loads; a load's task has the same colour.
+    """
+    import numpy as np
+
+    found, counts = np.unique(np.asarray(tasks, dtype=str), return_counts=True)
+    ordered = sorted(zip(found.tolist(), counts.tolist(), strict=True), key=lambda item: (-item[1], item[0]))
+    names = [name for name, _ in ordered][: len(SERIES)]
+    others = dict(zip((name for name in names if name not in loads), unused(loads.values()), strict=False))
+    colours = {**loads, **others}
+    return {name: colours[name] for name in names if name in colours}
+
+
+def unused(taken: Collection[str] | Iterable[str]) -> Sequence[str]:
+    """Return the colours of the series that are not taken."""
+    taken = set(taken)
+    return [colour for colour in SERIES if colour not in taken]
+
 
 MARK = "#333333"
 GRID = "#DDDDDD"
@@ -47,7 +97,7 @@ def look(loads: Mapping[str, Load | type[Load]]) -> dict[str, object]:
 
 def new_axes(panes: float = 2) -> Any:
     """Return the axes of a new figure, as high as `panes` panes. Needs no display."""
-    from wblab.plot.figure import new_figure
+    from wblab.plot.picture import new_figure
 
     return new_figure(panes * PANE_HEIGHT_IN, layout="constrained").subplots()
 
@@ -76,3 +126,51 @@ def legend_above(ax: Any) -> None:
             borderaxespad=0,
             markerscale=3,
         )
+
+
+# The colour of each cause of a pause, the same in every picture and page; related kinds of wait share a hue.
+#
+# Colour-blind readers can distinguish the families' first colours from one another and from those of loads.
+
+UNKNOWN = "#FFFFFF"  # drawn with a border or hatched, so that it looks like a gap
+
+FAMILIES = {
+    PAUSE: ("throttled", "group throttled", "flusher"),
+    "#3B0A57": (
+        *("journal writes block", "transaction locked", "transaction switching", "transaction full", "open handles"),
+        *("journal full", "log space", "log buffer", "pinned inode", "busy extent", "btrfs transaction"),
+        *("btrfs space", "checkpoint"),
+    ),
+    "#C45FE6": ("commit", "log write", "fast commit"),
+    "#E3BE8F": ("folio under writeback", "folio locked"),
+    "#F0E442": ("inode under writeback",),
+    "#5A1A00": ("buffer", "XFS block", "XFS block locked", "btrfs extent", "btrfs block"),
+    "#8A6239": (
+        *("request", "write-back throttling", "flush", "direct write", "direct writes of others", "queue frozen"),
+        *("array", "served"),
+    ),
+    "#FF9EC6": ("reclaim", "pool"),
+    "#7FC845": ("lock", "file lock", "task", "io_uring", "work", "grace period"),
+    "#DDDDDD": (RUNNING,),
+    OTHERS: (RUNNABLE, ASLEEP, "stopped", "frozen"),
+}
+_LIGHTEST = 0.85  # of the way to white; the kinds of a family are evenly spaced
+_OF = {
+    what: (colour, _LIGHTEST * place / len(kinds))
+    for colour, kinds in FAMILIES.items()
+    for place, what in enumerate(kinds)
+}
+
+
+def cause_colours(parts: Iterable[str]) -> dict[str, str]:
+    """Return the colour of each part of a pause: kinds of wait, and other states of a task, by name."""
+    return {what: cause_colour(what) for what in parts}
+
+
+def cause_colour(what: str) -> str:
+    """Return the colour of one part of a pause."""
+    if what == UNEXPLAINED:
+        return UNKNOWN
+    colour, share = _OF.get(what, (OTHERS, 0.0))
+    mixed = (round(value + share * (255 - value)) for value in bytes.fromhex(colour[1:]))
+    return f"#{bytes(mixed).hex().upper()}"

@@ -14,12 +14,9 @@ from wblab.core.units import format_bytes, format_time
 from wblab.lab.livespec import LiveSpec
 from wblab.plot.cachepanes import cache_panes
 from wblab.plot.causes import Causes, causes_of, colour_of
-from wblab.plot.colours import PAUSE, load_colours
-from wblab.plot.loadpanes import INNOCENT, OFFENDING, control_panes, writing_panes
-from wblab.plot.marks import PAUSED, Rules, Spans
-from wblab.plot.pane import Meaning, Timeline
-from wblab.plot.style import LOST, MARK
-from wblab.plot.writerpanes import writer_panes
+from wblab.plot.loadpanes import INNOCENT, OFFENDING, control_panes, writer_panes, writing_panes
+from wblab.plot.marks import PAUSED, Meaning, Rules, Spans, Timeline
+from wblab.plot.style import LOST, MARK, PAUSE, load_colours
 from wblab.report.quantities import size
 
 MOST_GUIDES = 400  # lines at cycles; more would merge into a grey area

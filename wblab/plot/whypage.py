@@ -19,7 +19,7 @@ from wblab.analysis.why.stacks import Stack
 from wblab.analysis.why.verdict import in_context
 from wblab.core.units import NS_PER_S
 from wblab.lab.printable import printable
-from wblab.plot.causecolours import cause_colours
+from wblab.plot.style import cause_colours
 from wblab.plot.timeline import title
 from wblab.report import quantities
 from wblab.report.quantities import duration

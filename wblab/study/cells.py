@@ -14,7 +14,7 @@ from wblab.core.errors import InputError
 from wblab.core.spec import Spec
 from wblab.core.tables import from_table, to_table
 from wblab.lab.formats import COLUMNS
-from wblab.lab.named import SPECS
+from wblab.lab.results import SPECS
 from wblab.lab.specfile import read_table, set_key, spec_of
 from wblab.lab.sysctls import check_pairs
 

@@ -50,7 +50,7 @@ from wblab.lab.formats import (
 )
 from wblab.lab.held import held, replace_file, through
 from wblab.lab.results import STAGED
-from wblab.machine.staged import staged
+from wblab.machine.directory import staged
 from wblab.study.cellfile import is_same_file, read_cells, write_cells
 from wblab.study.cells import Cell, run_name
 from wblab.study.plan import Plan

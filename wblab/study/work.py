@@ -16,8 +16,7 @@ from wblab.core.spec import Spec
 from wblab.core.tables import from_table
 from wblab.host.bundle import program_sha256
 from wblab.host.command import interpreter
-from wblab.host.machine import describe_host
-from wblab.host.machinelock import machine_lock
+from wblab.host.machine import describe_host, machine_lock
 from wblab.host.recorded import Finished, RunFailedError
 from wblab.host.request import Request, ready
 from wblab.kernels import Kernel, KernelResolver, built_kernel

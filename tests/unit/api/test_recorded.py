@@ -8,7 +8,7 @@ from support.originals import guest_run
 
 import wblab
 from wblab.api.making import run
-from wblab.lab.named import SPECS
+from wblab.lab.results import SPECS
 from wblab.lab.specfile import read_spec
 
 

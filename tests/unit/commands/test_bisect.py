@@ -1,7 +1,7 @@
 """The directory of a bisection may belong to somebody else, so it cannot decide some things."""
 
 from wblab.cli import main
-from wblab.lab.named import SPECS
+from wblab.lab.results import SPECS
 from wblab.lab.specfile import read_spec
 from wblab.study.designs.bisection.metric import Metric
 from wblab.study.designs.bisection.repository import Commit

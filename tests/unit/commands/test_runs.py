@@ -11,7 +11,7 @@ from support.runs import MS, S, write_run_of
 from wblab.analysis.runs.results import latest_study
 from wblab.cli import main
 from wblab.lab.designs import DESIGNS
-from wblab.lab.named import SPECS
+from wblab.lab.results import SPECS
 from wblab.lab.specfile import read_spec
 
 

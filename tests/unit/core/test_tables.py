@@ -10,8 +10,8 @@ from wblab.core.errors import InputError
 from wblab.core.loads import KINDS, Control, Load, Offender
 from wblab.core.spec import Disk, Spec
 from wblab.core.tables import from_table, to_table
-from wblab.lab.named import SPECS
 from wblab.lab.places import PRESETS
+from wblab.lab.results import SPECS
 from wblab.lab.specfile import read_spec
 
 

@@ -16,7 +16,7 @@ from wblab.guest.agenda import agenda
 from wblab.guest.loads import start_loads
 from wblab.guest.tree import descendants, end
 from wblab.host.run import guest_texts
-from wblab.machine.ioprio import get_ioprio
+from wblab.machine.processes import get_ioprio
 
 S = 10**9
 LOADS = {"p1": {"kind": "command", "argv": ["sleep", "60"], "wait": "1ms"}}

@@ -6,8 +6,8 @@ from wblab.core.errors import InputError
 from wblab.core.spec import Clock, GuestKernel
 from wblab.host.check import Host, check_kernel, check_run
 from wblab.kernels import Kernel
-from wblab.lab.named import SPECS
 from wblab.lab.places import PRESETS
+from wblab.lab.results import SPECS
 from wblab.lab.specfile import read_spec
 
 BASE = read_spec(PRESETS / "base.toml")

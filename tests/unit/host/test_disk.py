@@ -16,9 +16,9 @@ from wblab.core.errors import WblabError
 from wblab.core.spec import Disk
 from wblab.host.disk import made_disk, made_disks, mkfs_for, mkfs_of, mkfs_tool
 from wblab.host.mkfs import Mkfs, format_disk
+from wblab.lab.packages import tool_path
 from wblab.lab.places import PRESETS
 from wblab.lab.specfile import read_spec
-from wblab.lab.tools import tool_path
 
 MIB = 1 << 20
 BASE = read_spec(PRESETS / "base.toml")

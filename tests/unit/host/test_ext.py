@@ -10,7 +10,7 @@ from support.disks import formatted
 
 from wblab.core.spec import Disk
 from wblab.host.ext import ext_layout
-from wblab.lab.tools import tool_path
+from wblab.lab.packages import tool_path
 
 MIB = 1 << 20
 SUPER = 1024  # where the superblock is

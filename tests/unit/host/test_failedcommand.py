@@ -2,7 +2,7 @@ from pathlib import Path
 
 import pytest
 
-from wblab.host.failedcommand import told
+from wblab.host.collect import told
 from wblab.lab.specfile import read_spec
 
 CONSOLE = """Checking PROT_EXEC mmap...OK

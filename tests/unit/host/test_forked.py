@@ -17,7 +17,7 @@ COMMAND = """
 import sys, time
 from pathlib import Path
 from wblab.host.forked import forked
-from wblab.lab.interruption import interruptible
+from wblab.cli import interruptible
 def endless(place):
     try:
         place.touch()

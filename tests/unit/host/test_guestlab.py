@@ -8,9 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from wblab.host.guestlab import GuestLab, Origin, copied, guest_lab
+from wblab.host.guestlab import GuestLab, Origin, asks_for_packages, copied, guest_lab
 from wblab.host.guestprograms import describe_programs
-from wblab.host.lab import asks_for_packages
 from wblab.lab.places import PRESETS
 from wblab.lab.specfile import read_spec
 

@@ -3,7 +3,7 @@ from pathlib import Path
 
 from wblab.host.bundle import bundle
 from wblab.host.command import interpreter
-from wblab.host.guestpython import describe_python
+from wblab.host.installation import describe_python
 
 
 def test_the_interpreter_and_its_libraries_are_identified_by_content():

@@ -15,7 +15,7 @@ from wblab.core.child import fork_child
 from wblab.core.syscalls import libc
 from wblab.host.command import interpreter
 from wblab.host.guestlab import GuestLab
-from wblab.host.guestrights import guest_sandbox
+from wblab.host.installation import guest_sandbox
 from wblab.host.sandbox import DISTRIBUTION, landlock_version
 
 pytestmark = pytest.mark.skipif(landlock_version() == 0, reason="the host's kernel has no Landlock")

@@ -14,7 +14,7 @@ from wblab.host.check import check_kernel
 from wblab.host.request import ready
 from wblab.kernels import built_kernel
 from wblab.kernels.here import find
-from wblab.lab.named import SPECS
+from wblab.lab.results import SPECS
 from wblab.lab.specfile import read_spec
 from wblab.machine.place import Place
 

@@ -4,7 +4,7 @@ from pathlib import Path
 import pytest
 
 from wblab.core.errors import InputError
-from wblab.host.lab import lab
+from wblab.host.guestlab import lab
 
 
 def test_the_lab_is_the_running_package():

@@ -6,7 +6,7 @@ from dataclasses import replace
 import pytest
 
 from wblab.host.limits import Limits, OverLimitError, check_files, check_own, check_said, check_wall
-from wblab.host.scratch import remove_scratch
+from wblab.host.usage import remove_scratch
 
 LIMITS = Limits(wall_s=10.0, said_bytes=100, output_bytes=1 << 20, console_bytes=1000)
 

@@ -2,7 +2,7 @@ import os
 
 import pytest
 
-from wblab.host.machinelock import machine_lock
+from wblab.host.machine import machine_lock
 
 
 class Busy(Exception):  # noqa: N818

@@ -2,7 +2,7 @@
 
 import pytest
 
-from wblab.host.memorylimit import Bounds, Look, Usage
+from wblab.host.limits import Bounds, Look, Usage
 from wblab.host.unlinked import Unlinked
 
 NOTHING = Unlinked(0, 0, 0, 0, 0)

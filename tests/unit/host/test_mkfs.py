@@ -6,7 +6,7 @@ from wblab.core.errors import WblabError
 from wblab.core.layout import DISK_FD
 from wblab.host.mkfs import DISK_PATH, Mkfs, format_disk
 from wblab.host.sandbox import landlock_version
-from wblab.lab.tools import tool_path
+from wblab.lab.packages import tool_path
 
 SIZE = 8 << 20
 needs_landlock = pytest.mark.skipif(landlock_version() == 0, reason="the host's kernel has no Landlock")

@@ -7,12 +7,11 @@ import pytest
 
 from wblab.core.errors import InputError
 from wblab.core.spec import DiskModel, Filesystem, Scheduler
-from wblab.host import needed
-from wblab.host.check import check_kernel
-from wblab.host.needed import lacking
+from wblab.host import check
+from wblab.host.check import check_kernel, lacking
 from wblab.kernels import Kernel, catalog
-from wblab.lab.named import SPECS
 from wblab.lab.places import PRESETS
+from wblab.lab.results import SPECS
 from wblab.lab.specfile import read_spec
 
 BASE, MIRROR = (read_spec(PRESETS / f"{name}.toml") for name in ("base", "mirror"))
@@ -39,9 +38,9 @@ def test_the_lab_s_options_are_enough_for_all_presets(name, kernel):
 
 
 def test_each_model_filesystem_and_scheduler_is_known_or_needs_nothing():
-    assert set(get_args(DiskModel)) - needed._MODELS.keys() == {"throttle", "device"}
-    assert set(get_args(Filesystem)) - needed._FILESYSTEMS.keys() == {"none"}
-    assert set(get_args(Scheduler)) - needed._SCHEDULERS.keys() == {"none"}
+    assert set(get_args(DiskModel)) - check._MODELS.keys() == {"throttle", "device"}
+    assert set(get_args(Filesystem)) - check._FILESYSTEMS.keys() == {"none"}
+    assert set(get_args(Scheduler)) - check._SCHEDULERS.keys() == {"none"}
 
 
 @pytest.mark.parametrize(

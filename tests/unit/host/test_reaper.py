@@ -18,8 +18,8 @@ from wblab.core.layout import DISK_FD
 from wblab.host import reaper
 from wblab.host.mkfs import DISK_PATH, Mkfs
 from wblab.host.reaper import ConfinedCommand
+from wblab.lab.packages import tool_path
 from wblab.lab.places import ROOT
-from wblab.lab.tools import tool_path
 
 MAIN = """
 import json, sys

@@ -8,7 +8,7 @@ from wblab.core.errors import WblabError
 from wblab.core.spec import Disk
 from wblab.host.disk import made_disk
 from wblab.host.reproducible import CHANCE_BYTES, crc32c, make_reproducible
-from wblab.lab.tools import tool_path
+from wblab.lab.packages import tool_path
 
 MIB = 1 << 20
 # The filesystem's own tool checks the consistency.

@@ -7,7 +7,7 @@ import pytest
 from support.waiting import wait_until
 
 from wblab.core.child import fork_child
-from wblab.host.scratch import make_scratch, reclaim, remove_scratch
+from wblab.host.usage import make_scratch, reclaim, remove_scratch
 
 
 def test_scratch_in_use_is_kept_and_abandoned_scratch_is_removed(tmp_path):

@@ -3,7 +3,7 @@ import resource
 import pytest
 
 from wblab.core.errors import InputError
-from wblab.host import shelllimits
+from wblab.host import check as shelllimits
 
 ONE = 1 << 20
 

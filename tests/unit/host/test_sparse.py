@@ -9,11 +9,11 @@ from support.disks import formatted
 
 from wblab.core.errors import WblabError
 from wblab.core.spec import Disk
-from wblab.host import sparse
+from wblab.host import mkfs as sparse
 from wblab.host.disk import made_disk
 from wblab.host.limits import OverLimitError, check_disks
 from wblab.host.mkfs import DISK_PATH, Mkfs, format_disk
-from wblab.lab.tools import tool_path
+from wblab.lab.packages import tool_path
 
 MIB, GIB = 1 << 20, 1 << 30
 

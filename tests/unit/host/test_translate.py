@@ -7,7 +7,7 @@ import pytest
 from wblab.core.errors import InputError
 from wblab.core.spec import Spec
 from wblab.host.translate import check, in_bytes, largest_request_bytes, translated
-from wblab.lab.named import SPECS
+from wblab.lab.results import SPECS
 from wblab.lab.specfile import read_spec
 
 MIB = 1 << 20

@@ -235,8 +235,8 @@ def test_a_dense_description_takes_little_memory(bundles, tmp_path, name):
 LITTLE = """
 import sys
 from wblab.cli import main
-from wblab.publish.bundle import memory
-memory.available_memory_bytes = lambda: 20 << 20
+from wblab.publish.bundle import read
+read.available_memory_bytes = lambda: 20 << 20
 print(main(sys.argv[1:]))
 """
 

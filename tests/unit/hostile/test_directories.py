@@ -16,8 +16,8 @@ from support.spoil import make_hostile
 from wblab import cli
 from wblab.core.check import check_spec
 from wblab.core.errors import WblabError
-from wblab.lab.named import SPECS
 from wblab.lab.printable import printable
+from wblab.lab.results import SPECS
 from wblab.lab.specfile import read_spec
 
 QUICK, LONG, PARTS = 200, 10_000, 10

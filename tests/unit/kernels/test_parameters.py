@@ -2,8 +2,8 @@
 
 import pytest
 
+from wblab.host.parameters import may_take
 from wblab.kernels import Kernel
-from wblab.kernels.parameters import may_take
 
 TEXTS = b"\0um_cycles\0time-travel-start=\0\x07ext4.mb_scan\0printk.devkmsg=\0hello um_none \0"
 

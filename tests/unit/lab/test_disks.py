@@ -5,8 +5,8 @@ import pytest
 from wblab.core.check import MODEL_KEYS, check_spec
 from wblab.core.errors import InputError
 from wblab.lab.disks import disk_settings, doubts
-from wblab.lab.named import DISKS
 from wblab.lab.places import PRESETS
+from wblab.lab.results import DISKS
 from wblab.lab.specfile import read_spec
 
 MODEL = {"model", "write_bps", *MODEL_KEYS}

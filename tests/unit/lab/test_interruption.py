@@ -7,9 +7,9 @@ import pytest
 
 PROGRAM = """
 import os, signal, time, weakref
-from wblab.lab import interruption
-from wblab.lab.interruption import interruptible
-interruption._A_MOMENT_S = {moment_s}
+from wblab import cli
+from wblab.cli import interruptible
+cli._A_MOMENT_S = {moment_s}
 
 class Thing:
     pass
@@ -41,7 +41,7 @@ def test_an_interrupt_swallowed_by_a_callback_is_raised_again(name, moment_s):
 
 
 def test_other_exceptions_in_callbacks_are_reported_as_usual():
-    code = "from wblab.lab.interruption import interruptible\nimport weakref\n"
+    code = "from wblab.cli import interruptible\nimport weakref\n"
     code += "class Thing: pass\nwith interruptible():\n thing = Thing(); kept = weakref.ref(thing, lambda it: 1 / 0)\n"
     code += " del thing\n"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)

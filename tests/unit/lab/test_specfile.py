@@ -8,8 +8,8 @@ from wblab.core.loads import Control, Offender
 from wblab.core.spec import GuestKernel, Spec
 from wblab.core.tables import from_table, to_table
 from wblab.lab.formats import RUN
-from wblab.lab.named import SPECS
 from wblab.lab.places import PRESETS
+from wblab.lab.results import SPECS
 from wblab.lab.specfile import read_spec, set_key
 
 

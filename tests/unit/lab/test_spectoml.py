@@ -7,7 +7,7 @@ import pytest
 
 from wblab.core.spec import Trace
 from wblab.core.units import Nanoseconds
-from wblab.lab.named import SPECS
+from wblab.lab.results import SPECS
 from wblab.lab.specfile import read_spec, spec_of
 from wblab.lab.spectoml import spec_toml
 

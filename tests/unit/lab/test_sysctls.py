@@ -4,7 +4,7 @@ import pytest
 
 from wblab.core.check import check_spec
 from wblab.core.errors import InputError
-from wblab.lab.named import SPECS
+from wblab.lab.results import SPECS
 from wblab.lab.specfile import read_spec
 
 

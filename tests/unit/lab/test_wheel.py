@@ -11,10 +11,9 @@ from support.installed import Installed, install
 
 from wblab.host.bundle import bundle, sources_sha256
 from wblab.host.command import interpreter
-from wblab.host.guestlab import copied
-from wblab.host.lab import lab
-from wblab.lab.named import SPECS
+from wblab.host.guestlab import copied, lab
 from wblab.lab.places import ROOT
+from wblab.lab.results import SPECS
 
 
 @pytest.fixture(scope="module")
@@ -101,7 +100,7 @@ def test_programs_in_a_guest_find_the_lab(installed):
     code = """
 import json
 from wblab.host.guestlab import copied
-from wblab.host.lab import lab
+from wblab.host.guestlab import lab
 found = lab()
 print(json.dumps([*map(str, copied(found.python)), str(found.packages)]))
 """

@@ -8,9 +8,9 @@ from hypothesis import strategies as st
 
 from wblab.core.errors import InputError
 from wblab.lessons.check import patched
-from wblab.lessons.edit import with_answer, with_changes
 from wblab.lessons.folder import blank
 from wblab.lessons.lesson import SPEC, lessons
+from wblab.lessons.notebook.desk import with_answer, with_changes
 from wblab.lessons.student import Student
 
 ADA = Student("ada", "os")

@@ -5,7 +5,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from wblab.lab.named import SPECS
+from wblab.lab.results import SPECS
 from wblab.lab.specfile import read_spec
 from wblab.lessons import runs
 

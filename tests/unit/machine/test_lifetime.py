@@ -11,7 +11,7 @@ from wblab.lab.places import ROOT
 PARENT = """
 import os, time
 from wblab.core.child import fork_child
-from wblab.machine.lifetime import end_with
+from wblab.machine.processes import end_with
 me = os.getpid()
 def task():
     end_with(me)

@@ -1,6 +1,6 @@
 import pytest
 
-from wblab.machine.writeback import backing_devices
+from wblab.machine.block import backing_devices
 
 
 @pytest.fixture

@@ -8,7 +8,7 @@ from matplotlib.figure import Figure
 from paradigms import loop_frame, plot_stops, worst
 
 from wblab.analysis.runs.run import LoadCycles, Run
-from wblab.lab.named import SPECS
+from wblab.lab.results import SPECS
 from wblab.lab.specfile import read_spec
 
 MS = 10**6

@@ -10,12 +10,11 @@ from wblab.analysis.runs.window import around, between
 from wblab.analysis.why.account import RUNNABLE, RUNNING, UNEXPLAINED
 from wblab.analysis.why.explain import Cause, Explanation
 from wblab.analysis.why.kinds import KINDS
-from wblab.plot.causecolours import FAMILIES, cause_colour, cause_colours
 from wblab.plot.causes import OTHER, causes_of, in_words
-from wblab.plot.colours import INNOCENT, OFFENDERS, PAUSE
 from wblab.plot.loadpanes import cycles
 from wblab.plot.page import page
 from wblab.plot.picture import picture
+from wblab.plot.style import FAMILIES, INNOCENT, OFFENDERS, PAUSE, cause_colour, cause_colours
 from wblab.plot.timeline import timeline
 
 NS = 10**9

@@ -1,5 +1,5 @@
 from wblab.core.loads import Command, Control, MultiWrite, Offender, Write
-from wblab.plot.colours import CONTROL, INNOCENT, OFFENDERS, PAUSE, SERIES, load_colours, task_colours
+from wblab.plot.style import CONTROL, INNOCENT, OFFENDERS, PAUSE, SERIES, load_colours, task_colours
 
 
 def test_a_load_has_the_colour_of_its_role_in_the_order_of_the_spec():

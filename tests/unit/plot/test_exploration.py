@@ -13,9 +13,8 @@ from wblab.analysis.sensitivity.analysis import analyse, floor
 from wblab.analysis.sensitivity.anova import Sampling
 from wblab.analysis.sensitivity.observed import Response
 from wblab.plot.comparison import svg
-from wblab.plot.exploration import distribution_figure, exploration_figures, plot_effects
+from wblab.plot.exploration import distribution_figure, drawn_report, exploration_figures, plot_effects
 from wblab.plot.explorationmaps import plot_levels, plot_medians, plot_tail_map
-from wblab.plot.explorationreport import drawn_report
 from wblab.report.explorationreport import answer
 from wblab.report.explorationtext import (
     beyond_sentences,

@@ -1,6 +1,6 @@
 """Figures show themselves."""
 
-from wblab.plot.figure import new_figure
+from wblab.plot.picture import new_figure
 from wblab.plot.style import new_axes
 
 _PNG = b"\x89PNG\r\n\x1a\n"

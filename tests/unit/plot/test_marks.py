@@ -4,9 +4,8 @@ from dataclasses import replace
 
 import numpy as np
 
-from wblab.plot.marks import Blocks, Label, Layer, Levels, Line, Points, Rules, Spans, Stack, names
+from wblab.plot.marks import Axis, Blocks, Label, Layer, Levels, Line, Pane, Points, Rules, Spans, Stack, names
 from wblab.plot.page import page
-from wblab.plot.pane import Axis, Pane
 from wblab.plot.picture import picture
 from wblab.plot.timeline import timeline
 

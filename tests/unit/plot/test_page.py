@@ -16,18 +16,17 @@ from wblab.analysis.runs.pagecache import DirtyState, Throttling
 from wblab.analysis.runs.pauses import DEFAULT_BOUND_NS
 from wblab.analysis.runs.window import Window
 from wblab.core.errors import InputError, WblabError
-from wblab.plot.colours import INNOCENT, OFFENDERS, PAUSE
 from wblab.plot.page import CONFIG, save_page
 from wblab.plot.page import page as page_of
 from wblab.plot.picture import picture as picture_of
-from wblab.plot.style import LOST
+from wblab.plot.style import INNOCENT, LOST, OFFENDERS, PAUSE
 from wblab.plot.timeline import timeline, title
 
 MS = 1_000_000
 S = 1000 * MS
 MIB = 1 << 20
 MOST_BYTES = 15_000_000
-LEANER = "a browser gets too much: a pane keeps only the points where something changes (wblab/plot/reduction.py)"
+LEANER = "a browser gets too much: a pane keeps only the points where something changes (wblab/plot/traces.py)"
 BUTTON_NAMES = ["toImage", "zoom2d", "pan2d", "zoomIn2d", "zoomOut2d", "resetScale2d"]
 
 

@@ -9,14 +9,13 @@ from support.panes import in_order
 
 from wblab.analysis.runs.window import Window
 from wblab.core.errors import InputError, WblabError
-from wblab.lab.named import SPECS
+from wblab.lab.results import SPECS
 from wblab.lab.specfile import read_spec
 from wblab.plot.artists import plot_pane
-from wblab.plot.colours import INNOCENT, OFFENDERS, PAUSE
 from wblab.plot.loadpanes import control_pane
 from wblab.plot.picture import picture
 from wblab.plot.save import FORMATS, save
-from wblab.plot.style import GRID, LOST
+from wblab.plot.style import GRID, INNOCENT, LOST, OFFENDERS, PAUSE
 from wblab.plot.timeline import start_labels, timeline, title
 
 MS = 1_000_000

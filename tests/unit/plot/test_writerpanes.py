@@ -9,8 +9,8 @@ from support.pictured import S
 
 from wblab.analysis.runs.pagecache import Dirtied
 from wblab.analysis.runs.window import Window
-from wblab.plot.colours import OTHERS, SERIES, load_colours
-from wblab.plot.writerpanes import writer_panes
+from wblab.plot.loadpanes import writer_panes
+from wblab.plot.style import OTHERS, SERIES, load_colours
 
 WINDOW = Window(0, 8 * S)
 

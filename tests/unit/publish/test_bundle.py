@@ -15,7 +15,8 @@ from support.originals import guest_run, live_run, matrix, rows
 from wblab.analysis.runs.digest import digest
 from wblab.analysis.runs.run import read_run
 from wblab.cli import main
-from wblab.publish.bundle import names, private
+from wblab.publish.bundle import names
+from wblab.publish.bundle import pack as private
 from wblab.publish.bundle.pack import pack
 from wblab.study.store import Store
 

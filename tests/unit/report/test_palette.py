@@ -4,7 +4,7 @@ import re
 
 import pytest
 
-from wblab.analysis.statistics.outcome import HARMS, NOT_DECIDED, NOT_REPRODUCED, NOT_TESTABLE, REPRODUCED
+from wblab.analysis.statistics.decision import HARMS, NOT_DECIDED, NOT_REPRODUCED, NOT_TESTABLE, REPRODUCED
 from wblab.lab.places import ROOT
 from wblab.report.palette import LOOKS, NO, OPEN, WHITE, YES, contrast, look_of
 

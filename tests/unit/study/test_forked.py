@@ -20,7 +20,7 @@ from wblab.study.work import Order, Result
 COMMAND = """
 import sys, time
 from pathlib import Path
-from wblab.lab.interruption import interruptible
+from wblab.cli import interruptible
 from wblab.study import forked
 from wblab.study.work import Order
 def endless(room, order):

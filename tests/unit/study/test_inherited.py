@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from wblab.core.errors import InputError
-from wblab.lab.named import MATRICES
+from wblab.lab.results import MATRICES
 from wblab.study.designs.factorial import read_matrix
 from wblab.study.designs.inherited import read_table
 

@@ -4,7 +4,7 @@ import tomllib
 import pytest
 
 from wblab.core.errors import InputError
-from wblab.lab.named import MATRICES, SPECS
+from wblab.lab.results import MATRICES, SPECS
 from wblab.study.cells import Cell, run_name
 from wblab.study.designs.factorial import expand, read_matrix
 from wblab.study.plan import Plan

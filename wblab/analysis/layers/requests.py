@@ -14,11 +14,8 @@ from numpy.typing import NDArray
 from tracecmd import TraceError
 from tracecmd.sequence import Sequence
 
-from wblab.analysis.layers.calls import Call, Name, calls, check_calls
-from wblab.analysis.layers.charge import Charge, Path, Piece
-from wblab.analysis.layers.functions import asleep_in, inclusive, once, summed
-from wblab.analysis.layers.phases import read_phases
-from wblab.analysis.layers.stages import DEVICE, FLUSH, read_disks
+from wblab.analysis.layers.calls import Call, Charge, Name, Path, Piece, calls, check_calls, read_phases
+from wblab.analysis.layers.stages import DEVICE, FLUSH, asleep_in, inclusive, once, read_disks, summed
 from wblab.analysis.runs.run import LoadCycles, Run
 from wblab.analysis.why.recorded import read_recorded
 from wblab.analysis.why.requests import device_number

@@ -7,10 +7,9 @@ from typing import Literal, TypeVar
 
 import numpy as np
 
-from wblab.analysis.layers.calls import Name
-from wblab.analysis.layers.charge import Path
-from wblab.analysis.layers.functions import PREFIXES
+from wblab.analysis.layers.calls import Name, Path
 from wblab.analysis.layers.requests import LayeredCall
+from wblab.analysis.layers.stages import PREFIXES
 
 _TAIL = 0.99
 Key = TypeVar("Key")

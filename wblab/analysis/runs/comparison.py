@@ -14,8 +14,16 @@ import numpy as np
 
 from wblab.analysis.runs.metrics import METRICS, MORE_IS_BETTER
 from wblab.analysis.runs.observations import Observations
-from wblab.analysis.statistics.contrasts import Cells, Contrast, Levels, Side, contrast, sides, values_of
-from wblab.analysis.statistics.discoveries import joint_confidence
+from wblab.analysis.statistics.contrasts import (
+    Cells,
+    Contrast,
+    Levels,
+    Side,
+    contrast,
+    joint_confidence,
+    sides,
+    values_of,
+)
 from wblab.analysis.statistics.intervals import DEFAULT, LEAST_RESAMPLED, LEAST_RUNS, Interval, Resampling
 from wblab.core.errors import InputError, nearest
 from wblab.core.loads import KINDS, Load, Role

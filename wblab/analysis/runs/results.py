@@ -13,7 +13,6 @@ from wblab.core.spec import Spec
 from wblab.core.units import Bytes
 from wblab.lab.changes import changes
 from wblab.lab.designs import VERIFY, noun
-from wblab.lab.folders import is_held, size_bytes
 from wblab.lab.formats import (
     EXPERIMENT,
     LIVE,
@@ -22,7 +21,7 @@ from wblab.lab.formats import (
     TARGET_ROWS,
     VERDICTS,
 )
-from wblab.lab.results import STAGED
+from wblab.lab.results import STAGED, is_held, size_bytes
 
 _DESIGN = re.compile(rb'"design": "(\w+)"')
 _HEAD_BYTES = 1 << 12  # read from a file that may have many cells

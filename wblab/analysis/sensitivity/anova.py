@@ -16,10 +16,18 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
-from wblab.analysis.sensitivity.cells import Split, between_levels, beyond_both, incidence, residuals
-from wblab.analysis.sensitivity.levels import joined
-from wblab.analysis.sensitivity.observed import Codes, Factor, Values
-from wblab.analysis.statistics.discoveries import RATE, corrected, joint_confidence
+from wblab.analysis.sensitivity.observed import (
+    Codes,
+    Factor,
+    Split,
+    Values,
+    between_levels,
+    beyond_both,
+    incidence,
+    joined,
+    residuals,
+)
+from wblab.analysis.statistics.contrasts import RATE, corrected, joint_confidence
 
 _AT_ONCE = 1 << 19  # values in memory at a time: all rows of as many samples as fit
 _LEAST_ROWS = 2  # for each level of all factors; with fewer, the fit of main effects leaves too little for pairs

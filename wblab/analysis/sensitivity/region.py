@@ -6,10 +6,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from wblab.analysis.sensitivity.levels import joined
-from wblab.analysis.sensitivity.observed import Factor, Observed, Response, Values
+from wblab.analysis.sensitivity.observed import Factor, Observed, Response, Values, joined
 from wblab.analysis.sensitivity.tail import CONFIDENCE, in_tail
-from wblab.analysis.statistics.shares import wilson
+from wblab.analysis.statistics.intervals import wilson
 
 Marks = NDArray[np.bool_]
 

@@ -12,10 +12,9 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.stats import chi2_contingency, fisher_exact
 
-from wblab.analysis.sensitivity.levels import joined
-from wblab.analysis.sensitivity.observed import Codes, Factor, Values
-from wblab.analysis.statistics.discoveries import RATE, corrected
-from wblab.analysis.statistics.shares import wilson
+from wblab.analysis.sensitivity.observed import Codes, Factor, Values, joined
+from wblab.analysis.statistics.contrasts import RATE, corrected
+from wblab.analysis.statistics.intervals import wilson
 
 Marks = NDArray[np.bool_]
 

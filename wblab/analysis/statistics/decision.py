@@ -2,15 +2,44 @@
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import Literal, get_args
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from wblab.analysis.statistics.discoveries import RATE
-from wblab.analysis.statistics.intervals import DEFAULT, Interval, interval
-from wblab.analysis.statistics.outcome import NOT_DECIDED, NOT_REPRODUCED, REPRODUCED, Outcome
-from wblab.analysis.statistics.shares import wilson
+from wblab.analysis.statistics.contrasts import RATE
+from wblab.analysis.statistics.intervals import DEFAULT, LEAST_RUNS, Interval, Resampling, interval, wilson
+
+# Looks at values while they are gathered: more seeds only until they decide.
+#
+# Each look is one more chance to decide wrongly. The looks therefore share the error (Bonferroni).
+
+
+def looks(most: int) -> tuple[int, ...]:
+    """Return the numbers of seeds after which to look: 3, 5, 8, 13 …, and finally `most`, which is at least 3."""
+    found, following = [LEAST_RUNS], 5
+    while found[-1] < most:
+        found.append(min(following, most))
+        following = sum(found[-2:])
+    return tuple(found)
+
+
+def for_looks(count: int, alone: Resampling = DEFAULT) -> Resampling:
+    """Return the resampling whose confidence is corrected for `count` looks."""
+    return replace(alone, confidence=1 - (1 - alone.confidence) / count)
+
+
+# The outcomes of checking a claim, a recommendation or a model of a machine: one set of words for all of them.
+
+Outcome = Literal["reproduced", "not reproduced", "harms", "not decided", "not testable"]
+OUTCOMES: tuple[Outcome, ...] = get_args(Outcome)
+REPRODUCED: Outcome = "reproduced"
+NOT_REPRODUCED: Outcome = "not reproduced"
+HARMS: Outcome = "harms"  # a recommendation that makes something worse
+NOT_DECIDED: Outcome = "not decided"  # more seeds may decide it
+NOT_TESTABLE: Outcome = "not testable"
+
 
 LEAST = 0.001  # on a logarithmic scale a smaller figure counts as this: 1 ms, a thousandth
 HALF = 0.5  # "most runs" means more than this share

@@ -52,8 +52,8 @@ def _stock(arguments: argparse.Namespace) -> None:
 
 def _of_series(arguments: argparse.Namespace) -> "StockKernel":
     from wblab.core.errors import InputError
-    from wblab.kernels.stock.fetch import fetch
     from wblab.kernels.stock.kernel import PREFIX, find
+    from wblab.kernels.stock.take import fetch
     from wblab.lab.progress import bar
 
     if arguments.modules:

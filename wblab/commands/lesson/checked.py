@@ -17,14 +17,14 @@ _LOOKS = ("why --pauses", "why", "timeline")
 
 def checked(at: "Place") -> "tuple[Place, Checked]":
     """Check the current lesson, keep what came out, and return both. Raises WblabError."""
-    from wblab.lessons.checked import checked, maker
+    from wblab.lessons.check import checked, maker
 
     return checked(at, maker(at))
 
 
 def say(at: "Place", found: "Checked", *, as_json: bool = False) -> None:
     """Print what a check found, and what to do next."""
-    from wblab.lessons.checked import WORDS
+    from wblab.lessons.check import WORDS
 
     if as_json:
         judged = [{"question": one.question, "outcome": one.outcome, "says": one.says} for one in found.judged]

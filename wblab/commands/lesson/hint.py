@@ -17,7 +17,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def _hint(arguments: argparse.Namespace) -> None:
-    from wblab.lessons.hints import next_hint
+    from wblab.lessons.sections import next_hint
 
     _, hint = next_hint(place(arguments), arguments.question)
     print_wrapped([str(hint)])

@@ -148,7 +148,7 @@ def _new(arguments: argparse.Namespace) -> "tuple[Planned, KernelResolver]":
 
 def _specs(arguments: argparse.Namespace) -> "Sequence[Spec]":
     from wblab.host.check import check_run
-    from wblab.lab.named import SPECS
+    from wblab.lab.results import SPECS
     from wblab.lab.specfile import read_spec
     from wblab.study.designs.ab.plan import STANDARD
 

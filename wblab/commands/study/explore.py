@@ -51,7 +51,7 @@ def _directory(arguments: argparse.Namespace) -> Path | None:
 def _planned(arguments: argparse.Namespace, resolve: "KernelResolver", directory: Path | None) -> "Planned":
     from wblab.commands.many import Planned
     from wblab.lab.formats import DESIGN
-    from wblab.lab.named import DESIGNS
+    from wblab.lab.results import DESIGNS
     from wblab.study.begin import check_kernels, described, with_kernel, with_part
     from wblab.study.designs.sample.design import read_design
     from wblab.study.designs.sample.plan import planned
@@ -82,7 +82,7 @@ def _report(store: "Store", tally: "Tally | None", arguments: argparse.Namespace
     from wblab.commands.many import failed, print_failures
     from wblab.lab.formats import ANALYSED, EXPLORED, write_json
     from wblab.lab.progress import bar
-    from wblab.plot.explorationreport import drawn_report
+    from wblab.plot.exploration import drawn_report
     from wblab.report.page import write
     from wblab.study.designs.sample.record import observed
 

@@ -44,12 +44,12 @@ def _tell(what: str) -> None:
 
 
 def _planned(arguments: argparse.Namespace, resolve: "KernelResolver") -> "Planned":
+    from wblab.analysis.statistics.decision import looks
     from wblab.analysis.statistics.intervals import LEAST_RUNS
-    from wblab.analysis.statistics.looks import looks
     from wblab.commands.many import Planned, named
     from wblab.kernels import list_kernels
     from wblab.lab.formats import LOOKS
-    from wblab.lab.named import MATRICES
+    from wblab.lab.results import MATRICES
     from wblab.study.begin import check_kernels, described, with_kernel, with_part
     from wblab.study.designs.factorial import read_matrix
     from wblab.study.plan import MAX_RUNS

@@ -82,14 +82,14 @@ def _of_study(path: Path) -> str:
 
 def _of_file(path: Path) -> str:
     """Return the design of a TOML file, by the keys that it has; without any of these it is a spec."""
-    from wblab.lab.tomlfile import read_toml
+    from wblab.lab.spectoml import read_toml
 
     table = read_toml(path, "file")
     return next((design for key, design in _KEYS.items() if key in table), WITNESS)
 
 
 def _is_spec(name: str) -> bool:
-    from wblab.lab.named import SPECS
+    from wblab.lab.results import SPECS
 
     return SPECS.has(name) or Path(name).is_file()
 
@@ -120,8 +120,8 @@ def _claims(given: "list[str]") -> "list[str]":
 
 def names() -> "Iterator[tuple[str, str, str]]":
     """Yield the design, the name and what it is of all that comes with the lab, without single claims."""
-    from wblab.lab.named import DESIGNS as EXPLORATIONS
-    from wblab.lab.named import MATRICES
+    from wblab.lab.results import DESIGNS as EXPLORATIONS
+    from wblab.lab.results import MATRICES
     from wblab.study.designs.finding.finding import names as findings
     from wblab.study.designs.paired.recommendations import WISDOM
     from wblab.study.sources.registry import WORKS

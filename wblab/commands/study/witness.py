@@ -109,7 +109,7 @@ def _default_on() -> list[str]:
 
 def _planned(arguments: argparse.Namespace, resolve: "KernelResolver") -> "Planned":
     from wblab.commands.many import Planned, named
-    from wblab.lab.named import SPECS
+    from wblab.lab.results import SPECS
     from wblab.lab.specfile import read_spec
     from wblab.study.begin import check_kernels, described
     from wblab.study.designs.witness.spoiled import BOUND_NS

@@ -60,7 +60,7 @@ def _finding(arguments: argparse.Namespace, make: Made) -> None:
 
 def _claim(arguments: argparse.Namespace, source: str, claim: "Claim", on: Sequence[str]) -> None:
     """Check a claim of a work on each substrate."""
-    from wblab.analysis.statistics.outcome import NOT_TESTABLE
+    from wblab.analysis.statistics.decision import NOT_TESTABLE
     from wblab.study.designs.witness.report import claim_report
 
     verdicts = {name: _verdict(arguments, source, claim, name) for name in on}

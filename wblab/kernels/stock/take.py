@@ -2,16 +2,48 @@
 
 import hashlib
 import re
+import shutil
+import struct
+import subprocess
+import tarfile
 import tempfile
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path
 
 from wblab.core.errors import InputError, WblabError
 from wblab.core.files import read_bytes
-from wblab.kernels import cache
+from wblab.kernels import apt, cache, catalog
+from wblab.kernels.stock import unpack
 from wblab.kernels.stock.kernel import CONFIG, IDENTITY, IMAGE, MODULES, NAMES, StockKernel, stock_kernels
 from wblab.kernels.stock.modules import Modules
-from wblab.kernels.stock.names import names
+from wblab.kernels.versions import ordinal
+from wblab.lab.progress import Report
+
+# The names in a stock kernel: those of its trace events among others, from its packed image and its modules.
+
+_PAYLOAD_AT = 0x248  # of a bzImage: offset and length of the packed kernel (Documentation/arch/x86/boot.rst)
+_SETUP_SECTORS_AT = 0x1F1
+_MOST_NAMES_BYTES = 1 << 30
+_NAME = re.compile(rb"(?<=\0)[a-z][a-z0-9_]{1,63}(?=\0)")
+
+
+def names(image: bytes, modules: Iterable[bytes]) -> set[str]:
+    """Return all texts in a kernel that may be names. Raises ValueError if its image cannot be unpacked."""
+    found: set[bytes] = set()
+    for part in (unpacked(image), *modules):
+        found.update(_NAME.findall(part))
+    return {name.decode() for name in found}
+
+
+def unpacked(image: bytes) -> bytes:
+    """Return the kernel in a bzImage. Raises ValueError."""
+    if len(image) < _PAYLOAD_AT + 8:
+        raise ValueError("it is cut off")
+    start = (image[_SETUP_SECTORS_AT] + 1) * 512
+    offset, length = struct.unpack_from("<II", image, _PAYLOAD_AT)
+    return unpack.unpacked(image[start + offset : start + offset + length], _MOST_NAMES_BYTES)
+
 
 # What the disks, filesystems and schedulers of a spec need, as far as a kernel has them as modules.
 WANTED = (
@@ -102,3 +134,79 @@ def _contents(modules: Modules) -> dict[str, bytes]:
     if modules.built_in is not None:
         known = [*known, *(name for name in NEEDED if name not in known)]
     return modules.ordered(known)
+
+
+# Fetch Debian's kernel of a series through apt, without installing it.
+
+# The kernel's file, its modules and its configuration; not those for clouds, with real-time patches, or unsigned ones.
+_PACKAGE = r"linux-(?:base|image|binary|modules)-{series}[.+-][-+.0-9a-z]*-amd64"
+_NOT = re.compile(r"-(?:cloud|rt|unsigned|dbg)")
+_KEPT = re.compile(
+    r"\./(?:boot/(?:vmlinuz|config)-|(?:usr/)?lib/modules/[^/]+/(?:vmlinuz|config|modules\.builtin$|kernel/(?:fs|block|"
+    r"drivers/block|lib|crypto|arch)/.*\.ko))"
+)
+
+
+def fetch(series: str, report: Report) -> StockKernel:
+    """Return Debian's newest kernel of a series, taken into the cache. Raises InputError, WblabError."""
+    known = catalog.load().find(series)
+    names, suite = _names(known.plain, known.suites, report)
+    if not names:
+        raise InputError(
+            f"apt offers no kernel of {series} for amd64 here: take a file: wblab kernel build --stock /boot/vmlinuz"
+        )
+    with tempfile.TemporaryDirectory() as folder:
+        place = Path(folder)
+        version = ""
+        for name in names:
+            found = apt.find(name, [suite], report)
+            if isinstance(found, str):
+                raise WblabError(f"cannot fetch {name}: {found}")
+            version = found.version
+            _unpack(apt.download(found, place, report), place / "root", report)
+        image = _one(place, "vmlinuz*")
+        modules = _one(place, "kernel").parent
+        config = next((path for name in ("config-*", "config") for path in sorted((place / "root").rglob(name))), None)
+        return take(image, modules, f"Debian linux {version}", config)
+
+
+def _names(series: str, suites: tuple[str, ...], report: Report) -> tuple[list[str], str]:
+    """Return the packages of the newest kernel, and the suite that has them."""
+    for suite in suites:
+        apt.find("linux-image-amd64", [suite], report)  # has apt read the lists of this suite
+        found = [name for name in apt.names(_PACKAGE.format(series=re.escape(series))) if not _NOT.search(name)]
+        releases: dict[str, list[str]] = {}
+        for name in found:
+            releases.setdefault(name.split("-", 2)[2], []).append(name)
+        if releases:
+            return sorted(releases[max(releases, key=ordinal)]), suite
+    return [], ""
+
+
+def _unpack(package: Path, folder: Path, report: Report) -> None:
+    """Extract the kernel's files from a package. Raises WblabError."""
+    report(None, f"unpacking {package.name}")
+    folder.mkdir(exist_ok=True)
+    with subprocess.Popen(["dpkg-deb", "--fsys-tarfile", str(package)], stdout=subprocess.PIPE) as process:
+        assert process.stdout is not None
+        with suppress(tarfile.TarError), tarfile.open(fileobj=process.stdout, mode="r|") as archive:
+            for member in archive:
+                if _is_kept(member) and (source := archive.extractfile(member)):
+                    target = folder / member.name
+                    target.parent.mkdir(parents=True, exist_ok=True)
+                    with target.open("wb") as file:
+                        shutil.copyfileobj(source, file)
+    if process.returncode:
+        raise WblabError(f"cannot unpack {package.name}: is it whole?")
+    package.unlink()
+
+
+def _is_kept(member: tarfile.TarInfo) -> bool:
+    return member.isfile() and ".." not in member.name.split("/") and _KEPT.match(member.name) is not None
+
+
+def _one(folder: Path, pattern: str) -> Path:
+    found = sorted((folder / "root").rglob(pattern))
+    if not found:
+        raise WblabError(f"the packages hold no {pattern}: take the kernel from a file instead")
+    return found[0]

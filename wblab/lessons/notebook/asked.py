@@ -6,7 +6,7 @@ from typing import Any
 
 from wblab.core.errors import WblabError
 from wblab.lab.printable import printable
-from wblab.lessons.checked import WORDS
+from wblab.lessons.check import WORDS
 from wblab.lessons.lesson import Question
 from wblab.lessons.notebook.desk import Desk
 from wblab.lessons.notebook.shown import Shown, live, said, together

@@ -1,12 +1,125 @@
 """The widgets by which a spec is changed: a number for a threshold or the queue, a text field for any other key."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import chain
+from pathlib import Path
 from typing import Any
 
 import ipywidgets
 
+from wblab.analysis.runs.pauses import load_pauses
+from wblab.analysis.runs.run import Run
+from wblab.core.errors import InputError, nearest
+from wblab.core.units import parse_bytes
+from wblab.lab.printable import printable
+from wblab.lab.tables import Table
 from wblab.lessons.check import parts
-from wblab.lessons.notebook.scales import SCALES, Scale
+from wblab.lessons.notebook.cells import as_html
+from wblab.lessons.notebook.shown import Shown, said
+from wblab.lessons.sections import Look, View
+from wblab.report.quantities import column
+
+# What a student looks at over the runs of all specs and seeds: a load's longest pauses, and what a comparison says.
+
+Runs = Mapping[str, Sequence[Run]]  # by the file of their spec
+
+
+def _seeds(runs: Runs, look: Look) -> Shown:
+    """Return a row for each spec and a column for each seed: so the runs of one seed stand below each other."""
+    seeds = sorted({run.spec.seed for run in chain(*runs.values())})
+    found = {file: {run.spec.seed: _longest_s(run, look.load) for run in each} for file, each in runs.items()}
+    texts = iter(column([value for each in found.values() for value in each.values()], "s"))
+    cells = {file: {seed: next(texts) for seed in each} for file, each in found.items()}
+    rows = [(file, *(each.get(seed, "-") for seed in seeds)) for file, each in cells.items()]
+    heads = ("spec", *(f"seed {seed}" for seed in seeds))
+    table = Table(rows, heads, frozenset(range(1, len(heads))))
+    title = f"Longest pause of {look.load} in each run"
+    return Shown(as_html(table, title), "\n".join([printable(title), *table.lines()]))
+
+
+def _longest_s(run: Run, load: str) -> float:
+    for item in run.loads:
+        if item.name == load:
+            return load_pauses(item, run.zero_ns).longest_pause_s
+    raise InputError(f"no load {load!r}{nearest(load, [item.name for item in run.loads])}")
+
+
+def _compared(runs: Runs, look: Look) -> Shown:
+    from wblab.analysis.runs.comparison import compare
+    from wblab.analysis.runs.observations import found_observations
+    from wblab.report.comparisonreport import report
+    from wblab.report.page import fragment
+    from wblab.report.report import within
+    from wblab.report.text import lines
+
+    paths = [str(run.path) for run in chain(*runs.values())]
+    try:
+        data = found_observations(paths, Path(), [look.by])
+    except InputError:
+        return said(f"No two of your runs differ in {look.by} yet. Change it, and press Check.")
+    comparison = compare(data).of_these(*([name] if name else [] for name in (look.load, look.metric)))
+    found = report(comparison, every=True)
+    return Shown(fragment(within(found, "terminal"), 4), "\n".join(lines(found, None)))
+
+
+SERIES: Mapping[View, Callable[[Runs, Look], Shown]] = {"seeds": _seeds, "compare": _compared}
+
+
+# The keys of a spec that are set by a number: its range, and the values between the number and the file.
+
+_MIB = 1 << 20
+_KIB_IN_MIB = 1024
+
+
+@dataclass(frozen=True)
+class Scale:
+    """The range of a number. start: what it is for a key that the file does not have; unit: of the number."""
+
+    least: float
+    most: float
+    step: float
+    start: float
+    unit: str
+    read: Callable[[Any], float]
+    write: Callable[[float], Any]
+
+    def position(self, value: object) -> float | None:
+        """Return the number of a value of a file; None for one that is not in the range."""
+        try:
+            at = self.read(value)
+        except (InputError, ValueError, TypeError):
+            return None
+        return at if self.least <= at <= self.most else None
+
+
+def _whole(value: object) -> float:
+    return int(str(value).removesuffix("%").strip())
+
+
+def _mib(value: object) -> float:
+    return parse_bytes(str(value)) / _MIB
+
+
+def _in_mib(number: float) -> str:
+    return f"{number:.0f}MiB" if number == int(number) else f"{round(number * _KIB_IN_MIB)}KiB"
+
+
+def _count(least: int, most: int, step: int, start: int, unit: str) -> Scale:
+    return Scale(least, most, step, start, unit, _whole, round)
+
+
+SCALES: Mapping[str, Scale] = {
+    "sysctl.vm.dirty_bytes": Scale(0.25, 64, 0.25, 16, "MiB", _mib, _in_mib),
+    "sysctl.vm.dirty_background_bytes": Scale(0.25, 64, 0.25, 8, "MiB", _mib, _in_mib),
+    "sysctl.vm.dirty_ratio": _count(1, 100, 1, 20, "%"),
+    "sysctl.vm.dirty_background_ratio": _count(1, 100, 1, 10, "%"),
+    "sysctl.vm.dirty_expire_centisecs": _count(0, 6000, 50, 3000, "hundredths of a second"),
+    "sysctl.vm.dirty_writeback_centisecs": _count(0, 3000, 50, 500, "hundredths of a second"),
+    "disk.queue.nr_requests": _count(4, 256, 1, 64, "requests"),
+    "disk.queue.wbt_lat_usec": _count(0, 100_000, 1000, 75_000, "µs"),
+}
+
 
 _WIDE = {"width": "auto", "max_width": "36em"}
 _LABEL = {"description_width": "initial"}

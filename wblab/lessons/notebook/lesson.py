@@ -9,8 +9,7 @@ from typing import Any, Concatenate, ParamSpec
 from wblab.core.errors import InputError, WblabError
 from wblab.lab.printable import printable
 from wblab.lab.progress import Report
-from wblab.lessons.check import Checked
-from wblab.lessons.checked import WORDS
+from wblab.lessons.check import WORDS, Checked
 from wblab.lessons.markdown import to_html
 from wblab.lessons.notebook import asked
 from wblab.lessons.notebook.desk import Desk
@@ -151,8 +150,8 @@ class NotebookLesson:
         self._show(look, lambda: self._looked(look))
 
     def _looked(self, look: Look) -> Shown:
-        from wblab.lessons.notebook.looks import looked
-        from wblab.lessons.notebook.series import SERIES
+        from wblab.lessons.notebook.keys import SERIES
+        from wblab.lessons.notebook.shown import looked
 
         try:
             if look.view in SERIES and (runs := self._desk.runs()):

@@ -9,10 +9,8 @@ import numpy as np
 from scipy.optimize import nnls
 from scipy.stats import theilslopes
 
-from wblab.live.disks.device import Device, Model
-from wblab.live.disks.plan import BURST, FLUSHED, SMALLEST, TOGETHER
-from wblab.live.disks.stalls import Stalls, find_stalls
-from wblab.live.disks.steps import Measured, Step, quantile
+from wblab.live.disks.device import Device, Model, Stalls, find_stalls
+from wblab.live.disks.plan import BURST, FLUSHED, SMALLEST, TOGETHER, Measured, Step, quantile
 
 AS_PREDICTED = 0.25  # a time counts as explained if it differs from the model's by at most this share
 _NOTHING_S = 20e-6  # or by at most this: the program's own overhead

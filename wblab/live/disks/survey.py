@@ -9,8 +9,7 @@ from pathlib import Path
 from wblab.core.errors import InputError
 from wblab.core.units import format_bytes
 from wblab.lab.progress import Report
-from wblab.live.disks.plan import LEAST_FILE, MOST_FILE, Bounds, measure
-from wblab.live.disks.steps import Measured
+from wblab.live.disks.plan import LEAST_FILE, MOST_FILE, Bounds, Measured, measure
 from wblab.live.disks.testfile import test_file
 from wblab.machine.place import Place, Traffic, place_of, traffic
 

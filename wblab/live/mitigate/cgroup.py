@@ -8,8 +8,7 @@ from pathlib import Path
 
 from wblab.core.errors import WblabError
 from wblab.live.mitigate.journal import Journal
-from wblab.live.mitigate.origin import origin_of
-from wblab.live.mitigate.possible import GROUP
+from wblab.live.mitigate.possible import GROUP, origin_of
 from wblab.machine.cgroup import controllers_of, make_group
 from wblab.machine.changes import Change, Membership
 from wblab.machine.processes import identify

@@ -8,8 +8,7 @@ from pathlib import Path
 
 from wblab.core.errors import WblabError
 from wblab.core.units import NS_PER_S
-from wblab.live.mitigate.accounting import Accounting, Usage
-from wblab.live.mitigate.cache import holds_much, queue_s
+from wblab.live.mitigate.accounting import Accounting, Usage, holds_much, queue_s
 from wblab.live.mitigate.config import Config
 from wblab.live.mitigate.disk import Disks
 from wblab.live.mitigate.journal import Journal
@@ -18,7 +17,7 @@ from wblab.live.mitigate.measures import Measure, measures, put_back_strays
 from wblab.live.mitigate.processes import Processes, waits_for_disk
 from wblab.live.mitigate.report import Action, Event, Say
 from wblab.live.mitigate.rule import Limits, State, judge, succeed
-from wblab.live.mitigate.scheduler import objection
+from wblab.live.mitigate.settings import objection
 from wblab.machine.cgroup import cgroup_root
 from wblab.machine.changes import Change, IoPriority, Membership, Setting
 from wblab.report.quantities import column, quantity

@@ -12,15 +12,12 @@ from wblab.core.units import NS_PER_S
 from wblab.live.mitigate.cgroup import ControlGroup
 from wblab.live.mitigate.config import Config
 from wblab.live.mitigate.journal import Journal
-from wblab.live.mitigate.limit import StrictLimit
-from wblab.live.mitigate.origin import origin_of
-from wblab.live.mitigate.queue import ShortQueue
-from wblab.live.mitigate.settings import keep
+from wblab.live.mitigate.possible import origin_of
+from wblab.live.mitigate.settings import ShortQueue, StrictLimit, keep
 from wblab.machine.block import number
 from wblab.machine.cgroup import cgroup_root
 from wblab.machine.changes import Change, IoPriority
-from wblab.machine.ioprio import get_ioprio, ioprio_value, set_ioprio
-from wblab.machine.processes import Identity, identify, threads
+from wblab.machine.processes import Identity, get_ioprio, identify, ioprio_value, set_ioprio, threads
 
 _VM, _BLOCK = Path("/proc/sys/vm"), Path("/sys/block")
 # The kernel keeps a level for the idle class too, though no scheduler uses it. No program sets this level, so it marks

@@ -16,9 +16,9 @@ from wblab.core.errors import InputError
 from wblab.core.syscalls import set_process_name
 from wblab.core.units import NS_PER_S
 from wblab.lab.held import open_directory, path_of
-from wblab.live.monitor.memory import lock_all
+from wblab.live.monitor.proc import lock_all
 from wblab.live.monitor.samples import Waited
-from wblab.machine.lifetime import end_with
+from wblab.machine.processes import end_with
 
 IDLE_NS = 100_000_000
 NAME = "probe"

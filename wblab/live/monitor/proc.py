@@ -1,5 +1,6 @@
 """Samples from /proc, for machines where we may not trace, and for what no event shows."""
 
+import ctypes
 import os
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -7,8 +8,41 @@ from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
+from wblab.core.syscalls import checked, libc
 from wblab.core.units import Bytes
 from wblab.live.monitor.samples import CacheState, Pressure, Written
+
+# Memory reserved in advance: during a lock-up, an allocation may wait for the disk like everything else.
+
+ENVIRONMENT = {"PYTHONMALLOC": "malloc"}  # Python's objects come from the C library's heap, which `reserve` keeps
+
+_MCL_CURRENT, _MCL_FUTURE = 1, 2
+_M_TRIM_THRESHOLD, _M_MMAP_MAX, _M_ARENA_MAX = -1, -4, -8  # malloc.h of glibc
+
+
+def reserve(heap_bytes: int) -> None:
+    """Grow the heap by this much now, and never shrink it; later threads use it too. See mallopt(3).
+
+    A C library without these options keeps its own behaviour.
+    """
+    mallopt = getattr(libc, "mallopt", None)
+    if mallopt is None:
+        return
+    mallopt(_M_MMAP_MAX, 0)
+    mallopt(_M_ARENA_MAX, 1)
+    mallopt(_M_TRIM_THRESHOLD, -1)
+    libc.malloc.restype = ctypes.c_void_p
+    libc.free(ctypes.c_void_p(libc.malloc(ctypes.c_size_t(heap_bytes))))
+
+
+def lock_all() -> None:
+    """Lock all our memory, now and in future, as far as our limit allows (RLIMIT_MEMLOCK).
+
+    See mlockall(2).
+    """
+    with suppress(OSError):
+        checked(libc.mlockall(_MCL_CURRENT | _MCL_FUTURE))
+
 
 _VMSTAT, _PRESSURE = Path("/proc/vmstat"), Path("/proc/pressure/io")
 _NS_PER_US = 1000

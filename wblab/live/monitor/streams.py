@@ -12,7 +12,7 @@ from json import dumps
 
 from wblab.core.units import NS_PER_S
 from wblab.lab.places import ROOT
-from wblab.live.monitor.memory import ENVIRONMENT
+from wblab.live.monitor.proc import ENVIRONMENT
 from wblab.live.monitor.sampler import SamplerRequest
 from wblab.live.monitor.samples import Batch, End, Item, parse
 

@@ -13,7 +13,7 @@ from wblab.core.errors import WblabError
 from wblab.core.syscalls import set_process_name
 from wblab.lab.captures import Capture, Lost, write_capture
 from wblab.live.runs.pages import Processor, has_lost, page_time_ns, processors, with_lost
-from wblab.machine.lifetime import end_with
+from wblab.machine.processes import end_with
 from wblab.machine.tracefs import Instance
 
 # System calls that a filesystem or the page cache can delay. Tracing read(2) and its like would fill the buffer alone.

@@ -7,7 +7,7 @@ import os
 import secrets
 import signal
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -30,13 +30,48 @@ from wblab.kernels.here import HereKernel
 from wblab.lab.formats import EXPERIMENT, write_json
 from wblab.lab.held import open_directory
 from wblab.lab.progress import Report, silent
-from wblab.live.runs.limits import set_limits
 from wblab.live.runs.loads import Running, reap, start_load, stop_loads
-from wblab.live.runs.throughput import Throughput
+from wblab.live.runs.watch import Throughput
+from wblab.machine.block import dirty_settings, memory_bytes, thresholds
+from wblab.machine.changes import Setting, WayBack
 from wblab.machine.directory import own_directory
 from wblab.machine.place import Place, place_of
 from wblab.machine.undo import Undo
-from wblab.machine.writeback import dirty_settings, memory_bytes, thresholds
+
+# The machine's dirty limits, set to those of a spec for the time of one run.
+
+_VM = Path("/proc/sys/vm")
+# Two files show one limit: while one is in force, the other has 0.
+_COUNTERPARTS = {
+    "dirty_bytes": "dirty_ratio",
+    "dirty_ratio": "dirty_bytes",
+    "dirty_background_bytes": "dirty_background_ratio",
+    "dirty_background_ratio": "dirty_background_bytes",
+}
+
+
+def set_limits(sysctl: Mapping[str, int | str], way_back: WayBack, vm: Path = _VM) -> None:
+    """Set vm.dirty* settings; each is noted first. Raises WblabError."""
+    for key, value in sysctl.items():
+        name = key.removeprefix("vm.")
+        try:
+            _set(vm, name, str(value), way_back)
+        except OSError as error:
+            raise WblabError(f"cannot set {key}={value} on this machine: {error.strerror}") from None
+
+
+def _set(vm: Path, name: str, value: str, way_back: WayBack) -> None:
+    path = vm / name
+    before = path.read_text().strip()
+    if before == value:
+        return
+    back = path
+    if before == "0" and name in _COUNTERPARTS:
+        back = vm / _COUNTERPARTS[name]
+        before = back.read_text().strip()
+    way_back.note(Setting(path=str(path), new=value, back_path=str(back), back=before))
+    path.write_text(value)
+
 
 _POLL_S = 0.1
 _LEAD_NS = 500 * NS_PER_MS  # for the loads' processes to start

@@ -22,12 +22,10 @@ from wblab.lab.livespec import LiveSpec
 from wblab.lab.progress import Report, silent
 from wblab.live.runs import record as records
 from wblab.live.runs.loads import Running, reap, release, start_command, start_load, stop_loads
+from wblab.live.runs.record import Staged, choose_scheduler, limit_command, staged
 from wblab.live.runs.request import LiveRequest
-from wblab.live.runs.settings import choose_scheduler, limit_command
-from wblab.live.runs.staging import Staged, staged
-from wblab.live.runs.throughput import Throughput
 from wblab.live.runs.traces import Traces
-from wblab.live.runs.watch import Pending, Watch
+from wblab.live.runs.watch import Pending, Throughput, Watch
 from wblab.machine.directory import own_directory
 from wblab.machine.place import Place, place_of
 from wblab.machine.undo import Undo

@@ -13,12 +13,11 @@ from wblab.core.errors import WblabError
 from wblab.core.spec import Trace
 from wblab.core.units import format_bytes
 from wblab.lab.captures import Capture, capture_files, read_captures
-from wblab.lab.tools import tool_path
+from wblab.lab.packages import tool_path
 from wblab.live.runs.captures import STACKS, SUBMITTED, TOO_MANY, CaptureBuffer, capture_events
 from wblab.live.runs.pages import put_together
 from wblab.live.runs.request import Captures, LiveRequest
-from wblab.live.runs.room import Room, chosen
-from wblab.live.runs.tracefile import TraceFile, make_instance
+from wblab.live.runs.tracefile import Room, TraceFile, chosen, make_instance
 from wblab.live.runs.watch import Pause
 from wblab.machine.tracefs import Instance
 from wblab.machine.undo import Undo

@@ -1,25 +1,60 @@
 """Write a run or a study into one file: the same files always give the same bytes."""
 
+import getpass
 import os
+import re
 import tempfile
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import cache
 from hashlib import sha256
 from pathlib import Path
 from typing import BinaryIO
 
 from wblab.analysis.runs.run import SUCCEEDED
 from wblab.core.errors import InputError
-from wblab.core.files import open_file
-from wblab.lab.folders import is_held
+from wblab.core.files import open_file, read_bytes
 from wblab.lab.formats import CONSOLE, JOURNAL, ROWS
 from wblab.lab.held import held, replace_file, through
 from wblab.lab.progress import Report, silent
+from wblab.lab.results import is_held
 from wblab.publish.bundle import names
 from wblab.publish.bundle.about import Member, Told, all_told, described, encoded
 from wblab.publish.bundle.archive import MOST_BYTES, MOST_MEMBERS, Entry, deflated, directory, local, stored
-from wblab.publish.bundle.private import places_in
 from wblab.study.store import Store
+
+# What a file says of the machine on which it was made: the home and the name of its user, and the host's name.
+
+_MOST_BYTES = 64 << 20
+_EVERYBODYS = ("root", "user", "admin", "ubuntu", "debian", "localhost", "wblab", "linux", "test")
+_LEAST_LETTERS = 4  # shorter names are found in everything
+
+
+def places_in(path: Path, name: str) -> list[str]:
+    """Return a line for each fact that a text file has. name: of the file, for the line. Raises OSError."""
+    if not name.endswith((".json", ".log", ".toml")):
+        return []
+    content = read_bytes(path, _MOST_BYTES)
+    return [f"{name} has {what}" for what, pattern in _facts() if pattern.search(content)]
+
+
+@cache
+def _facts() -> list[tuple[str, re.Pattern[bytes]]]:
+    """Return what is looked for, in words and as bytes."""
+    home, user, host = str(Path.home()), _user(), os.uname().nodename.partition(".")[0]
+    facts = [(f"a path below your home {home}", home + "/")] if home != "/" else []
+    for what, text in (("your user name", user), ("this machine's name", host)):
+        if len(text) >= _LEAST_LETTERS and text not in _EVERYBODYS:
+            facts.append((f"{what} {text!r}", text))
+    return [(what, re.compile(rb"(?<![\w-])" + re.escape(os.fsencode(text)))) for what, text in facts]
+
+
+def _user() -> str:
+    try:
+        return getpass.getuser()
+    except (OSError, KeyError):  # no entry for this user
+        return ""
+
 
 SUFFIX = ".wblab"
 _CHUNK = 1 << 18

@@ -4,8 +4,8 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import product
 
-from wblab.analysis.statistics.outcome import NOT_TESTABLE, OUTCOMES
-from wblab.publish.docpages.markdown import legend, middle, plain, signed, table
+from wblab.analysis.statistics.decision import NOT_TESTABLE, OUTCOMES
+from wblab.publish.docpages.kept import legend, middle, plain, signed, table
 from wblab.report.palette import look_of
 from wblab.study.designs.atlas.differences import NOT_EXPLAINED, Compared, Sort, compared
 from wblab.study.designs.atlas.lines import Cell, Column, Line, all_lines, columns_of, missing

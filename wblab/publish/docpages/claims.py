@@ -3,12 +3,43 @@
 from collections import Counter
 from collections.abc import Iterator, Sequence
 
-from wblab.analysis.statistics.outcome import HARMS, NOT_DECIDED, NOT_REPRODUCED, OUTCOMES, REPRODUCED
+from wblab.analysis.statistics.decision import HARMS, NOT_DECIDED, NOT_REPRODUCED, OUTCOMES, REPRODUCED
 from wblab.core.errors import WblabError
-from wblab.publish.docpages.kept import ClaimRow, Trial, TrialRow, Verified
-from wblab.publish.docpages.markdown import legend, plain, table
+from wblab.lab.places import FINDINGS
+from wblab.publish.docpages.kept import ClaimRow, Trial, TrialRow, Verified, legend, middle, plain, table
 from wblab.report.palette import look_of
+from wblab.study.designs.finding.excerpt import FILE as TRACE
+from wblab.study.designs.finding.fill import filled
+from wblab.study.designs.finding.words import Layout, markdown
 from wblab.study.sources.registry import WORKS
+
+# The pages of findings, from their templates in experiments/findings: with medians, or with whole tables.
+
+_PAGE = "page.md"
+_MORE = "Tables have medians here; the pages of `make docs` have the ranges, and further tables."
+
+
+def short(name: str) -> str:
+    """Return a finding's page whose tables have medians only. Raises InputError."""
+    title, body = _page(name, _medians).split("\n", 1)
+    return f"{title}\n\n{_MORE}\n{body}"
+
+
+def whole(name: str) -> str:
+    """Return a finding's page whose tables have medians and ranges. Raises InputError."""
+    return _page(name, markdown)
+
+
+def _page(name: str, layout: Layout) -> str:
+    directory = FINDINGS / name
+    trace = directory / TRACE
+    indented = "\n".join(f"    {line}".rstrip() for line in trace.read_text().splitlines()) if trace.is_file() else ""
+    return filled(directory, (directory / _PAGE).read_text(), layout, trace=indented, whole=layout is markdown)
+
+
+def _medians(heads: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
+    return markdown(heads, [[label, *map(middle, values)] for label, *values in rows])
+
 
 _OF_TRIAL = (REPRODUCED, NOT_REPRODUCED, HARMS, NOT_DECIDED)
 

@@ -8,7 +8,8 @@ import re
 from collections.abc import Callable, Mapping
 from functools import partial
 
-from wblab.publish.docpages import atlas, claims, findings, matrices, outside
+from wblab.publish.docpages import atlas, claims, matrices, outside
+from wblab.publish.docpages import claims as findings
 from wblab.publish.docpages.kept import read_atlas, read_claims, read_trial
 from wblab.study.designs.finding.finding import names
 

@@ -5,8 +5,8 @@ from pathlib import Path
 
 from wblab.host.limits import Limits
 from wblab.kernels import KernelResolver
-from wblab.lab.named import SPECS
 from wblab.lab.progress import Report
+from wblab.lab.results import SPECS
 from wblab.lab.specfile import read_spec
 from wblab.lessons.runs import made
 from wblab.publish.site.page import RUNS, File, Link, page, relative

@@ -1,7 +1,7 @@
 """The timeline that can be zoomed: the figure of `wblab timeline --format html`, packed; all pages share one library.
 
 Numbers are 32-bit floats, each array once, and the whole is compressed. A line keeps the least, the greatest, the first
-and the last value of each of more columns than a screen has (wblab/plot/reduction.py).
+and the last value of each of more columns than a screen has (wblab/plot/traces.py).
 """
 
 import gzip
@@ -12,8 +12,8 @@ from typing import Any
 
 import numpy as np
 
+from wblab.plot.marks import Timeline
 from wblab.plot.page import CONFIG, LEAST_WIDTH, page
-from wblab.plot.pane import Timeline
 from wblab.publish.site.page import File
 from wblab.publish.site.page import page as site_page
 

@@ -45,8 +45,8 @@ def report_of(store: Store) -> Report:
 def _comparison(store: Store) -> Report:
     from wblab.analysis.runs.comparison import compare
     from wblab.analysis.runs.observations import found_observations, looks_at
+    from wblab.analysis.statistics.decision import for_looks
     from wblab.analysis.statistics.intervals import Resampling
-    from wblab.analysis.statistics.looks import for_looks
     from wblab.plot.comparison import comparison_figure, svg
     from wblab.report.comparisonreport import report
 
@@ -58,7 +58,7 @@ def _comparison(store: Store) -> Report:
 
 def _exploration(store: Store) -> Report:
     from wblab.analysis.sensitivity.analysis import analyse
-    from wblab.plot.explorationreport import drawn_report
+    from wblab.plot.exploration import drawn_report
     from wblab.study.designs.sample.record import observed
 
     found = observed(store.path, store.plan.cells[0].spec)

@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from wblab.analysis.statistics.looks import for_looks, looks
+from wblab.analysis.statistics.decision import for_looks, looks
 from wblab.study.cells import run_name
 from wblab.study.run import Tally, run_store
 from wblab.study.store import Store

@@ -16,8 +16,8 @@ from pathlib import Path
 from typing import Any
 
 from wblab.core.errors import InputError, nearest
-from wblab.lab.named import MATRICES
-from wblab.lab.tomlfile import read_toml
+from wblab.lab.results import MATRICES
+from wblab.lab.spectoml import read_toml
 
 _TABLES = ("vars", "set", "axes")
 _VARIABLE = re.compile(r"\$\{([^}]*)\}")

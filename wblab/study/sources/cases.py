@@ -4,7 +4,7 @@ from dataclasses import replace
 
 from wblab.core.spec import Spec
 from wblab.lab.kernelname import with_variants
-from wblab.lab.named import SPECS
+from wblab.lab.results import SPECS
 from wblab.lab.specfile import read_spec
 from wblab.study.sources.case import Case
 from wblab.study.sources.chadd.cases import CHADD_CASES

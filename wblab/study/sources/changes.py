@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from wblab.analysis.statistics.outcome import NOT_REPRODUCED, REPRODUCED, Outcome
+from wblab.analysis.statistics.decision import NOT_REPRODUCED, REPRODUCED, Outcome
 
 
 @dataclass(frozen=True)

@@ -6,10 +6,18 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from wblab.analysis.statistics import discoveries
-from wblab.analysis.statistics.decision import LEAST, Decision, Range, located, shared
+from wblab.analysis.statistics import contrasts
+from wblab.analysis.statistics.decision import (
+    LEAST,
+    NOT_DECIDED,
+    NOT_TESTABLE,
+    Decision,
+    Outcome,
+    Range,
+    located,
+    shared,
+)
 from wblab.analysis.statistics.intervals import LEAST_RUNS
-from wblab.analysis.statistics.outcome import NOT_DECIDED, NOT_TESTABLE, Outcome
 from wblab.report.quantities import percent
 from wblab.study.sources.sample import Sample
 
@@ -121,7 +129,7 @@ def judge(effect: Effect, holds: Range, wanted: str, why: str = "", *, each: boo
 def settled(verdicts: Sequence[Verdict]) -> list[Verdict]:
     """Return the verdicts with p values corrected for how many are judged together (Benjamini-Hochberg)."""
     doubts = [math.nan if item.decision is None or item.decision.p is None else item.decision.p for item in verdicts]
-    return [_settled(item, q) for item, q in zip(verdicts, discoveries.corrected(doubts).tolist(), strict=True)]
+    return [_settled(item, q) for item, q in zip(verdicts, contrasts.corrected(doubts).tolist(), strict=True)]
 
 
 def _settled(verdict: Verdict, q: float) -> Verdict:

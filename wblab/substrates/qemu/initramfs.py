@@ -1,19 +1,126 @@
 """The guest's root: Python, the lab's program, modules, and the disks' first contents, in one archive."""
 
+import json
 import os
+import re
 import stat
-from collections.abc import Iterable, Mapping
+import subprocess
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
 from hashlib import sha256
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 
+from wblab.core.errors import WblabError
 from wblab.core.spec import Spec
 from wblab.host.bundle import bundle
 from wblab.host.command import interpreter
+from wblab.host.sandbox.sandbox import loader
 from wblab.kernels.cache import room
 from wblab.kernels.stock.modules import Modules
-from wblab.lab.tools import tool_path
-from wblab.substrates.qemu import cpio, programs
-from wblab.substrates.qemu.programs import files_of, python_files
+from wblab.lab.packages import tool_path
+
+# What programs need to run on their own: their loader, libraries, and Python's modules in machine code.
+
+# Which modules of the standard library are in files of their own, and where Python looks for its library.
+_ASK = """
+import sys
+sys.path.insert(0, sys.argv[1])
+import json, os, importlib
+for name in sys.argv[2:]:
+    importlib.import_module(name)
+from wblab.core.streams import phase_stream
+phase_stream(1, "load")  # since Python 3.13 what hashes the text is imported only then
+files = [getattr(module, "__file__", None) or "" for module in list(sys.modules.values())]
+print(json.dumps([sorted(file for file in files if file.endswith(".so")), sys._stdlib_dir]))
+"""
+_NEEDED = re.compile(r"^\s*(?:\S+ => )?(/\S+) \(0x", re.MULTILINE)
+
+
+def files_of(programs: Iterable[str]) -> set[str]:
+    """Return the paths that these programs or libraries map when they start. Raises WblabError."""
+    found: set[str] = set()
+    for program in programs:
+        found.add(program)
+        if (interpreter := loader(program)) is not None:
+            found |= {interpreter, *_libraries(interpreter, program)}
+    return found
+
+
+def _libraries(interpreter: str, program: str) -> list[str]:
+    done = subprocess.run([interpreter, "--list", program], capture_output=True, text=True, check=False)
+    if done.returncode:
+        raise WblabError(f"cannot tell which libraries {program} needs: {done.stderr.strip()}")
+    return _NEEDED.findall(done.stdout)
+
+
+def python_files(interpreter: str, program: Path, modules: Iterable[str]) -> set[str]:
+    """Return what Python maps besides when it imports these modules of a program. Raises WblabError."""
+    command = [interpreter, "-I", "-S", "-B", "-c", _ASK, str(program), *modules]
+    done = subprocess.run(command, capture_output=True, text=True, check=False, env={})
+    if done.returncode:
+        said = (done.stderr.strip().splitlines() or ["no reason given"])[-1]
+        raise WblabError(f"{interpreter} cannot run the guest's program: {said}")
+    extensions, library = json.loads(done.stdout)
+    start = loader(interpreter)
+    needed = {path for each in extensions for path in (_libraries(start, each) if start else ())}
+    # By this file Python finds the place of its library, and so that of the extensions.
+    return {*extensions, *needed, os.path.join(library, "os.py")}
+
+
+# An archive of files as the kernel unpacks it at boot (Documentation/driver-api/early-userspace/buffer-format.rst).
+
+_END = "TRAILER!!!"
+
+
+@dataclass(frozen=True)
+class Entry:
+    """A file of the archive. path: absolute. mode: with the type. device: major and minor of a device node."""
+
+    path: str
+    mode: int
+    data: bytes = b""
+    device: tuple[int, int] = (0, 0)
+
+
+def regular(path: str, data: bytes, *, executable: bool = False) -> Entry:
+    """Return a regular file."""
+    return Entry(path, stat.S_IFREG | (0o755 if executable else 0o644), data)
+
+
+def link(path: str, target: str) -> Entry:
+    """Return a symbolic link."""
+    return Entry(path, stat.S_IFLNK | 0o777, target.encode())
+
+
+def archive(entries: Iterable[Entry]) -> bytes:
+    """Return the archive, with all directories on the way: the same bytes for the same entries."""
+    parts: list[bytes] = []
+    for number, entry in enumerate((*_with_directories(entries), Entry(_END, 0)), 1):
+        parts += _record(entry, number if entry.path != _END else 0)
+    return b"".join(parts)
+
+
+def _with_directories(entries: Iterable[Entry]) -> Iterator[Entry]:
+    made: set[str] = {"/"}
+    for entry in entries:
+        for parent in reversed(PurePosixPath(entry.path).parents):
+            if str(parent) not in made:
+                made.add(str(parent))
+                yield Entry(str(parent), stat.S_IFDIR | 0o755)
+        if entry.path not in made:
+            made.add(entry.path)
+            yield entry
+
+
+def _record(entry: Entry, inode: int) -> Iterator[bytes]:
+    name = entry.path.lstrip("/").encode() + b"\0"
+    links = 2 if stat.S_ISDIR(entry.mode) else 1
+    major, minor = entry.device
+    fields = (inode, entry.mode, 0, 0, links, 0, len(entry.data), 0, 0, major, minor, len(name), 0)
+    head = b"070701" + b"".join(f"{field:08x}".encode() for field in fields) + name
+    yield head + bytes(-len(head) % 4)
+    yield entry.data + bytes(-len(entry.data) % 4)
+
 
 _ALWAYS = ("configfs", "null_blk")
 _FILESYSTEMS = {"ext2": "ext4", "ext3": "ext4", "none": ""}
@@ -25,10 +132,10 @@ PROGRAM = "/wblab/experiment.pyz"
 
 def initramfs(spec: Spec, modules: Modules, contents: Iterable[bytes], texts: Mapping[str, str]) -> bytes:
     """Return the archive for one run. contents: of each disk. texts: what the guest must know. Raises WblabError."""
-    own = [cpio.regular(f"/wblab/texts/{name}", text.encode()) for name, text in texts.items()]
-    own += [cpio.regular(f"/wblab/disks/{place}", data) for place, data in enumerate(contents)]
+    own = [regular(f"/wblab/texts/{name}", text.encode()) for name, text in texts.items()]
+    own += [regular(f"/wblab/disks/{place}", data) for place, data in enumerate(contents)]
     tracer = tool_path("trace-cmd") if spec.trace.events else None
-    return _common(spec, modules, tracer) + cpio.archive(own)
+    return _common(spec, modules, tracer) + archive(own)
 
 
 def _common(spec: Spec, modules: Modules, tracer: str | None) -> bytes:
@@ -67,16 +174,16 @@ def _made(names: Iterable[str], modules: Modules, program: Path, tracer: str | N
     paths = files_of([python, *filter(None, [tracer])]) | python_files(
         python, program, ["wblab.substrates.qemu.guest.main"]
     )
-    entries = [cpio.Entry(path, stat.S_IFDIR | 0o755) for path in _DIRECTORIES]
-    entries.append(cpio.Entry("/dev/console", stat.S_IFCHR | 0o600, device=(5, 1)))
+    entries = [Entry(path, stat.S_IFDIR | 0o755) for path in _DIRECTORIES]
+    entries.append(Entry("/dev/console", stat.S_IFCHR | 0o600, device=(5, 1)))
     for path in sorted(paths):
-        entries.append(cpio.regular(path, Path(path).read_bytes(), executable=os.access(path, os.X_OK)))
-    entries.append(cpio.regular(PROGRAM, program.read_bytes()))
+        entries.append(regular(path, Path(path).read_bytes(), executable=os.access(path, os.X_OK)))
+    entries.append(regular(PROGRAM, program.read_bytes()))
     for number, (name, data) in enumerate(modules.ordered(names).items()):
-        entries.append(cpio.regular(f"/wblab/modules/{number:02d}-{name}.ko", data))
-    return cpio.archive(entries)
+        entries.append(regular(f"/wblab/modules/{number:02d}-{name}.ko", data))
+    return archive(entries)
 
 
 def _own_sha256() -> str:
-    ours = (__file__, cpio.__file__, programs.__file__)
+    ours = (__file__, __file__, __file__)
     return sha256(b"".join(Path(file).read_bytes() for file in ours)).hexdigest()

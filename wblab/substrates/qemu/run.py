@@ -1,18 +1,29 @@
 """One experiment on a stock kernel in QEMU: from a request to a finished run directory."""
 
+import base64
+import json
 import os
+import re
 import secrets
 import shutil
+import subprocess
+import sys
+import zlib
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager, suppress
-from dataclasses import replace
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
 from wblab.core.errors import WblabError
+from wblab.core.spec import Spec
+from wblab.core.stacks import images
 from wblab.core.tables import to_table
+from wblab.core.units import format_bytes
 from wblab.host.boot import Boot, Ended, boot
 from wblab.host.check import EMULATOR
+from wblab.host.collect import is_expected
+from wblab.host.disk import made_disks, mkfs_of
 from wblab.host.limits import Limits
 from wblab.host.machine import shared_memory
 from wblab.host.mkfs import Mkfs
@@ -24,12 +35,104 @@ from wblab.host.translate import translated
 from wblab.kernels.stock.kernel import StockKernel
 from wblab.kernels.stock.modules import Modules
 from wblab.lab.formats import CONFIG, EXPERIMENT, write_json
+from wblab.lab.packages import tool_path
+from wblab.lab.places import ROOT
 from wblab.lab.progress import Report, silent
-from wblab.lab.tools import tool_path
 from wblab.substrates.qemu.command import CONSOLE_FD, Machine, arguments, memory_bytes
-from wblab.substrates.qemu.image import disk_contents
 from wblab.substrates.qemu.initramfs import initramfs
-from wblab.substrates.qemu.left import take_over
+
+# What a guest in QEMU has left, taken over: text of a serial port, of somebody else.
+#
+# Each file lies behind a line with its name and its length. An archive of tar could claim more than it holds.
+
+_MOST_FILES = 1000
+_HEAD = re.compile(rb"([^ \n]{1,255}) ([0-9]{1,12})\n")
+
+
+def take_over(text: bytes, run: Path, most_bytes: int) -> None:
+    """Write the files of a run that a guest sent to its directory. most_bytes: in all. Raises WblabError, OSError.
+
+    What a run does not consist of stays.
+    """
+    try:
+        packed = base64.b64decode(text, validate=False)
+        unpacking = zlib.decompressobj()
+        content = unpacking.decompress(packed, most_bytes)
+        if not unpacking.eof and len(content) >= most_bytes:
+            raise ValueError(f"they are more than {format_bytes(most_bytes)}: trace fewer events")
+        if not unpacking.eof:
+            raise ValueError("they are cut off")
+        files = dict(_files_left(content))
+    except (ValueError, zlib.error) as error:
+        raise WblabError(f"the guest's results cannot be read: {error}") from None
+    for name, data in files.items():
+        with (run / name).open("xb") as file:
+            file.write(data)
+
+
+def _files_left(content: bytes) -> Iterator[tuple[str, memoryview]]:
+    at = number = 0
+    while at < len(content):
+        head = _HEAD.match(content, at)
+        if head is None:
+            raise ValueError("a file has no name and length")
+        begin, at = head.end(), head.end() + int(head[2])
+        number += 1
+        if at > len(content) or number > _MOST_FILES:
+            raise ValueError("a file is cut off" if at > len(content) else f"there are more than {_MOST_FILES} files")
+        name = head[1].decode(errors="replace")
+        if is_expected(name):
+            yield name, memoryview(content)[begin:at]
+
+
+# The disks' filesystems as a guest in QEMU gets them: only the pieces that mkfs has written.
+
+_PIECE = 1 << 16
+# mkfs is started by a fork, which is not for a process that may have threads.
+_PROGRAM = """
+import json, sys
+sys.path.append(sys.argv[1])
+from wblab.core.errors import WblabError
+from wblab.host.mkfs import Mkfs, format_disk
+try:
+    format_disk(Mkfs(**json.loads(sys.argv[2])), int(sys.argv[3]))
+except WblabError as error:
+    sys.exit(str(error))
+"""
+
+
+def disk_contents(spec: Spec) -> list[bytes]:
+    """Return what lies on each disk at first, in the order of the images. Raises WblabError.
+
+    A line with the offsets and lengths of pieces, as JSON, and then the pieces; what is between them is zero.
+    """
+    with made_disks(images(spec).values()) as descriptors:
+        for mkfs, descriptor in zip(mkfs_of(spec), descriptors, strict=True):
+            _format(mkfs, descriptor)
+        return [_packed(descriptor) for descriptor in descriptors]
+
+
+def _format(mkfs: Mkfs, descriptor: int) -> None:
+    order = [str(ROOT), json.dumps(asdict(mkfs)), str(descriptor)]
+    command = [sys.executable, "-I", "-S", "-c", _PROGRAM, *order]
+    done = subprocess.run(command, pass_fds=[descriptor], capture_output=True, text=True, check=False)
+    if done.returncode:
+        raise WblabError((done.stderr.strip().splitlines() or ["mkfs failed"])[-1])
+
+
+def _packed(descriptor: int) -> bytes:
+    pieces = list(_pieces(descriptor))
+    index = json.dumps([(offset, len(data)) for offset, data in pieces]).encode()
+    return b"\n".join([index, b"".join(data for _, data in pieces)])
+
+
+def _pieces(descriptor: int) -> Iterator[tuple[int, bytes]]:
+    nothing = bytes(_PIECE)
+    for offset in range(0, os.fstat(descriptor).st_size, _PIECE):
+        data = os.pread(descriptor, _PIECE, offset)
+        if data != nothing[: len(data)]:
+            yield offset, data
+
 
 _LIMITS = Limits()
 _SLOWER = 3  # an emulated machine takes seconds until its first word, and more beside other work

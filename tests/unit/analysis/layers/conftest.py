@@ -9,7 +9,7 @@ from support.runs import write_run_of
 from support.writetraces import WriteStory
 
 from wblab.analysis.runs.run import Run, read_run
-from wblab.lab.named import SPECS
+from wblab.lab.results import SPECS
 from wblab.lab.specfile import read_spec
 
 S1 = 7

@@ -9,7 +9,7 @@ from support.writetraces import FSYNC, WriteStory
 
 from wblab.analysis.layers.requests import layers
 from wblab.analysis.runs.run import read_run
-from wblab.lab.named import SPECS
+from wblab.lab.results import SPECS
 from wblab.lab.specfile import read_spec
 
 from .conftest import S1

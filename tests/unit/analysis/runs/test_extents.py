@@ -18,7 +18,7 @@ from wblab.core.errors import InputError
 from wblab.core.fiemap import Extent
 from wblab.core.loads import Chunks
 from wblab.core.rundir import FileRecord, write_extents
-from wblab.lab.named import SPECS
+from wblab.lab.results import SPECS
 from wblab.lab.specfile import read_spec
 
 BLOCK = 4096

@@ -14,7 +14,7 @@ from wblab.analysis.runs.metrics import (
     with_cell,
 )
 from wblab.analysis.runs.run import read_run
-from wblab.lab.named import SPECS
+from wblab.lab.results import SPECS
 from wblab.lab.specfile import read_spec
 
 

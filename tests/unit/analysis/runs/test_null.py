@@ -9,7 +9,7 @@ from support.nullgroups import FEW, SHAPES, claims, drawn, halves, recorded
 from support.reports import cells, tables
 
 from wblab.analysis.runs.undecided import undecided
-from wblab.analysis.statistics.looks import for_looks, looks
+from wblab.analysis.statistics.decision import for_looks, looks
 from wblab.report.comparisonreport import answer, report
 from wblab.report.comparisontext import line
 

@@ -20,7 +20,7 @@ from wblab.analysis.runs.window import Window
 from wblab.api.recorded import Trace
 from wblab.core.errors import InputError
 from wblab.core.rundir import DISKS, TRACE
-from wblab.lab.named import SPECS
+from wblab.lab.results import SPECS
 from wblab.lab.specfile import read_spec
 from wblab.plot.cachepanes import cache_panes
 

@@ -7,7 +7,7 @@ import pandas as pd
 
 from wblab.analysis.runs.observations import looks_at
 from wblab.analysis.runs.undecided import undecided
-from wblab.analysis.statistics.looks import for_looks, looks
+from wblab.analysis.statistics.decision import for_looks, looks
 
 
 def table(seeds, **means):

@@ -17,7 +17,7 @@ from wblab.analysis.runs.window import Window
 from wblab.analysis.runs.writers import Writer, traces_dirtied_folios, writers
 from wblab.cli import main
 from wblab.core.rundir import DISKS
-from wblab.lab.named import SPECS
+from wblab.lab.results import SPECS
 from wblab.lab.specfile import read_spec
 
 KIB = 1024

@@ -5,8 +5,7 @@ import pytest
 from support.explored import design, ishigami, ishigami_shares, level_effects
 
 from wblab.analysis.sensitivity.anova import Sampling, variance
-from wblab.analysis.sensitivity.levels import joined
-from wblab.analysis.sensitivity.observed import Factor
+from wblab.analysis.sensitivity.observed import Factor, joined
 
 QUICK = Sampling(permutations=999, resamples=100)
 FACTORS = {"ordered": (12, True), "names": (24, False), "few": (3, False), "idle": (6, True), "dummy": (5, False)}

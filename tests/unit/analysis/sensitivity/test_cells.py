@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from wblab.analysis.sensitivity.cells import between_levels, beyond_both, incidence, residuals
+from wblab.analysis.sensitivity.observed import between_levels, beyond_both, incidence, residuals
 
 
 def columns(*codes):

@@ -8,6 +8,9 @@ from scipy.stats import ttest_1samp
 
 from wblab.analysis.statistics.decision import (
     LEAST,
+    NOT_DECIDED,
+    NOT_REPRODUCED,
+    REPRODUCED,
     Range,
     at_least,
     at_most,
@@ -18,7 +21,6 @@ from wblab.analysis.statistics.decision import (
     shared,
     under,
 )
-from wblab.analysis.statistics.outcome import NOT_DECIDED, NOT_REPRODUCED, REPRODUCED
 
 
 def test_ranges_include_or_exclude_their_ends():

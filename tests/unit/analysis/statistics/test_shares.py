@@ -3,7 +3,7 @@
 import pytest
 from scipy.stats import binomtest
 
-from wblab.analysis.statistics.shares import wilson
+from wblab.analysis.statistics.intervals import wilson
 
 
 def test_intervals_of_shares():

@@ -11,7 +11,7 @@ from wblab.analysis.why.explain import explain
 from wblab.analysis.why.recorded import read_recorded
 from wblab.core.rundir import DiskRecord, write_disks
 from wblab.core.spec import Cgroup
-from wblab.lab.named import SPECS
+from wblab.lab.results import SPECS
 from wblab.lab.specfile import read_spec
 from wblab.report.whyanswer import groups, remedy, sentence
 

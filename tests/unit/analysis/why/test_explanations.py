@@ -15,7 +15,7 @@ from wblab.cli import main
 from wblab.core.errors import InputError
 from wblab.lab.captures import Capture, write_capture
 from wblab.lab.livespec import HostDisk, LiveSpec
-from wblab.lab.named import SPECS
+from wblab.lab.results import SPECS
 from wblab.lab.specfile import read_spec
 from wblab.report.whyanswer import groups, sentence
 

@@ -18,8 +18,8 @@ from wblab.analysis.why.kinds import KINDS
 from wblab.analysis.why.recorded import read_recorded
 from wblab.api.explained import ExplainedPause
 from wblab.cli import main
-from wblab.plot.causecolours import cause_colour
-from wblab.plot.whybars import causes_axes
+from wblab.plot.causes import causes_axes
+from wblab.plot.style import cause_colour
 
 from .conftest import MW1
 from .test_explain import COMMS, L1, MUTEX, MUTEX_ENDS, NAP, NAP_ENDS, SHADOW, SHADOW_ENDS, blocked

@@ -8,7 +8,7 @@ import pytest
 
 from wblab.core.child import fork_child
 from wblab.host.sandbox.landlock import KEEP, OWN, READ, RUN, Grant, landlock_version, restrict
-from wblab.host.sandbox.rights import drop_capabilities
+from wblab.host.sandbox.sandbox import drop_capabilities
 
 VERSION = landlock_version()
 pytestmark = pytest.mark.skipif(VERSION == 0, reason="the host's kernel has no Landlock")

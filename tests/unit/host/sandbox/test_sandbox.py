@@ -7,8 +7,7 @@ import pytest
 
 from wblab.core.child import fork_child
 from wblab.host.sandbox import Sandbox
-from wblab.host.sandbox.elf import loader
-from wblab.host.sandbox.rights import drop_capabilities
+from wblab.host.sandbox.sandbox import drop_capabilities, loader
 
 
 def sandboxed(sandbox, task):

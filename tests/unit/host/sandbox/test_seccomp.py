@@ -9,8 +9,8 @@ import pytest
 
 from wblab.core.child import fork_child
 from wblab.core.syscalls import libc
-from wblab.host.sandbox import calls
-from wblab.host.sandbox.rights import drop_capabilities
+from wblab.host.sandbox import seccomp
+from wblab.host.sandbox.sandbox import drop_capabilities
 from wblab.host.sandbox.seccomp import Bits, install, program
 
 ALLOW, EPERM, ENOSYS, KILL = 0x7FFF0000, 0x00050001, 0x00050026, 0x80000000
@@ -59,8 +59,8 @@ def test_one_alternative_must_hold_with_all_its_conditions():
     assert judged(steps, 6) == EPERM
 
 
-KERNEL = program(calls.KERNEL.values(), calls.kernel_rules(1234), calls.UNKNOWN.values())
-TOOL = program(calls.TOOL.values(), calls.TOOL_RULES, calls.UNKNOWN.values())
+KERNEL = program(seccomp.KERNEL.values(), seccomp.kernel_rules(1234), seccomp.UNKNOWN.values())
+TOOL = program(seccomp.TOOL.values(), seccomp.TOOL_RULES, seccomp.UNKNOWN.values())
 FORBIDDEN = {
     "chmod": 90, "fchmod": 91, "chown": 92, "fchown": 93, "lchown": 94, "utime": 132, "utimes": 235, "fchownat": 260,
     "fchmodat": 268, "futimesat": 261, "utimensat": 280, "fchmodat2": 452, "setxattr": 188, "lsetxattr": 189,
@@ -137,7 +137,7 @@ def test_the_hosts_kernel_enforces_it(tmp_path):
 
     def task():
         drop_capabilities()
-        install(program(calls.KERNEL.values(), calls.kernel_rules(os.getpid()), calls.UNKNOWN.values()))
+        install(program(seccomp.KERNEL.values(), seccomp.kernel_rules(os.getpid()), seccomp.UNKNOWN.values()))
         assert (tmp_path / "file").read_text() == "text"
         for refused in (
             lambda: os.chmod(tmp_path / "file", 0o777),

@@ -7,7 +7,7 @@ import tarfile
 import pytest
 
 from wblab.core.errors import WblabError
-from wblab.kernels.stock import fetch
+from wblab.kernels.stock import take
 from wblab.lab.progress import silent
 
 MODULES = "./usr/lib/modules/7.2.11"
@@ -44,7 +44,7 @@ def unpack(tmp_path, monkeypatch):
         (tmp_path / "bin/dpkg-deb").chmod(0o755)
         (tmp_path / "a.deb").touch()
         before = set(tmp_path.parent.iterdir())
-        fetch._unpack(tmp_path / "a.deb", tmp_path / "root", silent)
+        take._unpack(tmp_path / "a.deb", tmp_path / "root", silent)
         assert set(tmp_path.parent.iterdir()) == before
         return {f"./{path.relative_to(tmp_path / 'root')}" for path in (tmp_path / "root").rglob("*") if path.is_file()}
 
@@ -58,7 +58,7 @@ def test_only_the_kernels_files_are_taken(unpack):
 
 @pytest.mark.parametrize("part", ["image", "base", "binary", "modules"])  # Debian 12 has the first only
 def test_a_kernel_is_in_several_packages(part):
-    pattern = fetch._PACKAGE.format(series=r"7\.2")
+    pattern = take._PACKAGE.format(series=r"7\.2")
     assert re.fullmatch(pattern, f"linux-{part}-7.2.11+deb13-amd64")
     assert not re.fullmatch(pattern, f"linux-{part}-7.21+deb13-amd64")
 

@@ -3,7 +3,7 @@
 import pytest
 from support.stockkernels import NAMES, PACKS, bzimage, module
 
-from wblab.kernels.stock.names import names, unpacked
+from wblab.kernels.stock.take import names, unpacked
 
 
 @pytest.mark.parametrize("pack", PACKS)

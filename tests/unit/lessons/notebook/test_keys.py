@@ -5,8 +5,7 @@ import pytest
 from wblab.lab.specfile import spec_of
 from wblab.lessons.check import patched
 from wblab.lessons.lesson import lessons
-from wblab.lessons.notebook.keys import KeyWidget, typed, value_of
-from wblab.lessons.notebook.scales import SCALES
+from wblab.lessons.notebook.keys import SCALES, KeyWidget, typed, value_of
 from wblab.lessons.runs import original
 from wblab.lessons.student import Student
 

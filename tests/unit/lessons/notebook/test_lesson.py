@@ -135,7 +135,7 @@ def test_check_makes_all_cells_new(lesson, desk, shown, monkeypatch):
         button.click()
         assert says in line.value
     desk.there = SimpleNamespace(path="run")
-    monkeypatch.setattr("wblab.lessons.notebook.looks.looked", lambda run, look: module.said(f"a {look.view} table"))
+    monkeypatch.setattr("wblab.lessons.notebook.shown.looked", lambda run, look: module.said(f"a {look.view} table"))
     *_, button, line = shown[0][1].children
     button.click()
     assert "5 open." in line.value

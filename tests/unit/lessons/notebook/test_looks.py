@@ -10,9 +10,9 @@ from wblab.analysis.runs.run import read_run
 from wblab.core.errors import InputError
 from wblab.lab.formats import CONSOLE
 from wblab.lab.tables import Table
-from wblab.lessons.notebook import looks
-from wblab.lessons.notebook.html import as_html, as_list
-from wblab.lessons.notebook.looks import looked
+from wblab.lessons.notebook import shown as looks
+from wblab.lessons.notebook.cells import as_html, as_list
+from wblab.lessons.notebook.shown import looked
 from wblab.lessons.sections import Look
 
 

@@ -1,6 +1,6 @@
 import pytest
 
-from wblab.live.mitigate.cache import holds_much, queue_s
+from wblab.live.mitigate.accounting import holds_much, queue_s
 
 MIB = 1 << 20
 

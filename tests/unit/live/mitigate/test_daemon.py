@@ -13,7 +13,7 @@ from support.ioprios import all_ioprios
 from support.waiting import wait_until
 
 from wblab.lab.places import ROOT
-from wblab.machine.ioprio import ioprio_value, set_ioprio
+from wblab.machine.processes import ioprio_value, set_ioprio
 
 pytestmark = pytest.mark.usefixtures("alone")
 NAME = "wblab-offender"
@@ -23,7 +23,7 @@ LIMIT_S = 120  # for an action that takes a second on an idle machine
 # dirty pages again does not count.
 OFFENDER = """
 import os, sys, threading, time
-from wblab.machine.ioprio import set_ioprio
+from wblab.machine.processes import set_ioprio
 from wblab.core.syscalls import set_process_name
 set_process_name("wblab-offender")
 path, writing = sys.argv[1], True
@@ -255,7 +255,7 @@ import os, sys
 from wblab import cli
 from wblab.commands import mitigate
 from wblab.live.mitigate import config
-from wblab.live.mitigate import install
+from wblab.live.mitigate import service
 from wblab.live.mitigate import service
 os.seteuid(65534)
 sys.exit(cli.main(["mitigate"]))

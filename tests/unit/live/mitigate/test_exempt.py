@@ -10,8 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from wblab.live.mitigate.exempt import Allowed, executable, unit_of
-from wblab.live.mitigate.processes import Processes
+from wblab.live.mitigate.processes import Allowed, Processes, executable, unit_of
 
 SLEEP = Path(shutil.which("sleep") or "").resolve()
 NOBODY = 65534

@@ -10,8 +10,8 @@ import pytest
 import wblab
 from wblab.core.errors import InputError, WblabError
 from wblab.live.mitigate import service
-from wblab.live.mitigate.install import check_install
 from wblab.live.mitigate.journal import Journal
+from wblab.live.mitigate.service import check_install
 from wblab.machine.changes import Group
 
 NOBODY = 65534

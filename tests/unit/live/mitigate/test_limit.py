@@ -2,7 +2,7 @@ import pytest
 
 from wblab.core.errors import WblabError
 from wblab.live.mitigate.journal import Journal
-from wblab.live.mitigate.limit import StrictLimit, share_of
+from wblab.live.mitigate.settings import StrictLimit, share_of
 
 MIB = 1 << 20
 

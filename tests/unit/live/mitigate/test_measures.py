@@ -15,8 +15,7 @@ from wblab.live.mitigate.journal import Journal
 from wblab.live.mitigate.measures import IoClass, put_back_strays
 from wblab.machine.cgroup import cgroup_root
 from wblab.machine.changes import Group
-from wblab.machine.ioprio import get_ioprio, ioprio_value, set_ioprio
-from wblab.machine.processes import threads
+from wblab.machine.processes import get_ioprio, ioprio_value, set_ioprio, threads
 
 pytestmark = [
     pytest.mark.skipif(os.geteuid() != 0, reason="changes processes, which needs root"),
@@ -33,7 +32,7 @@ VALUES += [ioprio_value("idle", 0), ioprio_value("idle", 7)]
 # Each line of input is Python code to run; a reply follows.
 PUPPET = """
 import os, sys, threading, time
-from wblab.machine.ioprio import set_ioprio
+from wblab.machine.processes import set_ioprio
 def thread(value=None):
     ready = threading.Event()
     def work():
@@ -160,7 +159,7 @@ def test_a_priority_shared_by_threads_is_restored(measure, start):
     process = start(
         """
 import ctypes, sys, time
-from wblab.machine.ioprio import set_ioprio
+from wblab.machine.processes import set_ioprio
 set_ioprio(0, 2 << 13 | 3)
 libc = ctypes.CDLL(None)
 CLONE_IO, SIGCHLD = 0x80000000, 17

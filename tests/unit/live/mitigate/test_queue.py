@@ -2,7 +2,7 @@ import pytest
 
 from wblab.core.errors import WblabError
 from wblab.live.mitigate.journal import Journal
-from wblab.live.mitigate.queue import ShortQueue, requests_in
+from wblab.live.mitigate.settings import ShortQueue, requests_in
 
 MIB = 1 << 20
 

@@ -2,7 +2,7 @@ from functools import partial
 
 import pytest
 
-from wblab.live.mitigate import scheduler
+from wblab.live.mitigate import settings
 
 
 @pytest.fixture
@@ -24,7 +24,7 @@ def disk(tmp_path):
 @pytest.fixture
 def objection(tmp_path):
     """Return the function of that name, for that copy."""
-    return partial(scheduler.objection, blocks=tmp_path)
+    return partial(settings.objection, blocks=tmp_path)
 
 
 @pytest.mark.parametrize("name", ["none", "kyber", "mq-deadline"])
@@ -60,4 +60,4 @@ def test_other_policies_need_no_scheduler(disk, objection):
 
 
 def test_a_disk_without_a_scheduler_has_none(tmp_path):
-    assert scheduler.scheduler_of("nowhere", tmp_path) == "none"
+    assert settings.scheduler_of("nowhere", tmp_path) == "none"

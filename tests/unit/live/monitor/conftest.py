@@ -9,7 +9,7 @@ import pytest
 from support.processes import bearing
 from support.waiting import wait_until
 
-from wblab.machine.mounted import mounted
+from wblab.machine.block import mounted
 from wblab.machine.tracefs import Instance
 from wblab.machine.undo import Undo
 

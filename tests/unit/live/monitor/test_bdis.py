@@ -2,7 +2,7 @@
 
 import pytest
 
-from wblab.live.monitor.bdis import Bdis, Files
+from wblab.live.monitor.disks import Bdis, Files
 
 ZEROS = " 0" * 14
 DISKSTATS = """\

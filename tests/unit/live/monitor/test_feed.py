@@ -3,7 +3,7 @@ import asyncio
 from hypothesis import given
 from hypothesis import strategies as st
 
-from wblab.live.monitor.feed import Feed
+from wblab.live.monitor.audience import Feed
 from wblab.live.monitor.samples import Batch, End, Source, line
 from wblab.live.monitor.server import events
 

@@ -8,7 +8,7 @@ from wblab.core import layout
 from wblab.core.errors import InputError
 from wblab.lab.places import PRESETS
 from wblab.lab.specfile import read_spec
-from wblab.live.monitor.guest import watched
+from wblab.live.monitor.replay import watched
 
 
 def test_a_sampler_is_added_to_the_guest():

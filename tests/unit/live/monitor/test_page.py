@@ -8,8 +8,7 @@ from support.browser import browser
 from wblab.core.loads import MultiWrite, Offender
 from wblab.live.monitor.samples import Batch, CacheState, End, Pressure, Source, Throttled, Waited, Worked, Written
 from wblab.live.monitor.server import address, listen, serve
-from wblab.plot.colours import load_colours
-from wblab.plot.style import look
+from wblab.plot.style import load_colours, look
 
 MS = 10**6
 S = 1000 * MS

@@ -9,8 +9,7 @@ import pytest
 from support.waiting import patience_s
 
 from wblab.live.monitor.samples import Batch, End, Source
-from wblab.live.monitor.server import address, listen, serve
-from wblab.live.monitor.strangers import Strangers
+from wblab.live.monitor.server import Strangers, address, listen, serve
 
 TOKEN = "a-token"
 LOOK = {"dirty": "#9CCBE8"}

@@ -3,7 +3,7 @@
 import pytest
 
 from wblab.core.errors import WblabError
-from wblab.live.runs.limits import set_limits
+from wblab.live.runs.ofspec import set_limits
 
 
 class Kept:

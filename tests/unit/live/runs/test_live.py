@@ -21,7 +21,7 @@ from wblab.analysis.runs.window import around, whole
 from wblab.cli import main
 from wblab.core.errors import InputError
 from wblab.host.command import interpreter
-from wblab.lab.named import SPECS
+from wblab.lab.results import SPECS
 from wblab.lab.specfile import read_spec
 from wblab.machine.tracefs import Instance
 from wblab.machine.undo import Undo

@@ -14,8 +14,8 @@ from wblab.host import here
 from wblab.host.recorded import RunFailedError
 from wblab.host.request import Request
 from wblab.kernels.here import find
-from wblab.lab.named import SPECS
 from wblab.lab.places import ROOT
+from wblab.lab.results import SPECS
 from wblab.lab.specfile import read_spec
 from wblab.live.runs.ofspec import run_here
 
@@ -81,7 +81,7 @@ from pathlib import Path
 from wblab.host import here
 from wblab.host.request import Request
 from wblab.kernels.here import find
-from wblab.lab.named import SPECS
+from wblab.lab.results import SPECS
 from wblab.lab.specfile import read_spec
 from wblab.live.runs.ofspec import run_here
 

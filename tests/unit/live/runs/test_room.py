@@ -4,7 +4,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from wblab.live.runs.room import Room, chosen
+from wblab.live.runs.tracefile import Room, chosen
 
 S, MIB = 10**9, 1 << 20
 NOW_NS = 100 * S

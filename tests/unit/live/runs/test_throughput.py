@@ -1,4 +1,4 @@
-from wblab.live.runs.throughput import Throughput, summary
+from wblab.live.runs.watch import Throughput, summary
 from wblab.machine.place import Traffic
 
 S = 10**9

@@ -5,8 +5,7 @@ import re
 import pytest
 
 from wblab.publish.docpages.atlas import short, whole
-from wblab.publish.docpages.kept import read_atlas, write_atlas
-from wblab.publish.docpages.markdown import TOGETHER
+from wblab.publish.docpages.kept import TOGETHER, read_atlas, write_atlas
 from wblab.study.designs.atlas.made import Made
 from wblab.study.designs.atlas.target import Row, Target
 

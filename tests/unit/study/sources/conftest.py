@@ -9,7 +9,7 @@ import pytest
 
 from wblab.analysis.runs.pagecache import DirtyState, Throttling
 from wblab.analysis.runs.run import LoadCycles, Run
-from wblab.lab.named import SPECS
+from wblab.lab.results import SPECS
 from wblab.lab.specfile import read_spec
 from wblab.study.sources.sample import Calls, Sample, Traced
 

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from wblab.analysis.runs.run import LoadCycles, Run
-from wblab.analysis.statistics.outcome import NOT_REPRODUCED, NOT_TESTABLE, REPRODUCED
+from wblab.analysis.statistics.decision import NOT_REPRODUCED, NOT_TESTABLE, REPRODUCED
 from wblab.core.check import check_spec
 from wblab.core.errors import InputError
 from wblab.study.sources import figures

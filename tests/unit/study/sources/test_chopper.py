@@ -5,7 +5,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from wblab.analysis.statistics.outcome import NOT_REPRODUCED, NOT_TESTABLE, REPRODUCED
+from wblab.analysis.statistics.decision import NOT_REPRODUCED, NOT_TESTABLE, REPRODUCED
 from wblab.core.check import check_spec
 from wblab.core.fiemap import Extent
 from wblab.core.rundir import FileRecord

@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import pytest
 
-from wblab.analysis.statistics.outcome import NOT_REPRODUCED, REPRODUCED
+from wblab.analysis.statistics.decision import NOT_REPRODUCED, REPRODUCED
 from wblab.study.sources.thesis.daemon import CASE, check_found
 
 

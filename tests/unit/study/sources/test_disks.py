@@ -2,7 +2,7 @@
 
 import pytest
 
-from wblab.analysis.statistics.outcome import NOT_DECIDED, NOT_REPRODUCED, REPRODUCED
+from wblab.analysis.statistics.decision import NOT_DECIDED, NOT_REPRODUCED, REPRODUCED
 from wblab.study.sources.thesis.disks import limit_claims, live_claims, mitigation_claims, sync_claims
 
 CLAIMS = {claim.name: claim for claim in [*sync_claims(), *live_claims(), *mitigation_claims(), *limit_claims()]}

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from wblab.analysis.runs.blocks import Submitted
-from wblab.analysis.statistics.outcome import NOT_REPRODUCED, NOT_TESTABLE, REPRODUCED
+from wblab.analysis.statistics.decision import NOT_REPRODUCED, NOT_TESTABLE, REPRODUCED
 from wblab.core.check import check_spec
 from wblab.core.errors import InputError
 from wblab.study.sources.cases import CASES, case_spec

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from wblab.analysis.runs.blocks import Submitted
-from wblab.analysis.statistics.outcome import NOT_REPRODUCED, REPRODUCED
+from wblab.analysis.statistics.decision import NOT_REPRODUCED, REPRODUCED
 from wblab.core.layout import LEFT
 from wblab.study.sources.li import processors
 from wblab.study.sources.li.claims import li_claims

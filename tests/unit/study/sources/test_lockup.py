@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from wblab.analysis.statistics.outcome import NOT_DECIDED, NOT_REPRODUCED, NOT_TESTABLE, REPRODUCED
+from wblab.analysis.statistics.decision import NOT_DECIDED, NOT_REPRODUCED, NOT_TESTABLE, REPRODUCED
 from wblab.study.sources.sample import Calls
 from wblab.study.sources.thesis.lockup import base_claims, flush_claim
 

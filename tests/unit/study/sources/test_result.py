@@ -9,8 +9,15 @@ import pytest
 from matplotlib.figure import Figure
 from support.reports import cells, tables
 
-from wblab.analysis.statistics.decision import at_most, over, under
-from wblab.analysis.statistics.outcome import NOT_DECIDED, NOT_REPRODUCED, NOT_TESTABLE, REPRODUCED
+from wblab.analysis.statistics.decision import (
+    NOT_DECIDED,
+    NOT_REPRODUCED,
+    NOT_TESTABLE,
+    REPRODUCED,
+    at_most,
+    over,
+    under,
+)
 from wblab.core.errors import InputError
 from wblab.report.quantities import listed
 from wblab.report.report import text_of

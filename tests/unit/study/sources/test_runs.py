@@ -6,7 +6,7 @@ from types import SimpleNamespace
 import pytest
 from support.runs import write_run_of
 
-from wblab.analysis.statistics.outcome import NOT_TESTABLE, REPRODUCED
+from wblab.analysis.statistics.decision import NOT_TESTABLE, REPRODUCED
 from wblab.core.check import check_spec
 from wblab.core.errors import InputError
 from wblab.lab.progress import silent

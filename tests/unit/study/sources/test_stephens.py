@@ -7,10 +7,10 @@ import numpy as np
 import pytest
 
 from wblab.analysis.runs import losses
-from wblab.analysis.statistics.outcome import NOT_REPRODUCED, NOT_TESTABLE, REPRODUCED
+from wblab.analysis.statistics.decision import NOT_REPRODUCED, NOT_TESTABLE, REPRODUCED
 from wblab.core.check import check_spec
 from wblab.lab.disks import read_disk
-from wblab.lab.named import SPECS
+from wblab.lab.results import SPECS
 from wblab.lab.specfile import read_spec
 from wblab.study.sources.cases import CASES, case_spec
 from wblab.study.sources.registry import WORKS, chosen

@@ -5,7 +5,7 @@ from support.blametraces import Story
 from support.runs import MS, write_run
 
 from wblab.analysis.runs.run import read_run
-from wblab.analysis.statistics.outcome import NOT_REPRODUCED, NOT_TESTABLE, REPRODUCED
+from wblab.analysis.statistics.decision import NOT_REPRODUCED, NOT_TESTABLE, REPRODUCED
 from wblab.study.sources.registry import CLAIMS
 from wblab.study.sources.sample import Sample
 from wblab.study.sources.waits import waits_of

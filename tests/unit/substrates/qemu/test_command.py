@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from wblab.lab.named import SPECS
+from wblab.lab.results import SPECS
 from wblab.lab.specfile import read_spec
 from wblab.substrates.qemu.command import Machine, arguments, memory_bytes
 

@@ -7,7 +7,7 @@ import subprocess
 
 import pytest
 
-from wblab.substrates.qemu.cpio import Entry, archive, link, regular
+from wblab.substrates.qemu.initramfs import Entry, archive, link, regular
 
 ENTRIES = (
     Entry("/dev", stat.S_IFDIR | 0o755),

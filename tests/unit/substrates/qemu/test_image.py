@@ -7,10 +7,10 @@ import pytest
 
 from wblab.core.errors import WblabError
 from wblab.core.spec import Spec
-from wblab.lab.named import SPECS
+from wblab.lab.packages import tool_path
+from wblab.lab.results import SPECS
 from wblab.lab.specfile import read_spec
-from wblab.lab.tools import tool_path
-from wblab.substrates.qemu.image import disk_contents
+from wblab.substrates.qemu.run import disk_contents
 
 SMALL = ("disk.slow.size=64MiB", "disk.fast.size=16MiB", "disk.fast.filesystem=ext2")
 

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Sequence
 
 from wblab.analysis.runs.observations import read_table
-from wblab.analysis.statistics.looks import for_looks, looks
+from wblab.analysis.statistics.decision import for_looks, looks
 from wblab.study.cells import run_name
 from wblab.study.designs.ab.figures import Figures, figures, undecided
 from wblab.study.designs.ab.plan import Pair

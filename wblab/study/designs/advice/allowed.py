@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from wblab.core.errors import InputError
 from wblab.lab.printable import printable
-from wblab.machine.writeback import memory_bytes
+from wblab.machine.block import memory_bytes
 from wblab.study.designs.advice.remedies import Remedy, joined, read_remedies
 from wblab.study.designs.advice.settings import settable
 

@@ -12,8 +12,8 @@ from wblab.core.spec import Disk
 from wblab.core.units import BytesPerSecond
 from wblab.lab.disks import doubts, read_disk
 from wblab.lab.formats import LIVE, RUN
-from wblab.lab.named import SPECS
 from wblab.lab.progress import Report
+from wblab.lab.results import SPECS
 from wblab.lab.specfile import is_record, read_spec
 from wblab.study.designs.advice.advice import Advice
 from wblab.study.designs.advice.here import DEFAULT_LOADS, machine_here, with_current_settings

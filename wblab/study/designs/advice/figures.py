@@ -8,7 +8,7 @@ import numpy as np
 
 from wblab.analysis.runs.metrics import load_metrics
 from wblab.analysis.runs.run import Run
-from wblab.analysis.statistics.discoveries import joint_confidence
+from wblab.analysis.statistics.contrasts import joint_confidence
 from wblab.analysis.statistics.intervals import DEFAULT, Interval, Resampling, interval
 from wblab.core.tables import to_table
 

@@ -8,7 +8,7 @@ from wblab.core.errors import InputError
 from wblab.core.loads import Load
 from wblab.core.spec import Disk
 from wblab.live.runs.request import BESIDES, INNOCENT
-from wblab.machine.writeback import dirty_settings, memory_bytes, thresholds
+from wblab.machine.block import dirty_settings, memory_bytes, thresholds
 from wblab.study.designs.advice.settings import NUMBERS, SCHEDULER
 from wblab.study.designs.advice.site import Site, own_limit_of, queue_of
 from wblab.study.designs.twin.machine import TIMES_THRESHOLD, WAIT_NS, Machine, sustained_bps

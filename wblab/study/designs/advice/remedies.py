@@ -23,7 +23,7 @@ from wblab.core.spec import Scheduler
 from wblab.core.tables import from_table
 from wblab.core.units import NS_PER_S, Nanoseconds
 from wblab.lab.places import REMEDIES
-from wblab.lab.tomlfile import read_toml
+from wblab.lab.spectoml import read_toml
 from wblab.study.designs.advice.amounts import in_bytes, share
 from wblab.study.designs.twin.machine import WHOLE, Group, Machine, Queue
 

@@ -4,8 +4,8 @@ import shlex
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
+from wblab.analysis.statistics.decision import NOT_REPRODUCED, REPRODUCED
 from wblab.analysis.statistics.intervals import Interval
-from wblab.analysis.statistics.outcome import NOT_REPRODUCED, REPRODUCED
 from wblab.lab.formats import EXPERIMENT, RUNS
 from wblab.report.enumeration import enumerated
 from wblab.report.metricnames import metric_name, unit_of

@@ -4,7 +4,7 @@ from collections.abc import Container, Iterable, Iterator
 from dataclasses import dataclass
 from typing import Literal
 
-from wblab.analysis.statistics.outcome import HARMS, NOT_DECIDED, NOT_REPRODUCED, NOT_TESTABLE, REPRODUCED
+from wblab.analysis.statistics.decision import HARMS, NOT_DECIDED, NOT_REPRODUCED, NOT_TESTABLE, REPRODUCED
 from wblab.kernels.versions import ordinal
 from wblab.study.designs.atlas.lines import Cell, Line
 from wblab.study.designs.atlas.target import FILESYSTEMS, TRIAL

@@ -5,7 +5,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from wblab.analysis.statistics.outcome import NOT_TESTABLE
+from wblab.analysis.statistics.decision import NOT_TESTABLE
 from wblab.core.errors import InputError
 from wblab.core.spec import Filesystem, Spec
 from wblab.core.tables import to_table

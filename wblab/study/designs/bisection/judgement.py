@@ -12,8 +12,8 @@ wrongly. The looks therefore share the error (Bonferroni), and their joint confi
 from collections.abc import Sequence
 from typing import Literal
 
+from wblab.analysis.statistics.decision import for_looks
 from wblab.analysis.statistics.intervals import Interval, interval
-from wblab.analysis.statistics.looks import for_looks
 
 Side = Literal["good", "bad"]
 Values = Sequence[float]

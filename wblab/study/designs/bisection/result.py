@@ -8,8 +8,8 @@ from pathlib import Path
 from statistics import median
 from typing import Any
 
+from wblab.analysis.statistics.decision import looks
 from wblab.analysis.statistics.intervals import Interval
-from wblab.analysis.statistics.looks import looks
 from wblab.core.check import check_spec
 from wblab.core.errors import InputError
 from wblab.core.spec import Spec

@@ -5,8 +5,8 @@ from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from typing import Literal, Protocol
 
+from wblab.analysis.statistics.decision import looks
 from wblab.analysis.statistics.intervals import Interval
-from wblab.analysis.statistics.looks import looks
 from wblab.core.errors import WblabError
 from wblab.kernels.choice import PatchError
 from wblab.lab.progress import Report

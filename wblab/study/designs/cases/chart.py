@@ -11,9 +11,8 @@ from wblab.analysis.runs.pagecache import page_cache
 from wblab.analysis.runs.window import around
 from wblab.analysis.why.explanations import explain_all
 from wblab.core.loads import MultiWrite, Write
-from wblab.plot.colours import load_colours
 from wblab.plot.picture import picture
-from wblab.plot.style import DPI, GRID, WIDTH_IN
+from wblab.plot.style import DPI, GRID, WIDTH_IN, load_colours
 from wblab.plot.timeline import timeline
 from wblab.study.sources.sample import Sample
 

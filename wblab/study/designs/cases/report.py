@@ -8,7 +8,7 @@ from io import BytesIO
 from pathlib import Path
 from typing import Any
 
-from wblab.analysis.statistics.outcome import Outcome
+from wblab.analysis.statistics.decision import Outcome
 from wblab.core.errors import WblabError
 from wblab.lab.formats import EXPERIMENT, REPORT, RUNS, VERDICTS, write_json
 from wblab.plot.save import save

@@ -4,7 +4,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from wblab.analysis.statistics.outcome import NOT_DECIDED, NOT_REPRODUCED, NOT_TESTABLE, REPRODUCED, Outcome
+from wblab.analysis.statistics.decision import NOT_DECIDED, NOT_REPRODUCED, NOT_TESTABLE, REPRODUCED, Outcome
 from wblab.lab.formats import VERIFICATION
 from wblab.report.quantities import interval, quantity
 from wblab.report.report import finite

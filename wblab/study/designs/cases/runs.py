@@ -11,10 +11,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from wblab.analysis.runs.run import read_run
-from wblab.analysis.statistics.outcome import NOT_TESTABLE
+from wblab.analysis.statistics.decision import NOT_TESTABLE
 from wblab.core.errors import InputError, WblabError
 from wblab.core.spec import Spec
-from wblab.host.machinelock import machine_lock
+from wblab.host.machine import machine_lock
 from wblab.host.request import ready
 from wblab.kernels import KernelResolver
 from wblab.lab.designs import VERIFY

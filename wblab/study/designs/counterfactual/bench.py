@@ -21,8 +21,7 @@ from wblab.core.errors import InputError, WblabError
 from wblab.core.spec import Spec
 from wblab.core.tables import to_table
 from wblab.host.forked import Forked, forked
-from wblab.host.machine import processors
-from wblab.host.machinelock import machine_lock
+from wblab.host.machine import machine_lock, processors
 from wblab.host.recorded import RunFailedError
 from wblab.host.request import ready
 from wblab.kernels import Kernel

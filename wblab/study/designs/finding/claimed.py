@@ -5,7 +5,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from wblab.analysis.statistics.outcome import NOT_DECIDED, NOT_TESTABLE, REPRODUCED, Outcome
+from wblab.analysis.statistics.decision import NOT_DECIDED, NOT_TESTABLE, REPRODUCED, Outcome
 from wblab.core.errors import InputError
 from wblab.lab.formats import CLAIMED
 from wblab.lab.held import replace_file

@@ -7,7 +7,7 @@ from dataclasses import replace
 from wblab.core.errors import InputError
 from wblab.lab.designs import FINDING
 from wblab.lab.formats import EXPERIMENT, RUN
-from wblab.lab.named import MATRICES
+from wblab.lab.results import MATRICES
 from wblab.study.cells import Cell, run_name
 from wblab.study.designs.factorial import read_matrix
 from wblab.study.designs.finding.finding import Point

@@ -4,7 +4,7 @@ import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
-from wblab.analysis.statistics.outcome import Outcome
+from wblab.analysis.statistics.decision import Outcome
 from wblab.core.units import NS_PER_S
 from wblab.study.cells import Cell
 from wblab.study.designs.paired.asked import ASKED

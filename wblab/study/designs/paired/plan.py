@@ -12,7 +12,7 @@ from wblab.core.errors import InputError
 from wblab.core.spec import Spec
 from wblab.core.tables import from_table
 from wblab.lab.designs import TRIAL
-from wblab.lab.named import SPECS
+from wblab.lab.results import SPECS
 from wblab.lab.specfile import read_setting, read_table, set_key
 from wblab.study.cells import Cell
 from wblab.study.designs.paired.asked import ASKED, ASKED_BASE, asked_settings

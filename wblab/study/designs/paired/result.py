@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from wblab.analysis.statistics.outcome import HARMS, NOT_DECIDED, NOT_REPRODUCED, REPRODUCED, Outcome
+from wblab.analysis.statistics.decision import HARMS, NOT_DECIDED, NOT_REPRODUCED, REPRODUCED, Outcome
 from wblab.lab.formats import TRIAL
 from wblab.study.cells import Cell, run_name
 from wblab.study.designs.paired.asked import Answer

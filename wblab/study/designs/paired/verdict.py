@@ -7,10 +7,18 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from wblab.analysis.statistics import discoveries
-from wblab.analysis.statistics.decision import doubt, scaled, unscaled
+from wblab.analysis.statistics import contrasts
+from wblab.analysis.statistics.decision import (
+    HARMS,
+    NOT_DECIDED,
+    NOT_REPRODUCED,
+    REPRODUCED,
+    Outcome,
+    doubt,
+    scaled,
+    unscaled,
+)
 from wblab.analysis.statistics.intervals import Interval, interval
-from wblab.analysis.statistics.outcome import HARMS, NOT_DECIDED, NOT_REPRODUCED, REPRODUCED, Outcome
 
 # Shorter waits go unnoticed (J. Nielsen, "Response Times: The 3 Important Limits", 1993): they count as this long.
 NOTICED_S = 0.1
@@ -44,7 +52,7 @@ class Figure:
     @property
     def is_shown(self) -> bool:
         """Whether the runs decide on which side of the threshold the true value is."""
-        return self.interval.known and self.q <= discoveries.RATE
+        return self.interval.known and self.q <= contrasts.RATE
 
     @property
     def is_open(self) -> bool:
@@ -89,7 +97,7 @@ def corrected(figures: Sequence[Figure], looks: int = LOOKS) -> list[Figure]:
 
     p is multiplied by the number of rounds (Bonferroni), because undecided figures are judged again with more seeds.
     """
-    qs = discoveries.corrected([min(1.0, looks * figure.p) for figure in figures])
+    qs = contrasts.corrected([min(1.0, looks * figure.p) for figure in figures])
     return [replace(figure, q=q) for figure, q in zip(figures, qs.tolist(), strict=True)]
 
 

@@ -3,8 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
-from wblab.analysis.statistics.intervals import generator
-from wblab.analysis.statistics.shares import wilson
+from wblab.analysis.statistics.intervals import generator, wilson
 from wblab.core.errors import InputError
 from wblab.lab.designs import AUDIT
 from wblab.study.cells import Cell, run_name

@@ -2,7 +2,7 @@
 
 from wblab.analysis.runs.run import Run, read_run
 from wblab.core.tables import to_table
-from wblab.lab.named import SPECS
+from wblab.lab.results import SPECS
 from wblab.lab.specfile import read_spec
 from wblab.study.cells import Cell, make_cell, run_name
 from wblab.study.designs.repeat.expected import (

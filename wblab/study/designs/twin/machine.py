@@ -15,8 +15,8 @@ from wblab.core.units import NS_PER_S
 from wblab.lab.formats import LIVE
 from wblab.lab.livespec import LiveSpec
 from wblab.live.runs.request import INNOCENT
+from wblab.machine.block import memory_bytes, thresholds
 from wblab.machine.place import find_place
-from wblab.machine.writeback import memory_bytes, thresholds
 
 _BLOCK_BYTES, _SYNC_BYTES, _MOST_BYTES = 1 << 20, 8 << 20, 512 << 20
 _MEASURE_S = 5.0

@@ -9,8 +9,8 @@ from scipy.special import stdtrit
 
 from wblab.analysis.runs.metrics import load_metrics
 from wblab.analysis.runs.run import Run
+from wblab.analysis.statistics.decision import NOT_DECIDED, NOT_REPRODUCED, REPRODUCED, Outcome
 from wblab.analysis.statistics.intervals import LEAST_RUNS
-from wblab.analysis.statistics.outcome import NOT_DECIDED, NOT_REPRODUCED, REPRODUCED, Outcome
 
 METRICS = ("longest_pause_s", "wait_time_s", "paused_fraction")
 FACTOR = 2.0  # a twin within this factor matches

@@ -12,7 +12,7 @@ from typing import Any, Literal
 
 from wblab.core.tables import from_table
 from wblab.lab.places import OUTSIDE
-from wblab.lab.tomlfile import read_toml
+from wblab.lab.spectoml import read_toml
 from wblab.study.designs.witness.figure import Figure, Word
 
 STUDIES = "studies.toml"

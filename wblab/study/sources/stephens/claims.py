@@ -12,8 +12,7 @@ import numpy as np
 
 from wblab.analysis.layers.calls import Name
 from wblab.analysis.layers.stages import COMPLETION, HELD, QUEUE
-from wblab.analysis.statistics.decision import at_most, between, over, under
-from wblab.analysis.statistics.outcome import NOT_TESTABLE
+from wblab.analysis.statistics.decision import NOT_TESTABLE, at_most, between, over, under
 from wblab.core.units import NS_PER_MS
 from wblab.study.sources.claim import Claim, Measure, Samples, Verdict, untested
 from wblab.study.sources.figures import on_case

@@ -9,8 +9,7 @@ from collections.abc import Callable
 import numpy as np
 
 from wblab.analysis.runs.window import whole
-from wblab.analysis.statistics.decision import Range, at_least, at_most, between, over
-from wblab.analysis.statistics.outcome import NOT_REPRODUCED, NOT_TESTABLE
+from wblab.analysis.statistics.decision import NOT_REPRODUCED, NOT_TESTABLE, Range, at_least, at_most, between, over
 from wblab.core.units import NS_PER_MS, NS_PER_S
 from wblab.report.quantities import percent, quantity
 from wblab.study.sources.claim import Claim, Measure, Samples, Verdict, judge, over_seeds, ratio

@@ -6,8 +6,7 @@ import numpy as np
 
 from wblab.analysis.runs.pagecache import DirtyState
 from wblab.analysis.runs.run import guest_spec
-from wblab.analysis.statistics.decision import at_least, at_most, between, over
-from wblab.analysis.statistics.outcome import NOT_REPRODUCED, NOT_TESTABLE
+from wblab.analysis.statistics.decision import NOT_REPRODUCED, NOT_TESTABLE, at_least, at_most, between, over
 from wblab.core.units import NS_PER_S
 from wblab.report.quantities import percent
 from wblab.study.sources.claim import Claim, Measure, Samples, Verdict, judge, over_seeds

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from wblab.analysis.statistics.looks import looks
+from wblab.analysis.statistics.decision import looks
 from wblab.study.designs.bisection.judgement import difference, side
 
 

@@ -3,7 +3,7 @@
 import pytest
 
 from wblab.core.errors import InputError
-from wblab.lab.named import SPECS
+from wblab.lab.results import SPECS
 from wblab.lab.specfile import read_spec
 from wblab.study.designs.bisection.metric import Metric, named_metric
 

@@ -9,7 +9,7 @@ from support.reports import blocks, cells, tables, texts
 
 from wblab.analysis.statistics.intervals import Interval
 from wblab.core.errors import InputError
-from wblab.lab.named import SPECS
+from wblab.lab.results import SPECS
 from wblab.lab.specfile import read_spec
 from wblab.study.designs.bisection.metric import Metric
 from wblab.study.designs.bisection.report import report

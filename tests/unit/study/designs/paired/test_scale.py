@@ -2,7 +2,7 @@
 
 from dataclasses import replace
 
-from wblab.lab.named import SPECS
+from wblab.lab.results import SPECS
 from wblab.lab.specfile import read_spec
 from wblab.study.designs.paired.recommendations import Machine, Value, read_wisdom
 from wblab.study.designs.paired.scale import background_bytes, guest_of, in_force, scalings, settings

@@ -7,7 +7,7 @@ import pytest
 from wblab.core.errors import InputError
 from wblab.kernels import catalog
 from wblab.lab.formats import EXPECTED
-from wblab.lab.named import SPECS
+from wblab.lab.results import SPECS
 from wblab.study.designs.repeat import golden
 from wblab.study.designs.repeat.expected import (
     FOLDER,

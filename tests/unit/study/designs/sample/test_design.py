@@ -3,7 +3,7 @@
 import pytest
 
 from wblab.core.errors import InputError
-from wblab.lab.named import DESIGNS
+from wblab.lab.results import DESIGNS
 from wblab.study.designs.sample.design import design_of, read_design
 from wblab.study.designs.sample.factors import Levels, Range
 

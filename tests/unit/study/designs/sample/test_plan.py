@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from wblab.core.errors import InputError
-from wblab.lab.named import DESIGNS
+from wblab.lab.results import DESIGNS
 from wblab.study.designs.sample.design import design_of, read_design
 from wblab.study.designs.sample.plan import planned
 from wblab.study.designs.sample.sample import sample

@@ -7,7 +7,7 @@ import pytest
 from wblab.analysis.runs.run import Run
 from wblab.core.errors import InputError
 from wblab.host.translate import in_bytes
-from wblab.lab.named import SPECS
+from wblab.lab.results import SPECS
 from wblab.lab.specfile import read_spec
 from wblab.study.designs.witness.here import differences, machine_of, titles
 

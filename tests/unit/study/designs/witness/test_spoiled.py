@@ -6,7 +6,7 @@ import pytest
 from support.runs import MS, write_run_of
 
 from wblab.core.spec import Clock
-from wblab.lab.named import SPECS
+from wblab.lab.results import SPECS
 from wblab.lab.specfile import read_spec
 from wblab.study.cells import Cell
 from wblab.study.designs.witness.spoiled import BOUND_NS, spoiled, without_spoiled

@@ -8,7 +8,7 @@ from wblab.core.errors import InputError
 from wblab.kernels import Kernel
 from wblab.kernels.here import find
 from wblab.kernels.stock.kernel import StockKernel, is_stock
-from wblab.lab.named import SPECS
+from wblab.lab.results import SPECS
 from wblab.lab.specfile import read_spec
 from wblab.study.designs.witness.substrates import AXIS, cells, substrate
 
