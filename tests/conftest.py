@@ -13,7 +13,7 @@ from support.labcopy import copy_lab
 from support.pages import slips, words
 
 from wblab.lab.places import ROOT
-from wblab.machine.place import find_place
+from wblab.machine.storage import find_storage
 
 pytest_plugins = ["support.leftout", "support.lottery"]
 settings.register_profile("wblab", deadline=None, suppress_health_check=[HealthCheck.too_slow])
@@ -64,7 +64,7 @@ def readable_lab() -> Iterator[Path]:
 def disk_path(tmp_path: Path) -> Iterator[Path]:
     """A directory whose files are on a disk, so that writing counts. /tmp is in memory on some machines."""
     for base in (tmp_path, Path("/var/tmp"), ROOT):
-        if find_place(base).device:
+        if find_storage(base).device:
             with tempfile.TemporaryDirectory(dir=base, prefix=".wblab-tests-") as place:
                 yield Path(place)
             return

@@ -8,9 +8,9 @@ import pytest
 from support.reproducers import missing
 
 from wblab.cli import main
-from wblab.host.check import EMULATOR
 from wblab.kernels.stock.kernel import find
 from wblab.lab.packages import tool_path
+from wblab.substrates.qemu.run import EMULATOR
 
 NAME = "stock:7.2"
 

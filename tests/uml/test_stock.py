@@ -17,7 +17,7 @@ from wblab.analysis.runs.pauses import load_pauses
 from wblab.analysis.runs.run import Run, read_run
 from wblab.cli import main
 from wblab.core.errors import InputError, WblabError
-from wblab.host.check import EMULATOR
+from wblab.host.place import make_run
 from wblab.host.request import ready
 from wblab.host.sandbox import landlock_version
 from wblab.kernels import built_kernel
@@ -27,7 +27,7 @@ from wblab.lab.packages import tool_path
 from wblab.lab.results import SPECS
 from wblab.lab.specfile import read_spec
 from wblab.substrates.qemu import run as qemu_run
-from wblab.substrates.run import run_anywhere
+from wblab.substrates.qemu.run import EMULATOR
 
 NAME = "stock:7.2"
 # Some seconds of guest time, half of a minute of an idle machine's: a kernel for any machine boots slowly.
@@ -44,7 +44,7 @@ pytestmark = [
 
 def run(results: Path, *settings: str, kernel: str = NAME, preset: str = "two-disks") -> Run:
     spec = read_spec(SPECS.find(preset), [f"kernel={kernel!r}", *settings])
-    return read_run(run_anywhere(ready(spec, built_kernel), results).directory)
+    return read_run(make_run(ready(spec, built_kernel), results).directory)
 
 
 def longest_s(run: Run, load: str) -> float:
@@ -166,7 +166,7 @@ def test_qemu_reads_no_file_of_the_user(lab, tmp_path, monkeypatch):
 def test_no_file_of_the_host_can_be_allowed(lab):
     request = ready(read_spec(SPECS.find("base"), [f"kernel={NAME!r}"]), built_kernel)
     with pytest.raises(InputError, match=r"^--allow-read: .*leave it out"):
-        run_anywhere(request, lab.results, readable=["/etc"])
+        make_run(request, lab.results, readable=["/etc"])
     assert not lab.results.exists()
 
 

@@ -12,6 +12,7 @@ from wblab.api.reading import latest, results
 from wblab.core.errors import InputError, WblabError
 from wblab.core.spec import Spec
 from wblab.core.tables import to_table
+from wblab.host.place import make_run
 from wblab.host.request import Request, notes, ready
 from wblab.kernels import built_kernels, full_name
 from wblab.lab.disks import disk_settings
@@ -20,7 +21,6 @@ from wblab.lab.printable import printable
 from wblab.lab.progress import bar
 from wblab.lab.results import SPECS
 from wblab.lab.specfile import read_spec
-from wblab.substrates.run import run_anywhere
 
 if TYPE_CHECKING:
     from wblab.api.recorded import Run
@@ -113,7 +113,7 @@ def run_shown(request: Request, place: Path, **options: Any) -> "Finished":
     """Print notes on a request, then run it and show progress. `options` are those of run_experiment."""
     print_notes([request])
     with bar(request.spec.name) as report:
-        return run_anywhere(request, place, report=report, **options)
+        return make_run(request, place, report=report, **options)
 
 
 def print_notes(requests: Iterable[Request], *, here: bool = True, seeds: int = 1) -> None:

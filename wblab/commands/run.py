@@ -1,12 +1,12 @@
-"""wblab run: one experiment in a guest."""
+"""wblab run: one experiment, in a guest or on this machine itself."""
 
 import argparse
 import json
 import os
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from wblab.commands.common import add_exp, add_json, add_kernel, add_settings, results
+from wblab.commands.common import add_exp, add_json, add_settings, results
 from wblab.core.errors import InputError
 
 if TYPE_CHECKING:
@@ -34,7 +34,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     add_settings(parser)
     parser.add_argument("--clock", choices=("virtual", "real"), help="the guest's time (default: the spec's)")
-    add_kernel(parser, "the spec's")
+    parser.add_argument(
+        "--kernel",
+        default="",
+        metavar="SERIES|PATH",
+        help="where it runs: a series of the lab (wblab kernel list) or a path; stock:7.2, a distribution's kernel in "
+        "QEMU; live:DIR, this machine itself, by --clock real (default: the spec's)",
+    )
     parser.add_argument("--seed", type=int, metavar="N", help="seed of all random choices (default: the spec's)")
     parser.add_argument("--name", metavar="NAME", help="part of the run directory's name (default: the spec's)")
     add_exp(parser, "run directories go")
@@ -70,6 +76,7 @@ def _run(arguments: argparse.Namespace) -> None:
     from wblab.api.making import run_shown
     from wblab.core.units import NS_PER_S, parse_bytes, parse_time
     from wblab.host.limits import Limits
+    from wblab.host.place import place_of
     from wblab.host.request import ready
     from wblab.kernels import built_kernels
 
@@ -83,7 +90,10 @@ def _run(arguments: argparse.Namespace) -> None:
         if not os.path.exists(path):
             raise InputError(f"--allow-read: there is no {path!r}: check the path")
     request = ready(_spec(arguments), built_kernels(arguments.kernel))
-    _print(run_shown(request, results(arguments), limits=limits, readable=readable), arguments.json)
+    guests: dict[str, Any] = {"limits": limits, "readable": readable} if place_of(request.kernel).boots else {}
+    if readable and not guests:
+        raise InputError("--allow-read: on this machine itself loads read what you may read: leave it out")
+    _print(run_shown(request, results(arguments), **guests), arguments.json)
 
 
 def _spec(arguments: argparse.Namespace) -> "Spec":

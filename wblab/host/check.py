@@ -19,11 +19,8 @@ from wblab.host.machine import available_memory_bytes, free_shared_bytes, shared
 from wblab.host.model import model_parameters
 from wblab.host.options import check_options
 from wblab.host.parameters import check_parameters, may_take
-from wblab.host.translate import check as check_translation
 from wblab.kernels import Kernel, has_virtual_time
-from wblab.kernels.here import HereKernel
 from wblab.kernels.options import options_of
-from wblab.kernels.stock.kernel import StockKernel
 from wblab.lab.kernelname import check_option
 from wblab.lab.packages import OPTIONAL_PROGRAMS, PROGRAMS, advice, tool_path
 
@@ -101,7 +98,6 @@ def _of(disk: Disk) -> Iterator[tuple[str, tuple[str, ...]]]:
             yield f"{key}={value}", options[value]
 
 
-EMULATOR = "qemu-system-x86_64"  # for stock kernels
 # Room for the trace while it is recorded, and for what the guest's kernel needs beside its memory.
 _SPARE_BYTES = 64 << 20
 # What all kernels with the lab's patches have; the model of a device has grown since.
@@ -145,19 +141,13 @@ def check_run(spec: Spec, host: Host = _HERE) -> None:
         lab()
     tools = dict.fromkeys(mkfs_tool(disk) for disk in spec.disk.values() if disk.filesystem != "none")
     wanted = [*tools] + (["trace-cmd"] if spec.trace.events else [])
-    _check_programs(wanted, host)
+    check_programs(wanted, host)
     _check_room(spec, host)
     check(max([boot_bytes(spec), *(disk.size for disk in images(spec).values())]))
 
 
 def check_kernel(spec: Spec, kernel: Kernel, host: Host = _HERE) -> None:
-    """Raise InputError for a kernel that lacks what the run needs: patches, options, parameters."""
-    if isinstance(kernel, HereKernel):
-        raise InputError(f"{spec.kernel.name} is this machine itself: only wblab study --on runs loads on it")
-    if isinstance(kernel, StockKernel):
-        check_translation(spec)
-        _check_programs([EMULATOR], host)
-        return
+    """Raise InputError for a kernel of User Mode Linux that lacks what the run needs: patches, options, parameters."""
     _check_memory(host)
     if not host.memory_is_executable() and kernel.held([_IN_MEMORY]):
         raise InputError(f"{execution.REFUSED}, which the kernel {kernel.release} needs: {execution.ADVICE}")
@@ -198,7 +188,8 @@ def _check_memory(host: Host) -> None:
         raise InputError(f"addresses are {addresses.RANDOM}: {addresses.ADVICE}")
 
 
-def _check_programs(wanted: Sequence[str], host: Host) -> None:
+def check_programs(wanted: Sequence[str], host: Host = _HERE) -> None:
+    """Raise InputError for programs that are not on this machine, with the command that installs them."""
     missing = [name for name in wanted if host.program(name) is None]
     if missing:
         how = advice([(PROGRAMS | OPTIONAL_PROGRAMS)[name] for name in missing])

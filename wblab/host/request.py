@@ -7,11 +7,10 @@ from dataclasses import dataclass, replace
 from wblab.core.errors import InputError
 from wblab.core.spec import Spec, Trace
 from wblab.host.blame import blamed, is_wanted
-from wblab.host.check import check_kernel, check_run
-from wblab.host.here import check as check_here
+from wblab.host.check import check_run
+from wblab.host.place import place_named, place_of
 from wblab.host.sandbox import landlock_version
 from wblab.kernels import Kernel, KernelResolver, sort_events
-from wblab.kernels.here import HereKernel, is_here
 
 
 @dataclass(frozen=True)
@@ -38,12 +37,8 @@ def ready(spec: Spec, resolve: KernelResolver, check: Callable[[Spec], None] | N
 
     check: raises InputError for a spec that this machine cannot run; by default `check_run`.
     """
-    if is_here(spec.kernel.build):
-        kernel = resolve(spec.kernel.build)
-        assert isinstance(kernel, HereKernel)
-        check_here(spec, kernel)
-        return Request(spec, kernel)
-    (check or check_run)(spec)
+    if place_named(spec.kernel.build).boots:
+        (check or check_run)(spec)
     return suited(spec, resolve(spec.kernel.build))
 
 
@@ -52,7 +47,10 @@ def suited(spec: Spec, kernel: Kernel) -> Request:
 
     Events for which a kernel lacks a feature are left out; those that nothing excuses are misspelt.
     """
-    check_kernel(spec, kernel)
+    place = place_of(kernel)
+    place.check(spec, kernel)
+    if not place.boots:
+        return Request(spec, kernel, spec.trace.events)
     events = sort_events(kernel, spec.trace.events)
     if events.unknown:
         raise InputError(
@@ -84,7 +82,8 @@ def notes(requests: Iterable[Request], *, here: bool = True, seeds: int = 1, lan
     asked = list(requests)
     missing: dict[str, dict[str, None]] = {}  # events by the kernel's release, each once and in order
     runs: Counter[str] = Counter()  # that leave out some
-    for one in asked:
+    booted = [one for one in asked if place_of(one.kernel).boots]
+    for one in booted:
         if one.left_out:
             missing.setdefault(one.kernel.release, {}).update(dict.fromkeys(one.left_out))
             runs[one.kernel.release] += seeds
@@ -93,7 +92,9 @@ def notes(requests: Iterable[Request], *, here: bool = True, seeds: int = 1, lan
         f"left out{_share(runs[release], len(asked) * seeds)}"
         for release, events in missing.items()
     ]
-    if here and not (landlock_version() if landlock is None else landlock):
+    if any(one.left_out for one in asked if one not in booted):
+        found.append("on this machine itself a spec's events are not recorded: wblab live records them")
+    if here and booted and not (landlock_version() if landlock is None else landlock):
         found.append("no Landlock on this machine: only the guest's kernel protects your files (wblab doctor)")
     return found
 

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from wblab.core import layout
+from wblab.core.check import check_spec
 from wblab.core.errors import WblabError
 from wblab.core.loads.base import MAX_CYCLES, NEVER
 from wblab.core.rundir import TRACE
@@ -22,6 +23,7 @@ from wblab.core.units import NS_PER_S
 from wblab.host import aging, parameters
 from wblab.host.boot import Boot, Ended, boot
 from wblab.host.bundle import bundle
+from wblab.host.check import check_kernel
 from wblab.host.collect import told
 from wblab.host.command import interpreter, kernel_arguments
 from wblab.host.disk import made_disks, mkfs_of
@@ -31,6 +33,7 @@ from wblab.host.guestprograms import describe_programs
 from wblab.host.installation import describe_python, guest_sandbox
 from wblab.host.limits import Limits
 from wblab.host.machine import describe_host, shared_memory
+from wblab.host.place import Place
 from wblab.host.recorded import Finished, recorded
 from wblab.host.request import Request
 from wblab.kernels import Kernel, facts, features
@@ -231,3 +234,6 @@ def begun(request: Request) -> dict[str, Any]:
 
 def _describe_program(program: Path) -> dict[str, Any]:
     return describe_python(interpreter(), program) | {"program_sha256": facts.sha256(program)}
+
+
+PLACE = Place("User Mode Linux", lambda spec, _: check_spec(spec), check_kernel, run_experiment)

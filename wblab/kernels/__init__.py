@@ -13,6 +13,8 @@ from wblab.kernels.wanted import (
     check_patches,
     find_kernel,
     full_name,
+    place_of_name,
+    processors_of,
 )
 
 __all__ = [
@@ -31,5 +33,7 @@ __all__ = [
     "full_name",
     "has_virtual_time",
     "list_kernels",
+    "place_of_name",
+    "processors_of",
     "sort_events",
 ]

@@ -5,10 +5,8 @@ from dataclasses import dataclass
 from functools import cache
 
 from wblab.kernels import catalog
-from wblab.kernels.here import HereKernel
 from wblab.kernels.kernel import Kernel
 from wblab.kernels.options import options_of
-from wblab.kernels.stock.kernel import StockKernel
 
 
 @cache
@@ -24,10 +22,10 @@ def has_virtual_time(kernel: Kernel) -> bool:
 
     A kernel whose options are not known is trusted to have it.
     """
-    if isinstance(kernel, HereKernel):
-        return False
+    if kernel.virtual_time is not None:
+        return kernel.virtual_time
     options = options_of(kernel)
-    return isinstance(kernel, StockKernel) or options is None or "CONFIG_UML_TIME_TRAVEL_SUPPORT" in options
+    return options is None or "CONFIG_UML_TIME_TRAVEL_SUPPORT" in options
 
 
 @dataclass(frozen=True)

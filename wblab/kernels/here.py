@@ -9,7 +9,7 @@ import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 from wblab.core.check import DISK_NAME
 from wblab.core.errors import InputError
@@ -27,6 +27,9 @@ class HereKernel(Kernel):
 
     limits: whether the spec's dirty limits are set for each run.
     """
+
+    place: ClassVar[str] = "machine"
+    virtual_time: ClassVar[bool | None] = False
 
     directories: tuple[tuple[str, Path], ...] = ()
     limits: bool = False

@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from contextlib import suppress
 from dataclasses import asdict, dataclass, fields
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 from wblab.core.errors import InputError
 from wblab.kernels import cache, facts
@@ -18,7 +18,14 @@ MOST_CONFIG_BYTES = 1 << 20  # the lab's configuration has 34 KB
 
 @dataclass(frozen=True)
 class Kernel:
-    """One `linux` executable. `build_id` identifies it and differs if any input differs."""
+    """One `linux` executable. `build_id` identifies it and differs if any input differs.
+
+    place: where it runs; a place has a module in `wblab.host.place`. virtual_time: whether time there can be virtual;
+    None: its options say so.
+    """
+
+    place: ClassVar[str] = "uml"
+    virtual_time: ClassVar[bool | None] = None
 
     path: Path
     config: Path | None  # its .config; None: the user's executable does not contain one

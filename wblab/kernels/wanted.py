@@ -83,6 +83,20 @@ def built_kernels(*given: str, option: str = "--kernel") -> KernelResolver:
     return once(lambda name: built_kernel(name, given=given, option=option))
 
 
+def place_of_name(name: str) -> str:
+    """Return where a kernel of this name runs (`Kernel.place`), whether or not it is there."""
+    if here.is_here(name):
+        return here.HereKernel.place
+    return stock.StockKernel.place if stock.is_stock(name) else Kernel.place
+
+
+def processors_of(name: str) -> int:
+    """Return on how many processors a kernel of this name runs, whether or not it is there. Raises InputError."""
+    if here.is_here(name):
+        return here.find(name).processors
+    return stock.parse(name)[1] if stock.is_stock(name) else processors_in(name)[1]
+
+
 def full_name(name: str) -> str:
     """Return a kernel's name that holds in every directory, in its one spelling: a path as an absolute path."""
     if stock.is_stock(name) or here.is_here(name):

@@ -15,6 +15,7 @@ from wblab.core.tables import to_table
 from wblab.host.bundle import program_sha256
 from wblab.host.command import interpreter
 from wblab.host.limits import Limits
+from wblab.host.place import make_run
 from wblab.host.request import Request, ready
 from wblab.kernels import KernelResolver
 from wblab.lab.formats import EXPERIMENT
@@ -23,7 +24,6 @@ from wblab.lab.progress import Report, silent
 from wblab.lab.specfile import spec_of
 from wblab.lessons.lesson import SPEC, Lesson
 from wblab.lessons.student import Student
-from wblab.substrates.run import run_anywhere
 
 # A student's changes may make a run long, or its trace large.
 _LIMITS = Limits(silence_s=60, wall_s=300, output_bytes=256 << 20)
@@ -63,7 +63,7 @@ def made(
     request = ready(wanted, resolve)
     if earlier := _earlier(request, results):
         return earlier
-    run = read_run(run_anywhere(request, results, report=report, limits=limits).directory)
+    run = read_run(make_run(request, results, report=report, limits=limits).directory)
     note = _note(request, results)
     with held(note.parent, make=True) as directory, replace_file(through(directory) / note.name) as file:
         file.write(run.path.name.encode())

@@ -17,15 +17,14 @@ from wblab.core.tables import from_table
 from wblab.host.bundle import program_sha256
 from wblab.host.command import interpreter
 from wblab.host.machine import describe_host, machine_lock
+from wblab.host.place import make_run, place_of
 from wblab.host.recorded import Finished, RunFailedError
 from wblab.host.request import Request, ready
 from wblab.kernels import Kernel, KernelResolver, built_kernel
-from wblab.kernels.here import HereKernel
 from wblab.lab.progress import Report, silent
 from wblab.study.plan import Further
 from wblab.study.store import pack
 from wblab.study.table import run_rows
-from wblab.substrates.run import run_anywhere
 
 if TYPE_CHECKING:
     from wblab.analysis.runs.metrics import Row
@@ -79,7 +78,7 @@ def own_kernel(name: str) -> Kernel:
 def same_kernel(name: str, build_id: str, resolve: KernelResolver) -> Kernel:
     """Return the kernel of a name. Raises InputError if it is another build than the caller's."""
     kernel = resolve(name)
-    if isinstance(kernel, HereKernel) and kernel.build_id != build_id:
+    if not place_of(kernel).boots and kernel.build_id != build_id:
         raise InputError(f"{name}: this is another machine, or its kernel is another one now ({kernel.release})")
     if kernel.build_id != build_id:
         raise InputError(
@@ -133,15 +132,6 @@ def warm(names: Iterable[str]) -> None:
     describe_host()
     for name in names:
         own_kernel(name)
-
-
-def make_run(request: Request, room: Path, report: Report) -> Finished:
-    """Make a run, in a guest or on this machine itself, in a new directory of `room`. Raises RunFailedError."""
-    if not isinstance(request.kernel, HereKernel):
-        return run_anywhere(request, room, report=report)
-    from wblab.live.runs.ofspec import run_here
-
-    return run_here(request, room, report=report)
 
 
 def run(order: Order, worker: Any = None, accept: Accept = accepted, make: Make = make_run) -> Result:

@@ -237,13 +237,19 @@ def page_cache(run: Run, path: Path | None = None) -> PageCache:
     except OSError as error:
         hint = "it was lost, or the run failed before it was written"
         if set(run.spec.trace.events) <= set(run.record.get("left_out") or ()):
-            hint = (
-                "the kernel has none of its spec's events" if run.spec.trace.events else "its spec requests no events"
-            )
+            hint = _untraced(run)
         raise InputError(f"cannot read {path}: {error.strerror}: {hint}") from None
     except TraceError as error:
         raise InputError(str(error)) from None
     return PageCache(trace, {item.pid: item.name for item in run.loads}, disk_names(run))
+
+
+def _untraced(run: Run) -> str:
+    if not run.spec.trace.events:
+        return "its spec requests no events"
+    if "machine" in run.record and "sysctl" in run.record["machine"]:  # as wblab.live.runs.ofspec writes it
+        return "it ran on a machine itself, where a spec's events are not recorded"
+    return "the kernel has none of its spec's events"
 
 
 def _scaled(events: tracecmd.Events, name: str, unit: int) -> Bytes:

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, fields, replace
 from functools import cache as once
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 from wblab.core.errors import InputError
 from wblab.kernels import cache
@@ -23,6 +23,9 @@ IMAGE, MODULES, IDENTITY, CONFIG, NAMES = "vmlinuz", "modules", "stock.json", "c
 @dataclass(frozen=True)
 class StockKernel(Kernel):
     """A kernel of a distribution, with its modules, as it runs on some number of processors."""
+
+    place: ClassVar[str] = "qemu"
+    virtual_time: ClassVar[bool | None] = True  # the emulator's
 
     modules: Path = Path()
 

@@ -11,7 +11,7 @@ from wblab.core.units import format_bytes
 from wblab.lab.progress import Report
 from wblab.live.disks.plan import LEAST_FILE, MOST_FILE, Bounds, Measured, measure
 from wblab.live.disks.testfile import test_file
-from wblab.machine.place import Place, Traffic, place_of, traffic
+from wblab.machine.storage import Storage, Traffic, storage_of, traffic
 
 _FILE_SHARE = 4  # of all that is written: the rest overwrites the same blocks
 _SPARE = 2  # multiple of the file's size that must be free
@@ -24,7 +24,7 @@ class Site:
 
     directory: Path
     held: int
-    place: Place
+    place: Storage
     device: Path
 
     @property
@@ -73,7 +73,7 @@ def site(directory: Path) -> Iterator[Site]:
     except OSError as error:
         raise InputError(f"cannot measure under {str(directory)!r}: {error.strerror}: give another directory") from None
     try:
-        place = place_of(held)
+        place = storage_of(held)
         if place.device is None:
             raise InputError(
                 f"{str(directory)!r} is on {place.filesystem}, not on a disk of this machine: give a directory on "

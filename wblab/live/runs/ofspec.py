@@ -22,20 +22,31 @@ from wblab.core.streams import phase_stream
 from wblab.core.syscalls import syncfs
 from wblab.core.units import NS_PER_MS, NS_PER_S
 from wblab.host.boot import Ended
-from wblab.host.here import check_room, device_of, directory_of, free_bytes, shared_bottoms
+from wblab.host.place import Place
 from wblab.host.recorded import Finished, recorded
 from wblab.host.request import Request
 from wblab.host.run import begun
-from wblab.kernels.here import HereKernel
+from wblab.kernels.here import HereKernel, find
+from wblab.kernels.kernel import Kernel
 from wblab.lab.formats import EXPERIMENT, write_json
 from wblab.lab.held import open_directory
 from wblab.lab.progress import Report, silent
+from wblab.live.runs.here import (
+    check,
+    check_disks,
+    check_keys,
+    check_room,
+    device_of,
+    directory_of,
+    free_bytes,
+    shared_bottoms,
+)
 from wblab.live.runs.loads import Running, reap, start_load, stop_loads
 from wblab.live.runs.watch import Throughput
 from wblab.machine.block import dirty_settings, memory_bytes, thresholds
 from wblab.machine.changes import Setting, WayBack
 from wblab.machine.directory import own_directory
-from wblab.machine.place import Place, place_of
+from wblab.machine.storage import Storage, storage_of
 from wblab.machine.undo import Undo
 
 # The machine's dirty limits, set to those of a spec for the time of one run.
@@ -124,7 +135,7 @@ def _make(  # noqa: PLR0913, PLR0917
     spec, kernel = request.spec, request.kernel
     assert isinstance(kernel, HereKernel)
     here = _Here(spec)
-    places: dict[str, Place] = {}
+    places: dict[str, Storage] = {}
     for disk in spec.disk:
         here.held[disk], places[disk] = _own(spec, kernel, disk, stack, undo)
         here.traffic[disk] = Throughput(places[disk].device)
@@ -149,7 +160,7 @@ def _make(  # noqa: PLR0913, PLR0917
             rundir.write_load(staged, item.name, item.load, item.pid, item.stamps)
 
 
-def _own(spec: Spec, kernel: HereKernel, disk: str, stack: ExitStack, undo: Undo) -> tuple[int, Place]:
+def _own(spec: Spec, kernel: HereKernel, disk: str, stack: ExitStack, undo: Undo) -> tuple[int, Storage]:
     """Make a private directory for a disk's loads, which the undo removes. Raises WblabError."""
     directory = directory_of(spec, kernel, disk)
     try:
@@ -158,10 +169,10 @@ def _own(spec: Spec, kernel: HereKernel, disk: str, stack: ExitStack, undo: Undo
         stack.callback(os.close, held := own_directory(given, f"wblab-witness-{secrets.token_hex(4)}", undo))
     except OSError as error:
         raise WblabError(f"cannot make a directory in {str(directory)!r}: {error.strerror}") from None
-    return held, place_of(given)
+    return held, storage_of(given)
 
 
-def _describe(spec: Spec, kernel: HereKernel, places: dict[str, Place]) -> dict[str, Any]:
+def _describe(spec: Spec, kernel: HereKernel, places: dict[str, Storage]) -> dict[str, Any]:
     """Return what the record says of this machine, before anything is changed."""
     directories = {
         disk: {
@@ -256,3 +267,16 @@ def _signals_blocked() -> Iterator[None]:
         yield
     finally:
         signal.pthread_sigmask(signal.SIG_SETMASK, before)
+
+
+def _check_here(spec: Spec, kernel: Kernel) -> None:
+    assert isinstance(kernel, HereKernel)
+    check(spec, kernel)
+
+
+def _check_spec(spec: Spec, name: str) -> None:
+    check_keys(spec)
+    check_disks(spec, find(name))
+
+
+PLACE = Place("this machine", _check_spec, _check_here, run_here, boots=False)

@@ -34,7 +34,7 @@ from wblab.machine.block import (
 from wblab.machine.cgroup import cgroup_root, controllers_of, make_group
 from wblab.machine.changes import WayBack
 from wblab.machine.directory import open_own
-from wblab.machine.place import Place
+from wblab.machine.storage import Storage
 
 # What a live run changes on the machine on request: I/O schedulers, limits for the command.
 
@@ -162,7 +162,7 @@ def _give(path: int | str, directory: int | None = None) -> None:
             os.chown(path, *owner, dir_fd=directory, follow_symlinks=False)
 
 
-def live_spec(request: LiveRequest, place: Place, trace: Trace) -> LiveSpec:
+def live_spec(request: LiveRequest, place: Storage, trace: Trace) -> LiveSpec:
     """Return the spec: the request, on this machine."""
     return LiveSpec(
         name=request.name,
@@ -181,7 +181,7 @@ def live_spec(request: LiveRequest, place: Place, trace: Trace) -> LiveSpec:
     )
 
 
-def begun(spec: LiveSpec, request: LiveRequest, place: Place) -> dict[str, Any]:
+def begun(spec: LiveSpec, request: LiveRequest, place: Storage) -> dict[str, Any]:
     """Return the record of a run about to start. It stays if we are killed."""
     return {
         **RUN.head(LIVE),

@@ -27,7 +27,7 @@ from wblab.live.runs.request import LiveRequest
 from wblab.live.runs.traces import Traces
 from wblab.live.runs.watch import Pending, Throughput, Watch
 from wblab.machine.directory import own_directory
-from wblab.machine.place import Place, place_of
+from wblab.machine.storage import Storage, storage_of
 from wblab.machine.undo import Undo
 from wblab.report.quantities import duration
 
@@ -41,7 +41,7 @@ class _Run:
     """A run in progress. files: a descriptor of the directory in which the loads write. staged: the run directory."""
 
     request: LiveRequest
-    place: Place
+    place: Storage
     spec: LiveSpec
     traces: Traces
     throughput: Throughput
@@ -96,7 +96,7 @@ def _opened(directory: Path, stack: ExitStack) -> int:
 
 def _set_up(request: LiveRequest, tested: int, results: Path, stack: ExitStack, undo: Undo) -> _Run:
     """Change the machine as the request says, and make the directories. Raises InputError."""
-    place = place_of(tested)
+    place = storage_of(tested)
     for device, name in request.schedulers.items():
         choose_scheduler(device, name, undo)
     token = secrets.token_hex(4)

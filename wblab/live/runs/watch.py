@@ -8,7 +8,7 @@ from typing import Any
 
 from wblab.core.units import NS_PER_S
 from wblab.live.runs.loads import Running
-from wblab.machine.place import Traffic, traffic
+from wblab.machine.storage import Traffic, traffic
 
 # Bytes that a device wrote and read during a run.
 

@@ -4,8 +4,8 @@ import shlex
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Literal
 
-from wblab.kernels.stock.kernel import is_stock, parse
-from wblab.lab.kernelname import processors_in
+from wblab.kernels import processors_of
+from wblab.kernels.stock.kernel import is_stock
 from wblab.publish.docpages.kept import TOGETHER, middle, signed, table
 from wblab.report.quantities import quantity, spread
 from wblab.study.designs.witness.kept import Seen, Statement, Statements, said, seen, statements
@@ -114,4 +114,4 @@ def _kind(name: str) -> Kind:
 
 def _processors(name: str) -> int:
     kernel = name.removesuffix(_REAL)
-    return (parse if is_stock(kernel) else processors_in)(kernel)[1]
+    return processors_of(kernel)

@@ -9,29 +9,30 @@ import shutil
 import subprocess
 import sys
 import zlib
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
-from wblab.core.errors import WblabError
+from wblab.core.errors import InputError, WblabError
 from wblab.core.spec import Spec
 from wblab.core.stacks import images
 from wblab.core.tables import to_table
 from wblab.core.units import format_bytes
 from wblab.host.boot import Boot, Ended, boot
-from wblab.host.check import EMULATOR
+from wblab.host.check import check_programs
 from wblab.host.collect import is_expected
 from wblab.host.disk import made_disks, mkfs_of
 from wblab.host.limits import Limits
 from wblab.host.machine import shared_memory
 from wblab.host.mkfs import Mkfs
+from wblab.host.place import Place
 from wblab.host.recorded import Finished, recorded
 from wblab.host.request import Request
 from wblab.host.run import begun, guest_texts, progress
 from wblab.host.sandbox import DISTRIBUTION, Sandbox
-from wblab.host.translate import translated
+from wblab.kernels.kernel import Kernel
 from wblab.kernels.stock.kernel import StockKernel
 from wblab.kernels.stock.modules import Modules
 from wblab.lab.formats import CONFIG, EXPERIMENT, write_json
@@ -40,6 +41,8 @@ from wblab.lab.places import ROOT
 from wblab.lab.progress import Report, silent
 from wblab.substrates.qemu.command import CONSOLE_FD, Machine, arguments, memory_bytes
 from wblab.substrates.qemu.initramfs import initramfs
+from wblab.substrates.qemu.translate import check as check_translation
+from wblab.substrates.qemu.translate import translated
 
 # What a guest in QEMU has left, taken over: text of a serial port, of somebody else.
 #
@@ -134,17 +137,27 @@ def _pieces(descriptor: int) -> Iterator[tuple[int, bytes]]:
             yield offset, data
 
 
+EMULATOR = "qemu-system-x86_64"
 _LIMITS = Limits()
 _SLOWER = 3  # an emulated machine takes seconds until its first word, and more beside other work
 _MOST_LEFT_BYTES = 256 << 20
 _EMULATOR_BYTES = 512 << 20  # for what it has translated
 
 
-def run_stock(request: Request, results: Path, *, report: Report = silent, limits: Limits = _LIMITS) -> Finished:
+def run_stock(
+    request: Request,
+    results: Path,
+    *,
+    report: Report = silent,
+    limits: Limits = _LIMITS,
+    readable: Sequence[str] = (),
+) -> Finished:
     """Run a request on a stock kernel, and keep what it leaves in a new directory below `results`.
 
-    Raises RunFailedError, InputError.
+    readable: must be empty. Raises RunFailedError, InputError.
     """
+    if readable:
+        raise InputError("--allow-read: a stock kernel in QEMU sees no file of this machine: leave it out")
     kernel, spec = request.kernel, translated(request.traced)
     assert isinstance(kernel, StockKernel)
     machine = Machine(kernel.processors, "tcg", spec.clock.mode == "virtual")
@@ -219,3 +232,11 @@ def _files(archive: bytes) -> Iterator[tuple[int, int]]:
         with os.fdopen(os.dup(initial), "wb") as file:
             file.write(archive)
         yield left, initial
+
+
+def _check(spec: Spec, _kernel: Kernel) -> None:
+    check_translation(spec)
+    check_programs([EMULATOR])
+
+
+PLACE = Place("a distribution's kernel in QEMU", lambda spec, _: check_translation(spec), _check, run_stock)

@@ -17,7 +17,7 @@ from wblab.core.errors import InputError
 from wblab.lab.disks import disk_settings
 from wblab.lab.places import ROOT
 from wblab.live.disks.survey import Site, site
-from wblab.machine.place import Place, find_place
+from wblab.machine.storage import Storage, find_storage
 
 FEW = ("--max-bytes", "16MiB", "--max-time", "2s")
 
@@ -25,7 +25,7 @@ FEW = ("--max-bytes", "16MiB", "--max-time", "2s")
 @pytest.fixture
 def here(tmp_path):
     """A directory on a disk; in a container there may be none."""
-    if find_place(tmp_path).device is None:
+    if find_storage(tmp_path).device is None:
         pytest.skip("no directory here is on a disk")
     return tmp_path
 
@@ -97,7 +97,7 @@ def test_a_directory_on_no_disk_is_refused(capsys):
 
 def test_a_full_disk_is_refused(tmp_path):
     device = Path("/sys/block/sda")
-    there = Site(tmp_path, 0, Place("ext4", "/dev/sda", (), device, ()), device)
+    there = Site(tmp_path, 0, Storage("ext4", "/dev/sda", (), device, ()), device)
     with pytest.raises(InputError, match=r"8 MiB must be free, but only 12 KiB are: make room"):
         there.bounds(512 << 20, 60, free=12 << 10)
 

@@ -10,7 +10,7 @@ from support.processes import alive
 from support.waiting import wait_until
 
 from wblab.machine.block import scheduler, schedulers
-from wblab.machine.place import find_place
+from wblab.machine.storage import find_storage
 
 OURS = ("wblab-live-", "wblab-captures-")
 
@@ -24,7 +24,7 @@ def left(live, tracing):
 
 def disk_options(live):
     """Return options that change the disk's scheduler, and a function that reads it; nothing without a disk."""
-    place = find_place(live.disk)
+    place = find_storage(live.disk)
     if not place.disks:
         return [], lambda: ""
     disk = place.disks[0]

@@ -4,19 +4,21 @@ import os
 import signal
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 from support.waiting import wait_until
 
 from wblab.analysis.runs.run import read_run
+from wblab.cli import main
 from wblab.core.tables import to_table
-from wblab.host import here
 from wblab.host.recorded import RunFailedError
 from wblab.host.request import Request
 from wblab.kernels.here import find
 from wblab.lab.places import ROOT
 from wblab.lab.results import SPECS
 from wblab.lab.specfile import read_spec
+from wblab.live.runs import here
 from wblab.live.runs.ofspec import run_here
 
 LIMIT_S = 60
@@ -56,6 +58,18 @@ def test_it_runs_and_leaves_nothing_but_what_it_measured(request_for, tmp_path):
     assert os.listdir(tmp_path / "disk") == []
 
 
+def test_wblab_run_makes_one_here_and_says_that_events_are_not_recorded(request_for, tmp_path, capsys):
+    request_for()
+    quick = [word for setting in QUICK if not setting.startswith("trace.") for word in ("--set", setting)]
+    where = ["--kernel", f"live:{tmp_path / 'disk'}", "--exp", str(tmp_path / "exp")]
+    assert main(["run", *where, *quick]) == 0
+    said = capsys.readouterr()
+    run = read_run(Path(said.out.splitlines()[0]))
+    assert run.record["left_out"] == list(run.spec.trace.events)
+    assert "on this machine itself a spec's events are not recorded" in said.err
+    assert main(["run", *where, *quick, "--allow-read", "/etc"]) == 2
+
+
 def test_a_load_that_fails_fails_the_run_and_its_files_are_removed(request_for, tmp_path, monkeypatch):
     with pytest.raises(RunFailedError, match="the load l1 failed: Is a directory"):
         run_here(request_for("load.l1.file='mw1'", "load.mw1.file='mw1/x'", "load.l1.wait=1s"), tmp_path / "exp")
@@ -78,7 +92,7 @@ def test_a_directory_that_has_gone_fails_the_run(request_for, tmp_path):
 CODE = """
 import signal, sys
 from pathlib import Path
-from wblab.host import here
+from wblab.live.runs import here
 from wblab.host.request import Request
 from wblab.kernels.here import find
 from wblab.lab.results import SPECS

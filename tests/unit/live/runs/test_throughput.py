@@ -1,5 +1,5 @@
 from wblab.live.runs.watch import Throughput, summary
-from wblab.machine.place import Traffic
+from wblab.machine.storage import Traffic
 
 S = 10**9
 

@@ -9,7 +9,7 @@ from typing import Literal
 from wblab.core.errors import InputError
 from wblab.machine.block import schedulers, whole_disk
 from wblab.machine.cgroup import cgroup_root, controllers_of
-from wblab.machine.place import Place, find_place
+from wblab.machine.storage import Storage, find_storage
 from wblab.study.designs.twin.machine import WHOLE, Queue
 
 Ability = Literal["wbt", "own limit"]
@@ -41,7 +41,7 @@ class Site:
 def find_site(directory: Path) -> Site:
     """Return the site of a directory. Raises InputError if it is not on a disk."""
     try:
-        place = find_place(directory)
+        place = find_storage(directory)
     except OSError as error:
         raise InputError(f"--dir: cannot use {str(directory)!r}: {error.strerror}: give another directory") from None
     if place.device is None:
@@ -125,7 +125,7 @@ def known_by(device: Path) -> str:
     return f'KERNEL=="{device.name}"'
 
 
-def _bdi(place: Place, whole: Path) -> Path | None:
+def _bdi(place: Storage, whole: Path) -> Path | None:
     """Return the bdi by which the kernel limits a filesystem's dirty memory. btrfs has a bdi of its own."""
     links = [whole / "bdi"]
     if place.filesystem == "btrfs":

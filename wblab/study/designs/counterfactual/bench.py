@@ -22,13 +22,13 @@ from wblab.core.spec import Spec
 from wblab.core.tables import to_table
 from wblab.host.forked import Forked, forked
 from wblab.host.machine import machine_lock, processors
+from wblab.host.place import make_run
 from wblab.host.recorded import RunFailedError
 from wblab.host.request import ready
 from wblab.kernels import Kernel
 from wblab.lab.formats import read_object, write_json
 from wblab.study.designs.counterfactual.row import Row, row_of
 from wblab.study.work import lost_events, own_program, unforeseen
-from wblab.substrates.run import run_anywhere
 
 Made = Row | str  # a trial's row, or why there is none
 
@@ -127,7 +127,7 @@ class _Work:
         try:
             request = ready(spec, lambda name: self.kernel)
             with machine_lock(spec.clock.mode, lambda: self._report(None, "")):
-                directory = run_anywhere(request, self.room, report=self._report).directory
+                directory = make_run(request, self.room, report=self._report).directory
             return row_of(read_run(directory), self.known)
         except RunFailedError as error:
             directory = error.directory

@@ -16,7 +16,7 @@ from wblab.lab.formats import LIVE
 from wblab.lab.livespec import LiveSpec
 from wblab.live.runs.request import INNOCENT
 from wblab.machine.block import memory_bytes, thresholds
-from wblab.machine.place import find_place
+from wblab.machine.storage import find_storage
 
 _BLOCK_BYTES, _SYNC_BYTES, _MOST_BYTES = 1 << 20, 8 << 20, 512 << 20
 _MEASURE_S = 5.0
@@ -133,7 +133,7 @@ def this_machine(directory: Path, disk: Disk | None = None) -> Machine:
 
     disk: the model of that disk; without one, its throughput is measured.
     """
-    place, limits = find_place(directory), thresholds()
+    place, limits = find_storage(directory), thresholds()
     if place.device is None:
         raise InputError(f"{str(directory)!r} is on {place.filesystem}, not on a disk: give a directory on a disk")
     return Machine(

@@ -9,13 +9,13 @@ from dataclasses import dataclass, replace
 
 from wblab.core.errors import InputError
 from wblab.core.spec import Clock, Spec
-from wblab.host import here
-from wblab.host.translate import check, in_bytes
-from wblab.kernels import KernelResolver, full_name, has_virtual_time
-from wblab.kernels.here import find, is_here
+from wblab.host.place import place_named
+from wblab.kernels import KernelResolver, full_name, has_virtual_time, processors_of
+from wblab.kernels.here import is_here
 from wblab.kernels.stock.kernel import PREFIX, is_stock, parse
-from wblab.lab.kernelname import processors_in, with_processors
+from wblab.lab.kernelname import with_processors
 from wblab.study.cells import Cell
+from wblab.substrates.qemu.translate import in_bytes
 
 _REAL = "/real"
 AXIS = "substrate"
@@ -32,20 +32,14 @@ class Substrate:
     @property
     def processors(self) -> int:
         """How many it has."""
-        if is_here(self.kernel):
-            return find(self.kernel).processors
-        return parse(self.kernel)[1] if is_stock(self.kernel) else processors_in(self.kernel)[1]
+        return processors_of(self.kernel)
 
     @property
     def words(self) -> str:
         """What it is, in a line."""
-        if is_here(self.kernel):
-            what = "this machine"
-        else:
-            what = "a distribution's kernel in QEMU" if is_stock(self.kernel) else "User Mode Linux"
         many = "1 processor" if self.processors == 1 else f"{self.processors} processors"
         clock = "the host's clock" if self.real else "virtual time"
-        return f"{what}, {many}, {clock}"
+        return f"{place_named(self.kernel).words}, {many}, {clock}"
 
     def settled(self, resolve: KernelResolver) -> "Substrate":
         """Return it with the clock that its kernel can have. Raises InputError for a kernel that is not here."""
@@ -71,12 +65,8 @@ def cells(spec: Spec, on: Sequence[Substrate], resolve: KernelResolver) -> tuple
     Limits are in bytes, as the disks of a stock kernel take the guest's memory. Nothing is recorded. Raises InputError.
     """
     _check_distinct(on)
-    if any(is_stock(each.kernel) for each in on):
-        check(spec)
     for each in on:
-        if is_here(each.kernel):
-            here.check_keys(spec)
-            here.check_disks(spec, find(each.kernel))
+        place_named(each.kernel).check_spec(spec, each.kernel)
     same = replace(in_bytes(spec), trace=replace(spec.trace, events=(), filters={}, triggers={}))
     settled = [each.settled(resolve) for each in on]
     _check_distinct(settled)

@@ -7,7 +7,7 @@ import pytest
 from support.advised import MACHINE, SITE
 
 from wblab.core.errors import InputError
-from wblab.machine.place import Place
+from wblab.machine.storage import Storage
 from wblab.study.designs.advice import here
 from wblab.study.designs.advice import site as sites
 from wblab.study.designs.advice.here import paths, shown_by, with_current_settings
@@ -62,7 +62,7 @@ def test_a_threshold_in_bytes_of_0_is_shown_by_its_ratio(tree):
 
 
 def test_a_directory_without_a_disk_is_a_one_line_error(monkeypatch):
-    monkeypatch.setattr(sites, "find_place", lambda directory: Place("overlay", "overlay", (), None, ()))
+    monkeypatch.setattr(sites, "find_storage", lambda directory: Storage("overlay", "overlay", (), None, ()))
     with pytest.raises(InputError, match=r"--dir: '/' is on overlay, not on a disk: give a directory on a disk"):
         find_site(Path("/"))
     monkeypatch.undo()

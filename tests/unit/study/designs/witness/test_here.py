@@ -6,10 +6,10 @@ import pytest
 
 from wblab.analysis.runs.run import Run
 from wblab.core.errors import InputError
-from wblab.host.translate import in_bytes
 from wblab.lab.results import SPECS
 from wblab.lab.specfile import read_spec
 from wblab.study.designs.witness.here import differences, machine_of, titles
+from wblab.substrates.qemu.translate import in_bytes
 
 MIB = 1 << 20
 SLOW, FAST = "live:slow=/a,fast=/b", "live+limits:slow=/a,fast=/b"

@@ -17,7 +17,7 @@ _OCTAL = re.compile(r"\\([0-7]{3})")
 
 
 @dataclass(frozen=True)
-class Place:
+class Storage:
     """A directory's filesystem. device: the filesystem's, in /sys; None for tmpfs, overlay and the like.
 
     disks: the physical disks, also in /sys: the disk of a partition, the disks under a logical volume.
@@ -43,16 +43,16 @@ class Traffic:
     busy_ns: int
 
 
-def find_place(directory: Path, mounts: Path = _MOUNTS) -> Place:
-    """Return where a directory is stored. Raises OSError, InputError; see `place_of`."""
+def find_storage(directory: Path, mounts: Path = _MOUNTS) -> Storage:
+    """Return where a directory is stored. Raises OSError, InputError; see `storage_of`."""
     held = os.open(directory, os.O_PATH | os.O_DIRECTORY | os.O_CLOEXEC)
     try:
-        return place_of(held, mounts)
+        return storage_of(held, mounts)
     finally:
         os.close(held)
 
 
-def place_of(held: int, mounts: Path = _MOUNTS) -> Place:
+def storage_of(held: int, mounts: Path = _MOUNTS) -> Storage:
     """Return where a directory is stored, given by descriptor (/proc/self/mountinfo, proc(5)).
 
     Raises OSError; InputError if no mount contains the directory, as in a chroot whose root is not a mount.
@@ -71,7 +71,7 @@ def place_of(held: int, mounts: Path = _MOUNTS) -> Place:
     _, words, (filesystem, source, options) = best
     device = _device(os.fstat(held).st_dev, _plain(source))
     own = dict.fromkeys([*words[5].split(","), *options.split(",")])
-    return Place(filesystem, _plain(source), tuple(own), device, tuple(_disks(device)) if device else ())
+    return Storage(filesystem, _plain(source), tuple(own), device, tuple(_disks(device)) if device else ())
 
 
 def traffic(device: Path) -> Traffic:

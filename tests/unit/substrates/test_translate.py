@@ -6,9 +6,9 @@ import pytest
 
 from wblab.core.errors import InputError
 from wblab.core.spec import Spec
-from wblab.host.translate import check, in_bytes, largest_request_bytes, translated
 from wblab.lab.results import SPECS
 from wblab.lab.specfile import read_spec
+from wblab.substrates.qemu.translate import check, in_bytes, largest_request_bytes, translated
 
 MIB = 1 << 20
 BACKGROUND, LIMIT = "vm.dirty_background_bytes", "vm.dirty_bytes"

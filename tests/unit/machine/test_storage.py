@@ -6,36 +6,36 @@ import pytest
 
 from wblab.core.errors import InputError
 from wblab.machine.block import find_disk, scheduler
-from wblab.machine.place import find_place, traffic
+from wblab.machine.storage import find_storage, traffic
 
 
 def test_a_tmpfs_has_no_device():
     with tempfile.TemporaryDirectory(dir="/dev/shm") as directory:
-        place = find_place(Path(directory))
+        place = find_storage(Path(directory))
     assert (place.filesystem, place.device, place.disks, place.schedulers()) == ("tmpfs", None, (), "")
     assert "rw" in place.mount_options
 
 
 def test_the_innermost_mount_counts():
-    assert find_place(Path("/proc/self")).filesystem == "proc"
-    assert find_place(Path("/dev/shm")).filesystem == "tmpfs"
+    assert find_storage(Path("/proc/self")).filesystem == "proc"
+    assert find_storage(Path("/dev/shm")).filesystem == "tmpfs"
 
 
 def test_a_missing_directory_is_an_oserror():
     with pytest.raises(FileNotFoundError):
-        find_place(Path("/nonexistent"))
+        find_storage(Path("/nonexistent"))
 
 
 def test_a_path_without_a_mount_is_reported_on_one_line(tmp_path):
     mounts = tmp_path / "mountinfo"
     mounts.write_text("22 25 0:20 / /proc rw - proc proc rw\n")
     with pytest.raises(InputError, match="under no mount visible here"):
-        find_place(tmp_path, mounts)
+        find_storage(tmp_path, mounts)
 
 
 @pytest.fixture
 def on_disk(disk_path):
-    place = find_place(disk_path)
+    place = find_storage(disk_path)
     if place.device is None or not place.disks:
         pytest.skip("no directory here is on a disk")
     return place

@@ -8,15 +8,15 @@ import pytest
 
 from wblab.core.errors import InputError
 from wblab.core.loads import RawOffender
+from wblab.core.spec import Clock
 from wblab.core.units import Bytes, Nanoseconds
-from wblab.host import here
-from wblab.host.check import check_kernel
-from wblab.host.request import ready
+from wblab.host.request import notes, ready
 from wblab.kernels import built_kernel
 from wblab.kernels.here import find
 from wblab.lab.results import SPECS
 from wblab.lab.specfile import read_spec
-from wblab.machine.place import Place
+from wblab.live.runs import here
+from wblab.machine.storage import Storage
 
 QUIET = ("clock.mode=real", "trace.events=[]")
 
@@ -84,7 +84,7 @@ def test_setting_limits_needs_root(tmp_path, monkeypatch):
 
 
 def a_place(device, filesystem="ext4", disks=()):
-    return Place(
+    return Storage(
         filesystem, "/dev/x", (), Path("/sys/block", device), tuple(Path("/sys/block", each) for each in disks)
     )
 
@@ -107,12 +107,16 @@ def test_without_room_it_is_refused_and_says_how_much_is_missing(tmp_path):
     assert said == f"{tmp_path} has 7 MiB free, its loads need {1024 + 64} MiB: free some"
 
 
-def test_only_a_witness_runs_there(tmp_path):
+def test_it_has_no_virtual_time_and_records_no_events(tmp_path):
     name = f"live:{tmp_path}"
-    with pytest.raises(InputError, match="only wblab study --on"):
-        here.check(read_spec(SPECS.find("base"), []).on(name), find(name))
-    with pytest.raises(InputError, match="only wblab study --on"):
-        check_kernel(spec(), find(name))
+    wanted = read_spec(SPECS.find("base"), []).on(name)
+    with pytest.raises(InputError, match="this machine has no virtual time: add --clock real"):
+        here.check(wanted, find(name))
+    request = ready(replace(wanted, clock=Clock(mode="real")), find)
+    assert request.left_out == wanted.trace.events
+    assert notes([request], landlock=0) == [
+        "on this machine itself a spec's events are not recorded: wblab live records them"
+    ]
 
 
 def test_a_spec_may_not_choose_a_directory_of_this_machine_by_itself(tmp_path):

@@ -11,7 +11,7 @@ from wblab.core.spec import Spec
 from wblab.kernels.here import WITH_LIMITS, HereKernel
 from wblab.lab.held import open_directory
 from wblab.machine.block import whole_disk
-from wblab.machine.place import Place, place_of
+from wblab.machine.storage import Storage, storage_of
 
 # Filesystems whose files no disk ever gets.
 _IN_MEMORY = ("tmpfs", "ramfs", "devtmpfs", "hugetlbfs", "proc", "sysfs", "cgroup", "cgroup2")
@@ -28,7 +28,7 @@ def free_bytes(held: int) -> int:
 class Directories:
     """What a machine says of directories, given by descriptor: where each is stored, and its room in bytes."""
 
-    place: Callable[[int], Place] = place_of
+    place: Callable[[int], Storage] = storage_of
     free_bytes: Callable[[int], int] = free_bytes
 
 
@@ -39,8 +39,8 @@ def check(spec: Spec, kernel: HereKernel, directories: Directories = _HERE) -> N
     """Raise InputError for a spec that cannot run on this machine, naming the key or the directory."""
     check_spec(spec)
     check_keys(spec)
-    if spec.clock.mode != "real" or spec.trace.events:  # this machine has no virtual time, and nothing is traced on it
-        raise InputError(f"{spec.kernel.name}: only wblab study --on runs a spec on this machine itself")
+    if spec.clock.mode != "real":
+        raise InputError(f"{spec.kernel.name}: this machine has no virtual time: add --clock real")
     check_disks(spec, kernel)
     if kernel.limits and os.geteuid():
         raise InputError(f"{WITH_LIMITS} sets this machine's dirty limits: run it as root, or write live: instead")
@@ -102,7 +102,7 @@ def check_room(spec: Spec, disk: str, directory: Path, room: int) -> None:
         raise InputError(f"{directory} has {room >> 20} MiB free, its loads need {needed >> 20} MiB: free some")
 
 
-def _checked(spec: Spec, disk: str, directory: Path, directories: Directories) -> Place:
+def _checked(spec: Spec, disk: str, directory: Path, directories: Directories) -> Storage:
     """Return where a directory is stored. Raises InputError for one that cannot be used."""
     try:
         held = open_directory(directory)
@@ -120,7 +120,7 @@ def _checked(spec: Spec, disk: str, directory: Path, directories: Directories) -
     return place
 
 
-def _check_distinct(spec: Spec, kernel: HereKernel, places: dict[str, Place]) -> None:
+def _check_distinct(spec: Spec, kernel: HereKernel, places: dict[str, Storage]) -> None:
     """Raise InputError if two disks of the spec are the same one here."""
     seen: dict[str, str] = {}
     for disk, place in places.items():
@@ -133,14 +133,14 @@ def _check_distinct(spec: Spec, kernel: HereKernel, places: dict[str, Place]) ->
         seen[name] = disk
 
 
-def device_of(place: Place, directory: Path) -> str:
+def device_of(place: Storage, directory: Path) -> str:
     """Return the name of the device below a directory: what the kernel counts dirty data for."""
     if place.device:
         return whole_disk(place.device).name
     return f"{place.source} ({place.filesystem}, device {os.stat(directory).st_dev:#x})"
 
 
-def bottoms(place: Place) -> set[str]:
+def bottoms(place: Storage) -> set[str]:
     """Return the names of the physical disks below a place, as far as they are known: also below a loop device."""
     found: set[str] = set()
     for disk in place.disks:
@@ -151,7 +151,7 @@ def bottoms(place: Place) -> set[str]:
             found.add(disk.name)
             continue
         try:
-            found |= bottoms(place_of(held))
+            found |= bottoms(storage_of(held))
         except InputError:
             found.add(disk.name)
         finally:
@@ -159,7 +159,7 @@ def bottoms(place: Place) -> set[str]:
     return found
 
 
-def shared_bottoms(places: dict[str, Place]) -> list[str]:
+def shared_bottoms(places: dict[str, Storage]) -> list[str]:
     """Return the physical disks that several of these places share."""
     every = [name for place in places.values() for name in bottoms(place)]
     return sorted({name for name in every if every.count(name) > 1})
