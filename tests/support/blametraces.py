@@ -9,7 +9,7 @@ from .tracewriter import Ring, TraceWriter, event_format
 
 DEVICE = 98 << 20  # ubda, 98:0
 _SWITCH, _WAKING, _STACK, _SUBMIT, _COMPLETE, _DIRTY, _WAIT, _WAIT_FOLIO, _WRITE_INODE = range(300, 309)
-_QUEUE, _STATE, _COMMIT, _ENDED, _FORK, _ISSUE, _REMAP, _WROTE_INODE, _BALANCE = range(309, 318)
+_QUEUE, _STATE, _COMMIT, _ENDED, _FORK, _ISSUE, _REMAP, _WROTE_INODE, _BALANCE, _BEGIN = range(309, 319)
 _FIRST, _APART = 0x60000000, 0x1000  # address of the first function, and the distance between functions
 _UNINTERRUPTIBLE, _PREEMPTED = 2, 0x100
 _NOWHERE = (1 << 64) - 1  # the sector at which flushes complete
@@ -81,6 +81,9 @@ FORMATS = {
         ),
         event_format(
             "folio_wait_writeback", _WAIT_FOLIO, "char name[32] 8 32 1\nino_t ino 40 8 0\nunsigned long index 48 8 0"
+        ),
+        event_format(
+            "writeback_start", _BEGIN, "char name[32] 8 32 1\nint sync_mode 40 4 1\nint for_background 44 4 1"
         ),
         event_format("writeback_single_inode_start", _WRITE_INODE, "char name[32] 8 32 1\nino_t ino 40 8 0"),
         event_format("writeback_single_inode", _WROTE_INODE, "char name[32] 8 32 1\nino_t ino 40 8 0"),
@@ -202,6 +205,12 @@ class Story:
     def wait_for_page(self, ns: int, pid: int, inode: int, index: int) -> None:
         """Record which page of a file a task is about to wait for."""
         self._add(ns, _WAIT_FOLIO, pid, struct.pack("<32sQQ", b"98:0", inode, index))
+
+    def begin_writing(
+        self, ns: int, by: int, *, bdi: str = "98:0", is_sync: bool = False, is_background: bool = True
+    ) -> None:
+        """Let a flusher begin a work, for the background limit or for another reason."""
+        self._add(ns, _BEGIN, by, struct.pack("<32sii", bdi.encode(), is_sync, is_background))
 
     def write_inode(self, ns: int, by: int, inode: int) -> None:
         """Let a flusher begin to write a file."""

@@ -122,6 +122,8 @@ def _holder(chain: Chain) -> str:
 
 def _with_others(item: Explanation, told: str) -> str:
     """Return a party, or with others that did as much in another way."""
+    if not told:
+        return ""
     return joined([*each_of(told), *others]) if (others := also(item, each_of(told))) else told
 
 
@@ -151,16 +153,52 @@ def sentence(group: Group) -> str:
     where = f" in {_listed(calls)}" if calls else ""
     were = "was" if len(loads) == 1 else "were"
     because = f"{_locked(group.longest, 'it' if len(loads) == 1 else 'they')}{_because(group)}{_of_it(group.longest)}"
-    return f"{_listed(loads)} {were} stalled {times}{where}, {upto} {duration(group.longest.pause_ns)}: {because}."
+    return (
+        f"{_listed(loads)} {were} stalled {times}{where}, {upto} {duration(group.longest.pause_ns)}: "
+        f"{because}{_passed(group.longest)}."
+    )
+
+
+def accused(group: Group) -> list[str]:
+    """Return all whom the sentence on a group names as causes, and the load itself if it does."""
+    item = group.longest
+    held = _lock_of(item)
+    return list(dict.fromkeys([*([held[0]] if held else []), *each_of(group.party), *_passing(item)]))
+
+
+def _passed(item: Explanation) -> str:
+    """Return who passed the background limit, for which data were written that stalled a load, as a clause."""
+    names, background = _passing(item), item.background
+    if not names or background is None:
+        return ""
+    whose = enumerated([f"{size(background.dirty[name])} from {name}" for name in names])
+    return f"; the flusher wrote that as more than the background limit of {size(background.limit)} was dirty: {whose}"
+
+
+def _passing(item: Explanation) -> tuple[str, ...]:
+    """Return who passed the background limit, where that says more than whose data were ahead; else nobody.
+
+    Of several who each passed it, one whose data were ahead is enough.
+    """
+    chain, _ = main_chain(item)
+    if item.background is None or chain.end != REQUEST or not item.charges or _is_polled(item, chain):
+        return ()
+    main = culprit(item)[0]
+    if main.layer not in (DEVICE, THROTTLE) or not main.party or main.party.startswith(READ):
+        return ()
+    said, needed = each_of(main.party), item.background.needed
+    names = needed or item.background.named
+    if (not needed and set(said) & set(names)) or any(is_of_load(item.load, name) for name in names):
+        return ()
+    return names if set(names) - set(said) else ()
 
 
 def _locked(item: Explanation, alone: str) -> str:
     """Return who held the lock that a load or its child waited for, as the begin of a sentence; empty without one."""
-    links = main_chain(item)[0].links
-    at = next((at for at, (_, did) in enumerate(links[:-1]) if did in _LOCKS), -1)
-    if at < 0 or any(did != _FOR_OTHERS for _, did in links[:at]):
+    held = _lock_of(item)
+    if held is None:
         return ""
-    (waiter, did), (holder, _) = links[at], links[at + 1]
+    holder, waiter, did = held
     found = [each for each in item.causes if each.kind == did and (each.task or item.load) == waiter]
     cause = found[0] if found else None
     of = (cause.file or cause.is_of) if cause else ""
@@ -169,6 +207,15 @@ def _locked(item: Explanation, alone: str) -> str:
     else:
         what = f"the lock of {of}" if of else "a lock of the kernel"
     return f"{holder} held {what} that {alone} waited for; "
+
+
+def _lock_of(item: Explanation) -> tuple[str, str, str] | None:
+    """Return who held a lock that a load or its child waited for, who waited, and the kind of lock; None without."""
+    links = main_chain(item)[0].links
+    at = next((at for at, (_, did) in enumerate(links[:-1]) if did in _LOCKS), -1)
+    if at < 0 or any(did != _FOR_OTHERS for _, did in links[:at]):
+        return None
+    return links[at + 1][0], *links[at]
 
 
 def _called(item: Explanation) -> str:

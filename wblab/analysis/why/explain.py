@@ -21,6 +21,7 @@ from wblab.analysis.why.account import (
     chains,
     followed,
 )
+from wblab.analysis.why.background import Background, background_of
 from wblab.analysis.why.blame import Blame, blamed, unexplained_ns
 from wblab.analysis.why.charges import UNKNOWN as NOT_SHOWN
 from wblab.analysis.why.charges import Charge, Charges, scaled
@@ -42,6 +43,7 @@ from wblab.core.spec import Spec
 from wblab.core.units import Bytes
 
 _CALL = re.compile(r"(?:(?:__x64_|__se_|__do_|k)?sys_|do_(?=p?(?:read|write)v$))(\w+)")
+_BTRFS = "btrfs"
 _THROTTLED, _FILE_LOCK, _LOCK = "throttled", "file lock", "lock"
 NO_ONE = "nobody"  # the processor was idle
 _OWN = (ASLEEP, "task", RUNNING, RUNNABLE)  # a load's intended sleep is subtracted from these, in this order
@@ -132,6 +134,8 @@ class Explanation:
     ran: if the load, or the task that it waited for, was mostly ready without a processor, how long each other task ran
     meanwhile, the longest first.
     polling: the task whose own sleeps are much of the pause, None if that is no task.
+    background: the flusher's work that most data were written for that the longest chain with a request waited for, if
+    that was for the background limit.
     """
 
     load: str
@@ -146,6 +150,7 @@ class Explanation:
     ran: dict[str, int] = field(default_factory=dict)
     charges: tuple[Charge, ...] = ()
     polling: Polling | None = None
+    background: Background | None = None
 
     @property
     def unknown_ns(self) -> int:
@@ -195,6 +200,7 @@ def _explained(  # noqa: PLR0913, PLR0917
     meant_ns = end_ns - start_ns - pause_ns
     until_ns = max((wait.end_ns for wait in spent.waits if wait.kind != ASLEEP), default=end_ns)
     left, parts = _chains_without(linked, meant_ns), without(spent.parts, meant_ns)
+    requests = [request_of(run, recorded, parties, chain.row) if chain.end == REQUEST else None for chain in left]
     return Explanation(
         load=item.name,
         number=number,
@@ -203,16 +209,26 @@ def _explained(  # noqa: PLR0913, PLR0917
         pause_ns=pause_ns,
         parts=parts,
         chains=tuple(left),
-        requests=tuple(
-            request_of(run, recorded, parties, chain.row) if chain.end == REQUEST else None for chain in left
-        ),
+        requests=tuple(requests),
         causes=tuple(_causes(run, recorded, inodes, parties, item, spent)),
         ran=_ran(recorded, parties, item.pid, start_ns, end_ns)
         if 2 * parts.get(RUNNABLE, 0) > pause_ns
         else _ran_beside(recorded, parties, left, (start_ns, end_ns), meant_ns),
         charges=_charges(run, recorded, parties, left, (start_ns, end_ns)),
         polling=polling_of(run, recorded, parties, left, pause_ns, (start_ns, until_ns)),
+        background=_background(run, recorded, parties, requests),
     )
+
+
+def _background(run: Run, recorded: Recorded, parties: Parties, requests: list[Request | None]) -> Background | None:
+    """Return the work for the background limit that the data ahead of the first of some requests were written for."""
+    first = next(filter(None, requests), None)
+    if first is None:
+        return None
+    span = recorded.rank_at(first.handed_ns), recorded.rank_at(first.done_ns)
+    name = device_name(run, first.device)
+    is_btrfs = isinstance(run.spec, Spec) and bool(name) and run.spec.disk[name].filesystem == _BTRFS
+    return background_of(recorded, parties, below(run, first.device), span, is_btrfs=is_btrfs)
 
 
 def _charges(

@@ -5,7 +5,7 @@ from dataclasses import replace
 from support.blametraces import Story
 from support.runs import MS
 
-from wblab.report.whyanswer import groups, remedy, sentence
+from wblab.report.whyanswer import accused, groups, remedy, sentence
 from wblab.report.whytext import of_rest
 
 from .conftest import MW1
@@ -94,6 +94,23 @@ def test_a_lock_whose_holder_was_running_is_not_caused_by_writeback(story_run):
     story.switch(1000 * MS, L1, MW1)
     said = answer(story_run, story)[0]
     assert said.endswith(f": l1 held {HELD} that it waited for; l1 was running: not caused by writeback.")
+
+
+def test_who_held_a_lock_is_accused_beside_those_whom_the_holder_waited_for(story_run):
+    story = Story(dict(NAMES))
+    story.submit(0, DD, 1000, 800, rwbs="WS")
+    story.submit(0, JOURNAL, 200, 8, rwbs="WSM")
+    story.switch(0, L1, MW1, stack=SHADOW)
+    story.switch(1, MW1, 0, stack=MUTEX)
+    story.complete(990 * MS, 1000, 800)
+    story.complete(1000 * MS, 200, 8)
+    story.wake(1000 * MS, 0, L1, SHADOW_ENDS)
+    story.switch(1000 * MS, 0, L1)
+    story.wake(1001 * MS, L1, MW1, MUTEX_ENDS)
+    story.switch(1001 * MS, L1, MW1)
+    (group,) = groups([one(story_run, story, 1200)])
+    assert f": l1 held {HELD} that it waited for; dd had 400 KiB in the queue of the device" in sentence(group)
+    assert accused(group) == ["l1", "dd"]
 
 
 def test_a_stopped_task(story_run):

@@ -86,7 +86,8 @@ class Search:
 
         agrees: without those named it ends; or without all others it does not, if it names the stalled load itself;
         or without a limit it does, if it names one. contradicts: the opposite. partly: without those named it is
-        somewhat shorter, or ends only if others are left out too, or somebody else counts clearly more.
+        somewhat shorter, or ends only if others are left out too, or somebody else counts clearly more; or the load
+        itself is named, and without another it only moves.
 
         If the sentence names nobody: found, without somebody, or without a limit, it ends; alone, without all others it
         does not end. undecided: too little was tried.
@@ -100,13 +101,18 @@ class Search:
         if self.limits and q.names_limit:
             return "agrees"
         if self.limits or counts:
-            in_vain = q.names_limit and any(
-                item.is_lift for item, _ in self.tried
-            )  # a program's limit cannot be lifted
-            return "contradicts" if q.is_own or in_vain else "found"
+            return self._found()
         if counts is None:
             return "undecided"
         return "agrees" if q.is_own else "alone"
+
+    def _found(self) -> Finding:
+        """Return how somebody or a limit that counts stands to a sentence that names no other load."""
+        q = self.question
+        in_vain = q.names_limit and any(item.is_lift for item, _ in self.tried)  # a program's limit cannot be lifted
+        if q.is_own and not self.limits and self.moves(self.culprits):
+            return "partly"
+        return "contradicts" if q.is_own or in_vain else "found"
 
     @property
     def rivals(self) -> list[tuple[str, Effect, bool]]:
@@ -136,11 +142,26 @@ class Search:
         return [_without(names) for names in self._untried([*each, *others])]
 
     def _against(self) -> Finding:
-        """Return how far those named do not count."""
-        named, found = self.question.named, self.culprits
-        effect = self.without(named)
+        """Return how far those named do not count: partly, if the load itself is named too, and nobody ends it."""
+        q, found = self.question, self.culprits
+        effect = self.without(q.named)
         is_part = effect is not None and effect.of_pause == "lessens" and (not found or effect.is_part)
-        return "partly" if is_part or set(named) & set(found) else "contradicts"
+        is_own = q.is_own and (not found or self.moves(found))
+        return "partly" if is_part or is_own or set(q.named) & set(found) or self.joins else "contradicts"
+
+    def moves(self, names: Sequence[str]) -> bool:
+        """Whether leaving these out ends the pause at hand, but another pause of the same loads is about as long."""
+        effect = self.without(names)
+        return effect is not None and effect.of_all == "moves"
+
+    @property
+    def joins(self) -> bool:
+        """Whether those named count where those that count are left out: with these alone, some of it is left."""
+        found, named = self.culprits, self.question.named
+        rest, whole = self.without(found), self.without((*found, *(name for name in named if name not in found)))
+        if not found or not named or rest is None or whole is None or whole.failure:
+            return False
+        return rest.of_pause == "shortens" and whole.pause_ns <= max(_HALF * rest.pause_ns, _HALF * whole.bound_ns)
 
     @property
     def limits(self) -> list[tuple[Candidate, Effect]]:
@@ -184,15 +205,23 @@ class Search:
         return [] if counts == bool(self.question.named) else next(filter(None, self._steps()), [])
 
     def _steps(self) -> Iterator[list[tuple[str, ...]]]:
-        """Yield what is left of each step: likely ones, all together, each of all, and at last all but one."""
+        """Yield what is left of each step: likely ones, all together, then one less each time; those named beside them.
+
+        Each step is a whole, so that what is found does not depend on which trial ends first.
+        """
         q = self.question
         yield self._untried([(name,) for name in q.likely])
-        if len(self.culprits) == 1:
-            return
-        yield self._untried([q.all])
-        if self.culprits:
-            yield self._untried([(name,) for name in q.all])
-            yield self._untried(_one_less(self.culprits))
+        if len(self.culprits) != 1:
+            yield self._untried([q.all])
+            yield self._untried([(name,) for name in q.all]) if self.culprits else []
+            least = q.all if len(self.culprits) > 1 else ()
+            while least:
+                less = [tuple(sorted(names)) for names in _one_less(least)]
+                yield self._untried(less)
+                counting = [names for names in less if self._counts(names)]
+                least = min(counting, key=lambda names: self._left_out()[names].pause_ns, default=())
+        if (found := self.culprits) and (rest := self.without(found)) and rest.of_pause == "shortens":
+            yield self._untried([(*found, *(name for name in q.named if name not in found))])
 
     def _remedies(self) -> list[Try]:
         """Return the settings to try next; none for a pause that nobody causes and that no setting is known for."""

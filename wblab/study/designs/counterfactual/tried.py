@@ -10,7 +10,6 @@ from pathlib import Path
 from wblab.analysis.runs.run import Run, guest_spec
 from wblab.analysis.why.account import REQUEST, RUNNABLE
 from wblab.analysis.why.explain import Explanation
-from wblab.analysis.why.parties import each_of
 from wblab.analysis.why.tasks import AGENT
 from wblab.core.errors import InputError, WblabError
 from wblab.core.loads.base import NEVER
@@ -18,7 +17,7 @@ from wblab.core.spec import Spec
 from wblab.core.units import NS_PER_S
 from wblab.kernels import Kernel, KernelResolver
 from wblab.lab.progress import bar
-from wblab.report.whyanswer import Group, main_chain
+from wblab.report.whyanswer import Group, accused, main_chain
 from wblab.study.designs.counterfactual.bench import LATE, Bench, Made, bench
 from wblab.study.designs.counterfactual.candidates import Wait
 from wblab.study.designs.counterfactual.change import LeftOut, Remedy
@@ -203,7 +202,7 @@ def question_of(run: Run, group: Group) -> Question:
     chain, request = main_chain(pause)
     others = suspects(run, pause)
     likely = [name for name in others if spec.load[name].role == "offender"]
-    whose = _who(spec, group.party)
+    whose = _who(spec, accused(group))
     named = tuple(name for name in whose if name in {*others, *spec.agent})
     disk = request.name if request and request.name in spec.disk else ""
     return Question(
@@ -220,9 +219,9 @@ def question_of(run: Run, group: Group) -> Question:
     )
 
 
-def _who(spec: Spec, party: str) -> tuple[str, ...]:
-    """Return the loads and agents of a party of a sentence, or whose children it is; none if it is neither."""
-    names = [name.removeprefix(AGENT).partition("'s ")[0] for name in each_of(party)]
+def _who(spec: Spec, said: Sequence[str]) -> tuple[str, ...]:
+    """Return the loads and agents that a sentence names, or whose children it does; none if it names neither."""
+    names = [name.removeprefix(AGENT).partition("'s ")[0] for name in said]
     known = {each[:_COMM]: each for each in (*spec.agent, *spec.load)}
     return tuple(dict.fromkeys(known[name[:_COMM]] for name in names if name[:_COMM] in known))
 

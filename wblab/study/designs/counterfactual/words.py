@@ -83,7 +83,7 @@ def _blame(search: Search) -> Iterator[str]:
     q, found = search.question, search.culprits
     named = search.without(q.named) if q.named else None
     if named and named.of_pause in CLEAR:
-        yield f"Without {_together(q.named)}, {_became(named)}{_each(search)}."
+        yield f"Without {_together(q.named)}, {_became(named)}{_moved(named)}{_each(search)}."
         for name, rival, is_more in search.rivals:
             so = f"{name} counts more" if is_more else f"it takes both {enumerated(q.named)} and {name}"
             yield f"Without {name}, {_became(rival)}: {so}."
@@ -93,11 +93,27 @@ def _blame(search: Search) -> Iterator[str]:
     elif named and search.finding in ("contradicts", "partly"):
         yield _in_vain(q, named, found, alone=not _is_exonerated(search))
     if found and (effect := search.without(found)):
-        yield f"Without {_together(found)}, {_became(effect)}{_so(search)}"
+        yield f"Without {_together(found)}, {_became(effect)}{_moved(effect)}{_so(search)}"
+        yield from _joined(search, effect)
     elif len(q.all) > 1 and (effect := search.without(q.all)) and not effect.failure:
         yield f"Without all other loads, {_became(effect)}: none of them causes it."
     elif not q.all and not search.limits:
         yield "No other load wrote before this pause ended: no other load causes it."
+
+
+def _joined(search: Search, rest: Effect) -> Iterator[str]:
+    """Yield that those named are enough for what is left without those that count."""
+    found = search.culprits
+    names = [name for name in search.question.named if name not in found]
+    if search.joins and (whole := search.without((*found, *names))):
+        alone = "alone is" if len(names) == 1 else "alone are"
+        left = f"{duration(whole.pause_ns)} is left: {enumerated(names)} {alone} enough for {duration(rest.pause_ns)}"
+        yield f"Without {enumerated(names)} too, {left}."
+
+
+def _moved(effect: Effect) -> str:
+    """Return that another pause of the same loads is as long without these, as a clause; empty if none is."""
+    return f", and their longest pause then is {duration(effect.longest_ns)}" if effect.of_all == "moves" else ""
 
 
 def _together(names: tuple[str, ...]) -> str:
@@ -133,7 +149,9 @@ def _in_vain(q: Question, named: Effect, found: Sequence[str], *, alone: bool) -
     if alone and others and set(q.named) <= set(found):
         did = f"{enumerated(others)} {takes}"
     if named.of_pause == "lessens":
-        return f"Without {who}, {_became(named)}: {who} is only a part of the cause."
+        return (
+            f"Without {who}, {_became(named)}: {who} {'is' if len(q.named) == 1 else 'are'} only a part of the cause."
+        )
     change = "makes this pause longer" if named.of_pause == "lengthens" else "does not change this pause"
     return f"Leaving {who} out {change} ({duration(named.pause_ns)}): {did}."
 
@@ -141,13 +159,17 @@ def _in_vain(q: Question, named: Effect, found: Sequence[str], *, alone: bool) -
 def _so(search: Search) -> str:
     """Return the conclusion from leaving out those that count, where the sentence does not have it."""
     found = search.culprits
+    against = ", against the sentence above" if search.finding == "contradicts" else ""
+    if search.question.is_own and search.moves(found):
+        return ": without that, such a pause comes at another time."
     if len(found) > 1:
         if not search.is_minimal:
-            return ": some of them cause it."
+            return f": some of them cause it{against}."
         is_each = all(effect.of_pause in _IN_VAIN for effect in search.without_one(found))
-        return ": each of them is enough to cause it." if is_each else ": all of them are parts of the cause."
-    against = ", against the sentence above" if search.finding == "contradicts" else ""
-    return f": {found[0]} causes it{against}."
+        told = "each of them is enough to cause it" if is_each else "all of them are parts of the cause"
+        return f": {told}{against}."
+    is_beside = search.finding == "partly" and found[0] not in search.question.named
+    return f": {found[0]} counts more." if is_beside else f": {found[0]} causes it{against}."
 
 
 def _limits(search: Search, run: str, path: str) -> Iterator[str]:

@@ -75,6 +75,48 @@ def test_a_load_without_which_a_pause_is_only_somewhat_shorter_is_a_part_of_its_
     assert (search.finding, search.culprits) == ("partly", ("l2",))
 
 
+@pytest.mark.parametrize("slots", [1, 2, 3, 9])
+def test_what_is_found_does_not_depend_on_which_trial_ends_first(slots):
+    """Seen: the first pair that shortened it clearly was taken, and another one ended it."""
+    three = replace(QUESTION, named=("l1",))
+
+    def left_s(out):
+        return 0 if {"l1", "l2"} <= out else 7 if {"l2", "mw1"} <= out else 15
+
+    search = Search(three, is_brief=True)
+    while wanted := search.wanted()[:slots]:
+        for item in reversed(wanted):
+            search.effects[item] = effect(left_s(set(item.names)))
+    assert (search.finding, search.culprits) == ("partly", ("l1", "l2"))
+
+
+def test_those_named_who_are_enough_for_what_is_left_without_others_are_a_part():
+    """Seen: without o2, o0 and o1 write more; without these, o2 is enough for half of the pause."""
+
+    def left_s(out, rest):
+        return {frozenset(): 15, frozenset(("l2",)): 7, frozenset(("l1", "l2")): rest}.get(frozenset(out), 14.9)
+
+    question = replace(QUESTION, others=())
+    search = searched(question, lambda out: left_s(out, 0))
+    assert (search.finding, search.culprits, search.joins) == ("partly", ("l2",), True)
+    search = searched(question, lambda out: left_s(out, 6))
+    assert (search.finding, search.culprits, search.joins) == ("contradicts", ("l2",), False)
+
+
+def test_own_data_that_only_come_at_another_time_without_another_load_are_partly_right():
+    own = replace(QUESTION, named=(), is_own=True)
+    search = searched(own, lambda out: 0 if "l2" in out else 15)
+    moved = {item: replace(found, longest_ns=14 * S) for item, found in search.effects.items()}
+    search.effects.update(moved)
+    assert (search.finding, search.culprits) == ("partly", ("l2",))
+
+
+def test_own_data_that_others_made_be_written_are_partly_right_where_nobody_ends_it():
+    own = replace(QUESTION, is_own=True)
+    assert searched(own, lambda out: 15).finding == "partly"
+    assert searched(own, lambda out: 0 if "l2" in out else 15).finding == "contradicts"
+
+
 def test_a_load_that_writes_little_is_found_too():
     search = searched(QUESTION, lambda out: 0 if "mw1" in out else 15)
     assert search.culprits == ("mw1",)

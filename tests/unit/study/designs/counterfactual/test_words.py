@@ -55,6 +55,34 @@ def test_a_sentence_that_does_not_hold_is_contradicted(guilty, first, second):
     assert found[2].startswith("No setting that was tried helps much (14 s left): 4 requests, ")
 
 
+def test_those_named_who_take_part_beside_those_that_count_are_told():
+    def left_s(out):
+        return {frozenset(): 15, frozenset(("l2",)): 7, frozenset(("l1", "l2")): 0}.get(frozenset(out), 14.9)
+
+    found = said(replace(QUESTION, others=()), left_s)
+    assert found[1:3] == [
+        "Without l2, 15 s became 7 s: l2 counts more.",
+        "Without l1 too, 0 s is left: l1 alone is enough for 7 s.",
+    ]
+
+
+def test_a_pause_that_only_moves_is_told():
+    own = replace(QUESTION, named=(), is_own=True)
+    search = searched(own, lambda out: 0 if "l2" in out else 15)
+    search.effects.update({item: replace(found, longest_ns=14 * 10**9) for item, found in search.effects.items()})
+    first = lines(Tried(PAUSE, search), "latest", "exp/run")[0]
+    assert first == (
+        "Tried on this run: without l2, 15 s became 0 s, and their longest pause then is 14 s: "
+        "without that, such a pause comes at another time."
+    )
+
+
+def test_several_that_count_against_a_sentence_are_told_so():
+    own = replace(QUESTION, named=(), is_own=True)
+    first, *_ = said(own, lambda out: 0 if {"l1", "l2"} <= out else 15)
+    assert first.endswith(": each of them is enough to cause it, against the sentence above.")
+
+
 def test_what_a_setting_costs_the_load_that_counts_is_said():
     search = searched(QUESTION, lambda out: 0 if "l1" in out else 15, lambda item: 15)
     cheap, dear, *_ = (item for item, _ in search.tried)

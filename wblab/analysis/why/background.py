@@ -1,0 +1,147 @@
+"""Why a flusher wrote what was ahead of a load: more of memory was dirty than the background limit, and by whom.
+
+A flusher's work for that limit writes every file of its disk, whoever dirtied it (fs/fs-writeback.c: wb_writeback). So
+the program that passes the limit can stall a load whose own data, or a third one's, are then ahead in the queue.
+"""
+
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from wblab.analysis.why.flushed import NOBODY
+from wblab.analysis.why.parties import Parties, together
+from wblab.analysis.why.places import previous
+from wblab.analysis.why.recorded import Recorded
+from wblab.core.units import Bytes
+
+_BEGAN, _STATE = "writeback_start", "global_dirty_state"
+_FOR_LIMIT, _IS_SYNC = "for_background", "sync_mode"
+_BTRFS = "btrfs-"  # the begin of the names of its bdis
+
+Numbers = NDArray[np.int64]
+
+
+@dataclass(frozen=True)
+class Background:
+    """A flusher's work for the background limit. limit: in bytes. dirty: the bytes dirty when it began, by whom."""
+
+    limit: Bytes
+    dirty: Mapping[str, Bytes]
+
+    @property
+    def needed(self) -> tuple[str, ...]:
+        """Those who dirtied most of it, each of whom was needed to pass the limit; empty if others are enough."""
+        whole = sum(self.dirty.values())
+        return tuple(name for name in together(self.dirty) if whole - self.dirty[name] < self.limit)
+
+    @property
+    def named(self) -> tuple[str, ...]:
+        """Those without whom the limit would not have been passed: the fewest."""
+        if self.needed:
+            return self.needed
+        found = list[str]()
+        left = int(sum(self.dirty.values()))
+        for name, size in sorted(self.dirty.items(), key=lambda each: -each[1]):
+            if left < self.limit:
+                break
+            left -= size
+            found.append(name)
+        return tuple(found)
+
+
+@dataclass(frozen=True)
+class _Works:
+    """What flushers began to do, in order: their tasks, the places in the trace, and 1 if for the background limit.
+
+    of_btrfs: 1 for those of btrfs that no program waits for.
+    """
+
+    task: Numbers
+    rank: Numbers
+    is_background: Numbers
+    of_btrfs: Numbers
+
+    def begun(self, task: Numbers, rank: Numbers) -> Numbers:
+        """Return the last work that each task had begun before a place in the trace; -1 if none."""
+        return previous(task, rank, self.task, self.rank)
+
+    def begun_by_btrfs(self, rank: Numbers) -> Numbers:
+        """Return the last work of btrfs that no program waits for, begun before each place; -1 if none."""
+        rows = np.flatnonzero(self.of_btrfs)
+        return np.append(rows, NOBODY)[np.searchsorted(self.rank[rows], rank) - 1 if len(rows) else -1]
+
+
+def background_of(
+    recorded: Recorded, parties: Parties, device: int, span: tuple[int, int], *, is_btrfs: bool
+) -> Background | None:
+    """Return the work for the background limit that most data were written for that a device completed in a span.
+
+    span: two places in the trace. is_btrfs: other workers submit what its flusher writes, and a program itself what it
+    waits for (fs/btrfs/bio.c: should_async_write). None if most were written for something else, if that is not known,
+    or if the limit was not passed: then the disk's share of it was.
+    """
+    works = recorded.once("flushers' works", lambda: _works(recorded))
+    moved = recorded.moved
+    first, last = np.searchsorted(moved.done_rank, span, side="right").tolist()
+    rows = first + np.flatnonzero((moved.device[first:last] == device) & (moved.is_read[first:last] == 0))
+    if not len(works.rank) or not len(rows):
+        return None
+    task, rank, size = moved.submitter[rows], moved.rank[rows], moved.size[rows]
+    at = works.begun_by_btrfs(rank) if is_btrfs else works.begun(task, rank)
+    for_limit = (at >= 0) & (works.is_background[at] > 0) & (task != moved.owner[rows])
+    if 2 * int(size[for_limit].sum()) <= int(size.sum()):
+        return None
+    which, place = np.unique(at[for_limit], return_inverse=True)
+    most = int(which[np.argmax(np.bincount(place, size[for_limit]))])
+    return recorded.once(("background", most), lambda: _begun(recorded, parties, int(works.rank[most])))
+
+
+def _works(recorded: Recorded) -> _Works:
+    if _BEGAN not in recorded.trace.names:
+        return _Works(*[np.zeros(0, np.int64)] * 4)
+    events = recorded.trace.events(_BEGAN)
+    if _FOR_LIMIT not in events or _IS_SYNC not in events:
+        return _Works(*[np.zeros(0, np.int64)] * 4)
+    rank = recorded.sequence.ranks(events)
+    order = np.argsort(rank)
+    is_background = events[_FOR_LIMIT].astype(np.int64)
+    of_btrfs = np.array([str(name).startswith(_BTRFS) for name in events["name"].tolist()], bool)
+    of_btrfs &= events[_IS_SYNC].astype(np.int64) == 0
+    keys = recorded.tasks.lives.keys(events.pid, rank)
+    return _Works(keys[order], rank[order], is_background[order], of_btrfs[order].astype(np.int64))
+
+
+def _begun(recorded: Recorded, parties: Parties, rank: int) -> Background | None:
+    """Return the work for the background limit that began at a place in the trace; None if that was not passed."""
+    limit = _passed(recorded, rank)
+    if not limit:
+        return None
+    moved, dirty = recorded.moved, Counter[str]()
+    for task, size in recorded.dirtied.at(rank)[0].items():
+        dirty[parties.owner(task)] += size
+    under_way = np.flatnonzero((moved.rank < rank) & (moved.done_rank > rank) & (moved.owner >= 0))
+    tasks, which = np.unique(moved.owner[under_way], return_inverse=True)
+    for task, size in zip(tasks.tolist(), np.bincount(which, moved.size[under_way], len(tasks)).tolist(), strict=True):
+        dirty[parties.owner(task)] -= round(size)  # the limit does not count what is being written
+    return Background(limit, {name: Bytes(size) for name, size in dirty.most_common() if size > 0})
+
+
+def _passed(recorded: Recorded, rank: int) -> Bytes:
+    """Return the background limit as the kernel last computed it before a place in the trace; 0 if less was dirty."""
+    ranks, limits, dirty = recorded.once("background limits", lambda: _limits(recorded))
+    last = int(np.searchsorted(ranks, rank)) - 1
+    return Bytes(int(limits[last]) if last >= 0 and dirty[last] > limits[last] else 0)
+
+
+def _limits(recorded: Recorded) -> tuple[Numbers, Numbers, Numbers]:
+    """Return the places in the trace at which the kernel computed the background limit, it, and what was dirty."""
+    if _STATE not in recorded.trace.names:
+        return (np.zeros(0, np.int64),) * 3
+    events = recorded.trace.events(_STATE)
+    ranks, page = recorded.sequence.ranks(events), recorded.trace.info.page_bytes
+    order = np.argsort(ranks)
+    limits, dirty = (events[name].astype(np.int64)[order] * page for name in ("background_thresh", "nr_dirty"))
+    return ranks[order], limits, dirty
