@@ -1,4 +1,4 @@
-"""wblab runs --clean: remove results, unfinished kernel builds and what bisections keep."""
+"""wblab runs --clean: remove results, unfinished kernel builds, kept object files and kernels of bisections."""
 
 import argparse
 import json
@@ -31,7 +31,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--older", type=_age_s, metavar="AGE", help="all runs and studies older than this: 36h, 30d or 8w"
     )
     parser.add_argument("--builds", action="store_true", help="unfinished kernel builds")
-    parser.add_argument("--bisections", action="store_true", help="object files and kernels that bisections keep")
+    parser.add_argument(
+        "--bisections", action="store_true", help="object files and kernels that bisections, trees and patches keep"
+    )
     parser.add_argument("--yes", action="store_true", help="remove them")
     add_exp(parser, "runs and studies are")
     add_json(parser, "print what is or would be removed as JSON")

@@ -1,5 +1,6 @@
 """One build: copy a tree, patch, configure and compile it, and cache the result."""
 
+import hashlib
 import json
 import shutil
 import time
@@ -8,10 +9,11 @@ from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 
-from wblab.core.errors import InputError, WblabError
-from wblab.kernels import cache, config, kernel, make, patches, source, times, tree
+from wblab.core.errors import InputError
+from wblab.kernels import cache, config, kept, kernel, make, patches, source, tree
 from wblab.kernels.identity import Identity, Named
 from wblab.kernels.kernel import Kernel
+from wblab.kernels.objects import Objects
 from wblab.kernels.recipe import METHOD, Recipe
 from wblab.kernels.source import Source
 from wblab.lab.progress import Report
@@ -39,12 +41,15 @@ class Build:
         return result(self.key)
 
     @property
+    def keeps_objects(self) -> bool:
+        """Whether the objects stay for the next build in the same place."""
+        return self.place is not None or self.source.is_tree
+
+    @property
     def work(self) -> Path:
-        """The folder of copy and objects. For a user's tree it is kept, so the next make is shorter."""
-        if self.place:
-            return self.place
-        if self.source.is_tree:
-            return cache.home() / "objects" / self.recipe.key(self.source.path, self.compiler)[:16]
+        """The folder of copy and objects."""
+        if self.keeps_objects:
+            return self.place or shared_place(self.source, self.recipe, self.compiler)
         return self.result.with_suffix(".work")
 
     def done(self) -> Kernel | None:
@@ -52,7 +57,7 @@ class Build:
         return kernel.load(self.result)
 
     def run(self, report: Report, say: Say) -> Kernel:
-        """Return the kernel; build it if necessary. A second process waits for the first.
+        """Return the kernel; build it if necessary. A second process waits for the first, and for its make.
 
         Raises WblabError if something cannot be fetched, patched, configured or compiled.
         """
@@ -62,40 +67,54 @@ class Build:
         _check_path()
         cache.room("builds")
         lock = cache.room(*self.work.parent.relative_to(cache.home()).parts) / f"{self.work.name}.lock"
-        with cache.locked(lock, lambda: say(f"waiting until another process has built this kernel ({lock})")):
-            return self.done() or self._compile_or_clean(report)
+        with cache.locked(lock, lambda: say(f"waiting until another process has built this kernel ({lock})")) as held:
+            built = self.done() or self._compile(report, held)
+        if self.keeps_objects:
+            kept.prune()
+        return built
 
-    def _compile_or_clean(self, report: Report) -> Kernel:
-        """After a failure keep only the log; after an interruption keep everything, to continue later."""
-        try:
-            return self._compile(report)
-        except WblabError:
-            if not self.source.is_tree:
-                shutil.rmtree(self.work, ignore_errors=True)
-            raise
-
-    def _compile(self, report: Report) -> Kernel:
-        started_s = time.monotonic()
-        pristine = source.unpack(self.source, report)
+    def _compile(self, report: Report, held: int) -> Kernel:
+        """Build. Afterwards, however it ends, only the log and the result are left, and what `Objects` keeps."""
         log = self.result.with_suffix(".log")  # moves to the result once there is one
         log.unlink(missing_ok=True)
-        made = make.Making(self.work / "tree", self.work / "objects", log)
+        made = make.Making(self.work / "tree", self.work / "objects", log, held)
+        objects = Objects(self.work, make.surroundings()) if self.keeps_objects else None
+        if not objects:
+            shutil.rmtree(self.work, ignore_errors=True)  # of a build that was killed
+        try:
+            self._make(made, objects, report)
+        finally:
+            if objects:
+                objects.drop()
+            shutil.rmtree(made.tree if objects else self.work, ignore_errors=True)
+        built = self.done()
+        assert built, "just kept"
+        return built
+
+    def _make(self, made: make.Making, objects: Objects | None, report: Report) -> None:
+        started_s = time.monotonic()
+        pristine = source.unpack(self.source, report)
         report(None, "copying and patching the tree")
         tree.copy(pristine, tree.files(pristine), made.tree)
         if self.source.is_tree:  # it may have some of the patches already
             patches.pop(made.tree, self.recipe.patches)
         patches.push(made.tree, self.recipe.patches, self.source.description)
-        if self.source.is_tree:  # its objects are kept
-            times.settle(made.tree, self.work / "times.json")
-        configured = made.configure(config.allconfig(self.recipe.options), report)
+        if objects:
+            report(None, "taking the objects of the last build")
+            why = objects.take(made.tree)
+            made.note(f"built whole: {why}" if why else "the objects of the last build are used")
+        allconfig = config.allconfig(self.recipe.options)
+        configured = made.configure(allconfig, report)
+        if objects and not objects.configured(configured):
+            made.note("built whole: the configuration has changed")
+            configured = made.configure(allconfig, report)
         config.check(self.recipe.options, config.parse_config(configured), made.tree)
         made.compile(self.recipe.steps, report)
+        if objects:
+            objects.check()
         self._keep(made, time.monotonic() - started_s)
-        if not self.source.is_tree:
-            shutil.rmtree(self.work)
-        built = self.done()
-        assert built, "just kept"
-        return built
+        if objects:
+            objects.keep()
 
     def _keep(self, made: make.Making, build_s: float) -> None:
         """Collect the result, and move it into place in one step."""
@@ -127,6 +146,12 @@ class Build:
 def result(key: str) -> Path:
     """Return the folder of a build in the cache."""
     return cache.home() / "builds" / key[:16]
+
+
+def shared_place(source: Source, recipe: Recipe, compiler: str) -> Path:
+    """Return the folder of copy and objects of all kernels of a source with these options, whatever their patches."""
+    same = (source.path if source.is_tree else source.identity, config.allconfig(recipe.options), compiler)
+    return cache.home() / "objects" / hashlib.sha256("\0".join(same).encode(errors="surrogateescape")).hexdigest()[:16]
 
 
 def _check_path() -> None:

@@ -62,10 +62,10 @@ def write_json(path: Path, value: Mapping[str, Any]) -> None:
 
 
 @contextmanager
-def locked(path: Path, waiting: Callable[[], None]) -> Iterator[None]:
-    """Hold the lock file `path`. If another process holds it, call `waiting` once and wait.
+def locked(path: Path, waiting: Callable[[], None]) -> Iterator[int]:
+    """Hold the lock file `path`; yield its descriptor. If another process holds it, call `waiting` once and wait.
 
-    The lock ends with the process, however the process ends, so no lock becomes stale.
+    The lock ends with the process, and those that inherited the descriptor, however they end, so no lock becomes stale.
     """
     with path.open("a") as file:
         try:
@@ -73,4 +73,4 @@ def locked(path: Path, waiting: Callable[[], None]) -> Iterator[None]:
         except BlockingIOError:
             waiting()
             fcntl.flock(file, fcntl.LOCK_EX)
-        yield
+        yield file.fileno()

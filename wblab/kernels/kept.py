@@ -1,4 +1,4 @@
-"""What bisections leave in the cache for the next one: object files by repository, and the kernels of commits."""
+"""What builds leave in the cache for the next one: object files by repository or source, and the kernels of commits."""
 
 import shutil
 import time
@@ -9,14 +9,14 @@ from wblab.kernels import cache
 from wblab.kernels.kernel import Kernel
 from wblab.lab.results import is_held, size_bytes
 
-MOST_BYTES = 5 << 30  # a kernel has 15 MB; the objects of one repository have some hundred
+MOST_BYTES = 5 << 30  # a kernel has 15 MB; the objects of one source have some hundred
 _REST_S = 86400  # what was used within a day may be in use, or needed to resume
 _MARK = "bisection"  # a file in the folder of a built kernel; its time is that of the last use
 
 
 @dataclass(frozen=True)
 class Kept:
-    """A folder that a bisection has left."""
+    """A folder that a bisection, or the build of a tree or of a patched kernel, has left."""
 
     path: Path
     size_bytes: int
@@ -30,8 +30,9 @@ def mark_used(kernel: Kernel, description: str) -> None:
 
 
 def kept() -> list[Kept]:
-    """Return what bisections have left and do not use now, last used first."""
-    rooms = [path for path in (cache.home() / "bisect").glob("*") if path.is_dir() and not path.is_symlink()]
+    """Return what was left and is not used now, last used first."""
+    folders = [path for name in ("bisect", "objects") for path in (cache.home() / name).glob("*")]
+    rooms = [path for path in folders if path.is_dir() and not path.is_symlink()]
     idle = [path for path in rooms if not is_held(path.with_suffix(".lock"))]
     found = [Kept(path, size_bytes(path), path.stat().st_mtime) for path in idle]
     for mark in (cache.home() / "builds").glob(f"*/{_MARK}"):

@@ -59,11 +59,10 @@ def _files(folder: Path) -> list[Path]:
         raise InputError(f"cannot read {folder}: {error.strerror}") from None
 
 
-def _messages(path: Path) -> Iterator[tuple[Path, Message, bytes, int]]:
-    """Yield the messages of a file that hold a diff, with their decoded text and the time of the file."""
+def _messages(path: Path) -> Iterator[tuple[Path, Message, bytes]]:
+    """Yield the messages of a file that hold a diff and their decoded text."""
     try:
         content = read_bytes(path, _MOST_BYTES, follow=True)
-        changed_ns = path.stat().st_mtime_ns
     except OSError as error:
         raise InputError(f"cannot read {path}: {error.strerror or error}") from None
     starts = [match.start() for match in _BEGINS.finditer(content) if _BEGINS_WITH.fullmatch(match[0])]
@@ -71,7 +70,7 @@ def _messages(path: Path) -> Iterator[tuple[Path, Message, bytes, int]]:
         message = message_from_bytes(content[start:end])
         text = _text(message, content[start:end])
         if _HAS_DIFF.search(text):
-            yield path, message, text, changed_ns
+            yield path, message, text
 
 
 def _text(message: Message, whole: bytes) -> bytes:
@@ -82,10 +81,10 @@ def _text(message: Message, whole: bytes) -> bytes:
     return b"\n".join(part for part in parts if isinstance(part, bytes)).replace(b"\r\n", b"\n")
 
 
-def _patch(number: int, path: Path, message: Message, text: bytes, changed_ns: int) -> UserPatch:
+def _patch(number: int, path: Path, message: Message, text: bytes) -> UserPatch:
     subject = _subject(message) or path.stem
     words = re.sub(r"[^A-Za-z0-9_.]+", "-", subject).strip("-.")[:_LONGEST_NAME].rstrip("-.")
-    return UserPatch(Patch(f"given-{number:04}-{words}.patch", path, text, changed_ns), subject, changes(text))
+    return UserPatch(Patch(f"given-{number:04}-{words}.patch", path, text), subject, changes(text))
 
 
 def _subject(message: Message) -> str:

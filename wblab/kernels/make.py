@@ -1,11 +1,13 @@
 """make ARCH=um: configure and compile a tree in a separate folder, with progress, a log and the compiler's errors."""
 
+import hashlib
 import os
 import re
 import shlex
 import shutil
 import subprocess
 from collections.abc import Iterable
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -18,15 +20,23 @@ _ERROR = re.compile(r"(?:fatal )?error: |undefined reference|multiple definition
 _STOPPED = re.compile(r"^make.*: \*\*\* ")
 
 _TOOLS = ("gcc", "ld", "make", "flex", "bison", "bc", "patch", "tar", "xz")
+_MORE_TOOLS = ("sh", "awk", "sed", "perl", "python3", "m4", "ar", "as", "nm", "objcopy", "readelf", "strip", "gzip")
+_LINKED = (
+    *("crt1.o", "Scrt1.o", "crti.o", "crtn.o", "crtbegin.o", "crtbeginS.o", "crtbeginT.o", "crtend.o", "crtendS.o"),
+    *("libc.so", "libc.so.6", "libc_nonshared.a", "libc.a", "libgcc.a", "libgcc_s.so.1", "libgcc_eh.a"),
+    *("librt.a", "libutil.a", "libpthread.a"),
+)
+_SEARCHED = re.compile(r"^#include <\.\.\.> search starts here:\n(.*?)^End of search list", re.MULTILINE | re.DOTALL)
 
 
 @dataclass(frozen=True)
 class Making:
-    """One tree, the folder for its objects, and the log of all commands."""
+    """One tree, the folder for its objects, and the log of all commands. lock: a descriptor that make inherits."""
 
     tree: Path
     objects: Path
     log: Path
+    lock: int
 
     def configure(self, allconfig: str, report: Report) -> str:
         """Make a .config of only the given options and their dependencies; return its text. Raises WblabError."""
@@ -42,6 +52,11 @@ class Making:
         report(None, "compiling")
         self._run([f"-j{os.cpu_count() or 1}", "linux"], report, steps)
 
+    def note(self, text: str) -> None:
+        """Write a line of the lab's own into the log."""
+        with self.log.open("a") as log:
+            log.write(f"# {text}\n")
+
     def release(self) -> str:
         """Return the kernel's release; call it after `compile`."""
         return (self.objects / "include/config/kernel.release").read_text().strip()
@@ -55,7 +70,7 @@ class Making:
             log.flush()
             process = subprocess.Popen(
                 command, env=environment(), text=True, errors="replace",
-                stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+                stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, pass_fds=[self.lock],
             )  # fmt: skip
             assert process.stdout
             made = 0
@@ -113,8 +128,36 @@ def compiler() -> str:
     return ", ".join(_first_line(tool) for tool in ("gcc", "ld"))
 
 
+def surroundings() -> str:
+    """Return a digest of what a build reads outside its tree: programs, headers of the system, libraries.
+
+    Each counts by its size and its times. Takes some tenths of a second.
+    """
+    programs = [shutil.which(tool) for tool in (*_TOOLS, *_MORE_TOOLS)]
+    own = [_said("gcc", f"-print-prog-name={name}").strip() for name in ("cc1", "as", "collect2", "ld")]
+    linked = [_said("gcc", f"-print-file-name={name}").strip() for name in _LINKED]
+    searched = _SEARCHED.search(_said("gcc", "-E", "-v", "-x", "c", os.devnull))
+    headers = [folder.strip() for folder in searched[1].splitlines()] if searched else []
+    walked = (os.path.join(path, name) for top in headers for path, _, names in os.walk(top) for name in names)
+    found = hashlib.sha256(compiler().encode())
+    for path in sorted({*filter(None, programs), *own, *linked, *walked}):
+        with suppress(OSError):  # gcc says a plain name for what it does not have
+            status = os.stat(path)
+            found.update(f"{path}\0{status.st_size}\0{status.st_mtime_ns}\0{status.st_ctime_ns}\0".encode())
+    return found.hexdigest()
+
+
 def _first_line(tool: str) -> str:
-    if not shutil.which(tool):
-        return f"no {tool}"
-    done = subprocess.run([tool, "--version"], env=environment(), text=True, capture_output=True, check=False)
-    return done.stdout.partition("\n")[0]
+    return _said(tool, "--version").partition("\n")[0] if shutil.which(tool) else f"no {tool}"
+
+
+def _said(tool: str, *arguments: str) -> str:
+    done = subprocess.run(
+        [tool, *arguments],
+        env=environment(),
+        text=True,
+        errors="surrogateescape",
+        capture_output=True,
+        check=False,
+    )
+    return done.stdout + done.stderr

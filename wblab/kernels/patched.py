@@ -8,7 +8,7 @@ from pathlib import Path
 
 from wblab.core.errors import InputError, WblabError
 from wblab.kernels import catalog, kernel, make, patches, places, source, tree
-from wblab.kernels.build import Build, Say
+from wblab.kernels.build import Build, Say, shared_place
 from wblab.kernels.choice import from_folder
 from wblab.kernels.kernel import Kernel
 from wblab.kernels.mailbox import UserPatch, touched
@@ -55,7 +55,9 @@ class Base:
         of_user = tuple(item.patch for item in given)
         own = recipe(self.series, catalog.load()) if self.series else self._chosen(of_user)
         with_all = replace(own, patches=(*of_user, *own.patches))
-        return Build(self.source, with_all, make.compiler(), self.place).run(report, say)
+        compiler = make.compiler()
+        place = self.place or shared_place(self.source, with_all, compiler)
+        return Build(self.source, with_all, compiler, place).run(report, say)
 
     def _chosen(self, given: Sequence[Patch]) -> Recipe:
         """Return the recipe of a tree of the user to which these patches were applied. Raises WblabError."""

@@ -27,7 +27,6 @@ class Patch:
     name: str  # part of the build id; see PatchFile
     path: Path
     data: bytes
-    changed_ns: int  # time of its last change
 
     @property
     def sha256(self) -> str:
@@ -42,29 +41,16 @@ class Patch:
 
 def read(file: PatchFile) -> Patch:
     """Read a patch."""
-    return Patch(file.name, file.path, file.path.read_bytes(), file.path.stat().st_mtime_ns)
+    return Patch(file.name, file.path, file.path.read_bytes())
 
 
 def push(tree: Path, patches: Sequence[Patch], source: str) -> None:
-    """Apply patches in order. Raises WblabError that names the patch, the file and the hunk. source: the tree's name.
-
-    A patched file gets its own time or that of its newest patch, so an incremental build compiles it only once.
-    """
-    times_ns: dict[str, int] = {}
+    """Apply patches in order. source: the tree's name. Raises WblabError that names patch, file and hunk."""
     for patch in patches:
-        for name in patch.touches:
-            file = tree / name
-            own_ns = times_ns.get(name, file.stat().st_mtime_ns if file.exists() else 0)
-            times_ns[name] = max(own_ns, patch.changed_ns)
         done = _patch(tree, patch, "--forward", "--batch")
         if done.returncode:
             why = failure(done.stdout.decode(errors="replace"))
             raise WblabError(f"{patch.name} does not apply to {source}: {why}; refresh {patch.path} for this source")
-    root = Path(os.path.realpath(tree))
-    for name, time_ns in times_ns.items():
-        file = root / name
-        if file.is_file() and not file.is_symlink() and file.resolve().is_relative_to(root):
-            os.utime(file, ns=(time_ns, time_ns), follow_symlinks=False)
 
 
 MOST_FUZZ = 2  # lines of context that may differ; the default of patch(1), which `push` uses

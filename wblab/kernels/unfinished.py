@@ -1,4 +1,4 @@
-"""Unfinished kernel builds. Their trees and objects are kept for the next attempt and take space."""
+"""Kernel builds that were killed. The next build of the same kernel removes their trees and objects."""
 
 from pathlib import Path
 

@@ -3,14 +3,17 @@
 import json
 import os
 import shutil
+import signal
 from pathlib import Path
 
 import pytest
+from support.waiting import wait_until
 
 from wblab.core.errors import InputError, WblabError
 from wblab.kernels import build_kernel, build_tree, built_kernel, catalog, find_kernel, list_kernels, make
 from wblab.kernels.pins import Pin
 from wblab.kernels.recipe import recipe
+from wblab.lab.folders import is_held
 
 pytestmark = pytest.mark.usefixtures("tools")
 
@@ -176,19 +179,35 @@ def test_a_tree_of_no_series_gets_the_patches_that_apply(tree: Path) -> None:
     assert said == ["7.9: 1 patch chosen by what applies"]
 
 
-def test_a_patched_file_is_new_to_make_only_if_its_content_changed(tree: Path, lab: Path, cache_home: Path) -> None:
-    def changed_ns() -> int:
-        build_tree(tree, "here", cache_home / "bisect/linux/objects")
-        return (cache_home / "bisect/linux/objects/tree/hello.c").stat().st_mtime_ns
+def test_all_states_of_a_tree_share_objects_and_leave_no_copy(tree: Path, lab: Path, cache_home: Path) -> None:
+    def how() -> str:
+        built = build_tree(tree, "here", cache_home / "bisect/linux/objects")
+        assert not list(cache_home.glob("bisect/*/*/tree"))
+        return (built.path.parent / "build.log").read_text().partition("\n")[0]
 
-    first = changed_ns()
-    (tree / "Makefile").touch()
-    (tree / "hello.c").touch()
-    assert changed_ns() == first
+    assert how() == "# built whole: no objects are kept"
     patch = lab / "patches/hello.patch"
     patch.write_text(patch.read_text().replace("return 1", "return 2"))
-    os.utime(patch, (1, 1))  # older than all objects
-    assert changed_ns() > first
+    assert how() == "# the objects of the last build are used"
+
+
+def test_the_lock_lives_as_long_as_make(tools: Path, cache_home: Path) -> None:
+    """Also if the lab is killed: the next build would meet a make that still writes objects."""
+    script = f"#!/bin/sh\necho run >> {tools}/runs\nwhile [ ! -e {tools}/go ]; do sleep 0.02; done\n"
+    (tools / "make").write_text(script)
+    child = os.fork()
+    if not child:
+        build_kernel("7.3")
+        os._exit(0)
+    try:
+        wait_until(lambda: runs(tools) == 1)
+    finally:
+        os.kill(child, signal.SIGKILL)
+        os.waitpid(child, 0)
+    (lock,) = cache_home.glob("builds/*.work.lock")
+    assert is_held(lock)
+    (tools / "go").touch()
+    wait_until(lambda: not is_held(lock))
 
 
 def test_a_failed_make_keeps_its_log_and_names_it(tree: Path, tools: Path) -> None:

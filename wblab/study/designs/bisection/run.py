@@ -17,6 +17,7 @@ from typing import Any
 from wblab.core.errors import InputError, WblabError
 from wblab.host.machine import processors
 from wblab.kernels import Kernel, build_tree, check_patches, kept
+from wblab.kernels.objects import KEPT
 from wblab.lab.designs import BISECT
 from wblab.lab.formats import BISECTION, BISECTION_LOG, BISECTION_RECORD, STUDY_FILE, write_json
 from wblab.lab.held import replace_file
@@ -105,7 +106,7 @@ def bisect(question: Question, store: Store, print_line: PrintLine, jobs: int | 
         answer = replace(
             answer,
             patches={commit: kernel.patches for commit, kernel in lab.kernels.items()},
-            touched=tuple(touched(question.tree, answer.possible, made.objects / "objects").most_common()),
+            touched=tuple(touched(question.tree, answer.possible, made.objects / KEPT).most_common()),
         )
     write(answer.to_json())
     return answer
