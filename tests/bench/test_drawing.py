@@ -5,8 +5,8 @@ from support.benchlog import report
 from support.timing import REPEATS, spent
 
 from wblab.analysis.runs.pagecache import page_cache
+from wblab.analysis.runs.pauses import around
 from wblab.analysis.runs.run import read_run
-from wblab.analysis.runs.window import around
 from wblab.host.request import ready
 from wblab.host.run import run_experiment
 from wblab.lab.results import SPECS

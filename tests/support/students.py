@@ -9,8 +9,7 @@ from wblab.lessons.check import Make
 from wblab.lessons.folder import ANSWER, Folder, State
 from wblab.lessons.lesson import REFERENCE, Lesson
 from wblab.lessons.proof import answered, changed_table
-from wblab.lessons.runs import spec
-from wblab.lessons.student import Student
+from wblab.lessons.runs import Student, spec
 
 
 def hand_in(path: Path, student: Student, lessons: list[Lesson], make: Make) -> Folder:

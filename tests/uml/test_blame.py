@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 import tracecmd
 
-from wblab.host.blame import EVENTS
+from wblab.host.request import EVENTS
 
 SHORT = ("load.l1.size=24MiB", "load.l1.wait=1s", "load.l2.size=1MiB", "load.l2.wait=2s", "trace.lead=1s")
 

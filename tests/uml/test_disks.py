@@ -5,7 +5,7 @@ import json
 import pytest
 
 from wblab.analysis.runs.difference import first_differences
-from wblab.analysis.runs.disks import unplug_s
+from wblab.analysis.runs.names import unplug_s
 from wblab.analysis.runs.pagecache import page_cache
 from wblab.analysis.runs.run import Run
 

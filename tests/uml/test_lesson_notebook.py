@@ -13,8 +13,7 @@ from wblab.lessons.folder import ANSWER, Folder
 from wblab.lessons.lesson import REFERENCE, find, lessons
 from wblab.lessons.notebook.cells import NOTEBOOK, notebook
 from wblab.lessons.proof import answered
-from wblab.lessons.runs import made, spec
-from wblab.lessons.student import Student
+from wblab.lessons.runs import Student, made, spec
 
 LESSON = find("02-lock-up", lessons())
 ADA = Student("ada", "os")

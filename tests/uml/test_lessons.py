@@ -22,8 +22,7 @@ from wblab.lessons.check import measured
 from wblab.lessons.figures import figures
 from wblab.lessons.folder import ANSWER, RUNS
 from wblab.lessons.lesson import lessons
-from wblab.lessons.runs import made, spec
-from wblab.lessons.student import Student
+from wblab.lessons.runs import Student, made, spec
 
 LESSONS = lessons()
 

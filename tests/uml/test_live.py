@@ -9,10 +9,9 @@ import pytest
 
 from wblab.analysis.runs.captures import capture_of, captures
 from wblab.analysis.runs.pagecache import page_cache
-from wblab.analysis.runs.pauses import pause_report
+from wblab.analysis.runs.pauses import around, pause_report
 from wblab.analysis.runs.perfetto import export
 from wblab.analysis.runs.run import Run, read_run
-from wblab.analysis.runs.window import around
 from wblab.analysis.why.explanations import explanations
 from wblab.plot.picture import picture
 from wblab.plot.save import save

@@ -6,8 +6,8 @@ from throttling import limit_steps
 
 import wblab
 from wblab.analysis.runs.pagecache import page_cache
+from wblab.analysis.runs.pauses import longest_paused
 from wblab.analysis.runs.throttling import setpoint
-from wblab.analysis.runs.window import longest_paused
 from wblab.plot.picture import picture
 from wblab.plot.save import save
 from wblab.plot.timeline import timeline

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from wblab.analysis.runs.difference import first_differences
-from wblab.analysis.runs.disks import unplug_s
+from wblab.analysis.runs.names import unplug_s
 from wblab.analysis.runs.pagecache import page_cache
 
 SPEC = str(Path(__file__).with_name("stacks.toml"))

@@ -10,12 +10,11 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 from tracecmd import Events
 
+from wblab.analysis.runs import pauses as spans
 from wblab.analysis.runs import run as records
-from wblab.analysis.runs import window as spans
 from wblab.analysis.runs.captures import capture_of
 from wblab.analysis.runs.pagecache import PageCache, page_cache
-from wblab.analysis.runs.pauses import DEFAULT_BOUND_NS, pause_report
-from wblab.analysis.runs.window import Window
+from wblab.analysis.runs.pauses import DEFAULT_BOUND_NS, Window, pause_report
 from wblab.api.frames import frame, paragraphs
 from wblab.core.errors import InputError, nearest
 from wblab.core.units import NS_PER_S

@@ -10,7 +10,7 @@ from wblab.core.errors import WblabError
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from wblab.host.finding import Finding
+    from wblab.host.environment import Finding
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:

@@ -79,7 +79,7 @@ def _compare(arguments: argparse.Namespace, run: "Run", report: "PauseReport", b
     """Print a table of the runs before and this one, and which settings differ."""
     from wblab.analysis.runs.pauses import pause_report
     from wblab.analysis.runs.run import find_run, read_run
-    from wblab.report.beforeafter import before_after, changed
+    from wblab.report.pausetext import before_after, changed
 
     earlier = [read_run(find_run(name, results(arguments))) for name in arguments.before]
     before_after([pause_report(each, bound_ns) for each in earlier], report).show()

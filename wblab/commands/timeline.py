@@ -9,7 +9,7 @@ from wblab.commands.common import add_bound, add_exp, add_output, add_run, forma
 from wblab.lab.printable import printable
 
 if TYPE_CHECKING:
-    from wblab.analysis.runs.window import Window
+    from wblab.analysis.runs.pauses import Window
     from wblab.api.recorded import Run
 
 _PERFETTO, _PERFETTO_FILE = "perfetto-trace", "trace.perfetto-trace"

@@ -5,7 +5,7 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from pathlib import Path
 
 from wblab.core.errors import WblabError
-from wblab.host.finding import Finding
+from wblab.host.environment import Finding
 from wblab.host.machine import processor_flags, tool_versions
 from wblab.kernels import Kernel, catalog, packaged
 from wblab.kernels.wanted import find_kernel

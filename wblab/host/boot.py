@@ -15,7 +15,7 @@ from wblab.core.child import describe_exit
 from wblab.core.errors import WblabError
 from wblab.core.status import FAILED, PHASES, Message
 from wblab.core.units import NS_PER_S
-from wblab.host.channel import Channel
+from wblab.host.channel import Channel, Silence
 from wblab.host.collect import take_over
 from wblab.host.guestlab import GuestLab
 from wblab.host.limits import Limits, check_disks, check_files, check_own, check_said, check_wall
@@ -25,7 +25,6 @@ from wblab.host.reaper import ConfinedCommand
 from wblab.host.reaping import Reaper, start_reaper
 from wblab.host.sandbox import Sandbox
 from wblab.host.sandbox.sandbox import loader
-from wblab.host.silence import Silence
 from wblab.host.usage import KERNEL, descendants, reclaim, waited_ns
 from wblab.lab.formats import CONSOLE
 from wblab.lab.held import descriptor_in

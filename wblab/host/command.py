@@ -3,17 +3,59 @@
 import os
 import re
 import sys
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
 from wblab.core import entry, layout
 from wblab.core.errors import InputError
-from wblab.core.spec import Spec
+from wblab.core.spec import Disk, Spec
 from wblab.core.stacks import RAM, images
 from wblab.core.streams import stream
+from wblab.core.units import Bytes
 from wblab.host import parameters
 from wblab.host.environment import ENVIRONMENT
-from wblab.host.guestmemory import boot_bytes
-from wblab.host.model import model_parameters
+
+# The model of a device as the kernel takes it: parameters of ubd, a list each with a value per disk.
+
+# linux-uml/patches: `um: ubd: model …`. In all of them 0 is what a device without a model has.
+_PARAMETERS: Mapping[str, Callable[[Disk], int]] = {
+    "latency_ns": lambda disk: disk.latency,
+    "bytes_per_second": lambda disk: disk.write_bps,
+    "read_bytes_per_second": lambda disk: disk.read_bps,
+    "depth": lambda disk: disk.depth if disk.depth > 1 else 0,
+    "seek_ns": lambda disk: disk.seek_time,
+    "stall_bytes": lambda disk: disk.stall_every,
+    "stall_ns": lambda disk: disk.stall_time,
+    "stall_random": lambda disk: int(disk.stalls == "random"),
+    "cache_bytes": lambda disk: disk.cache_bytes,
+    "drain_bytes_per_second": lambda disk: disk.drain_bps,
+}
+
+
+def model_parameters(disks: Sequence[Disk]) -> dict[str, list[int]]:
+    """Return the parameters that disks need, in the order of their numbers; none for those that have no model."""
+    values = {
+        name: [value(disk) if disk.model == "device" else 0 for disk in disks] for name, value in _PARAMETERS.items()
+    }
+    return {f"ubd.{name}": row for name, row in values.items() if any(row)}
+
+
+# How much memory a guest is booted with, so that its loads have what the spec says (wblab.guest.memory).
+
+# The most that the kernel, the guest's set-up, up to 25 loads, and each agent take before the loads start. What they do
+# not take is never touched, so it costs the host nothing.
+_SET_UP_BYTES, _AGENT_BYTES = 160 << 20, 64 << 20
+_PAGE_BYTES, _STRUCT_PAGE_BYTES = 4096, 64  # the kernel keeps the second for each page
+_MIB = 1 << 20
+
+
+def boot_bytes(spec: Spec, processors: int = 1) -> Bytes:
+    """Return the memory of the guest's machine: the spec's, and what is taken before the loads start."""
+    trace = spec.trace.buffer * processors if spec.trace.events else 0
+    used = spec.memory + trace + _SET_UP_BYTES + len(spec.agent) * _AGENT_BYTES
+    total = used * _PAGE_BYTES // (_PAGE_BYTES - _STRUCT_PAGE_BYTES)
+    return Bytes(-(-total // _MIB) * _MIB)
+
 
 MIN_PYTHON = (3, 11)
 START_NS = 1_700_000_000 * 10**9  # the wall clock at boot, when time is virtual

@@ -12,7 +12,7 @@ from wblab.core.errors import WblabError
 from wblab.host import addresses, execution
 from wblab.host.abilities import BUILD, KERNEL, abilities, built
 from wblab.host.command import interpreter
-from wblab.host.finding import Finding
+from wblab.host.environment import Finding
 from wblab.host.machine import available_memory_bytes, free_shared_bytes, shared_memory
 from wblab.host.sandbox import landlock_version
 from wblab.kernels.cache import home

@@ -87,7 +87,7 @@ _MOST_FILES = 1000
 class Limits:
     """Bounds on one guest.
 
-    silence_s, wall_s: host time without a word (see wblab.host.silence), and in all. ending_s: from its word that it
+    silence_s, wall_s: host time without a word (see wblab.host.channel), and in all. ending_s: from its word that it
     powers off to its end. said_bytes: its words in all.
     output_bytes: the files that it leaves. console_bytes: what its console prints. memory_bytes: memory of its
     processes, and of files that they hold, beside the guest's own. processes: their number.

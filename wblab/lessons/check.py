@@ -19,14 +19,12 @@ from wblab.core.spec import Spec
 from wblab.core.tables import to_table
 from wblab.kernels import built_kernels
 from wblab.lab.progress import Report, bar
-from wblab.lessons.figures import Figures, figures, over
+from wblab.lessons.figures import Figures, figures, over, read
 from wblab.lessons.folder import RUNS
 from wblab.lessons.judge import Judged, Outcome, judge
 from wblab.lessons.lesson import SPEC, Lesson
 from wblab.lessons.place import Place
-from wblab.lessons.quantity import read
-from wblab.lessons.runs import changed, made, original, spec
-from wblab.lessons.student import Student
+from wblab.lessons.runs import Student, changed, made, original, spec
 from wblab.study.inputs import inputs_of
 
 _DOTTED = (re.compile(r"(sysctl)\.(.+)"), re.compile(r"(cgroup)\.([^.]+)\.(files)\.(.+)"))

@@ -20,8 +20,8 @@ from wblab.lessons.check import Make, check, specs
 from wblab.lessons.folder import Folder, State
 from wblab.lessons.judge import Judged
 from wblab.lessons.lesson import Lesson
-from wblab.lessons.student import Student
-from wblab.report.enumeration import enumerated
+from wblab.lessons.runs import Student
+from wblab.report.quantities import enumerated
 from wblab.study.inputs import different, reason
 
 LONGEST = 500  # letters of an answer that a report shows

@@ -6,10 +6,9 @@ from dataclasses import dataclass
 from typing import Literal
 
 from wblab.core.errors import InputError
-from wblab.lessons.figures import Figures
+from wblab.lessons.figures import Figures, cited, read, unit_of, written
 from wblab.lessons.lesson import Held, Question
-from wblab.lessons.quantity import cited, read, unit_of, written
-from wblab.report.enumeration import enumerated
+from wblab.report.quantities import enumerated
 
 Outcome = Literal["right", "wrong", "missing", "kept", "read"]
 

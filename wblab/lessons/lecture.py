@@ -5,8 +5,7 @@ from collections.abc import Iterator
 from wblab.core.spec import Spec
 from wblab.lessons.lesson import REFERENCE, Lesson
 from wblab.lessons.proof import changed_table
-from wblab.lessons.runs import spec
-from wblab.lessons.student import Student
+from wblab.lessons.runs import Student, spec
 
 
 def shown(lesson: Lesson, student: Student) -> Iterator[tuple[str, Spec]]:

@@ -13,7 +13,7 @@ from wblab.core.files import parse_toml, read_bytes
 from wblab.core.tables import from_table
 from wblab.lab.held import held, read_below
 from wblab.lab.places import LESSONS
-from wblab.lessons.quantity import UNITS, read, unit_of
+from wblab.lessons.figures import UNITS, read, unit_of
 
 Kind = Literal["predict", "number", "choice", "sentence", "change"]
 
@@ -79,7 +79,7 @@ class Question:
     each with words that stand for it. A person reads whether it is true.
     change: the student changes keys of `allowed` in the spec, and then all of `holds` must hold.
     of: the change whose run the question is about; by default it is about the student's own run.
-    unit: of numbers; see wblab/lessons/quantity.py.
+    unit: of numbers; see wblab/lessons/figures.py.
     """
 
     kind: Kind

@@ -8,13 +8,11 @@ from typing import Any
 
 from wblab.core.files import parse_toml
 from wblab.lessons.check import Make, check, measured, patched
-from wblab.lessons.figures import OVER, Figures
+from wblab.lessons.figures import OVER, Figures, cited, written
 from wblab.lessons.folder import blank
 from wblab.lessons.judge import Judged
 from wblab.lessons.lesson import EXPLANATION, LECTURER, REFERENCE, TEXT, WRONG, Lesson, Question
-from wblab.lessons.quantity import cited, written
-from wblab.lessons.runs import original, spec
-from wblab.lessons.student import Student
+from wblab.lessons.runs import Student, original, spec
 
 COURSE = "wblab lesson dev"
 LEFT_OUT = "leave out"  # in the place of a key's value

@@ -8,8 +8,8 @@ from collections.abc import Iterator, Mapping
 import numpy as np
 
 from wblab.analysis.runs.pagecache import DirtyState, PageCache, Throttling
+from wblab.analysis.runs.pauses import Window
 from wblab.analysis.runs.rates import Rates, event_rates, written_rates
-from wblab.analysis.runs.window import Window
 from wblab.core.units import NS_PER_MS, format_time
 from wblab.plot.comparison import SPAN, count_axis, rate_axis, rate_ticks, shown, width_of
 from wblab.plot.marks import Axis, Layer, Levels, Line, Pane, Points, Stack

@@ -7,10 +7,9 @@ from textwrap import shorten
 import numpy as np
 
 from wblab.analysis.runs.pagecache import PageCache
-from wblab.analysis.runs.pauses import DEFAULT_BOUND_NS
+from wblab.analysis.runs.pauses import DEFAULT_BOUND_NS, Window, cycles_in
 from wblab.analysis.runs.rates import Rates, dirtied_rates, load_rates
 from wblab.analysis.runs.run import LoadCycles, Run
-from wblab.analysis.runs.window import Window, cycles_in
 from wblab.analysis.runs.writers import label
 from wblab.core.units import NS_PER_MS, NS_PER_S, format_time
 from wblab.plot.causes import Causes

@@ -14,8 +14,8 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from wblab.analysis.runs.pauses import Window
 from wblab.analysis.runs.run import Run
-from wblab.analysis.runs.window import Window
 from wblab.core.units import NS_PER_S
 
 Times = NDArray[np.int64]

@@ -3,9 +3,8 @@
 from collections.abc import Sequence
 
 from wblab.analysis.runs.pagecache import PageCache
-from wblab.analysis.runs.pauses import DEFAULT_BOUND_NS
+from wblab.analysis.runs.pauses import DEFAULT_BOUND_NS, Window, cycles_in, whole
 from wblab.analysis.runs.run import Run
-from wblab.analysis.runs.window import Window, cycles_in, whole
 from wblab.analysis.why.account import UNEXPLAINED
 from wblab.analysis.why.explain import Explanation
 from wblab.core.spec import Disk, Spec

@@ -7,7 +7,6 @@ from wblab.analysis.sensitivity.analysis import Analysis, Finding, Front, floor
 from wblab.analysis.sensitivity.anova import Effect
 from wblab.analysis.sensitivity.observed import Observed
 from wblab.lab.printable import printable
-from wblab.report.enumeration import enumerated
 from wblab.report.explorationtext import (
     SCALES,
     EffectLine,
@@ -21,7 +20,7 @@ from wblab.report.explorationtext import (
     salib_sentence,
     tail_sentences,
 )
-from wblab.report.quantities import percent, quantity
+from wblab.report.quantities import enumerated, percent, quantity
 from wblab.report.report import Block, Column, Picture, Points, Report, Row, Section, Span, Table
 
 Figures = Mapping[str, str]  # SVG elements by their heads

@@ -2,8 +2,7 @@
 
 from wblab.analysis.why.parties import READ
 from wblab.analysis.why.polling import Kept, Polling
-from wblab.report.enumeration import enumerated
-from wblab.report.quantities import duration
+from wblab.report.quantities import duration, enumerated
 
 
 def looked(polling: Polling) -> str:

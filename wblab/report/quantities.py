@@ -12,6 +12,14 @@ import math
 from collections.abc import Sequence
 from statistics import median
 
+# A list within a sentence.
+
+
+def enumerated(words: Sequence[str]) -> str:
+    """Return words as a sentence lists them: "a, b and c"; empty without words."""
+    return " and ".join(filter(None, (", ".join(words[:-1]), *words[-1:])))
+
+
 _SIZES = ((1024.0**3, "GiB"), (1024.0**2, "MiB"), (1024.0, "KiB"), (1.0, "bytes"))
 _UNITS: dict[str, tuple[tuple[float, str], ...]] = {
     "s": ((1.0, "s"), (1e-3, "ms"), (1e-6, "µs"), (1e-9, "ns")),

@@ -21,8 +21,7 @@ from wblab.analysis.why.explain import Explanation
 from wblab.analysis.why.parties import JOURNAL, JOURNALS, READ, each_of, is_of_load, joined, together
 from wblab.analysis.why.request import Request
 from wblab.core.units import Bytes
-from wblab.report.enumeration import enumerated
-from wblab.report.quantities import duration, size
+from wblab.report.quantities import duration, enumerated, size
 
 THROTTLED = "throttled"  # a kind of wait
 _HALF = 0.5

@@ -34,7 +34,7 @@ def run_rows(directory: Path, further: Collection[Further]) -> "list[Row]":
     else:
         rows = metric_rows(run)
     if "requests" in further:
-        from wblab.analysis.runs.requestmetrics import request_rows
+        from wblab.analysis.runs.metrics import request_rows
 
         rows += request_rows(run)
     return rows

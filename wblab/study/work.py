@@ -180,7 +180,7 @@ def run_in(
 
 def lost_events(directory: Path) -> bool:
     """Whether the trace of the run in a directory lost events."""
-    from wblab.analysis.runs.losses import events_lost
+    from wblab.analysis.runs.pagecache import events_lost
     from wblab.analysis.runs.run import read_run
 
     try:

@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 
 from wblab.core.check import EVENT, check_spec
-from wblab.host.blame import BUFFER, EVENTS, blamed, is_wanted
+from wblab.host.request import BUFFER, EVENTS, blamed, is_wanted
 from wblab.lab.places import PRESETS
 from wblab.lab.specfile import read_spec
 

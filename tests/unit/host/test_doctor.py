@@ -21,7 +21,7 @@ from wblab.host.doctor import (
     next_command,
     table,
 )
-from wblab.host.finding import Finding
+from wblab.host.environment import Finding
 from wblab.host.machine import processor_flags
 
 

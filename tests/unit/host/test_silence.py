@@ -1,6 +1,6 @@
 import pytest
 
-from wblab.host.silence import Silence
+from wblab.host.channel import Silence
 
 
 @pytest.fixture

@@ -19,7 +19,7 @@ from wblab.lessons.folder import ANSWER, PROGRESS, Folder, State
 from wblab.lessons.grade import Graded, Submission, grade, with_notes
 from wblab.lessons.judge import Judged
 from wblab.lessons.lesson import TEMPLATE, read_lesson
-from wblab.lessons.student import Student
+from wblab.lessons.runs import Student
 
 LESSON = read_lesson(TEMPLATE)
 HEAD = b'{"format": 1, "kind": "lesson", '

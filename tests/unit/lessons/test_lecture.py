@@ -4,7 +4,7 @@ import pytest
 
 from wblab.lessons.lecture import shown
 from wblab.lessons.lesson import lessons
-from wblab.lessons.student import Student
+from wblab.lessons.runs import Student
 
 
 @pytest.mark.parametrize("lesson", lessons(), ids=lambda lesson: lesson.name)

@@ -3,7 +3,7 @@
 from wblab.lessons.folder import Folder, State
 from wblab.lessons.lesson import lessons
 from wblab.lessons.place import place_in
-from wblab.lessons.student import Student
+from wblab.lessons.runs import Student
 
 
 def test_a_lesson_is_the_one_around_or_else_the_current_one(tmp_path, monkeypatch):

@@ -14,7 +14,7 @@ from wblab.core.errors import InputError
 from wblab.lessons.folder import PROGRESS, Folder, State
 from wblab.lessons.lesson import EXTRA, TEMPLATE, TEXT, lessons, read_lesson
 from wblab.lessons.place import folder_here, place_in
-from wblab.lessons.student import Student
+from wblab.lessons.runs import Student
 
 SECRET = "a private key\n"
 

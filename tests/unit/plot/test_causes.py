@@ -6,7 +6,7 @@ from itertools import combinations
 import numpy as np
 import pytest
 
-from wblab.analysis.runs.window import around, between
+from wblab.analysis.runs.pauses import around, between
 from wblab.analysis.why.account import RUNNABLE, RUNNING, UNEXPLAINED
 from wblab.analysis.why.explain import Cause, Explanation
 from wblab.analysis.why.kinds import KINDS

@@ -13,8 +13,7 @@ from support.pictured import MW1
 
 from wblab import cli
 from wblab.analysis.runs.pagecache import DirtyState, Throttling
-from wblab.analysis.runs.pauses import DEFAULT_BOUND_NS
-from wblab.analysis.runs.window import Window
+from wblab.analysis.runs.pauses import DEFAULT_BOUND_NS, Window
 from wblab.core.errors import InputError, WblabError
 from wblab.plot.page import CONFIG, save_page
 from wblab.plot.page import page as page_of

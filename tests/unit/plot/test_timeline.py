@@ -7,7 +7,7 @@ from matplotlib.colors import to_rgb
 from matplotlib.patches import Rectangle
 from support.panes import in_order
 
-from wblab.analysis.runs.window import Window
+from wblab.analysis.runs.pauses import Window
 from wblab.core.errors import InputError, WblabError
 from wblab.lab.results import SPECS
 from wblab.lab.specfile import read_spec

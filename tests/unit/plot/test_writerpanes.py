@@ -8,7 +8,7 @@ import pytest
 from support.pictured import S
 
 from wblab.analysis.runs.pagecache import Dirtied
-from wblab.analysis.runs.window import Window
+from wblab.analysis.runs.pauses import Window
 from wblab.plot.loadpanes import writer_panes
 from wblab.plot.style import OTHERS, SERIES, load_colours
 

@@ -6,7 +6,7 @@ from support.originals import live_run
 
 from wblab.analysis.runs.run import read_run
 from wblab.cli import main
-from wblab.report.beforeafter import changed
+from wblab.report.pausetext import changed
 
 
 def with_setting(run, limit, requests):

@@ -3,8 +3,8 @@
 from dataclasses import dataclass
 from pathlib import Path
 
+from wblab.analysis.runs.pauses import Window
 from wblab.analysis.runs.run import Run
-from wblab.analysis.runs.window import Window
 from wblab.lab.captures import read_captures
 
 _LEAST_SHARE = 0.5  # of a window, that a capture must cover to be drawn in it

@@ -6,15 +6,18 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from wblab.analysis.runs.disks import unplug_s
+from wblab.analysis.runs.blocks import REQUESTS, Submitted, submitted
 from wblab.analysis.runs.extents import LAYOUT_METRICS, layout_metrics
+from wblab.analysis.runs.names import unplug_s
+from wblab.analysis.runs.pagecache import page_cache
 from wblab.analysis.runs.pauses import CONTROL_BOUND_NS, control_stall_ns, has_hosts_clock, load_pauses
 from wblab.analysis.runs.run import LoadCycles, Run
 from wblab.core.units import NS_PER_S
 from wblab.lab.formats import COLUMNS
 
-if TYPE_CHECKING:  # a matrix needs metrics without frames, and importing pandas takes longer than booting a guest
+if TYPE_CHECKING:
     import pandas as pd
+
 
 Row = tuple[str, str, str, float]  # load, its kind, metric, value
 
@@ -150,3 +153,34 @@ def with_cell(table: "pd.DataFrame", cell: Mapping[str, str | int | float]) -> "
     for place, (name, value) in enumerate(cell.items()):
         result.insert(place, name, value)
     return result
+
+
+# The write requests that each disk got, as metrics of a run.
+
+DISK = "disk"  # the kind of a row, and the name of the only disk
+
+
+def request_rows(run: Run) -> list[Row]:
+    """Return the write requests of each disk while the loads ran: see `rows_of`.
+
+    Raises InputError for a run that did not trace block:block_rq_issue.
+    """
+    end_ns = max(int(item.boundaries_ns[-1]) for item in run.loads)
+    return rows_of(submitted(page_cache(run), REQUESTS), run.zero_ns, end_ns)
+
+
+def rows_of(requests: Submitted, start_ns: int, end_ns: int) -> list[Row]:
+    """Return each disk's write requests per second of a span, and their mean size in bytes.
+
+    A row's load is the disk's name. A disk without a write has no row.
+    """
+    writes = requests.where(requests.write & (requests.ts_ns >= start_ns) & (requests.ts_ns < end_ns))
+    seconds = (end_ns - start_ns) / NS_PER_S
+    rows = []
+    for disk in dict.fromkeys(writes.disk.tolist()):
+        own = writes.of(disk)
+        rows += [
+            (disk or DISK, DISK, "write_requests_hz", len(own.ts_ns) / seconds),
+            (disk or DISK, DISK, "mean_write_request_bytes", float(own.size.mean())),
+        ]
+    return rows

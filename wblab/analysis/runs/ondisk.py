@@ -7,9 +7,9 @@ from pathlib import Path
 from wblab.core.errors import InputError, WblabError
 from wblab.core.spec import Spec
 from wblab.core.tables import from_table
+from wblab.lab.captures import LAYOUTS, Layout
 from wblab.lab.formats import RUN, read_object
 from wblab.lab.livespec import LiveSpec
-from wblab.lab.ondisk import LAYOUTS, Layout
 from wblab.lab.printable import printable
 
 _MOST_BLOCKS = 1 << 48

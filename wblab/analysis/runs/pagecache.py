@@ -1,5 +1,6 @@
 """Page-cache activity of a run: columns of its trace, in bytes and ns, independent of the kernel's field names."""
 
+import re
 from dataclasses import dataclass, field, fields
 from functools import cached_property
 from pathlib import Path
@@ -10,8 +11,7 @@ import tracecmd
 from numpy.typing import NDArray
 from tracecmd import TraceError
 
-from wblab.analysis.runs.disks import disk_names
-from wblab.analysis.runs.names import EVENTS, event_name, field_name
+from wblab.analysis.runs.names import EVENTS, disk_names, event_name, field_name
 from wblab.analysis.runs.run import Run, Times
 from wblab.core import rundir
 from wblab.core.errors import InputError
@@ -258,3 +258,20 @@ def _scaled(events: tracecmd.Events, name: str, unit: int) -> Bytes:
         raise InputError(f"event {events.name!r} of this kernel has no {name!r}: it has {', '.join(events)}")
     values: Bytes = events[known].astype(np.int64) * unit
     return values
+
+
+# The number of events that the trace of a run lost.
+
+_LOST = re.compile(r"the trace lost (\d{1,18}) events")  # wblab.guest.init, by the kernel's own counters
+
+
+def events_lost(run: Run) -> int:
+    """Return the number of events that a run's trace lost, which makes the run fail; 0 if it did not fail for that."""
+    found = _LOST.search(run.failure)
+    return int(found[1]) if found else 0
+
+
+def lost_share(run: Run) -> float:
+    """Return the lost share of all events, in per cent. Raises InputError for a damaged trace."""
+    lost, kept = events_lost(run), sum(page_cache(run).counts.values())
+    return 100 * lost / (lost + kept)

@@ -14,7 +14,7 @@ import tracecmd
 from perfetto.protos.perfetto.trace.perfetto_trace_pb2 import CounterDescriptor, ProcessDescriptor, ThreadDescriptor
 from tracecmd import TraceError
 
-from wblab.analysis.runs.disks import unplug_s
+from wblab.analysis.runs.names import unplug_s
 from wblab.analysis.runs.packets import Label, Packets
 from wblab.analysis.runs.pagecache import DIRTY_STATE, THROTTLING, Bytes, DirtyState, PageCache, Throttling
 from wblab.analysis.runs.run import LoadCycles, Run

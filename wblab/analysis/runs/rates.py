@@ -7,8 +7,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from wblab.analysis.runs.pagecache import PageCache
+from wblab.analysis.runs.pauses import Window
 from wblab.analysis.runs.run import Run
-from wblab.analysis.runs.window import Window
 from wblab.analysis.runs.writers import common_name, label
 from wblab.core.units import NS_PER_MS, NS_PER_S
 

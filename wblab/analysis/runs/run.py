@@ -21,9 +21,9 @@ from wblab.core.loads import MAX_CYCLES, Load
 from wblab.core.rundir import DISKS, DiskRecord, FileRecord, load_record, load_times
 from wblab.core.spec import Spec
 from wblab.core.tables import from_table
+from wblab.lab.captures import Layout
 from wblab.lab.formats import EXPERIMENT, LIVE, RUN, read_object
 from wblab.lab.livespec import LiveSpec
-from wblab.lab.ondisk import Layout
 from wblab.lab.printable import printable
 from wblab.lab.results import STAGED
 

@@ -5,7 +5,7 @@ part of an extent tree or data: only the function shows that.
 """
 
 from wblab.analysis.why.stacks import Stack
-from wblab.lab.ondisk import Layout
+from wblab.lab.captures import Layout
 
 # The innermost of these in the sleeper's stack counts (fs/ext4, fs/ext2).
 _OBJECTS = {

@@ -39,8 +39,7 @@ def _pictures(arguments: argparse.Namespace) -> None:
     from wblab.lessons.lecture import shown
     from wblab.lessons.lesson import find
     from wblab.lessons.place import lessons_of
-    from wblab.lessons.runs import made
-    from wblab.lessons.student import Student
+    from wblab.lessons.runs import Student, made
 
     known, directory, resolve = lessons_of(arguments.set), results(arguments), built_kernels()
     chosen = [find(name, known) for name in arguments.only] or known

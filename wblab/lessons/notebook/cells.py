@@ -12,8 +12,8 @@ from wblab.lab.tables import Table
 from wblab.lessons.folder import ANSWER
 from wblab.lessons.lesson import TEXT, Lesson
 from wblab.lessons.markdown import for_jupyter
+from wblab.lessons.runs import Student
 from wblab.lessons.sections import Look, Section, sections
-from wblab.lessons.student import Student
 
 # Lists and tables as HTML.
 

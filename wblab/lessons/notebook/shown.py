@@ -11,8 +11,8 @@ from typing import Any
 
 from wblab.analysis.runs.pagecache import page_cache
 from wblab.analysis.runs.pauses import DEFAULT_BOUND_NS, pause_report
+from wblab.analysis.runs.pauses import around as window_around
 from wblab.analysis.runs.run import Run, read_run
-from wblab.analysis.runs.window import around as window_around
 from wblab.analysis.why.explanations import explain_all, explanations
 from wblab.core.errors import InputError
 from wblab.core.files import read_bytes

@@ -7,8 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from wblab.core.errors import WblabError
-from wblab.live.mitigate.journal import Journal
-from wblab.live.mitigate.possible import GROUP, origin_of
+from wblab.live.mitigate.journal import GROUP, Journal, origin_of
 from wblab.machine.cgroup import controllers_of, make_group
 from wblab.machine.changes import Change, Membership
 from wblab.machine.processes import identify

@@ -11,8 +11,7 @@ import psutil
 from wblab.core.units import NS_PER_S
 from wblab.live.mitigate.cgroup import ControlGroup
 from wblab.live.mitigate.config import Config
-from wblab.live.mitigate.journal import Journal
-from wblab.live.mitigate.possible import origin_of
+from wblab.live.mitigate.journal import Journal, origin_of
 from wblab.live.mitigate.settings import ShortQueue, StrictLimit, keep
 from wblab.machine.block import number
 from wblab.machine.cgroup import cgroup_root

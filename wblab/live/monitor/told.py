@@ -9,8 +9,7 @@ from collections.abc import Callable
 from wblab.core.units import NS_PER_S
 from wblab.live.monitor.probe import NAME as PROBE
 from wblab.live.monitor.samples import Batch, CacheState, Pressure, Source, Throttled, Waited, Worked, Written
-from wblab.report.enumeration import enumerated
-from wblab.report.quantities import duration, percent, quantity, size
+from wblab.report.quantities import duration, enumerated, percent, quantity, size
 
 SPAN_NS = 3 * NS_PER_S
 _LONG_NS = 300_000_000  # a shorter wait is noticed by nobody

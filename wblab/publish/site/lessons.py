@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 from wblab.lessons.lesson import TEXT, Lesson, lessons
 from wblab.lessons.markdown import to_html
-from wblab.lessons.student import Student
+from wblab.lessons.runs import Student
 from wblab.publish.site.page import LESSONS, File, Link, list_page, page
 
 # A text has the numbers of one student. Everybody who starts the lesson has others.

@@ -25,7 +25,7 @@ from typing import Any
 from wblab.core.errors import InputError
 from wblab.core.tables import from_table
 from wblab.core.units import Nanoseconds
-from wblab.host.blame import is_wanted
+from wblab.host.request import is_wanted
 from wblab.lab.specfile import is_record
 from wblab.study.cells import Label, check_keys, find_base, label, make_cell, start_table
 from wblab.study.designs.inherited import read_table

@@ -7,8 +7,8 @@ from wblab.lab.kernelname import with_variants
 from wblab.lab.results import SPECS
 from wblab.lab.specfile import read_spec
 from wblab.study.sources.case import Case
-from wblab.study.sources.chadd.cases import CHADD_CASES
-from wblab.study.sources.chopper.cases import CHOPPER_CASES
+from wblab.study.sources.chadd.claims import CHADD_CASES
+from wblab.study.sources.chopper.claims import CHOPPER_CASES
 from wblab.study.sources.li.cases import LI_CASES
 from wblab.study.sources.stephens.cases import STEPHENS_CASES
 

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from wblab.analysis.runs.disks import unplug_s
+from wblab.analysis.runs.names import unplug_s
 from wblab.analysis.runs.pagecache import page_cache
 from wblab.analysis.statistics.decision import Range
 from wblab.core.layout import LEFT

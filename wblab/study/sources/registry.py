@@ -8,8 +8,14 @@ from wblab.study.sources.chopper.claims import chopper_claims
 from wblab.study.sources.claim import Claim, Work, untested
 from wblab.study.sources.li.claims import li_claims
 from wblab.study.sources.stephens.claims import stephens_claims
-from wblab.study.sources.thesis.daemon import daemon_claims
-from wblab.study.sources.thesis.disks import MITIGATION, limit_claims, live_claims, mitigation_claims, sync_claims
+from wblab.study.sources.thesis.disks import (
+    MITIGATION,
+    daemon_claims,
+    limit_claims,
+    live_claims,
+    mitigation_claims,
+    sync_claims,
+)
 from wblab.study.sources.thesis.lockup import base_claims, flush_claim
 
 

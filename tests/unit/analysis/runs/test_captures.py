@@ -3,8 +3,8 @@ import json
 import pytest
 
 from wblab.analysis.runs.captures import capture_of, captures
+from wblab.analysis.runs.pauses import Window
 from wblab.analysis.runs.run import read_run
-from wblab.analysis.runs.window import Window
 from wblab.core.errors import InputError
 from wblab.lab.formats import CAPTURE
 

@@ -10,13 +10,12 @@ from support.panes import in_order
 from support.runs import MS, write_run_of
 from support.tracewriter import Ring, TraceWriter, event_format
 
-from wblab.analysis.runs.disks import unplug_s
 from wblab.analysis.runs.metrics import metrics_frame
+from wblab.analysis.runs.names import unplug_s
 from wblab.analysis.runs.pagecache import page_cache
-from wblab.analysis.runs.pauses import pause_report
+from wblab.analysis.runs.pauses import Window, pause_report
 from wblab.analysis.runs.rates import written_rates
 from wblab.analysis.runs.run import read_run
-from wblab.analysis.runs.window import Window
 from wblab.api.recorded import Trace
 from wblab.core.errors import InputError
 from wblab.core.rundir import DISKS, TRACE

@@ -5,8 +5,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from wblab.analysis.runs.pauses import Window
 from wblab.analysis.runs.rates import event_rates, round_bin_ns
-from wblab.analysis.runs.window import Window
 
 S = 10**9
 

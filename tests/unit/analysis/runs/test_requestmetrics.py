@@ -4,7 +4,7 @@ import numpy as np
 from support.runs import MS
 
 from wblab.analysis.runs.blocks import Submitted
-from wblab.analysis.runs.requestmetrics import rows_of
+from wblab.analysis.runs.metrics import rows_of
 
 KIB = 1024
 

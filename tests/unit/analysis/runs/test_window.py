@@ -1,8 +1,8 @@
 import pytest
 from support.runs import MS
 
+from wblab.analysis.runs.pauses import Window, around, between, cycles_in, longest_paused, whole
 from wblab.analysis.runs.run import read_run
-from wblab.analysis.runs.window import Window, around, between, cycles_in, longest_paused, whole
 from wblab.core.errors import InputError
 
 S = 1000 * MS

@@ -10,10 +10,9 @@ from support.pictured import BOUNDARIES, MS, S
 from support.runs import write_run_of
 
 from wblab.analysis.runs.pagecache import Dirtied
-from wblab.analysis.runs.pauses import pause_report
+from wblab.analysis.runs.pauses import Window, pause_report
 from wblab.analysis.runs.rates import dirtied_rates, load_rates
 from wblab.analysis.runs.run import read_run
-from wblab.analysis.runs.window import Window
 from wblab.analysis.runs.writers import Writer, traces_dirtied_folios, writers
 from wblab.cli import main
 from wblab.core.rundir import DISKS

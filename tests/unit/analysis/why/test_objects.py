@@ -3,7 +3,7 @@
 import pytest
 
 from wblab.analysis.why.objects import identified
-from wblab.lab.ondisk import Layout, Region
+from wblab.lab.captures import Layout, Region
 
 LAYOUT = Layout(
     1024,

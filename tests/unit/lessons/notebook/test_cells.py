@@ -13,7 +13,7 @@ from wblab.lab.extras import Installation
 from wblab.lessons.lesson import lessons
 from wblab.lessons.notebook.cells import NOTEBOOK, notebook
 from wblab.lessons.notebook.lesson import NotebookLesson
-from wblab.lessons.student import Student
+from wblab.lessons.runs import Student
 
 OWN = lessons()
 ADA = Student("ada", "os")

@@ -6,8 +6,7 @@ from wblab.lab.specfile import spec_of
 from wblab.lessons.check import patched
 from wblab.lessons.lesson import lessons
 from wblab.lessons.notebook.keys import SCALES, KeyWidget, typed, value_of
-from wblab.lessons.runs import original
-from wblab.lessons.student import Student
+from wblab.lessons.runs import Student, original
 
 BYTES = "sysctl.vm.dirty_bytes"
 ADA = Student("ada")

@@ -8,8 +8,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from wblab.core.errors import WblabError
-from wblab.live.mitigate.journal import Journal
-from wblab.live.mitigate.possible import GROUP
+from wblab.live.mitigate.journal import GROUP, Journal
 from wblab.machine.changes import (
     Contents,
     Controller,

@@ -15,9 +15,8 @@ from support.waiting import wait_until
 
 from wblab.analysis.runs.captures import capture_of, captures
 from wblab.analysis.runs.pagecache import page_cache
-from wblab.analysis.runs.pauses import pause_report
+from wblab.analysis.runs.pauses import around, pause_report, whole
 from wblab.analysis.runs.run import guest_spec
-from wblab.analysis.runs.window import around, whole
 from wblab.cli import main
 from wblab.core.errors import InputError
 from wblab.host.command import interpreter

@@ -10,8 +10,7 @@ from wblab.core.check import check_spec
 from wblab.core.fiemap import Extent
 from wblab.core.rundir import FileRecord
 from wblab.study.sources.cases import CASES, case_spec
-from wblab.study.sources.chopper.cases import CHOPPER_CASES
-from wblab.study.sources.chopper.claims import chopper_claims
+from wblab.study.sources.chopper.claims import CHOPPER_CASES, chopper_claims
 from wblab.study.sources.registry import WORKS, chosen
 
 MIB, GIB, CHUNK = 1 << 20, 1 << 30, 32 << 10

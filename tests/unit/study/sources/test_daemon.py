@@ -6,7 +6,7 @@ from dataclasses import replace
 import pytest
 
 from wblab.analysis.statistics.decision import NOT_REPRODUCED, REPRODUCED
-from wblab.study.sources.thesis.daemon import CASE, check_found
+from wblab.study.sources.thesis.disks import CASE, check_found
 
 
 @pytest.fixture

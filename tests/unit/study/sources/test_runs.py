@@ -16,7 +16,7 @@ from wblab.study.forked import forked
 from wblab.study.plan import Plan
 from wblab.study.run import run_missing
 from wblab.study.sources.cases import CASES, case_spec
-from wblab.study.sources.chopper.cases import CHOPPER_CASES
+from wblab.study.sources.chopper.claims import CHOPPER_CASES
 from wblab.study.sources.claim import Claim, Verdict, untested
 from wblab.study.store import Store
 from wblab.study.work import Result

@@ -6,7 +6,7 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from wblab.analysis.runs import losses
+from wblab.analysis.runs import pagecache
 from wblab.analysis.statistics.decision import NOT_REPRODUCED, NOT_TESTABLE, REPRODUCED
 from wblab.core.check import check_spec
 from wblab.lab.disks import read_disk
@@ -227,7 +227,7 @@ def traced(monkeypatch):
         run = SimpleNamespace(trace=Trace(rows or {}), load=items.get, disks=disks, failure=failure, kept=kept)
         return SimpleNamespace(run=run)
 
-    for module in (stephens_events, losses):
+    for module in (stephens_events, pagecache):
         monkeypatch.setattr(module, "page_cache", page_cache)
     return make
 
@@ -279,7 +279,7 @@ def test_claims_on_lost_events_are_judged(traced):
     assert outcome("S9-filter", lost(traced, 1, 20)) == NOT_REPRODUCED
     assert outcome("S9-size", lost(traced, 40, 60), lost(traced, 45, 55)) == REPRODUCED
     assert outcome("S9-size", lost(traced, 2, 98), lost(traced, 45, 55)) == NOT_REPRODUCED
-    assert losses.events_lost(traced(failure="the kernel panicked").run) == 0
+    assert pagecache.events_lost(traced(failure="the kernel panicked").run) == 0
 
 
 @pytest.mark.parametrize(("below_us", "found"), [(4, REPRODUCED), (6, NOT_REPRODUCED)])

@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import get_args
 
 from wblab.core.spec import Scheduler as Known
-from wblab.live.mitigate.possible import is_possible as daemon_can
+from wblab.live.mitigate.journal import is_possible as daemon_can
 from wblab.machine.changes import Change, Scheduler, Setting
 
 # In addition to the daemon's changes: the file that is set, a space, and the file that restores it.

@@ -8,7 +8,7 @@ from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 
 from wblab.analysis.runs.pagecache import page_cache
-from wblab.analysis.runs.window import around
+from wblab.analysis.runs.pauses import around
 from wblab.analysis.why.explanations import explain_all
 from wblab.core.loads import MultiWrite, Write
 from wblab.plot.picture import picture

@@ -14,7 +14,7 @@ from wblab.core.spec import Cgroup, Spec
 from wblab.core.stacks import write_bps
 from wblab.core.tables import to_table
 from wblab.core.units import format_bytes
-from wblab.report.enumeration import enumerated
+from wblab.report.quantities import enumerated
 from wblab.study.designs.counterfactual.change import Edit, Remedy, read_remedy
 
 Wait = Literal["queue", "limit", "processor", "other"]  # what the load waits for at the end of its chain

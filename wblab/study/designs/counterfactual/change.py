@@ -9,7 +9,7 @@ from wblab.core.spec import Agent, Phase, Spec
 from wblab.core.tables import from_table, to_table
 from wblab.core.units import Nanoseconds
 from wblab.lab.specfile import phase_of, read_setting, set_key, spec_of
-from wblab.report.enumeration import enumerated
+from wblab.report.quantities import enumerated
 
 _PHASE = "remedy"
 # A program in an agent's place: it must not end by itself, and ends well on SIGTERM. Without any agent the guest would

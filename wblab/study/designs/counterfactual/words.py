@@ -6,8 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 from wblab.core.units import NS_PER_S
-from wblab.report.enumeration import enumerated
-from wblab.report.quantities import duration, percent, span
+from wblab.report.quantities import duration, enumerated, percent, span
 from wblab.study.designs.counterfactual.candidates import Candidate
 from wblab.study.designs.counterfactual.change import Remedy
 from wblab.study.designs.counterfactual.effect import CLEAR, MOST, Effect

@@ -6,7 +6,7 @@ from itertools import pairwise
 import numpy as np
 
 from wblab.analysis.layers.calls import Name
-from wblab.analysis.runs import losses
+from wblab.analysis.runs import pagecache
 from wblab.analysis.runs.blocks import BIOS, REQUESTS
 from wblab.analysis.runs.pagecache import PageCache, page_cache
 from wblab.analysis.runs.run import LoadCycles
@@ -29,7 +29,7 @@ _LOST, _OTHERS = "lost events", "interference"
 
 def lost_share(sample: Sample) -> float:
     """Return the share of all events that a run's trace lost, in per cent."""
-    return losses.lost_share(sample.run)
+    return pagecache.lost_share(sample.run)
 
 
 def queued(sample: Sample, disk: str) -> float:

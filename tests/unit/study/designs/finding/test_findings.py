@@ -2,7 +2,7 @@
 
 import pytest
 
-from wblab.analysis.runs.requestmetrics import DISK
+from wblab.analysis.runs.metrics import DISK
 from wblab.core.errors import InputError
 from wblab.lab.places import FINDINGS
 from wblab.study.designs.finding import claimed, kept
