@@ -21,13 +21,15 @@ Kind = Literal["name", "number", "prose"]
 class Span:
     """Words that differ from those around them.
 
-    look: a style of `palette`, such as "yes". link: an address, relative to the directory of the report.
+    look: a style of `palette`, such as "yes". link: an address, relative to the directory of the report. title: what a
+    sign means.
     """
 
     text: str
     look: str = ""
     link: str = ""
     form: Literal["", "bold", "code"] = ""
+    title: str = ""
 
 
 Words = str | Span | tuple[str | Span, ...]
@@ -35,11 +37,12 @@ Words = str | Span | tuple[str | Span, ...]
 
 @dataclass(frozen=True)
 class Cell:
-    """A cell of a table. look: of the whole cell. notes: small lines below it, which only a page has."""
+    """A cell of a table. look: of the whole cell. notes: small lines below it. anchor: its name. Pages have both."""
 
     words: Words
     look: str = ""
     notes: tuple[Words, ...] = ()
+    anchor: str = ""
 
 
 @dataclass(frozen=True)
@@ -52,7 +55,7 @@ class Row:
 
 @dataclass(frozen=True)
 class Column:
-    """A column of a table. prose may be wrapped.
+    """A column of a table. prose may be wrapped; in text only its last column is.
 
     spare: 0 if it is always shown; else a mail leaves it out, and a narrow terminal too, the largest first.
     """

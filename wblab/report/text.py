@@ -27,7 +27,7 @@ from wblab.report.report import (
 
 WIDTH, MAIL_WIDTH = 80, 72
 _APART = 2  # columns between those of a table
-_WRAPPED = 24  # columns: so narrow a last column of prose may be
+_WRAPPED = 24  # columns: so narrow a column of prose may be
 _INDENT = "    "
 _BEFORE_UNIT = re.compile(r"(?<=\d) (?=%|[mµn]?s\b|(?:[KMG]iB|bytes)\b)")
 _NO_BREAK = "\u00a0"
@@ -162,10 +162,12 @@ def _table(table: Table, width: int | None, place: Place) -> Iterator[str]:
     wanted = [at for at, column in enumerate(every) if place != "mail" or not column.spare]
     kept = _fitting(every, cells, wanted, width)
     columns, rows = _chosen(every, cells, kept)
-    widths = _widths(columns, rows)
-    room = None if width is None else width - sum(widths[:-1]) - _APART * (len(widths) - 1)
-    if room is None or widths[-1] <= room or (columns[-1].kind == "prose" and room >= _WRAPPED):
-        yield from _laid(columns, rows, widths, room)
+    widths, at = _widths(columns, rows), _wrapping(columns)
+    room = None if width is None else width - sum(widths) + widths[at] - _APART * (len(widths) - 1)
+    if room is None or widths[at] <= room or (columns[at].kind == "prose" and room >= _WRAPPED):
+        if room is not None:
+            widths[at] = min(widths[at], room)
+        yield from _laid(columns, rows, widths, width)
     else:
         kept = wanted
         columns, rows = _chosen(every, cells, wanted)
@@ -200,9 +202,12 @@ def _fitting(columns: Sequence[Column], rows: Sequence[Sequence[str]], kept: lis
     """Return the columns that a width holds: of those to spare as few as possible are left out."""
     spare = sorted((at for at in kept if columns[at].spare), key=lambda at: -columns[at].spare)
     for at in spare:
-        wide = _widths([columns[each] for each in kept], [[row[each] for each in kept] for row in rows if len(row) > 1])
-        last = min(wide[-1], _WRAPPED) if columns[kept[-1]].kind == "prose" else wide[-1]
-        if width is None or sum(wide[:-1]) + last + _APART * (len(kept) - 1) <= width:
+        some = [columns[each] for each in kept]
+        wide = _widths(some, [[row[each] for each in kept] for row in rows if len(row) > 1])
+        wrapping = _wrapping(some)
+        if some[wrapping].kind == "prose":
+            wide[wrapping] = min(wide[wrapping], _WRAPPED)
+        if width is None or sum(wide) + _APART * (len(kept) - 1) <= width:
             break
         kept = [each for each in kept if each != at]
     return kept
@@ -213,20 +218,26 @@ def _widths(columns: Sequence[Column], rows: Sequence[Sequence[str]]) -> list[in
     return [max([len(column.head), *(len(row[at]) for row in whole)]) for at, column in enumerate(columns)]
 
 
+def _wrapping(columns: Sequence[Column]) -> int:
+    """Return the place of the column that may be wrapped: the last of prose."""
+    return max((at for at, column in enumerate(columns) if column.kind == "prose"), default=len(columns) - 1)
+
+
 def _laid(
-    columns: Sequence[Column], rows: Sequence[Sequence[str]], widths: Sequence[int], room: int | None
+    columns: Sequence[Column], rows: Sequence[Sequence[str]], widths: Sequence[int], width: int | None
 ) -> Iterator[str]:
-    """Yield a table's lines. room: columns for its last column."""
+    """Yield a table's lines. widths: of its columns. width: of the terminal."""
     if any(column.head for column in columns):
         yield _BOLD + _line(columns, [column.head for column in columns], widths)
-    before = " " * (sum(widths[:-1]) + _APART * (len(widths) - 1))
+    at = _wrapping(columns)
+    before = " " * (sum(widths[:at]) + _APART * at)
     for place, row in enumerate(rows):
         if len(row) == 1 != len(columns):
             yield from [""] * bool(place)
-            yield from wrapped(row[0], None if room is None else len(before) + room)
+            yield from wrapped(row[0], width)
             continue
-        first, *further = wrapped(row[-1], None if room is None or widths[-1] <= room else room)
-        yield _line(columns, [*row[:-1], first], widths)
+        first, *further = wrapped(row[at], None if width is None else widths[at])
+        yield _line(columns, [*row[:at], first, *row[at + 1 :]], widths)
         yield from (before + line for line in further)
 
 

@@ -5,17 +5,14 @@ spec.
 """
 
 import argparse
-import json
 from typing import TYPE_CHECKING, TypeVar
 
-from wblab.commands.common import results
+from wblab.commands.common import results, tell
 from wblab.core.errors import InputError, nearest
 from wblab.lab.designs import ATLAS
-from wblab.lab.printable import printable
-from wblab.lab.tables import Table
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Sequence
 
     from wblab.study.designs.atlas.made import Made
     from wblab.study.designs.atlas.target import Target
@@ -30,9 +27,10 @@ def make(arguments: argparse.Namespace) -> None:
     from wblab.host.machine import processors
     from wblab.kernels import built_kernels, list_kernels
     from wblab.lab.progress import step
+    from wblab.report.page import write
     from wblab.study.designs.atlas.made import is_current, make, read, read_all
-    from wblab.study.designs.atlas.page import counts, to_json, write_page
     from wblab.study.designs.atlas.plan import planned
+    from wblab.study.designs.atlas.report import PAGE, counts, report
 
     series = [listed.series for listed in list_kernels()]
     targets, resolve = _targets(arguments), built_kernels()
@@ -47,20 +45,11 @@ def make(arguments: argparse.Namespace) -> None:
         with step(f"{number} of {len(targets)}: {target.source} on {target.series}, {target.filesystem}"):
             made.append(make(plan, atlas, arguments.jobs or processors()))
         fresh += 1
-        write_page(read_all(atlas, series), atlas)
-    whole = read_all(atlas, series)  # with all targets of earlier calls
-    page = write_page(whole, atlas)
-    if arguments.json:
-        found = [{"target": item.target.name, "release": item.release} | counts(item) for item in made]
-        print(json.dumps({"page": str(page), "made_now": fresh, "targets": found} | to_json(whole), indent=2))
-    else:
-        rows = [(item.release, item.target.filesystem, item.target.source, _words(counts(item))) for item in made]
-        Table(rows, ("kernel", "filesystem", "source", "verdicts")).show()
-        print(printable(str(page)))
-
-
-def _words(counts: "Mapping[str, int]") -> str:
-    return ", ".join(f"{count} {outcome}" for outcome, count in counts.items() if count)
+        write(report(read_all(atlas, series)), atlas / PAGE)
+    found = [{"target": item.target.name, "release": item.release} | counts(item) for item in made]
+    told = report(read_all(atlas, series))  # with all targets of earlier calls
+    page = write(told, atlas / PAGE)
+    tell(told, page, as_json=arguments.json, page=str(page), made_now=fresh, targets=found)
 
 
 def _targets(arguments: argparse.Namespace) -> "list[Target]":

@@ -6,7 +6,8 @@ from collections.abc import Iterator, Sequence
 from wblab.analysis.statistics.decision import HARMS, NOT_DECIDED, NOT_REPRODUCED, OUTCOMES, REPRODUCED
 from wblab.core.errors import WblabError
 from wblab.lab.places import FINDINGS
-from wblab.publish.docpages.kept import ClaimRow, Trial, TrialRow, Verified, legend, middle, plain, table
+from wblab.publish.docpages.kept import ClaimRow, Trial, TrialRow, Verified
+from wblab.publish.docpages.markdown import legend, middle, plain, table
 from wblab.report.palette import look_of
 from wblab.study.designs.finding.excerpt import FILE as TRACE
 from wblab.study.designs.finding.fill import filled

@@ -5,7 +5,7 @@
 
 import json
 import math
-from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, TypeVar
@@ -15,7 +15,6 @@ from wblab.core.errors import InputError
 from wblab.lab.formats import Format
 from wblab.lab.held import replace_file
 from wblab.lab.places import MEASURED
-from wblab.report.palette import Look
 from wblab.study.designs.atlas.lines import Cell, Column, all_lines, columns_of
 from wblab.study.designs.atlas.made import Made
 from wblab.study.designs.atlas.target import FILESYSTEMS, SOURCES, Row, Target
@@ -24,45 +23,6 @@ from wblab.study.designs.paired.report import asked_lines, cost_text, others_tex
 from wblab.study.designs.paired.result import Result
 from wblab.study.sources.claim import Effect
 from wblab.study.sources.registry import WORKS
-
-# Tables of results in Markdown.
-
-TOGETHER = "\N{NO-BREAK SPACE}"  # between a sign and its number
-
-
-def table(heads: Sequence[str], rows: Iterable[Sequence[str]]) -> Iterator[str]:
-    """Yield the lines of a table, and an empty one. The cells are Markdown; a bar in them is escaped."""
-    yield _row(heads)
-    yield "|---" * len(heads) + "|"
-    yield from map(_row, rows)
-    yield ""
-
-
-def plain(text: str) -> str:
-    """Return a text that Markdown shows as it is."""
-    for sign in "*<[_":
-        text = text.replace(sign, f"\\{sign}")
-    return " ".join(text.split())
-
-
-def legend(*looks: Look) -> str:
-    """Return a sentence that says what the signs of outcomes mean."""
-    return f"{', '.join(f'{look.sign} {look.word}' for look in looks)}."
-
-
-def middle(figure: str) -> str:
-    """Return a figure without its interval and its place: 1.92 s, of "1.92 s (1.85 to 1.97) on throttle"."""
-    return figure.partition(" (")[0].partition(" on ")[0]
-
-
-def signed(sign: str, figure: str) -> str:
-    """Return a cell with the sign of an outcome and a figure, which may be empty."""
-    return TOGETHER.join(filter(None, (sign, figure)))
-
-
-def _row(cells: Sequence[str]) -> str:
-    return "| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |"
-
 
 CLAIMS, RECOMMENDATIONS, ATLAS = (MEASURED / f"{name}.json" for name in ("claims", "recommendations", "atlas"))
 _CLAIMS = Format("the results of the claims", 1, ("claims",))

@@ -3,7 +3,7 @@
 from itertools import takewhile
 
 from wblab.lab.places import MATRICES
-from wblab.publish.docpages.kept import plain, table
+from wblab.publish.docpages.markdown import plain, table
 
 _COMMENT = "#"
 

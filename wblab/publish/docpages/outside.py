@@ -6,7 +6,7 @@ from typing import Any, Literal
 
 from wblab.kernels import processors_of
 from wblab.kernels.stock.kernel import is_stock
-from wblab.publish.docpages.kept import TOGETHER, middle, signed, table
+from wblab.publish.docpages.markdown import TOGETHER, middle, signed, table
 from wblab.report.quantities import quantity, spread
 from wblab.study.designs.witness.kept import Seen, Statement, Statements, said, seen, statements
 
