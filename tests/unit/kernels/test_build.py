@@ -13,7 +13,7 @@ from wblab.core.errors import InputError, WblabError
 from wblab.kernels import build_kernel, build_tree, built_kernel, catalog, find_kernel, list_kernels, make
 from wblab.kernels.pins import Pin
 from wblab.kernels.recipe import recipe
-from wblab.lab.folders import is_held
+from wblab.lab.results import is_held
 
 pytestmark = pytest.mark.usefixtures("tools")
 

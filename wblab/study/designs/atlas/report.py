@@ -11,8 +11,8 @@ from wblab.analysis.statistics.decision import HARMS, NOT_DECIDED, NOT_REPRODUCE
 from wblab.core.spec import Filesystem
 from wblab.lab.designs import ATLAS
 from wblab.lab.formats import REPORT
-from wblab.report.enumeration import enumerated
 from wblab.report.palette import Look, look_of
+from wblab.report.quantities import enumerated
 from wblab.report.report import Block, Cell, Column, Points, Report, Row, Section, Span, Table, Words
 from wblab.study.designs.atlas.differences import NOT_EXPLAINED, Compared, Sort, compared
 from wblab.study.designs.atlas.lines import Cell as Square
