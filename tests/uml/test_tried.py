@@ -7,6 +7,7 @@ import subprocess
 import sys
 import time
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 
@@ -17,6 +18,7 @@ from wblab.study.designs.counterfactual.search import Without
 from wblab.study.designs.counterfactual.tried import Terms, try_on_run
 from wblab.study.designs.counterfactual.words import lines, table
 
+CASES = Path(__file__).parent / "cases"
 BOUND_NS = 300_000_000
 LONG_S = 600.0  # a busy machine does not decide what a test finds
 LITTLE = ("load.l2.size=1KiB", "load.l2.wait=35s")
@@ -79,6 +81,14 @@ def test_an_agent_counts_like_a_load(lab):
     found = tried(lab, run, run.path / "tried")
     assert found.search.culprits == ("bulk",)
     assert lab.left_behind() == []
+
+
+def test_a_phase_counts_like_a_load_and_is_told_with_what_it_set(shared_lab):
+    """What it changed at 5 s made the load's own reads slow; up to then both runs are the same."""
+    run = shared_lab.run(str(CASES / "dropcaches.toml"))
+    found = tried(shared_lab, run, run.path / "tried")
+    assert (found.search.finding, found.search.culprits) == ("partly", ("the phase *p*",))
+    assert "the phase *p* (at 5 s: sysctl.vm.drop_caches=3) causes it." in "".join(lines(found, "latest", "exp/run"))
 
 
 def test_without_time_nothing_is_tried_and_nothing_is_certain(lab, run):

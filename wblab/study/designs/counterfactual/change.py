@@ -12,6 +12,7 @@ from wblab.lab.specfile import phase_of, read_setting, set_key, spec_of
 from wblab.report.quantities import enumerated
 
 _PHASE = "remedy"
+_A_PHASE = "the phase *"
 # A program in an agent's place: it must not end by itself, and ends well on SIGTERM. Without any agent the guest would
 # lack what agents need, such as groups with writeback of their own.
 _IDLE = ("python3", "-c", "import signal; signal.pthread_sigmask(signal.SIG_BLOCK, {15}); signal.sigwait({15})")
@@ -81,20 +82,31 @@ class Stops:
         return spec
 
 
+def phase_named(name: str) -> str:
+    """Return what a phase is called in sentences, beside loads and agents; no load has such a name."""
+    return f"{_A_PHASE}{name}*"
+
+
+def is_phase(name: str) -> bool:
+    """Whether a name is that of a phase, as `phase_named` returns it."""
+    return name.startswith(_A_PHASE)
+
+
 @dataclass(frozen=True)
 class LeftOut:
-    """Leave out loads and agents: each load is stopped at a moment of its own, before it first does anything.
+    """Leave out loads, agents and phases: each load is stopped at a moment of its own, before it first does anything.
 
     loads: with these moments, in ns after the loads' start. agents: a program that only sleeps takes their place.
     """
 
     loads: tuple[tuple[str, int], ...]
     agents: tuple[str, ...] = ()
+    phases: tuple[str, ...] = ()
 
     @property
     def names(self) -> tuple[str, ...]:
         """The names of what is left out."""
-        return (*(load for load, _ in self.loads), *self.agents)
+        return (*(load for load, _ in self.loads), *self.agents, *map(phase_named, self.phases))
 
     @property
     def name(self) -> str:
@@ -104,13 +116,14 @@ class LeftOut:
     @property
     def called(self) -> str:
         """The suffix of the names of runs without these."""
-        return f"without_{'_'.join(self.names)}"[:40]
+        return f"without_{'_'.join((*(load for load, _ in self.loads), *self.agents, *self.phases))}"[:40]
 
     def applied(self, spec: Spec, at_ns: int) -> Spec:
         """Return the spec without these; `at_ns` does not count. Raises InputError for an unknown load."""
         for load, time_ns in self.loads:
             spec = Stop(load).applied(spec, time_ns)
-        return replace(spec, agent={**spec.agent, **dict.fromkeys(self.agents, Agent(argv=_IDLE))})
+        kept = {name: phase for name, phase in spec.phase.items() if name not in self.phases}
+        return replace(spec, phase=kept, agent={**spec.agent, **dict.fromkeys(self.agents, Agent(argv=_IDLE))})
 
 
 @dataclass(frozen=True)

@@ -9,6 +9,7 @@ from typing import Literal
 
 from wblab.core.spec import Spec
 from wblab.study.designs.counterfactual.candidates import Candidate, Wait, candidates
+from wblab.study.designs.counterfactual.change import is_phase
 from wblab.study.designs.counterfactual.effect import CLEAR, Effect
 
 _FIRST = 2  # settings that are tried before it is asked who else counts
@@ -29,7 +30,7 @@ Try = Without | Candidate
 
 @dataclass(frozen=True)
 class Question:
-    """A pause: why, and what shortens it? Names are those of loads and agents.
+    """A pause: why, and what shortens it? Names are those of loads and agents; among `others` are phases, too.
 
     stalled: the loads whose pauses have the same cause. named: whom the sentence names as the cause, beside them;
     is_own: it names the load itself, or a child of it; names_limit: it names a limit.
@@ -87,7 +88,7 @@ class Search:
         agrees: without those named it ends; or without all others it does not, if it names the stalled load itself;
         or without a limit it does, if it names one. contradicts: the opposite. partly: without those named it is
         somewhat shorter, or ends only if others are left out too, or somebody else counts clearly more; or the load
-        itself is named, and without another it only moves.
+        itself is named, and without another it only moves, or a phase counts, which made its own work so slow.
 
         If the sentence names nobody: found, without somebody, or without a limit, it ends; alone, without all others it
         does not end. undecided: too little was tried.
@@ -110,7 +111,8 @@ class Search:
         """Return how somebody or a limit that counts stands to a sentence that names no other load."""
         q = self.question
         in_vain = q.names_limit and any(item.is_lift for item, _ in self.tried)  # a program's limit cannot be lifted
-        if q.is_own and not self.limits and self.moves(self.culprits):
+        is_beside = bool(self.culprits) and (self.moves(self.culprits) or all(map(is_phase, self.culprits)))
+        if q.is_own and not self.limits and is_beside:
             return "partly"
         return "contradicts" if q.is_own or in_vain else "found"
 

@@ -20,7 +20,7 @@ from wblab.lab.progress import bar
 from wblab.report.whyanswer import Group, accused, main_chain
 from wblab.study.designs.counterfactual.bench import LATE, Bench, Made, bench
 from wblab.study.designs.counterfactual.candidates import Wait
-from wblab.study.designs.counterfactual.change import LeftOut, Remedy
+from wblab.study.designs.counterfactual.change import LeftOut, Remedy, phase_named
 from wblab.study.designs.counterfactual.effect import Effect, effect
 from wblab.study.designs.counterfactual.row import Row, cycles_of, row_of
 from wblab.study.designs.counterfactual.search import Question, Search, Try, Without
@@ -173,12 +173,14 @@ class _Judge:
         """Return until when a trial must equal the known run: not at all if its guest is another one from the start."""
         if isinstance(item, Without):
             change = left_out(self._run, item.names)
-            return 0 if change.agents else self._start_ns + min(time_ns for _, time_ns in change.loads)
+            phases = guest_spec(self._run).phase
+            times_ns = [*(time_ns for _, time_ns in change.loads), *(phases[name].at for name in change.phases)]
+            return 0 if change.agents else self._start_ns + min(times_ns)
         return self._start_ns if isinstance(item.change, Remedy) else 0
 
 
 def left_out(run: Run, names: Sequence[str]) -> LeftOut:
-    """Return the change that leaves out loads, just before they first do anything, and agents.
+    """Return the change that leaves out loads, just before they first do anything, agents and phases.
 
     The guest stops one load after the other.
     """
@@ -192,7 +194,8 @@ def left_out(run: Run, names: Sequence[str]) -> LeftOut:
     for name, begin_ns in sorted(begins_ns.items(), key=lambda each: -each[1]):
         next_ns = times[name] = max(_FIRST_NS, min(begin_ns, next_ns) - _BEFORE_NS)
     loads = tuple((item.name, times[item.name]) for item in run.loads if item.name in names)
-    return LeftOut(loads, tuple(name for name in spec.agent if name in names))
+    phases = tuple(name for name in spec.phase if phase_named(name) in names)
+    return LeftOut(loads, tuple(name for name in spec.agent if name in names), phases)
 
 
 def question_of(run: Run, group: Group) -> Question:
@@ -202,6 +205,8 @@ def question_of(run: Run, group: Group) -> Question:
     chain, request = main_chain(pause)
     others = suspects(run, pause)
     likely = [name for name in others if spec.load[name].role == "offender"]
+    until_ns = pause.end_ns + run.zero_ns - loads_start_ns(run)
+    phases = [phase_named(name) for name, phase in spec.phase.items() if phase.at < until_ns]
     whose = _who(spec, accused(group))
     named = tuple(name for name in whose if name in {*others, *spec.agent})
     disk = request.name if request and request.name in spec.disk else ""
@@ -211,7 +216,7 @@ def question_of(run: Run, group: Group) -> Question:
         stalled=stalled,
         named=named,
         likely=(*likely, *spec.agent),
-        others=tuple(name for name in others if name not in likely),
+        others=(*phases, *(name for name in others if name not in likely)),
         wait=_WAITS.get(chain.end, "limit" if chain.links[-1][1] == _THROTTLED else "other"),
         disk=disk,
         is_own=pause.load in whose,

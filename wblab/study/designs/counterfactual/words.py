@@ -5,10 +5,11 @@ import shlex
 from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
+from wblab.core.tables import to_table
 from wblab.core.units import NS_PER_S
 from wblab.report.quantities import duration, enumerated, percent, span
 from wblab.study.designs.counterfactual.candidates import Candidate
-from wblab.study.designs.counterfactual.change import Remedy
+from wblab.study.designs.counterfactual.change import Remedy, is_phase, phase_named
 from wblab.study.designs.counterfactual.effect import CLEAR, MOST, Effect
 from wblab.study.designs.counterfactual.search import Question, Search, Without
 
@@ -16,6 +17,7 @@ if TYPE_CHECKING:  # it makes runs, which words do not need
     from wblab.study.designs.counterfactual.tried import Tried
 
 _MOST_REMEDIES = 3
+_MOST_SETTINGS = 3  # of a phase
 _IN_VAIN = ("unchanged", "lengthens")
 _LONGER_S, _TRIALS = 60, 10  # the time that is proposed for trials: at least this, or so many of them
 
@@ -94,8 +96,11 @@ def _blame(search: Search) -> Iterator[str]:
     if found and (effect := search.without(found)):
         yield f"Without {_together(found)}, {_became(effect)}{_moved(effect)}{_so(search)}"
         yield from _joined(search, effect)
-    elif len(q.all) > 1 and (effect := search.without(q.all)) and not effect.failure:
-        yield f"Without all other loads, {_became(effect)}: none of them causes it."
+    elif (effect := search.without(q.all)) and not effect.failure and not q.named:
+        which = "none of them causes it" if len(q.all) > 1 else f"{q.all[0]} does not cause it"
+        yield f"Without {_all(q)}, {_became(effect)}: {which}."
+    elif len(q.all) > 1 and effect and not effect.failure:
+        yield f"Without {_all(q)}, {_became(effect)}: none of them causes it."
     elif not q.all and not search.limits:
         yield "No other load wrote before this pause ended: no other load causes it."
 
@@ -113,6 +118,14 @@ def _joined(search: Search, rest: Effect) -> Iterator[str]:
 def _moved(effect: Effect) -> str:
     """Return that another pause of the same loads is as long without these, as a clause; empty if none is."""
     return f", and their longest pause then is {duration(effect.longest_ns)}" if effect.of_all == "moves" else ""
+
+
+def _all(q: Question) -> str:
+    """Return all who may be left out, in words: a single one by name."""
+    if len(q.all) == 1:
+        return q.all[0]
+    phases = [name for name in q.all if is_phase(name)]
+    return enumerated(["all other loads", *phases])
 
 
 def _together(names: tuple[str, ...]) -> str:
@@ -167,8 +180,30 @@ def _so(search: Search) -> str:
         is_each = all(effect.of_pause in _IN_VAIN for effect in search.without_one(found))
         told = "each of them is enough to cause it" if is_each else "all of them are parts of the cause"
         return f": {told}{against}."
-    is_beside = search.finding == "partly" and found[0] not in search.question.named
-    return f": {found[0]} counts more." if is_beside else f": {found[0]} causes it{against}."
+    named = search.question.named
+    if named and search.finding == "partly" and found[0] not in named:
+        return f": {found[0]} counts more."
+    return f": {found[0]}{_sets(search.question, found[0])} causes it{against}."
+
+
+def _sets(q: Question, name: str) -> str:
+    """Return when a phase began and what it set, in brackets; empty for a load or an agent."""
+    found = next((phase for key, phase in q.spec.phase.items() if phase_named(key) == name), None)
+    if found is None:
+        return ""
+    table = {key: value for key, value in to_table(found).items() if key != "at"}
+    every = list(_settings(table))
+    shown = [*every[:_MOST_SETTINGS], *(["..."] if len(every) > _MOST_SETTINGS else [])]
+    return f" (at {duration(found.at)}: {', '.join(shown)})"
+
+
+def _settings(table: dict[str, Any], path: str = "") -> Iterator[str]:
+    """Yield the entries of nested tables that are set, each KEY=VALUE."""
+    for key, value in table.items():
+        if isinstance(value, dict):
+            yield from _settings(value, f"{path}{key}.")
+        elif value not in ("", []):
+            yield f"{path}{key}={','.join(map(str, value)) if isinstance(value, list) else value}"
 
 
 def _limits(search: Search, run: str, path: str) -> Iterator[str]:

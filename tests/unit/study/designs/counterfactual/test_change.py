@@ -8,7 +8,7 @@ from wblab.core.errors import InputError
 from wblab.core.spec import Attributes, Cgroup, Phase, Priority
 from wblab.lab.places import PRESETS
 from wblab.lab.specfile import read_spec
-from wblab.study.designs.counterfactual.change import Stop, read_remedy
+from wblab.study.designs.counterfactual.change import LeftOut, Stop, read_remedy
 
 SPEC = read_spec(PRESETS / "base.toml")
 S = 10**9
@@ -67,3 +67,11 @@ def test_remedy_keeps_existing_phases():
 def test_invalid_remedy_is_refused(setting, message):
     with pytest.raises(InputError, match=message):
         read_remedy([setting])
+
+
+def test_a_phase_is_left_out_like_a_load():
+    spec = read_spec(PRESETS / "base-device.toml")
+    phased = read_remedy(["sysctl.vm.drop_caches=3"]).applied(spec, 5 * 10**9)
+    (name,) = phased.phase
+    without = LeftOut((), phases=(name,))
+    assert (without.applied(phased, 0).phase, without.names) == ({}, ("the phase *remedy*",))

@@ -111,6 +111,14 @@ def test_own_data_that_only_come_at_another_time_without_another_load_are_partly
     assert (search.finding, search.culprits) == ("partly", ("l2",))
 
 
+def test_a_phase_that_counts_made_a_load_s_own_work_slow():
+    own = replace(QUESTION, named=(), is_own=True, others=("the phase *p*",))
+    search = searched(own, lambda out: 0 if "the phase *p*" in out else 15)
+    assert (search.finding, search.culprits) == ("partly", ("the phase *p*",))
+    named = searched(replace(own, named=("l1",), is_own=False), lambda out: 0 if "the phase *p*" in out else 15)
+    assert (named.finding, named.culprits) == ("contradicts", ("the phase *p*",))
+
+
 def test_own_data_that_others_made_be_written_are_partly_right_where_nobody_ends_it():
     own = replace(QUESTION, is_own=True)
     assert searched(own, lambda out: 15).finding == "partly"

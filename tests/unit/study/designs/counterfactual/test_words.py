@@ -5,6 +5,7 @@ from dataclasses import replace
 import pytest
 
 from wblab.analysis.why.explain import Explanation
+from wblab.study.designs.counterfactual.change import read_remedy
 from wblab.study.designs.counterfactual.search import Search, Without
 from wblab.study.designs.counterfactual.tried import Tried
 from wblab.study.designs.counterfactual.words import first_line, lines, table
@@ -75,6 +76,24 @@ def test_a_pause_that_only_moves_is_told():
         "Tried on this run: without l2, 15 s became 0 s, and their longest pause then is 14 s: "
         "without that, such a pause comes at another time."
     )
+
+
+def test_a_phase_that_counts_is_told_with_what_it_sets():
+    phased = read_remedy(["sysctl.vm.drop_caches=3", "disk.disk.mount_options=['sync', 'noatime']"])
+    spec = phased.applied(QUESTION.spec, 5 * 10**9)
+    own = replace(QUESTION, spec=spec, named=(), is_own=True, others=("the phase *remedy*",))
+    first = said(own, lambda out: 0 if "the phase *remedy*" in out else 15)[0]
+    assert first.endswith(
+        ": the phase *remedy* (at 5 s: sysctl.vm.drop_caches=3, disk.disk.mount_options=sync,noatime) causes it."
+    )
+    first = said(own, lambda out: 15)[0]
+    assert first.endswith("without all other loads and the phase *remedy*, 15 s became 15 s: none of them causes it.")
+
+
+def test_the_only_other_load_is_told_by_name():
+    alone = replace(QUESTION, named=(), is_own=True, likely=("l1",), others=())
+    first = said(alone, lambda out: 15)[0]
+    assert first == "Tried on this run: without l1, 15 s became 15 s: l1 does not cause it."
 
 
 def test_several_that_count_against_a_sentence_are_told_so():
