@@ -23,9 +23,9 @@ from wblab.study.begin import described
 from wblab.study.cells import run_name
 from wblab.study.designs.factorial import expand
 from wblab.study.plan import Plan
+from wblab.study.rowfile import run_rows
 from wblab.study.run import run_store
 from wblab.study.store import Store
-from wblab.study.table import run_rows
 
 DOCS = Path(__file__).resolve().parent
 LIST = DOCS / "figures.toml"

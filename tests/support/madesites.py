@@ -39,7 +39,7 @@ def study_in(folder: Path, *, seeds: int = 2, name: str = "hostile") -> Store:
     store = Store.begin(folder, plan, {"": KERNEL})
     for cell, seed in plan.runs():
         write_run_of(cell.with_seed(seed), store.runs / run_name(cell, seed), cycles(seed), kernel=KERNEL)
-    store.write_tables()
+    store.settle()
     return store
 
 

@@ -20,10 +20,10 @@ from wblab.study.designs.factorial import expand
 from wblab.study.designs.twin import runs as twin_runs
 from wblab.study.designs.twin.machine import Machine
 from wblab.study.plan import Plan
+from wblab.study.rowfile import run_rows
 from wblab.study.sources.cases import case_spec
 from wblab.study.sources.registry import chosen
 from wblab.study.store import Store
-from wblab.study.table import run_rows
 
 from .runs import MS, S, write_run_of
 from .specs import TWO_LOADS
@@ -67,7 +67,7 @@ def matrix(directory: Path) -> None:
         times = {"c1": [0, 50 * MS, 100 * MS], "l1": [0, S, (1010 + seed) * MS, 1030 * MS]}
         spec = cell.with_seed(seed)
         write_run_of(spec, store.runs / spec.name, times)
-    store.write_tables()
+    store.settle()
     shutil.move(store.path, directory)
 
 
@@ -82,9 +82,9 @@ def rows(directory: Path) -> None:
     for count, (cell, seed) in enumerate(store.plan.runs()[:4], 1):
         times = {"c1": [0, 50 * MS, 100 * MS], "l1": [0, S, (1010 + seed) * MS, 1030 * MS]}
         run = write_run_of(cell.with_seed(seed), store.runs / "run", times)
-        store.done_as_row(cell, seed, run, digest(read_run(run)), run_rows(run, ()))
+        store.done(cell, seed, run, run_rows(run, ()), digest(read_run(run)))
         if count == 3:
-            store.write_tables()
+            store.settle()
     shutil.move(store.path, directory)
 
 

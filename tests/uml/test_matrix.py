@@ -10,7 +10,6 @@ import time
 from contextlib import suppress
 from pathlib import Path
 
-import pandas as pd
 import pytest
 from support.processes import alive
 from support.progress import without_progress
@@ -18,6 +17,8 @@ from support.waiting import wait_until
 
 from wblab.host.usage import descendants
 from wblab.lab.places import ROOT
+from wblab.study.made import made_of
+from wblab.study.store import Store
 
 SHORT = {
     "trace.events": [],
@@ -73,6 +74,11 @@ def finished(process: "subprocess.Popen[str]") -> tuple[int, Path, str]:
     return process.returncode, Path(output.strip()), without_progress(errors)
 
 
+def rows(directory: Path) -> set[str]:
+    """Return the names of the runs that have a row."""
+    return {made.name for made in made_of(Store.open(directory)) if made.known}
+
+
 def runs(lab) -> set[str]:
     """Return the names of the finished runs of the only matrix."""
     return {path.name for path in lab.results.glob("[!_]*/runs/*") if path.name[0] not in "._"}
@@ -85,8 +91,8 @@ def test_local_matrix_runs_equal_single_runs(lab, write_matrix, start):
     code, directory, errors = finished(start(write_matrix(SCHEDULERS)))
     assert (code, errors) == (0, "")
     assert runs(lab) == ALL
-    assert {path.name for path in directory.iterdir()} == {"runs", "study.json", "table.parquet"}
-    assert set(pd.read_parquet(directory / "table.parquet")["run"]) == ALL
+    assert {path.name for path in directory.iterdir()} == {"rows", "runs", "study.json"}
+    assert rows(directory) == ALL
     single = lab.run(str(directory / "runs" / "1-bfq-s2" / "experiment.json"))
     for file in single.path.glob("load.*.npy"):
         assert file.read_bytes() == (directory / "runs" / "1-bfq-s2" / file.name).read_bytes()
@@ -161,7 +167,7 @@ def test_a_matrix_that_is_interrupted_and_then_killed_resumes(lab, write_matrix,
     wait_until(lambda: lab.left_behind() == [])
     (directory,) = lab.results.iterdir()
     interrupted = places(directory)
-    assert set(pd.read_parquet(directory / "table.parquet")["run"]) == set(interrupted)
+    assert rows(directory) == set(interrupted)
 
     process = start("--resume", directory, "--jobs", "2")
     wait_until(lambda: list(lab.results.glob("*/.work-*/**/console.log")) or runs(lab) == ALL)
@@ -176,8 +182,8 @@ def test_a_matrix_that_is_interrupted_and_then_killed_resumes(lab, write_matrix,
     code, again, errors = finished(start("--resume", directory))
     assert (code, again, errors) == (0, directory, "")
     assert killed.items() <= places(directory).items()
-    assert runs(lab) == set(pd.read_parquet(directory / "table.parquet")["run"]) == ALL
-    assert {path.name for path in directory.iterdir()} == {"runs", "study.json", "table.parquet"}
+    assert runs(lab) == rows(directory) == ALL
+    assert {path.name for path in directory.iterdir()} == {"rows", "runs", "study.json"}
     assert lab.left_behind() == []
 
 
@@ -242,7 +248,7 @@ def test_a_cluster_survives_the_loss_of_a_worker(lab, write_matrix, start, clust
     code, directory, errors = finished(process)
     assert code == 0, errors
     assert runs(lab) == ALL
-    assert set(pd.read_parquet(directory / "table.parquet")["run"]) == ALL
+    assert rows(directory) == ALL
     assert kept.poll() is None
     assert not list((tmp_path / "kept").glob("**/_*/console.log"))
     wait_until(lambda: lab.left_behind() == [])
@@ -276,8 +282,7 @@ def test_a_noisy_run_with_the_real_clock_is_repeated_and_not_counted(lab, write_
     assert code == 1
     assert "failed: clock.mode real, seed 1: noisy 2 times: its control load stalled" in errors
     assert runs(lab) == {"0-real-s1.noisy", "0-real-s1.noisy-2"}
-    assert pd.read_parquet(directory / "table.parquet").empty
-    assert set(pd.read_parquet(directory / "noisy.parquet")["run"]) == runs(lab)
+    assert rows(directory) == set()
 
 
 def test_ctrl_c_ends_the_guests_of_a_cluster_too(lab, write_matrix, start, cluster, tmp_path):

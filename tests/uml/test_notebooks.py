@@ -4,19 +4,18 @@ import re
 
 import nbformat
 import numpy as np
-import pyarrow.parquet as pq
 import pytest
 from flush_time import BACKGROUND, LIMIT_BYTES
 from support.executed import execute
+from support.studyrows import write_rows
 
-from wblab.lab.formats import DESIGN, TABLE
+from wblab.lab.formats import DESIGN
 from wblab.lab.places import ROOT
 from wblab.study.designs.sample.design import design_of
 from wblab.study.designs.sample.plan import planned
 from wblab.study.designs.sample.record import encode, record_of
 from wblab.study.designs.sample.sample import sample
 from wblab.study.store import Store
-from wblab.study.table import results_table
 
 NO_CACHE = ("disk.seek_time=0", "disk.cache_bytes=0", "disk.drain_bps=0")
 ANALYSIS = ROOT / "analysis"
@@ -165,8 +164,8 @@ def test_the_explore_notebook_shows_the_effects(tmp_path):
         limit, is_bfq = int(4 * point[0]), point[1] >= 0.5
         rows = [("w1", "write", "longest_pause_s", noise * 2**limit * (0.2 if is_bfq else 1)),
                 ("l1", "load", "throughput_bps", 1e6 * (1 + limit) * noise)]  # fmt: skip
-        parts.append((cell, 1, f"{cell.name}-s1", rows))
-    pq.write_table(results_table(matrix, parts), store.path / TABLE)
+        parts.append((cell, 1, rows))
+    write_rows(store.path, matrix, parts)
     outputs = shown("explore", cell_s=240, read=f"wblab.read({str(store.path)!r})")
     assert figures(outputs) >= 5
     assert any(re.search(r"^limit .*True", table, re.MULTILINE) for table in texts(outputs))

@@ -15,8 +15,6 @@ from wblab.lab.printable import printable
 if TYPE_CHECKING:
     from wblab.analysis.runs.run import Run
     from wblab.publish.bundle.read import Opened
-    from wblab.publish.bundle.rowwords import RowsOf
-    from wblab.study.rowat import RowAt
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -45,31 +43,20 @@ def _open(arguments: argparse.Namespace) -> None:
     with ExitStack() as stack:
         with bar(arguments.file.name) as report:
             found = stack.enter_context(opened(arguments.file, _room(arguments), report))
-        if found.rows:
-            _open_rows(found, arguments)
-        else:
-            _open_runs(found, arguments)
+        _show_and_keep(found, arguments)
 
 
-def _open_runs(found: "Opened", arguments: argparse.Namespace) -> None:
-    """Show a run, or a study of runs, and keep it if asked to."""
+def _show_and_keep(found: "Opened", arguments: argparse.Namespace) -> None:
+    """Show a run or a study, and keep it if asked to."""
+    from wblab.publish.bundle.about import Told
     from wblab.publish.bundle.words import chosen, reworded
 
     name, item = chosen(found, arguments.one)
-    run = item.read()
+    run = item.read() if isinstance(item, Told) else None
     kept = _kept(found, arguments)
     for line in reworded(found):
         print(printable(f"wblab: {line}"), file=sys.stderr)
     _show(found, name, run, kept, arguments)
-
-
-def _open_rows(found: "Opened", arguments: argparse.Namespace) -> None:
-    """Do the same for a study that keeps rows of its runs."""
-    from wblab.publish.bundle.rowwords import RowsOf
-
-    rows = RowsOf(found)
-    at = rows.chosen(arguments.one)
-    _show_rows(found, rows, at, _kept(found, arguments), arguments)
 
 
 def _kept(found: "Opened", arguments: argparse.Namespace) -> Path | None:
@@ -100,34 +87,18 @@ def _show(found: "Opened", name: str, run: "Run | None", kept: Path | None, argu
         _show_json(found, kept)
         return
     print_wrapped(head(found))
-    if found.kind == "study" and not arguments.one:
+    if found.rows or (found.kind == "study" and not arguments.one):
         print()
         runs, more = runs_table(found)
         runs.show()
         if more:
-            print(f"and {more} more: --json lists all")
+            print(f"and {more:,} more" + ("" if found.rows else ": --json lists all"))
     else:
         print_wrapped([*run_lines(found.runs[name], run), ""])
         if run:
             table(pause_report(run)).show()
     one = f" --run {shlex.quote(name)}" if found.kind == "study" else ""
-    _show_next(found, kept, one, "for why, timeline, compare")
-
-
-def _show_rows(found: "Opened", rows: "RowsOf", at: "RowAt", kept: Path | None, arguments: argparse.Namespace) -> None:
-    """Do the same for a study that keeps rows of its runs."""
-    from wblab.publish.bundle.words import SHOWN, head
-    from wblab.study.cells import run_name
-
-    if arguments.json:
-        _show_json(found, kept)
-        return
-    print_wrapped([*head(found), ""])
-    rows.table().show()
-    if (more := len(rows.rows) - SHOWN) > 0:
-        print(f"and {more:,} more")
-    one = f" --run {shlex.quote(run_name(at.cell, at.seed))}"
-    _show_next(found, kept, one, "for repeat, compare")
+    _show_next(found, kept, one, "for repeat, compare" if found.rows else "for why, timeline, compare")
 
 
 def _show_json(found: "Opened", kept: Path | None) -> None:

@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from wblab.core.spec import Spec
     from wblab.host.request import Request
     from wblab.kernels import KernelResolver
-    from wblab.study.rowat import RowAt
+    from wblab.study.made import Made
 
 GOLDEN = "golden"
 # The options that each kind of subject has, beside --kernel, --exp and --json; others are refused.
@@ -86,7 +86,7 @@ def _repeat(arguments: argparse.Namespace) -> None:
     from wblab.commands.repeatmany import repeat_golden, repeat_share
     from wblab.kernels import built_kernels
     from wblab.publish.bundle.pack import SUFFIX
-    from wblab.study.rowat import row_at
+    from wblab.study.made import made_at
 
     name, path, place = arguments.run_name, Path(arguments.run_name), results(arguments)
     if name == GOLDEN and not path.exists():
@@ -104,7 +104,7 @@ def _repeat(arguments: argparse.Namespace) -> None:
             _one_of(study, arguments)
         else:
             repeat_share(study, arguments)
-    elif not (arguments.other or arguments.explain) and (found := row_at(place, name)):
+    elif not (arguments.other or arguments.explain) and (found := made_at(place, name)):
         allow(arguments, "a run", _OPTIONS)
         _repeat_row(found, place, built_kernels(*arguments.kernel), one_kernel(arguments), as_json=arguments.json)
     else:
@@ -157,20 +157,18 @@ def _packed(file: Path, arguments: argparse.Namespace) -> None:
     from wblab.publish.bundle.about import kernel_for
     from wblab.publish.bundle.keep import keep_in, room_in
     from wblab.publish.bundle.read import opened
-    from wblab.publish.bundle.rowwords import RowsOf
     from wblab.publish.bundle.words import chosen, reworded
+    from wblab.study.made import Made
     from wblab.study.store import Store
 
     place, kernel = results(arguments), one_kernel(arguments)
     with ExitStack() as stack:
         with bar(file.name) as report:
             found = stack.enter_context(opened(file, room_in(place), report))
-        if found.rows:
-            rows = RowsOf(found)
-            at = rows.chosen(arguments.one)
-            spec, made = at.cell.spec, rows.store.kernels[at.cell.spec.kernel.build]
+        name, item = chosen(found, arguments.one)
+        if isinstance(item, Made):
+            spec, made = item.cell.spec, item.store.kernels[item.cell.spec.kernel.build]
         else:
-            name, item = chosen(found, arguments.one)
             if (run := item.read()) is None:
                 raise InputError(f"{name} measured nothing, so there is nothing to compare with: give --run another")
             spec, made = guest_spec(run), run.record.get("kernel") or {}
@@ -180,9 +178,9 @@ def _packed(file: Path, arguments: argparse.Namespace) -> None:
         print(printable(f"wblab: {line}"), file=sys.stderr)
     print(printable(f"wblab: what {file.name} holds is kept as {kept}"), file=sys.stderr)
     resolve = (lambda _: its_own) if its_own else built_kernels(kernel)
-    if found.rows:
-        at = replace(at, store=Store(kept, rows.store.plan, rows.store.kernels))
-        _repeat_row(at, place, resolve, kernel, as_json=arguments.json)
+    if isinstance(item, Made):
+        item = replace(item, store=Store(kept, item.store.plan, item.store.kernels))
+        _repeat_row(item, place, resolve, kernel, as_json=arguments.json)
     else:
         _repeat_kept(kept / found.path(name), place, resolve, kernel, as_json=arguments.json)
 
@@ -191,24 +189,22 @@ def _one_of(study: Path, arguments: argparse.Namespace) -> None:
     """Repeat one run of a study."""
     from wblab.kernels import built_kernels
     from wblab.study.begin import with_kernel
-    from wblab.study.cells import run_name
     from wblab.study.designs.repeat.audit import named_run_of
-    from wblab.study.rowat import RowAt
+    from wblab.study.made import one_of
     from wblab.study.store import Store
 
     if given := [option for option in ("share", "choice", "resume", "cluster") if getattr(arguments, option)]:
         raise InputError(f"--{given[0]}: one run is repeated with --run: leave it out")
     store = Store.open(study)
     with_kernel(store.plan, arguments.kernel, begun=True)
-    cell, seed = named_run_of(store, arguments.one)
     resolve = built_kernels(*arguments.kernel)
-    if run_name(cell, seed) in store.rows.names():
-        _repeat_row(RowAt(store, cell, seed), results(arguments), resolve, "", as_json=arguments.json)
-        return
-    run = store.runs / run_name(cell, seed)
-    if not run.is_dir():
+    made = one_of(store, *named_run_of(store, arguments.one))
+    if made is None:
         raise InputError(f"--run {arguments.one} has not run yet: run it with wblab study --resume {study}")
-    _repeat_kept(run, results(arguments), resolve, "", as_json=arguments.json)
+    if made.directory:
+        _repeat_kept(made.directory, results(arguments), resolve, "", as_json=arguments.json)
+    else:
+        _repeat_row(made, results(arguments), resolve, "", as_json=arguments.json)
 
 
 def _repeat_kept(path: Path, results: Path, resolve: "KernelResolver", kernel: str, *, as_json: bool) -> None:
@@ -220,15 +216,14 @@ def _repeat_kept(path: Path, results: Path, resolve: "KernelResolver", kernel: s
     _say(first, _made(ready(_spec(first, kernel), resolve), results), as_json=as_json)
 
 
-def _repeat_row(at: "RowAt", results: Path, resolve: "KernelResolver", kernel: str, *, as_json: bool) -> None:
-    """Do the same for a run of which only a row was kept."""
+def _repeat_row(of: "Made", results: Path, resolve: "KernelResolver", kernel: str, *, as_json: bool) -> None:
+    """Do the same for a run of which only the row was kept."""
     from wblab.host.request import ready
 
-    row, study = at.row(), at.store.path
-    spec = _on(at.cell.with_seed(at.seed), kernel)
-    made = _made(ready(spec, resolve), results, may_lose=at.cell.may_lose)
-    about = {"study": str(study), "run": row.name}
-    _say_digests(f"{row.name} of {study}", about, (row.digest, row.made_with), made, as_json=as_json)
+    study = of.store.path
+    made = _made(ready(_on(of.cell.with_seed(of.seed), kernel), resolve), results, may_lose=of.cell.may_lose)
+    about = {"study": str(study), "run": of.name}
+    _say_digests(f"{of.name} of {study}", about, (of.digest, of.made_with), made, as_json=as_json)
 
 
 def _say_digests(

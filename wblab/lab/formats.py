@@ -18,11 +18,10 @@ from wblab.lab.held import replace_file
 EXPERIMENT, CONSOLE, CONFIG, COMMAND_LOG = "experiment.json", "console.log", "kernel.config", "command.log"
 # The directory of a study, or of a bisection, has the run directories in RUNS.
 RUNS = "runs"
-STUDY_FILE, TABLE, NOISY = "study.json", "table.parquet", "noisy.parquet"
-# Of a study that keeps rows instead: its cells, compressed, and a directory with a row of each run.
-CELLS, ROWS, JOURNAL = "cells.json.zst", "rows", "journal.jsonl"
+STUDY_FILE, ROWS, JOURNAL = "study.json", "rows", "journal.jsonl"
+CELLS = "cells.json.zst"  # of a study that keeps no directories: it may have many
 NOISY_MARK = ".noisy"  # in the name of a matrix's run
-COLUMNS = ("run", "load", "kind", "metric", "value")  # of the table, beside the axes, cell and seed
+COLUMNS = ("run", "load", "kind", "metric", "value")  # of a table of runs, beside the axes, cell and seed
 ROW_COLUMNS = ("digest", "kernel_build", "cpu", "made_with", "wall_s")  # of rows, beside the same and the metrics
 OF_LOAD, KIND = ":", "kind"  # a row's column LOAD:METRIC has a metric of a load, LOAD:kind the load's kind
 DIGESTS = "digests.json"  # of a part of a study: what its runs were when they were made

@@ -13,7 +13,7 @@ from wblab.core.check import check_name, check_spec
 from wblab.core.errors import InputError
 from wblab.core.spec import Spec
 from wblab.core.tables import from_table, to_table
-from wblab.lab.formats import COLUMNS
+from wblab.lab.formats import COLUMNS, OF_LOAD, ROW_COLUMNS
 from wblab.lab.results import SPECS
 from wblab.lab.specfile import read_table, set_key, spec_of
 from wblab.lab.sysctls import check_pairs
@@ -120,9 +120,13 @@ def check_keys(axes: Mapping[str, Mapping[Label, Mapping[str, Any]]], common: ob
     for key, reason in _OWN_KEYS.items():
         if key in owner:
             raise InputError(f"{owner[key]}: {key!r} cannot be set: {reason}")
-    for column in ("cell", "seed", *COLUMNS):
-        if column in axes:
-            raise InputError(f"axes: {column!r} is already a column of the results: rename this axis")
+    for axis in axes:
+        if axis in ("cell", "seed", *COLUMNS, *ROW_COLUMNS):
+            raise InputError(f"axes: {axis!r} is already a column of the results: rename this axis")
+        if OF_LOAD in axis:
+            raise InputError(
+                f"axes: {axis!r} would be the column of a load in the results: rename it without {OF_LOAD!r}"
+            )
 
 
 def label(value: object) -> Label:

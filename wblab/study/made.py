@@ -1,4 +1,4 @@
-"""The runs that a study has, whether their directories were kept or only rows of them."""
+"""The runs that a study has: what every reader of a study asks for."""
 
 import json
 from collections.abc import Iterator, Mapping
@@ -8,49 +8,54 @@ from hashlib import sha256
 from pathlib import Path
 
 from wblab.core.errors import InputError, WblabError
-from wblab.lab.formats import DIGESTS, SEALED, write_json
-from wblab.study.cells import run_name
-from wblab.study.inputs import inputs_of
+from wblab.lab.formats import DIGESTS, ROWS, RUNS, SEALED, write_json
+from wblab.study.cells import Cell, run_name
 from wblab.study.rowfile import RunRow
 from wblab.study.store import Store
 
 
 @dataclass(frozen=True)
 class Made:
-    """A run of a study: its directory, or its row."""
+    """A run of a study. directory: its own, if that was kept."""
 
-    name: str
-    study: Path
-    directory: Path | None = None
-    row: RunRow | None = None
+    store: Store
+    cell: Cell
+    seed: int
+    directory: Path | None
+    known: RunRow | None = None
+
+    @property
+    def name(self) -> str:
+        """Its name."""
+        return run_name(self.cell, self.seed)
+
+    @cached_property
+    def row(self) -> RunRow:
+        """Its row. Raises InputError if it is damaged."""
+        return self.known or self.store.row_in(self.cell, self.seed)
 
     @cached_property
     def digest(self) -> str:
         """The digest of its measurements. Raises InputError if it is damaged."""
-        if self.row:
+        if self.row.digest:
             return self.row.digest
         from wblab.analysis.runs.digest import digest
         from wblab.analysis.runs.run import read_run
 
-        assert self.directory
+        if self.directory is None:
+            raise InputError(f"{self.store.runs / self.name} is gone, and with it what {self.name} measured")
         return digest(read_run(self.directory))
 
     @property
     def sealed(self) -> str:
-        """What it is to stay until it is merged: the digest of its measurements, or of its row. Raises InputError."""
-        if self.row:
-            return sha256(json.dumps(asdict(self.row), sort_keys=True, default=str).encode()).hexdigest()
-        return self.digest
+        """What it is to stay until it is merged: the digest of its row and measurements. Raises InputError."""
+        whole = asdict(self.row) | {"digest": self.digest}
+        return sha256(json.dumps(whole, sort_keys=True, default=str).encode()).hexdigest()
 
-    @cached_property
+    @property
     def made_with(self) -> Mapping[str, str]:
         """The inputs beside its spec, by name. Raises InputError if it is damaged."""
-        if self.row:
-            return self.row.made_with
-        from wblab.analysis.runs.run import read_run
-
-        assert self.directory
-        return inputs_of(read_run(self.directory).record)
+        return self.row.made_with
 
 
 def seal(store: Store) -> None:
@@ -83,13 +88,36 @@ def _sealed(store: Store) -> dict[str, str]:
 
 
 def made_of(store: Store) -> Iterator[Made]:
-    """Yield the runs that a study has, without failed and noisy ones. Raises InputError if it is damaged."""
-    left = {run_name(cell, seed) for cell, seed in store.plan.runs()}
-    for row in store.rows.all():
-        if row.name not in left:
-            raise InputError(f"{store.path} has a row {row.name!r} too many: it is damaged")
-        left.remove(row.name)
-        yield Made(row.name, store.path, row=row)
-    for name in sorted(left):
-        if (store.runs / name).is_dir():
-            yield Made(name, store.path, directory=store.runs / name)
+    """Yield the runs that a study has, in the order of its plan, without failed and noisy ones.
+
+    A directory of which there is no row yet counts too. Raises InputError if a row is damaged, or one too many.
+    """
+    rows, kept = {row.name: row for row in store.rows.all()}, store.kept()
+    for cell, seed in store.plan.runs():
+        row, name = rows.pop(run_name(cell, seed), None), run_name(cell, seed)
+        if row or name in kept:
+            yield Made(store, cell, seed, store.runs / name if name in kept else None, row)
+    if rows:
+        raise InputError(f"{store.path} has a row {min(rows)!r} too many: it is damaged")
+
+
+def one_of(store: Store, cell: Cell, seed: int) -> Made | None:
+    """Return a run of a study; None if it is not made. Raises InputError if the study is damaged."""
+    directory, row = store.runs / run_name(cell, seed), store.rows.one(cell.name, seed)
+    kept = directory if directory.is_dir() else None
+    return Made(store, cell, seed, kept, row) if row or kept else None
+
+
+def made_at(results: Path, name: str) -> Made | None:
+    """Return the run STUDY/runs/NAME, a path or below the results, whose directory was not kept; None if there is none.
+
+    Raises InputError if the study is damaged.
+    """
+    for path in (Path(name), results / name):
+        study = path.parent.parent
+        if path.parent.name == RUNS and not path.exists() and (study / ROWS).is_dir():
+            store = Store.open(study)
+            runs = {run_name(cell, seed): (cell, seed) for cell, seed in store.plan.runs()}
+            if path.name in runs:
+                return one_of(store, *runs[path.name])
+    return None

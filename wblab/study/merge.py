@@ -10,7 +10,6 @@ from wblab.core.files import read_bytes
 from wblab.lab.designs import DESIGNS
 from wblab.lab.formats import DESIGN, TRIED
 from wblab.lab.progress import Report, silent
-from wblab.study.cells import Cell, run_name
 from wblab.study.inputs import different, reason
 from wblab.study.made import Made, check_sealed, made_of
 from wblab.study.plan import Plan
@@ -58,7 +57,6 @@ def merge(paths: Sequence[Path], results: Path, report: Report = silent) -> Stor
         merged = Store.create(results, plan, parts[0].kernels, beside)
         with merged.held():
             _fill(merged, runs, report)
-            merged.write_tables()
         return merged
 
 
@@ -103,27 +101,25 @@ def _once(parts: Sequence[Store], report: Report) -> Iterator[tuple[str, Made]]:
             compared.add(made.name)
             if first.digest != made.digest:
                 inputs = different(first.made_with, made.made_with)
-                differences.append(Difference(made.name, first.study, made.study, tuple(inputs)))
+                differences.append(Difference(made.name, first.store.path, made.store.path, tuple(inputs)))
     if differences:
         raise DifferError(differences, len(compared))
     yield from known.items()
 
 
 def _fill(merged: Store, runs: Mapping[str, Made], report: Report) -> None:
-    rows = [made.row for made in runs.values() if made.row]
-    if rows:
-        merged.rows.write(rows)
-    there: dict[str, tuple[Cell, int]] = {run_name(cell, seed): (cell, seed) for cell, seed in merged.plan.runs()}
     for place, (name, made) in enumerate(runs.items()):
         report(place / len(runs), name)
         if made.directory:
             try:
-                kept = merged.keep(*there[name], pack(made.directory))
+                kept = merged.keep(made.cell, made.seed, pack(made.directory))
             except WblabError as error:
                 reason = (
                     str(error)
                     .replace("the worker ran a different", "it has another")
                     .replace("the worker sent", "it has")
                 )
-                raise InputError(f"{name} of {made.study} cannot be merged: {reason.partition(':')[0]}") from None
-            merged.done(*there[name], kept)
+                study = made.store.path
+                raise InputError(f"{name} of {study} cannot be merged: {reason.partition(':')[0]}") from None
+            merged.name(made.cell, made.seed, kept)
+    merged.rows.write([made.row for made in runs.values()])

@@ -1,19 +1,23 @@
-"""One row of each run as Parquet: docs/reference/rows.md lists the columns."""
+"""The row of a run: what a study keeps of it, read from its directory, and as Parquet.
+
+docs/reference/rows.md lists the columns.
+"""
 
 import json
 import math
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from wblab.core.errors import WblabError
-from wblab.lab.formats import KIND, OF_LOAD
+from wblab.core.errors import InputError, WblabError
+from wblab.core.loads import KINDS, Load
+from wblab.lab.formats import EXPERIMENT, KIND, OF_LOAD, ROW_COLUMNS, RUN
 from wblab.lab.held import replace_file
 from wblab.study.cells import Cell, Label, name_of
 from wblab.study.inputs import inputs_of
-from wblab.study.table import levels_kind
+from wblab.study.plan import Further
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -22,13 +26,16 @@ if TYPE_CHECKING:
 
 _DIGEST = re.compile(r"[0-9a-f]{64}")
 _LEVEL = 12  # of zstd: a part is written seldom
+_MOST_INT64 = (1 << 63) - 1
+_OWN = {"seed": int, "wall_s": float}  # columns of these that are no text
 
 
 @dataclass(frozen=True)
 class RunRow:
-    """A run. digest: SHA-256 of its measurements, hexadecimal. made_with: its inputs beside the spec, by name.
+    """A run. digest: SHA-256 of its measurements, hexadecimal; empty if its directory was kept, which has them.
 
-    wall_s: how long it took. metrics: load, kind, metric and value, in the metric's unit.
+    made_with: its inputs beside the spec, by name. wall_s: how long it took. metrics: load, kind, metric and value, in
+    the metric's unit.
     """
 
     cell: str
@@ -45,19 +52,59 @@ class RunRow:
         """The name of the run."""
         return name_of(self.cell, self.seed)
 
+    @property
+    def longest_s(self) -> float | None:
+        """The longest pause of the innocent loads, in s; None if there is none of them."""
+        innocent = [
+            value
+            for _, kind, metric, value in self.metrics
+            if metric == "longest_pause_s" and KINDS.get(kind, Load).role == "innocent"
+        ]
+        return max(innocent, default=None)
+
     def check(self) -> None:
         """Raise ValueError or TypeError unless each value is of its kind."""
         texts = (self.kernel_build, self.cpu, *self.made_with, *self.made_with.values())
-        if not _DIGEST.fullmatch(self.digest) or not all(isinstance(text, str) for text in texts):
-            raise ValueError(f"the row of {self.name!r} has no digest, or texts that are none")
+        if not (self.digest == "" or _DIGEST.fullmatch(self.digest)) or not all(
+            isinstance(text, str) for text in texts
+        ):
+            raise ValueError(f"the row of {self.name!r} has a digest or texts that are none")
         if not isinstance(self.seed, int) or not all(math.isfinite(value) for *_, value in self.metrics):
             raise ValueError(f"the row of {self.name!r} has numbers that are none")
 
 
-def row_of(cell: Cell, seed: int, digest: str, record: Mapping[str, Any], metrics: "Sequence[Row]") -> RunRow:
-    """Return the row of a run with this record."""
-    build, cpu = str(record["kernel"]["build_id"]), str(record["host"].get("cpu", ""))
-    return RunRow(cell.name, seed, digest, build, cpu, inputs_of(record), record.get("wall_s", 0.0), metrics)
+def row_of(directory: Path, cell: Cell, seed: int, metrics: "Sequence[Row]", digest: str = "") -> RunRow:
+    """Return the row of the run in a directory. Metrics that are no numbers are left out.
+
+    digest: of its measurements, if that is known. Raises InputError if its record is damaged.
+    """
+    record, numbers = RUN.read(directory / EXPERIMENT), [row for row in metrics if math.isfinite(row[-1])]
+    try:
+        build, cpu = str(record["kernel"]["build_id"]), str(record["host"].get("cpu", ""))
+        row = RunRow(cell.name, seed, digest, build, cpu, inputs_of(record), float(record.get("wall_s", 0.0)), numbers)
+        row.check()
+    except (KeyError, TypeError, ValueError, AttributeError) as error:
+        raise InputError(f"{directory} is damaged: {type(error).__name__}: {error}") from None
+    return row
+
+
+def run_rows(directory: Path, further: Collection[Further]) -> "list[Row]":
+    """Return the metrics of the run in a directory. Raises InputError if it is damaged."""
+    from wblab.analysis.runs.metrics import metric_rows
+    from wblab.analysis.runs.run import read_run
+
+    run = read_run(directory)
+    if "causes" in further:
+        from wblab.analysis.why.metrics import cause_metrics
+
+        rows = metric_rows(run, cause_metrics)
+    else:
+        rows = metric_rows(run)
+    if "requests" in further:
+        from wblab.analysis.runs.metrics import request_rows
+
+        rows += request_rows(run)
+    return rows
 
 
 def table_of(rows: Sequence[RunRow], levels: Mapping[str, Mapping[str, Label]]) -> "pa.Table":
@@ -66,20 +113,18 @@ def table_of(rows: Sequence[RunRow], levels: Mapping[str, Mapping[str, Label]]) 
 
     axes = next(iter(levels.values()))
     kinds = {axis: levels_kind([of[axis] for of in levels.values()]) for axis in axes}
-    columns: dict[str, list[Any]] = {axis: [kinds[axis](levels[row.cell][axis]) for row in rows] for axis in axes}
-    columns |= {"cell": [row.cell for row in rows], "seed": [row.seed for row in rows]}
-    columns |= {"digest": [row.digest for row in rows], "kernel_build": [row.kernel_build for row in rows]}
-    columns |= {"cpu": [row.cpu for row in rows], "made_with": [_text(row.made_with) for row in rows]}
-    columns |= {"wall_s": [row.wall_s for row in rows]}
+    columns = {axis: _column([kinds[axis](levels[row.cell][axis]) for row in rows], kinds[axis]) for axis in axes}
+    own = {name: [getattr(row, name) for row in rows] for name in ("cell", "seed", *ROW_COLUMNS)}
+    own |= {"made_with": [_text(row.made_with) for row in rows]}
+    columns |= {name: _column(values, _OWN.get(name, str)) for name, values in own.items()}
     measured: dict[str, list[Any]] = {}
     for place, row in enumerate(rows):
         for load, kind, metric, value in row.metrics:
             for what, one in ((KIND, kind), (metric, value)):
-                name = f"{load}{OF_LOAD}{what}"
-                if name not in measured:
-                    measured[name] = [None] * len(rows)
-                measured[name][place] = one
-    return pa.table(columns | {name: measured[name] for name in sorted(measured)})
+                measured.setdefault(f"{load}{OF_LOAD}{what}", [None] * len(rows))[place] = one
+    for name in sorted(measured):
+        columns[name] = _column(measured[name], str if name.endswith(f"{OF_LOAD}{KIND}") else float)
+    return pa.Table.from_arrays([*columns.values()], names=[*columns])
 
 
 def rows_of(table: "pa.Table") -> Iterator[RunRow]:
@@ -114,6 +159,28 @@ def write_part(path: Path, table: "pa.Table") -> None:
             )
     except OSError as error:
         raise WblabError(f"cannot write {path}: {error.strerror or error}") from None
+
+
+def levels_kind(levels: Sequence[Label]) -> type[Label]:
+    """Return the type of an axis' column: text if the levels are of several types, or too large for int64."""
+    kinds = {type(level) for level in levels}
+    large = any(isinstance(level, int) and level > _MOST_INT64 for level in levels)
+    return kinds.pop() if len(kinds) == 1 and not large else str
+
+
+def _column(values: Sequence[Label | None], kind: type[Label]) -> "pa.Array":
+    """Return values of one type, or None, as a column. `pyarrow.array` is avoided because it imports pandas."""
+    import numpy as np
+    import pyarrow as pa
+
+    if kind is str:
+        texts = pa.lib.StringBuilder()
+        texts.append_values(values)
+        return texts.finish()
+    numbers = np.array([kind(0) if value is None else value for value in values], np.int64 if kind is int else float)
+    known = np.packbits([value is not None for value in values], bitorder="little")
+    buffers = [pa.py_buffer(known), pa.py_buffer(numbers)]
+    return pa.Array.from_buffers(pa.from_numpy_dtype(numbers.dtype), len(values), buffers)
 
 
 def _text(made_with: Mapping[str, str]) -> str:

@@ -1,18 +1,19 @@
-"""The rows of a large study, in place of its run directories.
+"""The rows of a study: one of each run that counts.
 
     rows/0000.parquet   a row for each run; a full part is never written again
     rows/journal.jsonl  runs that are in no part yet, a line each, written as they end: a killed study loses none
 
-Any run can be made anew from its row (wblab repeat), and is the same to the bit.
+Any run in virtual time can be made anew from its row (wblab repeat), and is the same to the bit.
 """
 
 import json
+import os
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from wblab.analysis.runs.rowparts import part_paths, read_part
+from wblab.analysis.runs.rows import MOST_JOURNAL_BYTES, part_paths, read_part
 from wblab.core.errors import InputError, WblabError
 from wblab.core.files import parse_json, read_bytes
 from wblab.lab.formats import JOURNAL, ROWS
@@ -24,7 +25,6 @@ if TYPE_CHECKING:
 
 PART_ROWS = 1 << 16
 _JOURNAL_ROWS = 4096  # at most, then they go to a part
-_MOST_JOURNAL_BYTES = 256 << 20
 
 
 class Rows:
@@ -36,6 +36,10 @@ class Rows:
         self._levels = {cell.name: cell.levels for cell in cells}
         self._names: set[str] | None = None
         self._waiting: int | None = None  # rows of the journal; None: it may end in half a line of a killed process
+
+    def know(self, cells: Sequence[Cell]) -> None:
+        """Add cells of which there can be rows."""
+        self._levels |= {cell.name: cell.levels for cell in cells}
 
     @property
     def path(self) -> Path:
@@ -58,27 +62,28 @@ class Rows:
         """Add the row of a run that has none. Raises WblabError."""
         names = self.names()
         if self._waiting is None:
-            self.pack()
+            self._waiting = self._mended()
         line = json.dumps(asdict(row), ensure_ascii=False).encode() + b"\n"
         try:
+            self.path.mkdir(exist_ok=True)
             with self._journal.open("ab") as file:
                 file.write(line)
         except OSError as error:
             raise WblabError(f"cannot write {self._journal}: {error.strerror or error}") from None
         names.add(row.name)
-        self._waiting = (self._waiting or 0) + 1
+        self._waiting += 1
         if self._waiting >= _JOURNAL_ROWS:
             self.pack()
 
     def pack(self) -> None:
         """Move the rows of the journal into parts. Raises WblabError, and InputError for damaged files."""
-        import pyarrow as pa
-
         waiting, parts = {row.name: row for row in self._journalled()}, part_paths(self.study)
         last = read_part(parts[-1]) if parts else None
         for name in _names(last) if last is not None else ():
             waiting.pop(name, None)  # a process was killed after it had written the part
         if waiting:
+            import pyarrow as pa
+
             tables, number = [table_of(list(waiting.values()), self._levels)], len(parts)
             if last is not None and last.num_rows < self._part_rows:
                 tables, number = [last, *tables], number - 1
@@ -91,14 +96,23 @@ class Rows:
 
     def write(self, rows: Sequence[RunRow]) -> None:
         """Write the rows of a study that has none yet. Raises WblabError."""
-        self._write(table_of(rows, self._levels), 0)
+        if rows:
+            self._write(table_of(rows, self._levels), 0)
         self._names = None
 
-    def one(self, cell: str, seed: int) -> RunRow:
-        """Return the row of a run. Raises InputError if there is none, and for damaged files."""
-        if row := next(self._all((cell, seed)), None):
-            return row
-        raise InputError(f"{self.path} has no row of {name_of(cell, seed)}: was the study moved or damaged?")
+    def _mended(self) -> int:
+        """Cut off a last line that was not written to its end; return the number of others. Raises WblabError."""
+        whole = self._lines()[:-1]
+        try:
+            if self._journal.exists():
+                os.truncate(self._journal, sum(len(line) + 1 for line in whole))
+        except OSError as error:
+            raise WblabError(f"cannot write {self._journal}: {error.strerror or error}") from None
+        return len(whole)
+
+    def one(self, cell: str, seed: int) -> RunRow | None:
+        """Return the row of a run; None if there is none. Raises InputError for damaged files."""
+        return next(self._all((cell, seed)), None)
 
     def all(self) -> Iterator[RunRow]:
         """Yield all rows. Raises InputError for damaged files."""
@@ -128,18 +142,21 @@ class Rows:
     def _journalled(self) -> list[RunRow]:
         """Return the rows of the journal, without a last one that was not written to its end."""
         try:
-            lines = read_bytes(self._journal, _MOST_JOURNAL_BYTES).split(b"\n")
-        except FileNotFoundError:
-            return []
-        except OSError as error:
-            raise InputError(f"cannot read {self._journal}: {error.strerror or error}") from None
-        try:
-            rows = [_row(line) for line in lines[:-1]]
+            rows = [_row(line) for line in self._lines()[:-1]]
             for row in rows:
                 self._check(row)
             return rows
         except (KeyError, TypeError, ValueError, AttributeError) as error:
             raise InputError(f"{self._journal} is damaged: {type(error).__name__}: {error}") from None
+
+    def _lines(self) -> list[bytes]:
+        """Return the lines of the journal, the last of which is not complete. Raises InputError."""
+        try:
+            return read_bytes(self._journal, MOST_JOURNAL_BYTES).split(b"\n")
+        except FileNotFoundError:
+            return []
+        except OSError as error:
+            raise InputError(f"cannot read {self._journal}: {error.strerror or error}") from None
 
     def _check(self, row: RunRow) -> None:
         """Raise ValueError for a row that is none of this study's: somebody else may have written it."""

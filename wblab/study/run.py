@@ -13,6 +13,7 @@ from wblab.core.errors import WblabError
 from wblab.core.tables import to_table
 from wblab.core.units import NS_PER_S
 from wblab.host.machine import processors
+from wblab.lab.formats import NOISY_MARK
 from wblab.lab.progress import Report, bar
 from wblab.report.quantities import about, quantity
 from wblab.study import work
@@ -125,7 +126,7 @@ class Runner:
             build_id = str(self._store.kernels[spec.kernel.build]["build_id"])
             key = f"wblab-{self._token}-{spec.name}-{attempt.number}"
             self._out[key] = attempt
-            further = (plan.metrics, attempt.cell.may_lose, self._store.keeps_rows)
+            further = (plan.metrics, attempt.cell.may_lose, not self._store.keeps_directories)
             self._workers.give(key, work.Order(to_table(spec), build_id, work.own_program(), *further))
 
     def _take_in(self, attempt: Attempt, result: work.Result) -> None:
@@ -168,30 +169,22 @@ class Runner:
         except WblabError as error:
             self._store.failed(attempt.cell, attempt.seed, str(error))
             return str(error)
-        if self._store.keeps_rows:
-            return self._keep_row(attempt, kept, result)
+        if result.rows is None:
+            failure = "its measurements cannot be read"
+            self._store.failed(attempt.cell, attempt.seed, failure, kept)
+            return failure
         stall_s = self._stall_s(attempt, kept)
         if stall_s is None:
-            self._store.done(attempt.cell, attempt.seed, kept, rows=result.rows)
+            self._store.done(attempt.cell, attempt.seed, kept, result.rows, result.digest)
             self.tally.done += 1
             return ""
-        self._store.done(attempt.cell, attempt.seed, kept, noisy=True, rows=result.rows)
+        self._store.name(attempt.cell, attempt.seed, kept, NOISY_MARK)
         if attempt.number <= self._store.plan.repeats:
             self.tally.repeated += 1
             self._waiting.append(Attempt(attempt.cell, attempt.seed, attempt.number + 1))
             return ""
         times = "once" if attempt.number == 1 else f"{attempt.number} times"
         return f"noisy {times}: its control load stalled for {quantity(stall_s, 's')}"
-
-    def _keep_row(self, attempt: Attempt, kept: Path, result: work.Result) -> str:
-        """Keep the row of a stored run; return the reason if there is none."""
-        if result.rows is None:
-            failure = "its measurements cannot be read"
-            self._store.failed(attempt.cell, attempt.seed, failure, kept)
-            return failure
-        self._store.done_as_row(attempt.cell, attempt.seed, kept, result.digest, result.rows)
-        self.tally.done += 1
-        return ""
 
     def _stall_s(self, attempt: Attempt, kept: Path) -> float | None:
         """Return how long the control load stalled if that was too long; None in virtual time."""
@@ -211,11 +204,11 @@ def run_missing(
     wanted: Collection[str] | None = None,
     following: Following | None = None,
 ) -> Tally:
-    """Make the missing runs of a store, or those wanted. Its tables are always written. Raises WblabError."""
+    """Make the missing runs of a store, or those wanted. Its rows are always settled. Raises WblabError."""
     try:
         return Runner(store, workers, report, wanted, following).run()
     finally:
-        store.write_tables()
+        store.settle()
         if store.plan.shard:
             seal(store)
 

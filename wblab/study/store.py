@@ -1,20 +1,17 @@
-"""The directory of a study: its plan, its runs, and the table of results.
+"""The directory of a study: its plan, a row of each run, and the directories of runs that are kept.
 
     exp/<date>_<name>/
       study.json      design; start time; all cells with their specs; seeds; kernels, by their names in the cells;
                       what the design needs to resume. Cells can be added
-      runs/           <cell>-s<seed>, an ordinary run directory each
+      cells.json.zst  the cells, in place of those in study.json, of a study that keeps no directories: they may be many
+      rows/           a row of each run that counts (wblab.study.rows): all that is read of a study
+      runs/           <cell>-s<seed>         the directory of a run, if they are kept
                       <cell>-s<seed>.noisy   its control load stalled: it measured the host (real time only)
                       _<cell>-s<seed>        it failed, with the reason; -2, -3 … if again
-      table.parquet   a row for each cell, seed, load and metric; only of the runs that count
-      noisy.parquet   the same of the noisy runs, if any
 
-A study that keeps no traces has no table. In its place it has, and its cells are not in study.json:
-      cells.json.zst  the cells
-      rows/           a row of each run (wblab.study.rows); runs/ has only those that failed
-
-A run is done when its directory exists under its own name, which it gets when it is complete, or its row. There is no
-other state, so a study can be interrupted at any moment.
+A run is done when it has its row. A directory that is kept gets its own name before, when it is complete; if a process
+was killed between the two, the next one reads the row from it. There is no other state, so a study can be interrupted
+at any moment.
 """
 
 import fcntl
@@ -36,27 +33,24 @@ from wblab.lab.designs import DESIGNS
 from wblab.lab.formats import (
     CELLS,
     EXPERIMENT,
-    NOISY,
     NOISY_MARK,
     ROWS,
     RUN,
     RUNS,
     STUDY,
     STUDY_FILE,
-    TABLE,
     UML,
     now,
     write_json,
 )
-from wblab.lab.held import held, replace_file, through
+from wblab.lab.held import held, through
 from wblab.lab.results import STAGED
 from wblab.machine.directory import staged
 from wblab.study.cellfile import is_same_file, read_cells, write_cells
 from wblab.study.cells import Cell, run_name
 from wblab.study.plan import Plan
-from wblab.study.rowfile import row_of
+from wblab.study.rowfile import RunRow, row_of, run_rows
 from wblab.study.rows import Rows
-from wblab.study.table import Part, results_table, run_rows
 
 if TYPE_CHECKING:
     from wblab.analysis.runs.metrics import Row
@@ -74,7 +68,6 @@ class Store:
         self.plan = plan
         self.kernels = dict(kernels)
         self.rows = Rows(path, plan.cells)
-        self._rows: dict[str, list[Row]] = {}  # known metrics, by the names of the runs' directories
 
     @classmethod
     def create(
@@ -103,9 +96,8 @@ class Store:
         beside: Mapping[str, bytes] = MappingProxyType({}),
     ) -> "Store":
         """Turn an existing directory into that of a study. beside: further files, by name. Raises OSError."""
-        (path / RUNS).mkdir(exist_ok=True)
-        if plan.keep != "traces":
-            (path / ROWS).mkdir(exist_ok=True)
+        for folder in (RUNS, ROWS):
+            (path / folder).mkdir(exist_ok=True)
         for name, text in beside.items():
             (path / name).write_bytes(text)
         content = STUDY.head() | {"design": plan.design, "start": now(), "kernels": dict(kernels)}
@@ -134,7 +126,11 @@ class Store:
 
         Checking a cell takes a millisecond; so if the file of cells has the same bytes, they are those of `first`.
         """
-        if not first.keeps_rows or not (path / CELLS).is_file() or not is_same_file(path / CELLS, first.path / CELLS):
+        if (
+            first.keeps_directories
+            or not (path / CELLS).is_file()
+            or not is_same_file(path / CELLS, first.path / CELLS)
+        ):
             return cls.open(path)
         try:
             content = STUDY.read(path / STUDY_FILE) | {"cells": []}
@@ -145,12 +141,13 @@ class Store:
 
     @contextmanager
     def held(self) -> Iterator[None]:
-        """Lock the directory, and remove unfinished files of a process that was killed. Raises as `locked`."""
+        """Lock the directory, and end what a process that was killed left unfinished. Raises as `locked`."""
         with self.locked():
             for left in (*self._runs.glob(f"{_PARTIAL}*"), *self._at.glob(f"{_WORK}*")):
                 shutil.rmtree(left, ignore_errors=True)
             for file in (*self._at.glob(_UNFINISHED), *self.rows.path.glob(_UNFINISHED)):
                 file.unlink(missing_ok=True)
+            self._adopt()
             yield
 
     @contextmanager
@@ -161,6 +158,8 @@ class Store:
         """
         if self.runs.is_symlink() or not self.runs.is_dir():
             raise InputError(f"{self.runs} is not a directory of runs: was the study copied without it?")
+        if self.rows.path.is_symlink():
+            raise InputError(f"{self.rows.path} is a link, which is not followed here: remove it")
         with ExitStack() as stack:
             try:
                 directory = stack.enter_context(held(self.path))
@@ -189,11 +188,12 @@ class Store:
         except OSError as error:
             raise WblabError(f"cannot write {self.path / STUDY_FILE}: {error.strerror or error}") from None
         self.plan, self.kernels = plan, known
+        self.rows.know(cells)
 
     @property
-    def keeps_rows(self) -> bool:
-        """Whether rows are kept in place of run directories."""
-        return self.plan.keep != "traces"
+    def keeps_directories(self) -> bool:
+        """Whether the directory of each run is kept beside its row."""
+        return self.plan.keep == "traces"
 
     @property
     def runs(self) -> Path:
@@ -204,9 +204,13 @@ class Store:
     def _runs(self) -> Path:
         return self._at / RUNS
 
+    def kept(self) -> set[str]:
+        """Return the names of the directories of runs, those of failed and noisy ones too."""
+        return set(os.listdir(self._runs)) if self._runs.is_dir() else set()
+
     def missing(self, wanted: Collection[str] | None = None) -> list[tuple[Cell, int]]:
         """Return the missing runs in order; if names are wanted, only those."""
-        there, runs = set(os.listdir(self.runs)) | self.rows.names(), self.plan.runs()
+        there, runs = self.kept() | self.rows.names(), self.plan.runs()
         names = {run_name(cell, seed) for cell, seed in runs} if wanted is None else set(wanted)
         names -= there
         return [(cell, seed) for cell, seed in runs if run_name(cell, seed) in names]
@@ -230,20 +234,21 @@ class Store:
             raise
         return partial
 
-    def done(self, cell: Cell, seed: int, kept: Path, *, noisy: bool = False, rows: "list[Row] | None" = None) -> Path:
-        """Give a stored run its name, as a run that counts or as a noisy one. rows: its metrics, if known.
+    def done(self, cell: Cell, seed: int, kept: Path, rows: "Sequence[Row] | None" = None, digest: str = "") -> None:
+        """Enter the row of a stored run, which counts; its directory gets its own name, or is removed.
 
-        If the study keeps rows, see `done_as_row`.
+        rows: its metrics, if known. digest: of its measurements; needed where no directory is kept. Raises WblabError.
         """
-        path = self._named(_rename(kept, self._runs / (run_name(cell, seed) + (NOISY_MARK if noisy else ""))))
-        if rows is not None:
-            self._rows[path.name] = rows
-        return path
+        row = row_of(kept, cell, seed, run_rows(kept, self.plan.metrics) if rows is None else rows, digest)
+        if self.keeps_directories:
+            self.name(cell, seed, kept)
+        self.rows.add(row)
+        if not self.keeps_directories:
+            shutil.rmtree(kept)
 
-    def done_as_row(self, cell: Cell, seed: int, kept: Path, digest: str, rows: "Sequence[Row]") -> None:
-        """Keep the row of a stored run, and remove the run. digest: of its measurements. Raises WblabError."""
-        self.rows.add(row_of(cell, seed, digest, RUN.read(kept / EXPERIMENT), rows))
-        shutil.rmtree(kept)
+    def name(self, cell: Cell, seed: int, kept: Path, mark: str = "") -> Path:
+        """Give the directory of a stored run its name; NOISY_MARK marks one that does not count."""
+        return self._named(_rename(kept, self._runs / f"{run_name(cell, seed)}{mark}"))
 
     def noisy(self, cell: Cell, seed: int) -> list[Path]:
         """Return the directories of the noisy runs of a cell and seed, which do not count."""
@@ -264,35 +269,22 @@ class Store:
             write_json(partial / EXPERIMENT, record | {"outcome": "failed", "reason": reason})
         return self._named(_rename(partial, self._runs / f"{STAGED}{run_name(cell, seed)}"))
 
-    def write_tables(self) -> Path:
-        """Write the tables of all runs, or pack their rows; return the path of those that count."""
-        if self.keeps_rows:
-            self.rows.pack()
-            return self.rows.path
-        if self.plan.cells:
-            self._write(TABLE, "")
-        if any(self.runs.glob(f"[!_.]*{NOISY_MARK}*")):
-            self._write(NOISY, NOISY_MARK)
-        return self.path / TABLE
+    def settle(self) -> None:
+        """Put all rows into files, where readers find them. Raises WblabError, and InputError for damaged files."""
+        self._adopt()
+        self.rows.pack()
 
-    def _write(self, name: str, mark: str) -> None:
-        from pyarrow.parquet import write_table
+    def _adopt(self) -> None:
+        """Enter the rows of directories that have none: a process was killed, or somebody put them there."""
+        names = self.kept() - self.rows.names()
+        for cell, seed in self.plan.runs() if names else ():
+            if run_name(cell, seed) in names:
+                self.rows.add(self.row_in(cell, seed))
 
-        table = results_table(self.plan, list(self._parts(mark)))
-        try:
-            with replace_file(self._at / name) as file:
-                write_table(table, file)
-        except OSError as error:
-            raise WblabError(f"cannot write {self.path / name}: {error.strerror or error}") from None
-
-    def _parts(self, mark: str) -> Iterator[Part]:
-        """Yield the metrics of all runs that count, or of those with a mark in their names."""
-        for cell, seed in self.plan.runs():
-            name = run_name(cell, seed)
-            for path in self.noisy(cell, seed) if mark else [self.runs / name]:
-                if path.is_dir():
-                    rows = self._rows.get(path.name)
-                    yield cell, seed, path.name, run_rows(path, self.plan.metrics) if rows is None else rows
+    def row_in(self, cell: Cell, seed: int) -> RunRow:
+        """Read the row of a run from its directory. Raises InputError if it is damaged."""
+        directory = self._runs / run_name(cell, seed)
+        return row_of(directory, cell, seed, run_rows(directory, self.plan.metrics))
 
     def room(self) -> Path:
         """Return a new temporary directory for workers."""

@@ -23,8 +23,8 @@ from wblab.host.request import Request, ready
 from wblab.kernels import Kernel, KernelResolver, built_kernel
 from wblab.lab.progress import Report, silent
 from wblab.study.plan import Further
+from wblab.study.rowfile import run_rows
 from wblab.study.store import pack
-from wblab.study.table import run_rows
 
 if TYPE_CHECKING:
     from wblab.analysis.runs.metrics import Row
@@ -190,7 +190,7 @@ def lost_events(directory: Path) -> bool:
 
 
 def _result(directory: Path, order: Order) -> Result:
-    """Return a run with its metrics; without them if it cannot be read: the writer of the table then reports it."""
+    """Return a run with its metrics; without them if it cannot be read."""
     try:
         return Result(directory, rows=run_rows(directory, order.metrics), digest=_digest(directory, order))
     except WblabError:

@@ -146,10 +146,9 @@ def test_the_table_of_a_matrix(compare, runs, tmp_path, name):
     from wblab.analysis.runs.observations import runs_table
 
     table, _ = runs_table(map(Path, runs))
-    path = tmp_path / "matrix" / name
-    path.parent.mkdir()
+    path = tmp_path / name
     table.to_csv(path, index=False) if path.suffix == ".csv" else table.to_parquet(path)
-    of_matrix = compare(path if path.suffix == ".csv" else path.parent, "--json")
+    of_matrix = compare(path, "--json")
     assert of_matrix[0] == 0
     ours, theirs = json.loads(of_matrix[1]), json.loads(compare(*runs, "--json")[1])
     assert ours["groups"] == theirs["groups"]

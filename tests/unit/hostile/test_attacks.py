@@ -53,17 +53,26 @@ def test_nothing_is_written_through_a_link(run, tmp_path, wblab, words, name):
     assert (run / name).is_symlink() == name.endswith(".partial")
 
 
-def test_a_matrix_writes_its_table_into_its_own_directory(originals, tmp_path, wblab, monkeypatch):
+def test_a_matrix_writes_its_rows_into_its_own_directory(originals, tmp_path, wblab, monkeypatch):
+    from wblab.analysis.runs.observations import read_table
+    from wblab.core.errors import InputError
     from wblab.study.store import Store
 
     path = shutil.copytree(originals / "matrix", tmp_path / "m")
     (tmp_path / "victim").write_text("precious")
-    (path / "table.parquet").unlink()
-    for name in ("table.parquet", ".table.parquet.partial"):
-        (path / name).symlink_to(tmp_path / "victim")
-    Store.open(path).write_tables()
+    (path / "rows/0000.parquet").unlink()
+    for name in ("journal.jsonl", ".0000.parquet.partial"):
+        (path / "rows" / name).symlink_to(tmp_path / "victim")
+    with pytest.raises(InputError, match="cannot read"):
+        Store.open(path).settle()
+    (path / "rows/journal.jsonl").unlink()
+    Store.open(path).settle()
     assert (tmp_path / "victim").read_text() == "precious"
-    assert len(pd.read_parquet(path / "table.parquet"))
+    assert len(read_table(path))
+    (path / "rows").rename(tmp_path / "elsewhere")
+    (path / "rows").symlink_to(tmp_path / "elsewhere")
+    with pytest.raises(InputError, match="is a link"), Store.open(path).held():
+        pass
 
 
 def test_a_matrix_with_runs_outside_its_directory_is_not_resumed(originals, tmp_path, wblab, monkeypatch):

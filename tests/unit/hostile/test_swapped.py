@@ -67,7 +67,7 @@ def test_a_study_stays_in_its_directory(areas, originals):
         with store.held():
             store.room()
             store.failed(*store.plan.runs()[0], "a reason")
-            store.write_tables()
+            store.settle()
 
     attacked(areas, work)
 

@@ -72,7 +72,7 @@ def test_an_oversized_file_is_not_read(write):
 
 def test_file_names_in_a_directory_are_unique():
     run = [formats.EXPERIMENT, formats.CONSOLE, formats.CONFIG, formats.COMMAND_LOG, TRACE, TRACE_LOG]
-    several = [formats.RUNS, formats.STUDY_FILE, formats.TABLE, formats.NOISY, formats.BISECTION_RECORD]
+    several = [formats.RUNS, formats.STUDY_FILE, formats.ROWS, formats.CELLS, formats.BISECTION_RECORD]
     assert len({*run, *several}) == len(run) + len(several)
 
 

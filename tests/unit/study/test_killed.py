@@ -11,22 +11,21 @@ from dataclasses import replace
 from functools import partial
 from itertools import count
 
-import pandas as pd
 import pytest
 
 from wblab.analysis.runs.digest import digest
 from wblab.analysis.runs.run import read_run
-from wblab.lab.formats import CELLS, ROWS, RUNS, STUDY_FILE, TABLE
+from wblab.lab.formats import CELLS, ROWS, RUNS, STUDY_FILE
 from wblab.lab.progress import silent
 from wblab.study.cells import run_name
 from wblab.study.forked import forked
+from wblab.study.rowfile import run_rows
 from wblab.study.run import run_missing
 from wblab.study.store import Store
-from wblab.study.table import run_rows
 from wblab.study.work import Result, warm
 
 KERNELS = {"": {"build_id": "a" * 64, "release": "7.3.0"}}
-LEFT = {"traces": {STUDY_FILE, RUNS, TABLE}, "digests": {STUDY_FILE, RUNS, CELLS, ROWS}}
+LEFT = {"traces": {STUDY_FILE, RUNS, ROWS}, "digests": {STUDY_FILE, RUNS, CELLS, ROWS}}
 # What Python reports (sys.addaudithook) before it changes a directory.
 STEPS = {"open", "os.mkdir", "os.remove", "os.rename", "os.rmdir", "os.truncate", "tempfile.mkdtemp"}
 WRITES = os.O_WRONLY | os.O_RDWR
@@ -51,7 +50,7 @@ def go_on(pretended):
 
 def made(store):
     """Return the complete runs of a study, each with what tells whether it was made again."""
-    if store.keeps_rows:
+    if not store.keeps_directories:
         return {row.name: row.wall_s for row in store.rows.all()}
     return {path.name: path.stat().st_ino for path in store.runs.glob("[!_.]*")}
 
@@ -101,9 +100,10 @@ def test_a_study_that_is_killed_before_any_step_resumes(make_matrix, go_on, tmp_
         assert after.keys() == runs
         assert {path.name for path in study.path.iterdir()} == LEFT[keep]
         if keep == "traces":
-            assert set(pd.read_parquet(study.path / TABLE)["run"]) == runs == set(os.listdir(study.runs))
+            assert set(os.listdir(study.runs)) == runs
         else:
             assert not os.listdir(study.runs)
-            assert os.listdir(study.rows.path) == ["0000.parquet"]
+        assert os.listdir(study.rows.path) == ["0000.parquet"]
+        assert {row.name for row in Store.open(study.path).rows.all()} == runs
         numbers_complete.add(len(before))
     assert numbers_complete == {0, 1, 2, 3}

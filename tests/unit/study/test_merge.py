@@ -17,9 +17,9 @@ from wblab.study.designs.repeat.audit import audit_plan, chosen, judged
 from wblab.study.designs.repeat.report import of_share
 from wblab.study.made import made_of, seal
 from wblab.study.merge import DifferError, merge
+from wblab.study.rowfile import run_rows
 from wblab.study.shard import Shard
 from wblab.study.store import Store
-from wblab.study.table import run_rows
 
 AXES = {"disk.scheduler": ["none", "bfq"], "load.l1.ioclass": ["none", "idle"]}
 KERNELS = {"": {"build_id": "a" * 64, "release": "7.3.0"}}
@@ -38,11 +38,9 @@ def make_part(request, make_matrix, archive, tmp_path):
             if name in left_out:
                 continue
             kept = store.keep(cell, seed, archive(cell, seed, stall_ms=99 if name == odd else seed, **record))
-            if store.keeps_rows:
-                store.done_as_row(cell, seed, kept, digest(read_run(kept)), run_rows(kept, ()))
-            else:
-                store.done(cell, seed, kept)
-        store.write_tables()
+            known = "" if store.keeps_directories else digest(read_run(kept))
+            store.done(cell, seed, kept, run_rows(kept, ()), known)
+        store.settle()
         return store
 
     return make
@@ -59,8 +57,7 @@ def test_parts_make_the_whole(make_part, tmp_path):
     assert Store.open(merged.path).plan == whole.plan
     assert names(merged) == names(whole)
     assert {one.name: one.digest for one in made_of(merged)} == {one.name: one.digest for one in made_of(whole)}
-    table = "rows/0000.parquet" if whole.keeps_rows else "table.parquet"
-    assert (merged.path / table).read_bytes() == (whole.path / table).read_bytes()
+    assert (merged.path / "rows/0000.parquet").read_bytes() == (whole.path / "rows/0000.parquet").read_bytes()
 
 
 def test_a_part_that_was_made_twice_counts_once(make_part, tmp_path):
@@ -91,9 +88,9 @@ def test_a_run_that_was_changed_is_not_merged(make_part, tmp_path, monkeypatch):
     parts = [make_part(number, 2) for number in (1, 2)]
     for part in parts:
         seal(part)
-    name = sorted(made.name for made in made_of(parts[1]))[0]
+    name = next(made_of(parts[1])).name
     merge([part.path for part in parts], tmp_path / "merged")
-    if parts[1].keeps_rows:
+    if not parts[1].keeps_directories:
         path = next((parts[1].path / "rows").glob("*.parquet"))
         table = read_table(path)
         column = table.column_names.index("wall_s")
@@ -109,7 +106,7 @@ def test_a_run_that_was_changed_is_not_merged(make_part, tmp_path, monkeypatch):
 
 def test_a_run_of_another_spec_is_named(make_part, tmp_path):
     part = make_part()
-    if part.keeps_rows:
+    if not part.keeps_directories:
         return
     name = "0-none-s1" if (part.runs / "0-none-s1").exists() else sorted(path.name for path in part.runs.iterdir())[0]
     record = part.runs / name / "experiment.json"
@@ -191,7 +188,7 @@ def test_parts_with_the_same_file_of_cells_share_them(make_part):
     first, second = make_part(1, 2), make_part(2, 2)
     part = Store.open_part(second.path, first)
     assert part.plan == Store.open(second.path).plan
-    assert (part.plan.cells is first.plan.cells) == first.keeps_rows
+    assert (part.plan.cells is first.plan.cells) != first.keeps_directories
 
 
 def test_a_part_with_other_cells_has_its_own(make_part, make_matrix):

@@ -14,10 +14,9 @@ from wblab.analysis.runs.run import read_run
 from wblab.core.errors import InputError
 from wblab.lab.places import DOCS
 from wblab.study.begin import ROWS_FROM, with_part
-from wblab.study.rowat import row_at
+from wblab.study.made import made_at, one_of
 from wblab.study.rows import Rows
 from wblab.study.store import Store
-from wblab.study.table import run_rows
 
 AXES = {"disk.scheduler": ["none", "bfq"], "load.l1.ioclass": ["none", "idle"]}
 KERNELS = {"": {"build_id": "a" * 64, "release": "7.3.0"}}
@@ -36,10 +35,7 @@ def make_rows(make_matrix, tmp_path):
 def finish(store, cell, seed, archive) -> str:
     kept = store.keep(cell, seed, archive(cell, seed, stall_ms=seed))
     found = digest(read_run(kept))
-    if store.keeps_rows:
-        store.done_as_row(cell, seed, kept, found, run_rows(kept, store.plan.metrics))
-    else:
-        store.done(cell, seed, kept)
+    store.done(cell, seed, kept, digest="" if store.keeps_directories else found)
     return found
 
 
@@ -49,8 +45,8 @@ def test_rows_say_what_directories_say(make_rows, make_store, archive):
     for cell, seed in small.missing():
         digests[f"{cell.name}-s{seed}"] = finish(small, cell, seed, archive)
         assert finish(large, cell, seed, archive) == digests[f"{cell.name}-s{seed}"]
-    small.write_tables()
-    large.write_tables()
+    small.settle()
+    large.settle()
     columns = sorted(read_table(small.path).columns)
     first, second = (
         read_table(store.path)[columns].sort_values(columns).reset_index(drop=True) for store in (small, large)
@@ -72,7 +68,7 @@ def test_a_killed_study_loses_no_finished_run(make_rows, archive):
     with again.held():
         for cell, seed in again.missing():
             finish(again, cell, seed, archive)
-        again.write_tables()
+        again.settle()
     assert not journal.exists()
     whole = Store.open(store.path)
     assert whole.missing() == []
@@ -117,7 +113,7 @@ def test_rows_in_parts_or_at_once_are_the_same_bytes(make_rows, archive, tmp_pat
             finish(store, cell, seed, archive)
             if order == 1:
                 store.rows.pack()
-        store.write_tables()
+        store.settle()
     files = [(store.rows.path / "0000.parquet").read_bytes() for store in stores]
     assert files[0] == files[1]
 
@@ -138,11 +134,11 @@ def test_a_row_is_found_by_the_path_of_its_run(make_rows, archive, tmp_path):
     finish(store, cell, seed, archive)
     name = f"runs/{cell.name}-s{seed}"
     for results, path in ((tmp_path, store.path / name), (store.path.parent, f"{store.path.name}/{name}")):
-        found = row_at(results, str(path))
+        found = made_at(results, str(path))
         assert found
-        assert (found.cell, found.seed, found.row().cell) == (cell, seed, cell.name)
-    assert row_at(tmp_path, str(store.path / "runs/other-s1")) is None
-    assert row_at(tmp_path, "latest") is None
+        assert (found.cell, found.seed, found.row.cell) == (cell, seed, cell.name)
+    assert made_at(tmp_path, str(store.path / "runs/other-s1")) is None
+    assert made_at(tmp_path, "latest") is None
 
 
 def test_damaged_rows_are_refused_in_one_line(make_rows, archive, tmp_path):
@@ -183,17 +179,16 @@ def test_one_row_is_found_in_a_file_and_in_the_journal(make_rows, archive):
     store = make_rows(AXES, seeds=2)
     missing = store.missing()
     digests = [finish(store, cell, seed, archive) for cell, seed in missing[:3]]
-    store.write_tables()
+    store.settle()
     digests.append(finish(store, *missing[3], archive))
-    assert [store.rows.one(cell.name, seed).digest for cell, seed in missing[:4]] == digests
-    with pytest.raises(InputError, match="has no row of"):
-        store.rows.one(missing[4][0].name, missing[4][1])
+    assert [one_of(store, *run).digest for run in missing[:4]] == digests
+    assert one_of(store, *missing[4]) is None
 
 
 def test_pandas_reads_the_directory_of_rows(make_rows, archive):
     store = make_rows(AXES, seeds=1)
     digests = [finish(store, cell, seed, archive) for cell, seed in store.missing()]
-    store.write_tables()
+    store.settle()
     table = pd.read_parquet(store.rows.path)
     assert sorted(table["digest"]) == sorted(digests)
     assert {"cell", "seed", "disk.scheduler", "l1:throughput_bps"} <= set(table.columns)
@@ -203,7 +198,7 @@ def test_duckdb_reads_the_directory_of_rows_as_the_page_says(make_rows, archive)
     store = make_rows(AXES, seeds=3)
     for cell, seed in store.missing():
         finish(store, cell, seed, archive)
-    store.write_tables()
+    store.settle()
     page = (DOCS / "how-to" / "large-studies.md").read_text()
     (sql,) = re.findall(r'^    duckdb -c "(.*)"$', page, re.MULTILINE)
     sql = sql.replace('\\"', '"').replace("exp/2026-…_writeback/rows", str(store.rows.path))

@@ -1,10 +1,11 @@
 import itertools
 
-import pandas as pd
 import pytest
+from support.studyrows import table_of
 
 from wblab.core.errors import WblabError
 from wblab.study.cluster import Cluster
+from wblab.study.made import made_of
 from wblab.study.run import Runner, Tally
 from wblab.study.work import Order, Result
 
@@ -48,8 +49,9 @@ class Client:
         self.cancelled += futures
 
 
-def table(store):
-    return pd.read_parquet(store.write_tables())
+def good(archive, cell, seed, **keys):
+    """Return the result of a worker that made a run and read it."""
+    return Result(archive(cell, seed, **keys), rows=[("c1", "control", "paused_s", 0.0)])
 
 
 @pytest.fixture(autouse=True)
@@ -83,7 +85,7 @@ def start(archive):
 
 def test_all_runs_are_made_and_stored(make_store, archive, start):
     store = make_store(AXES, seeds=3)
-    tally, client, words = start(store, lambda cell, seed, count: Result(archive(cell, seed)))
+    tally, client, words = start(store, lambda cell, seed, count: good(archive, cell, seed))
     assert (tally.done, tally.failures, len(client.orders)) == (6, [], 6)
     assert store.missing() == []
     assert words[0] == (0.0, "0 of 6 runs")
@@ -92,11 +94,9 @@ def test_all_runs_are_made_and_stored(make_store, archive, start):
 
 def test_finished_runs_are_not_repeated(make_store, archive, start):
     store = make_store(AXES, seeds=2)
-    first, _, _ = start(
-        store, lambda cell, seed, count: Result(archive(cell, seed)) if seed == 1 else Result(b"", "no")
-    )
+    first, _, _ = start(store, lambda cell, seed, count: good(archive, cell, seed) if seed == 1 else Result(b"", "no"))
     assert (first.done, len(first.failures)) == (2, 2)
-    again, client, _ = start(store, lambda cell, seed, count: Result(archive(cell, seed)))
+    again, client, _ = start(store, lambda cell, seed, count: good(archive, cell, seed))
     assert (again.done, again.total, len(client.orders)) == (2, 2, 2)
 
 
@@ -104,7 +104,7 @@ def test_failures_are_reported_and_stored(make_store, archive, start):
     def answer(cell, seed, count):
         if cell.name == "0-none":
             return Result(archive(cell, seed, outcome="failed", reason="it broke"), "it broke")
-        return ValueError("of\nall things") if seed == 1 else Result(b"no archive")
+        return ValueError("of\nall things") if seed == 1 else Result(b"no archive", rows=[])
 
     store = make_store(AXES, seeds=[1, 2])
     tally, _, _ = start(store, answer)
@@ -118,32 +118,32 @@ def test_failures_are_reported_and_stored(make_store, archive, start):
 def test_noisy_runs_are_repeated(make_store, archive, start):
     store = make_store(set=REAL, repeats=3)
     tally, client, _ = start(
-        store, lambda cell, seed, count: Result(archive(cell, seed, stall_ms=90 if count < 3 else 0))
+        store, lambda cell, seed, count: good(archive, cell, seed, stall_ms=90 if count < 3 else 0)
     )
     assert (tally.done, tally.repeated, tally.failures, len(client.orders)) == (1, 2, [], 3)
     assert {path.name for path in store.runs.iterdir()} == {"0-s1", "0-s1.noisy", "0-s1.noisy-2"}
-    assert set(table(store)["run"]) == {"0-s1"}
+    assert set(table_of(store)["run"]) == {"0-s1"}
 
 
 def test_noisy_runs_are_repeated_a_limited_number_of_times_and_never_counted(make_store, archive, start):
     store = make_store(set=REAL, repeats=1)
-    tally, client, _ = start(store, lambda cell, seed, count: Result(archive(cell, seed, stall_ms=90)))
+    tally, client, _ = start(store, lambda cell, seed, count: good(archive, cell, seed, stall_ms=90))
     ((_, reason),) = tally.failures
     assert reason == "noisy 2 times: its control load stalled for 90 ms"
     assert len(client.orders) == 2
-    assert table(store).empty
+    assert not list(made_of(store))
     assert len(store.missing()) == 1
 
 
 def test_the_noise_limit_is_the_matrix_s_and_only_for_the_real_clock(make_store, archive, start):
     for keys in ({"set": REAL, "control_bound": "100ms"}, {}):
-        tally, _, _ = start(make_store(**keys), lambda cell, seed, count: Result(archive(cell, seed, stall_ms=90)))
+        tally, _, _ = start(make_store(**keys), lambda cell, seed, count: good(archive, cell, seed, stall_ms=90))
         assert tally.done == 1
 
 
 def test_runs_with_the_real_clock_come_last(make_store, archive, start):
     store = make_store({"clock.mode": ["real", "virtual"]}, seeds=2)
-    _, client, _ = start(store, lambda cell, seed, count: Result(archive(cell, seed)))
+    _, client, _ = start(store, lambda cell, seed, count: good(archive, cell, seed))
     modes = [order.unpacked().clock.mode for order in client.orders]
     assert modes == ["virtual", "virtual", "real", "real"]
 
@@ -155,7 +155,7 @@ def test_workers_get_no_more_orders_than_they_need(make_store, archive, start):
         if seed == 4:
             raise KeyboardInterrupt
         ahead.append(seed)
-        return Result(archive(cell, seed))
+        return good(archive, cell, seed)
 
     store = make_store(seeds=20)
     with pytest.raises(KeyboardInterrupt):

@@ -6,18 +6,27 @@ import sys
 import tarfile
 from dataclasses import replace
 
-import pandas as pd
 import pytest
+from support.studyrows import table_of
 
+from wblab.analysis.runs.observations import matrix_notes
 from wblab.analysis.runs.run import read_run
 from wblab.core.errors import InputError, WblabError
+from wblab.lab.formats import NOISY_MARK
+from wblab.study.cells import run_name
+from wblab.study.made import made_of
 from wblab.study.store import Store, pack, unpack
 
 AXES = {"disk.scheduler": ["none", "bfq"]}
 
 
 def keep(store, cell, seed, archive, **keys):
-    return store.done(cell, seed, store.keep(cell, seed, archive), **keys)
+    store.done(cell, seed, store.keep(cell, seed, archive), **keys)
+    return store.runs / run_name(cell, seed)
+
+
+def keep_noisy(store, cell, seed, archive):
+    return store.name(cell, seed, store.keep(cell, seed, archive), NOISY_MARK)
 
 
 def test_finished_runs_are_not_missing(make_store, archive):
@@ -53,8 +62,8 @@ def test_failed_and_noisy_runs_are_still_missing(make_store, archive):
     assert failed.name == "_0-none-s1"
     assert json.loads((failed / "experiment.json").read_text())["reason"] == "it broke"
     assert store.failed(first, seed, "again").name == "_0-none-s1-2"
-    assert keep(store, second, seed, archive(second, seed, stall_ms=90), noisy=True).name == "1-bfq-s1.noisy"
-    assert keep(store, second, seed, archive(second, seed, stall_ms=90), noisy=True).name == "1-bfq-s1.noisy-2"
+    assert keep_noisy(store, second, seed, archive(second, seed, stall_ms=90)).name == "1-bfq-s1.noisy"
+    assert keep_noisy(store, second, seed, archive(second, seed, stall_ms=90)).name == "1-bfq-s1.noisy-2"
     assert store.missing() == missing
 
 
@@ -77,14 +86,15 @@ def test_tables_are_written(make_store, archive):
     store = make_store({"disk.scheduler": ["none", "bfq"], "o": {"plain": {}}})
     (cell, seed), (other, _) = store.missing()
     keep(store, cell, seed, archive(cell, seed))
-    keep(store, other, seed, archive(other, seed, stall_ms=90), noisy=True)
+    keep_noisy(store, other, seed, archive(other, seed, stall_ms=90))
     store.failed(other, seed, "it broke")
-    table = pd.read_parquet(store.write_tables())
+    table = table_of(store)
     assert list(table.columns) == ["disk.scheduler", "o", "cell", "seed", "run", "load", "kind", "metric", "value"]
     assert set(table["run"]) == {"0-none-plain-s1"}
     assert set(table["load"]) == {"c1", "l1"}
-    noisy = pd.read_parquet(store.path / "noisy.parquet")
-    assert set(noisy["run"]) == {"1-bfq-plain-s1.noisy"}
+    noisy, failed = matrix_notes(store.path)
+    assert noisy.endswith(": 1")
+    assert failed.endswith(": 1-bfq-plain-s1")
     assert not list(store.path.glob(".*"))
 
 
@@ -94,7 +104,7 @@ def test_a_matrix_that_requests_causes_has_them_in_its_table(make_store, archive
         store = make_store(set={"trace.events": ["block:block_rq_complete"]}, metrics=metrics)
         ((cell, seed),) = store.missing()
         keep(store, cell, seed, archive(cell, seed))
-        table = pd.read_parquet(Store.open(store.path).write_tables())
+        table = table_of(Store.open(store.path))
         assert table[table["metric"] == "paused_unknown_s"]["value"].tolist() == [0.25] * len(metrics)
 
 
@@ -103,11 +113,11 @@ def test_a_run_with_known_metrics_is_not_read_again(make_store, archive):
     rows = [("l1", "dirty", "paused_s", 0.5), ("c1", "control", "paused_s", 0.0)]
     for cell, seed in store.missing():
         kept = keep(store, cell, seed, archive(cell, seed), rows=rows)
-        for file in kept.iterdir():
+        for file in kept.glob("load.*"):
             file.unlink()
-    table = pd.read_parquet(store.write_tables())
+    table = table_of(store)
     assert list(zip(table["run"], table["value"], strict=True)) == [
-        ("0-none-s1", 0.5), ("0-none-s1", 0.0), ("1-bfq-s1", 0.5), ("1-bfq-s1", 0.0),
+        ("0-none-s1", 0.0), ("1-bfq-s1", 0.0), ("0-none-s1", 0.5), ("1-bfq-s1", 0.5),
     ]  # fmt: skip
 
 
@@ -124,34 +134,30 @@ def test_levels_of_one_type_keep_their_type(make_store, archive):
     store = make_store({"disk.write_bps": [1048576, 2097152]})
     for cell, seed in store.missing():
         keep(store, cell, seed, archive(cell, seed))
-    table = pd.read_parquet(store.write_tables())
+    table = table_of(store)
     assert sorted(set(table["disk.write_bps"])) == [1048576, 2097152]
     assert table.dtypes[["seed", "value"]].tolist() == ["int64", "float64"]
 
 
-def test_the_table_without_runs(make_store):
+def test_a_study_without_runs_has_no_table(make_store):
     store = make_store(AXES)
-    table = pd.read_parquet(store.write_tables())
-    assert table.empty
-    assert "disk.scheduler" in table.columns
-    assert not (store.path / "noisy.parquet").exists()
+    with pytest.raises(InputError, match="no rows of runs yet: 'wblab study --resume"):
+        table_of(store)
 
 
 def test_levels_of_mixed_types_become_text(make_store, archive):
     store = make_store({"disk.write_bps": [1048576, "2MiB/s"]})
     for cell, seed in store.missing():
         keep(store, cell, seed, archive(cell, seed))
-    assert sorted(set(pd.read_parquet(store.write_tables())["disk.write_bps"])) == ["1048576", "2MiB/s"]
+    assert sorted(set(table_of(store)["disk.write_bps"])) == ["1048576", "2MiB/s"]
 
 
 def test_noise_of_seed_1_is_not_that_of_seed_10(make_store, archive):
     store = make_store(seeds=[1, 10])
     (cell, _), _ = store.missing()
     for seed in (1, 10):
-        keep(store, cell, seed, archive(cell, seed, stall_ms=90), noisy=True)
-    store.write_tables()
-    table = pd.read_parquet(store.path / "noisy.parquet")
-    assert sorted(set(zip(table["seed"], table["run"], strict=True))) == [(1, "0-s1.noisy"), (10, "0-s10.noisy")]
+        keep_noisy(store, cell, seed, archive(cell, seed, stall_ms=90))
+    assert [[path.name for path in store.noisy(cell, seed)] for seed in (1, 10)] == [["0-s1.noisy"], ["0-s10.noisy"]]
 
 
 def test_only_one_process_may_use_a_store_and_remains_are_removed(make_store):
@@ -236,6 +242,6 @@ def test_metrics_and_tables_need_no_pandas(make_store, archive):
     ((cell, seed),) = store.missing()
     keep(store, cell, seed, archive(cell, seed))
     code = "import sys; from pathlib import Path; from wblab.study.store import Store"
-    check = f"{code}; Store.open(Path(sys.argv[1])).write_tables(); sys.exit('pandas' in sys.modules)"
+    check = f"{code}; Store.open(Path(sys.argv[1])).settle(); sys.exit('pandas' in sys.modules)"
     subprocess.run([sys.executable, "-c", check, store.path], check=True)
-    assert len(pd.read_parquet(store.path / "table.parquet"))
+    assert [made.row.cell for made in made_of(store)] == [cell.name]

@@ -14,14 +14,13 @@ from pyarrow.parquet import ParquetFile
 
 from wblab.analysis.runs.builds import NOTE
 from wblab.analysis.runs.metrics import Further, is_noisy, metric_rows, metrics_frame, with_cell, with_zeros
-from wblab.analysis.runs.rowparts import has_rows
-from wblab.analysis.runs.rowtable import long_table
+from wblab.analysis.runs.rows import count_waiting, has_rows, long_table
 from wblab.analysis.runs.run import NothingMeasuredError, Run, find_run, read_run
 from wblab.core.errors import InputError, nearest
 from wblab.core.files import open_file
 from wblab.core.spec import Spec
 from wblab.core.tables import to_table
-from wblab.lab.formats import COLUMNS, LOOKS, NOISY, NOISY_MARK, ROWS, RUNS, STUDY, STUDY_FILE, TABLE, read_object
+from wblab.lab.formats import COLUMNS, LOOKS, NOISY_MARK, ROWS, RUNS, STUDY, STUDY_FILE, read_object
 from wblab.lab.kernelname import options_in, variants_of
 from wblab.lab.printable import printable
 
@@ -52,22 +51,24 @@ class Observations:
 
 
 def is_table(path: Path) -> bool:
-    """Return whether a path is a table of runs: a Parquet or CSV file, or the directory of a matrix."""
-    return path.suffix.lower() in SUFFIXES or (path / TABLE).is_file() or has_rows(path)
+    """Return whether a path is a table of runs: a Parquet or CSV file, or the directory of a study."""
+    return path.suffix.lower() in SUFFIXES or (path / STUDY_FILE).is_file()
 
 
 def read_table(path: Path) -> pd.DataFrame:
-    """Return the table of a matrix: a Parquet or CSV file, or a directory with `table.parquet` or with rows.
+    """Return the table of a study, by its directory, or of a Parquet or CSV file.
 
     Columns: one for each axis, seed, run, load, kind, metric, value (bytes/s, s or a fraction), and optionally noisy
     (see `is_noisy`). Raises InputError.
     """
-    file = path / (ROWS if has_rows(path) else TABLE) if path.is_dir() else path
+    if path.is_dir() and not has_rows(path):
+        raise InputError(f"{path} has no rows of runs yet: 'wblab study --resume {path}' makes the missing ones")
+    file = path / ROWS if path.is_dir() else path
     try:
-        if file.name == ROWS:
+        if path.is_dir():
             table = long_table(path, _MOST_ROWS)
         else:
-            with open_file(file, follow=file == path) as stream:
+            with open_file(file, follow=True) as stream:
                 table = _parsed(stream, file.suffix.lower())
     except OSError as error:
         raise InputError(f"cannot read {file}: {error.strerror or 'is it a Parquet file?'}") from None
@@ -104,11 +105,12 @@ def _parsed(stream: BinaryIO, suffix: str) -> pd.DataFrame:
 
 
 def matrix_notes(path: Path) -> tuple[str, ...]:
-    """Return notes on a matrix's runs that are not in its table: noisy and failed ones."""
+    """Return notes on a study's runs that are not in its table: noisy, failed, and those of a killed process."""
     notes = []
-    if (path / NOISY).is_file():
-        count = read_table(path / NOISY)["run"].nunique()
+    if count := len(list((path / RUNS).glob(f"[!_.]*{NOISY_MARK}*"))):
         notes.append(f"noisy runs, not in the table (control load stalled: the host disturbed them): {count}")
+    if count := count_waiting(path):
+        notes.append(f"runs that are not in the table yet, which 'wblab study --resume' adds: {count}")
     names = {printable(run.name) for run in (path / RUNS).glob("*")}
     if failed := sorted(name[1:] for name in names if name.startswith("_") and name[1:] not in names):
         notes.append(f"runs that failed and are missing: {', '.join(failed)}")

@@ -6,7 +6,7 @@ import time
 from dataclasses import dataclass
 from pathlib import Path
 
-from wblab.analysis.runs.rowparts import count_rows
+from wblab.analysis.runs.rows import count_rows
 from wblab.analysis.runs.run import Run, read_run
 from wblab.core.errors import InputError
 from wblab.core.spec import Spec
@@ -16,6 +16,7 @@ from wblab.lab.designs import VERIFY, noun
 from wblab.lab.formats import (
     EXPERIMENT,
     LIVE,
+    NOISY_MARK,
     RUNS,
     STUDY_FILE,
     TARGET_ROWS,
@@ -121,7 +122,7 @@ def _longest_ns(run: Run) -> int | None:
 
 
 def _rows(study: Path) -> int:
-    """Return how many runs of a study have a row in place of a directory; 0 for damaged files."""
+    """Return how many runs of a study have a row; 0 for damaged files."""
     try:
         return count_rows(study)
     except InputError:
@@ -129,8 +130,8 @@ def _rows(study: Path) -> int:
 
 
 def _study(path: Path, what: str) -> Entry:
-    runs = [item for item in (path / RUNS).glob("*") if item.is_dir()] if (path / RUNS).is_dir() else []
-    failed = sum(item.name.startswith(STAGED) for item in runs)
-    made = len(runs) - failed + _rows(path)
+    runs = [item.name for item in (path / RUNS).glob("[!.]*") if item.is_dir()] if (path / RUNS).is_dir() else []
+    failed = sum(name.startswith(STAGED) for name in runs)
+    made = max(_rows(path), sum(NOISY_MARK not in name for name in runs) - failed)  # some may have no row yet
     summary = ("1 run" if made == 1 else f"{made} runs") + (f", {failed} failed" if failed else "")
     return Entry(path, what, "succeeded", summary, None, size_bytes(path), path.stat().st_mtime, is_held(path))

@@ -152,7 +152,7 @@ def described(path: Path, kind: Kind, name: str, runs: Mapping[str, Told]) -> di
     about = {}
     if kind == "study":
         store = Store.open(path)
-        rows = {made.name: made.digest for made in made_of(store) if made.row}
+        rows = _rows(store)
         if not (runs or rows):
             raise InputError(f"{path} has no run yet: make some with 'wblab {store.plan.design} --resume {path}'")
         _check_specs(path, store.plan, runs)
@@ -162,10 +162,23 @@ def described(path: Path, kind: Kind, name: str, runs: Mapping[str, Told]) -> di
     return content | about | {"runs": [dict(item.values) for item in runs.values()]}
 
 
+def _rows(store: Store) -> dict[str, str]:
+    """Return the digests of the runs of which a bundle has the row alone, by name: of all, or of none.
+
+    Rows of runs whose directories it has are made anew from those. Raises InputError for a study with a run twice.
+    """
+    if store.keeps_directories:
+        return {}
+    made = list(made_of(store))
+    if twice := next((each.name for each in made if each.directory), None):
+        raise InputError(f"{store.path} has the directory of {twice}, though it keeps none: it is damaged")
+    return {each.name: each.digest for each in made}
+
+
 def _study(store: Store, rows: int) -> dict[str, Any]:
-    """Return what a study is. The cells of one that keeps rows are too many to name here; its own file has them."""
+    """Return what a study is. The cells of one without directories may be too many to name here."""
     plan = store.plan
-    cells = [] if store.keeps_rows else [{"name": cell.name, "levels": cell.levels} for cell in plan.cells]
+    cells = [{"name": cell.name, "levels": cell.levels} for cell in plan.cells] if store.keeps_directories else []
     return {"design": plan.design, "cells": cells, "seeds": list(plan.seeds), "rows": rows}
 
 

@@ -50,10 +50,10 @@ def _names(path: Path) -> Iterator[Path]:
 
 
 def _move(found: Opened, target: Path) -> Path:
-    """Move it in one step, when it is complete: a study gets first what no bundle has, its table and all folders."""
+    """Move it in one step, when it is complete: a study gets its rows first, and all folders."""
     if found.kind == "study":
         (found.directory / RUNS).mkdir(exist_ok=True)
-        Store.open(found.directory).write_tables()
+        Store.open(found.directory).settle()
     try:
         with held(target.parent) as parent:
             os.rename(found.directory, through(parent) / target.name)

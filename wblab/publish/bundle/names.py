@@ -1,7 +1,7 @@
 """Which files belong to a run or a study, and so into a bundle, and how large each may be.
 
-Pages and pictures stay out: a page from somebody else may hold a script, and the lab draws both anew. So does the table
-of a study's runs, which is made anew from them.
+Pages and pictures stay out: a page from somebody else may hold a script, and the lab draws both anew. So do the rows of
+runs whose directories are in it: they are made anew from those.
 """
 
 import os

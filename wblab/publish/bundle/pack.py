@@ -85,6 +85,8 @@ def pack(path: Path, output: Path, report: Report = silent) -> Packed:
     told = all_told(path, kind, title, runs, report)
     inside, more = _without_consoles(inside, told)
     content = described(path, kind, title, told)
+    if kind == "study" and not content["study"]["rows"]:  # they are made anew from the directories
+        inside = [name for name in inside if not name.startswith(f"{ROWS}/")]
     try:
         with held(output.parent) as parent:
             names.check_members(inside, (os.path.getsize(path / name) for name in inside), kind)

@@ -10,6 +10,7 @@ import resource
 from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
+from functools import cached_property
 from hashlib import sha256
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -19,6 +20,7 @@ from wblab.core.errors import InputError
 from wblab.core.files import open_file, parse_json
 from wblab.core.tables import from_table
 from wblab.host.machine import available_memory_bytes
+from wblab.lab.formats import ROWS
 from wblab.lab.held import held
 from wblab.lab.progress import Report, silent
 from wblab.machine.directory import workroom
@@ -26,6 +28,8 @@ from wblab.publish.bundle import names
 from wblab.publish.bundle.about import BUNDLE, Member, Told, all_told, described, encoded
 from wblab.publish.bundle.archive import Entry, read_content, read_entries
 from wblab.report.quantities import size
+from wblab.study.made import Made, made_of
+from wblab.study.store import Store
 
 # A bound on memory while somebody else's file is read: its traces may hold more events than fit.
 
@@ -93,6 +97,12 @@ class Opened:
         """The number of runs of which the study kept a row in place of a directory."""
         return int(self.about.get("study", {}).get("rows", 0))
 
+    @cached_property
+    def made(self) -> dict[str, Made]:
+        """The runs of which it has the row alone, in the order of their names. Raises InputError."""
+        found = made_of(Store.open(self.directory)) if self.rows else ()
+        return {made.name: made for made in sorted(found, key=lambda made: made.name)}
+
     def path(self, run: str) -> Path:
         """Return the directory of a run, relative to that of the bundle."""
         return Path() if self.kind == "run" else Path("runs", run)
@@ -151,6 +161,8 @@ def _read(file: Path, stream: BinaryIO, directory: Path, report: Report) -> Open
     runs = list(dict.fromkeys(filter(None, map(names.run_of, (member.name for member in files)))))
     told = all_told(directory, kind, title, runs, report)
     about = described(directory, kind, title, told)
+    if kind == "study" and not about["study"]["rows"] and any(member.name.startswith(f"{ROWS}/") for member in files):
+        raise ValueError("it has rows of runs whose directories it has")
     if _spelt(claimed, about, packed.hexdigest(), files) != content:
         raise ValueError(_difference(claimed, about, packed.hexdigest()))
     reworded = [mine["name"] for mine, its in zip(about["runs"], claimed["runs"], strict=True) if mine != its]

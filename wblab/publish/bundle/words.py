@@ -3,14 +3,16 @@
 from collections.abc import Iterator
 from typing import Any
 
-from wblab.analysis.runs.run import Run
+from wblab.analysis.runs.run import SUCCEEDED, Run
 from wblab.core.errors import InputError
 from wblab.core.spec import Spec
+from wblab.core.units import NS_PER_S
 from wblab.lab.changes import changes
 from wblab.lab.tables import Table
 from wblab.publish.bundle.about import Told
 from wblab.publish.bundle.read import Opened
 from wblab.report.quantities import duration, size
+from wblab.study.made import Made
 
 SHOWN = 20  # runs of a study
 
@@ -51,8 +53,17 @@ def runs_table(found: Opened) -> tuple[Table, int]:
         (name, _longest(item), item.values["digest"][:12] or "-", str(item.values["outcome"]))
         for name, item in list(found.runs.items())[:SHOWN]
     ]
+    rows += [
+        (
+            name,
+            "-" if made.row.longest_s is None else duration(NS_PER_S * made.row.longest_s),
+            made.digest[:12],
+            SUCCEEDED,
+        )
+        for name, made in list(found.made.items())[: SHOWN - len(rows)]
+    ]
     heads = ("run", "longest pause", "digest", "outcome")
-    return Table(rows, heads, frozenset({1}), spare=(2,)), max(0, len(found.runs) - SHOWN)
+    return Table(rows, heads, frozenset({1}), spare=(2,)), len(found.runs) + found.rows - len(rows)
 
 
 def _longest(item: Told) -> str:
@@ -60,24 +71,22 @@ def _longest(item: Told) -> str:
     return duration(max(longest)) if longest else "-"
 
 
-def chosen(found: Opened, text: str | None) -> tuple[str, Told]:
+def chosen(found: Opened, text: str | None) -> tuple[str, Told | Made]:
     """Return the run of a name or of CELL/SEED; by default the first that measured something. Raises InputError."""
+    runs: dict[str, Told | Made] = {**found.made, **found.runs}
     if text is None:
         return next(
-            ((name, item) for name, item in found.runs.items() if item.is_measured), next(iter(found.runs.items()))
+            ((name, item) for name, item in runs.items() if isinstance(item, Made) or item.is_measured),
+            next(iter(runs.items())),
         )
-    name = run_named(text)
-    if name not in found.runs:
-        raise InputError(f"{str(found.file)!r} has no run {text!r}: it has {', '.join(list(found.runs)[:SHOWN])}")
-    return name, found.runs[name]
+    cell, slash, seed = text.rpartition("/")
+    name = f"{cell}-s{seed}" if slash else text
+    if name not in runs:
+        few = ", ".join([*list(runs)[:SHOWN], *(["…"] if len(runs) > SHOWN else [])])
+        raise InputError(f"{str(found.file)!r} has no run {text!r}: it has {few}")
+    return name, runs[name]
 
 
 def reworded(found: Opened) -> list[str]:
     """Return a line for each run whose measurements the file words otherwise than its own files say."""
     return [f"the file words what {each} measured differently; here is what its files say" for each in found.reworded]
-
-
-def run_named(text: str) -> str:
-    """Return the name of a run that is given as such, or as CELL/SEED."""
-    cell, slash, seed = text.rpartition("/")
-    return f"{cell}-s{seed}" if slash else text

@@ -1,18 +1,14 @@
-"""A study of the site: its address, and its runs, whether their directories were kept or only rows of them."""
+"""A study of the site: its address, and its runs."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
 
-from wblab.analysis.runs.pauses import DEFAULT_BOUND_NS, pause_report
 from wblab.analysis.runs.run import Run, read_run
-from wblab.core.loads import KINDS, Load
-from wblab.study.cells import Cell, run_name
-from wblab.study.designs.repeat.record import Record, record, record_of
-from wblab.study.rowfile import RunRow
+from wblab.study.cells import Cell
+from wblab.study.designs.repeat.record import Record, record
+from wblab.study.made import Made, made_of
 from wblab.study.store import Store
-
-_LONGEST = "longest_pause_s"
 
 
 @dataclass(frozen=True)
@@ -51,37 +47,20 @@ class Study:
     @cached_property
     def made(self) -> dict[str, list[int]]:
         """The seeds of the runs that are there, by cell. Raises InputError if the study is damaged."""
-        there = {path.name for path in self.store.runs.iterdir() if path.is_dir()} | self._rows.keys()
-        plan = self.store.plan
-        return {cell.name: [seed for seed in plan.seeds if run_name(cell, seed) in there] for cell in plan.cells}
+        return {name: [made.seed for made in of] for name, of in self._made.items()}
 
     @cached_property
-    def _rows(self) -> dict[str, RunRow]:
-        return {row.name: row for row in self.store.rows.all()}
+    def _made(self) -> dict[str, list[Made]]:
+        found: dict[str, list[Made]] = {cell.name: [] for cell in self.store.plan.cells}
+        for made in made_of(self.store):
+            found[made.cell.name].append(made)
+        return found
 
     def runs(self, cell: Cell) -> Iterator[OneRun]:
         """Yield the runs of a cell. Raises InputError for a damaged one."""
-        for seed in self.made[cell.name]:
-            folder = f"{self.folder}/{cell.name}/seed-{seed}"
-            if row := self._rows.get(run_name(cell, seed)):
-                release = str(self.store.kernels[cell.spec.kernel.build].get("release", "unknown"))
-                found = record(cell.with_seed(seed), row.digest, row.made_with, release)
-                yield OneRun(cell, seed, folder, replace(found, may_lose=cell.may_lose), _longest_of(row))
-            else:
-                run = read_run(self.store.runs / run_name(cell, seed))
-                found = replace(record_of(run), may_lose=cell.may_lose)
-                yield OneRun(cell, seed, folder, found, _longest_s(run), run)
-
-
-def _longest_of(row: RunRow) -> float:
-    innocent = (value for _, kind, metric, value in row.metrics if metric == _LONGEST and _is_innocent(kind))
-    return max(innocent, default=0.0)
-
-
-def _longest_s(run: Run) -> float:
-    loads = pause_report(run, DEFAULT_BOUND_NS).loads
-    return max((load.longest_pause_s for load in loads if _is_innocent(load.kind)), default=0.0)
-
-
-def _is_innocent(kind: str) -> bool:
-    return KINDS.get(kind, Load).role == "innocent"
+        release = str(self.store.kernels[cell.spec.kernel.build].get("release", "unknown"))
+        for made in self._made[cell.name]:
+            run = read_run(made.directory) if made.directory else None
+            found = record(cell.with_seed(made.seed), made.digest, made.made_with, release)
+            found, folder = replace(found, may_lose=cell.may_lose), f"{self.folder}/{cell.name}/seed-{made.seed}"
+            yield OneRun(cell, made.seed, folder, found, made.row.longest_s or 0.0, run)

@@ -51,13 +51,6 @@ def test_a_table_from_a_file(tmp_path, table, name):
     assert is_table(path)
 
 
-def test_a_table_from_the_directory_of_a_matrix(tmp_path, table):
-    assert not is_table(tmp_path)
-    table.to_parquet(tmp_path / "table.parquet")
-    assert is_table(tmp_path)
-    assert len(read_table(tmp_path)) == len(table)
-
-
 @pytest.mark.parametrize(
     ("name", "content", "message"),
     [
@@ -76,10 +69,9 @@ def test_other_files_are_not_tables(tmp_path, name, content, message):
         read_table(tmp_path / name)
 
 
-def test_notes_and_runs_of_a_matrix_are_read(tmp_path, table):
+def test_notes_of_a_study_are_read(tmp_path):
     assert matrix_notes(tmp_path) == ()
-    table.iloc[:2].to_parquet(tmp_path / "noisy.parquet")
-    for name in ("_a-s1", "_b-s1", "b-s1"):
+    for name in ("_a-s1", "_b-s1", "b-s1", "b-s1.noisy", "c-s1.noisy-2"):
         (tmp_path / "runs" / name).mkdir(parents=True)
     noisy, failed = matrix_notes(tmp_path)
     assert "noisy runs, not in the table" in noisy
@@ -88,9 +80,9 @@ def test_notes_and_runs_of_a_matrix_are_read(tmp_path, table):
 
 
 def test_a_table_without_runs(tmp_path, table):
-    table.iloc[:0].to_parquet(tmp_path / "table.parquet")
+    table.iloc[:0].to_parquet(tmp_path / "t.parquet")
     with pytest.raises(InputError, match="has no runs"):
-        read_table(tmp_path)
+        read_table(tmp_path / "t.parquet")
 
 
 def test_columns_that_differ_become_axes(table):

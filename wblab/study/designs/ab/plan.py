@@ -1,7 +1,7 @@
 """The plan of a comparison of kernels: a cell for each spec and kernel, and the pairs of cells that are compared.
 
 exp/<date>_ab/
-  study.json, runs/, table.parquet   as in any study: see wblab.study.store
+  study.json, runs/, rows/   as in any study: see wblab.study.store
   ab.html, ab.txt, ab.json           the report: a page, a text of 80 columns, and everything as JSON
 """
 

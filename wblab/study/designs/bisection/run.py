@@ -86,7 +86,7 @@ def bisect(question: Question, store: Store, print_line: PrintLine, jobs: int | 
     with ExitStack() as stack:
         stack.enter_context(store.held())
         workers = stack.enter_context(forked(at_once, store.room(), ()))
-        stack.callback(store.write_tables)
+        stack.callback(store.settle)
         with steps("bisect") as report:
             made = stack.enter_context(worktree(question.tree, question.good.hash, report))
         lab = Measurements(_builder(question, made, print_line), question.spec, question.metric, store, workers)

@@ -13,8 +13,8 @@ from wblab.study.designs.factorial import read_matrix
 from wblab.study.designs.finding.finding import Point
 from wblab.study.designs.finding.kept import Measured
 from wblab.study.plan import Further, Plan
+from wblab.study.rowfile import run_rows
 from wblab.study.store import Store
-from wblab.study.table import run_rows
 
 _AXIS = "cell of"
 

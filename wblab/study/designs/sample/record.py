@@ -2,7 +2,7 @@
 
 exp/<date>_<name>/
 design.json    format; factors with the labels of their levels; responses; the sample, a row of numbers for each cell
-study.json, runs/, table.parquet    as in any study: see wblab.study.store
+study.json, runs/, rows/    as in any study: see wblab.study.store
 """
 
 import json
@@ -10,7 +10,7 @@ from base64 import b64decode, b64encode
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -19,14 +19,11 @@ from wblab.analysis.sensitivity.observed import Factor, Observed
 from wblab.analysis.sensitivity.observed import Response as ObservedResponse
 from wblab.core.errors import InputError
 from wblab.core.spec import Spec
-from wblab.lab.formats import DESIGN, EXPLORATION, TABLE
+from wblab.lab.formats import DESIGN, EXPLORATION
 from wblab.study.designs.sample.design import DUMMY, Design
 from wblab.study.designs.sample.factors import BINS
 from wblab.study.designs.sample.responses import Response, read_responses, values
 from wblab.study.designs.sample.sample import Points
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 
 @dataclass(frozen=True)
@@ -73,25 +70,13 @@ def read_record(directory: Path) -> Record:
 def observed(directory: Path, spec: Spec) -> Observed:
     """Read what was observed in an exploration's runs from its table. spec: any row's. Raises InputError."""
     from wblab.analysis.runs.observations import read_table
-    from wblab.analysis.runs.rowparts import has_rows
 
-    record = read_record(directory)
-    table = read_table(directory) if has_rows(directory) else _table(directory / TABLE)
+    record, table = read_record(directory), read_table(directory)
     digits = len(str(len(record.points) - 1))
     cells = [f"{number:0{digits}}" for number in range(len(record.points))]
     measured = {item.name: _measured(item, spec, table, cells) for item in record.responses}
     levels = np.array([len(factor.levels) for factor in record.factors])
     return Observed(record.factors, record.points, (record.points * levels).astype(np.int64), measured)
-
-
-def _table(path: Path) -> "pd.DataFrame":
-    """Read the columns of a table that responses need. Raises InputError."""
-    import pandas as pd
-
-    try:
-        return pd.read_parquet(path, columns=["cell", "seed", "load", "metric", "value"])
-    except (OSError, ValueError) as error:
-        raise InputError(f"cannot read {path}: {' '.join(str(error).split())[:200]}") from None
 
 
 def _measured(response: Response, spec: Spec, table: Any, cells: Sequence[str]) -> ObservedResponse:

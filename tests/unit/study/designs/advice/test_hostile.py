@@ -99,7 +99,7 @@ def test_no_other_key_or_value_is_set(directory, tree, capsys, monkeypatch, want
         assert main(["advise", "--resume", str(directory), *verb]) == 2
         assert "advice.json is damaged: candidates.wanted: no remedy sets" in capsys.readouterr().err
     assert contents(tree) == FILES
-    assert sorted(path.name for path in directory.iterdir()) == ["advice.json", "runs", "study.json"]
+    assert sorted(path.name for path in directory.iterdir()) == ["advice.json", "rows", "runs", "study.json"]
 
 
 @pytest.mark.parametrize(

@@ -5,16 +5,15 @@ import json
 from pathlib import Path
 
 import numpy as np
-import pyarrow.parquet as pq
 import pytest
+from support.studyrows import write_rows
 
 from wblab.core.errors import InputError
-from wblab.lab.formats import DESIGN, TABLE
+from wblab.lab.formats import DESIGN
 from wblab.study.designs.sample.design import design_of
 from wblab.study.designs.sample.plan import planned
 from wblab.study.designs.sample.record import encode, observed, read_record, record_of
 from wblab.study.designs.sample.sample import sample
-from wblab.study.table import results_table
 
 FACTORS = {"memory": {"key": "memory", "levels": ["100MiB", "150MiB"]}, "disk.latency": {"low": "1us", "high": "1ms"}}
 DESIGN_OF = design_of({"name": "d", "base": "base-device", "runs": 12, "seeds": 2, "factors": FACTORS})
@@ -44,12 +43,12 @@ def test_a_record_is_read_back(directory):
 def test_a_response_is_the_worst_load_and_the_median_seed(directory):
     matrix = planned(DESIGN_OF, POINTS, Path())
     parts = [
-        (cell, seed, f"{cell.name}-s{seed}", rows(10 * number + seed, number))
+        (cell, seed, rows(10 * number + seed, number))
         for seed in (1, 2)
         for number, cell in enumerate(matrix.cells)
         if number != 5  # a failed run
     ]
-    pq.write_table(results_table(matrix, parts), directory / TABLE)
+    write_rows(directory, matrix, parts)
     found = observed(directory, matrix.cells[0].spec)
     longest, rate = found.responses["longest_pause"], found.responses["throughput"]
     assert longest.unit == "s"

@@ -6,6 +6,7 @@ import pytest
 from support.runs import MS, write_run_of
 
 from wblab.core.spec import Clock
+from wblab.lab.formats import NOISY_MARK
 from wblab.lab.results import SPECS
 from wblab.lab.specfile import read_spec
 from wblab.study.cells import Cell
@@ -30,7 +31,10 @@ def ended(store, seed, stall_ms, *, noisy):
     spec = CELL.with_seed(seed)
     spec = replace(spec, load={"c1": spec.load["c1"]})
     kept = write_run_of(spec, store.runs / ".partial-x", {"c1": [0, 50 * MS, (100 + stall_ms) * MS]})
-    store.done(CELL, seed, kept, noisy=noisy)
+    if noisy:
+        store.name(CELL, seed, kept, NOISY_MARK)
+    else:
+        store.done(CELL, seed, kept)
 
 
 def test_what_was_not_spoiled_is_not_named(store):

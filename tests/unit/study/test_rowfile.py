@@ -1,21 +1,24 @@
-"""The table of results, from synthetic rows."""
+"""Rows as files, and the table that is read from them."""
 
 from dataclasses import replace
 
 import pytest
+from support.studyrows import write_rows
 
-from wblab.study.table import results_table
+from wblab.analysis.runs.observations import read_table
 
 
 @pytest.fixture
-def table(make_matrix):
-    """Return a function that gives the table of a matrix, as pandas reads it, from levels and each run's rows."""
+def table(make_matrix, tmp_path):
+    """Return a function that gives the table of a matrix, as it is read, from levels and each run's rows."""
 
     def make(levels, rows):
         matrix = make_matrix()
         cells = tuple(replace(matrix.cells[0], name=f"c{n}", levels={"axis": level}) for n, level in enumerate(levels))
-        parts = [(cell, 1, f"{cell.name}-s1", own) for cell, own in zip(cells, rows, strict=True)]
-        return results_table(replace(matrix, cells=cells), parts).to_pandas()
+        write_rows(
+            tmp_path, replace(matrix, cells=cells), [(cell, 1, own) for cell, own in zip(cells, rows, strict=True)]
+        )
+        return read_table(tmp_path)
 
     return make
 
@@ -24,8 +27,8 @@ def test_each_metric_has_a_row_with_its_cell_and_run(table):
     found = table([1.5, 2.5], [[("w1", "write", "paused_s", 0.25), ("w1", "write", "longest_pause_s", 0.125)], []])
     assert list(found.columns) == ["axis", "cell", "seed", "run", "load", "kind", "metric", "value"]
     assert found.to_numpy().tolist() == [
-        [1.5, "c0", 1, "c0-s1", "w1", "write", "paused_s", 0.25],
         [1.5, "c0", 1, "c0-s1", "w1", "write", "longest_pause_s", 0.125],
+        [1.5, "c0", 1, "c0-s1", "w1", "write", "paused_s", 0.25],
     ]
 
 
