@@ -32,6 +32,8 @@ _USUAL_WEIGHT = "100"
 _IO_LIMITS = ("rbps=max", "wbps=max", "riops=max", "wiops=max")
 _LOWERED = ("nr_requests", "vm.dirty_bytes", "vm.dirty_background_bytes")  # a lower value of these is as good
 _HAS_JOURNAL = ("ext3", "ext4")
+_ORDERED, _UNORDERED = "data=", "data=writeback"
+_SLOW_OPTIONS = ("sync", "dirsync", "strictatime")  # of a mount: each makes calls wait that do not by default
 
 
 @dataclass(frozen=True)
@@ -54,7 +56,7 @@ class Candidate:
 
 def candidates(spec: Spec, wait: Wait, disk: str, culprits: Sequence[str], stalled: Sequence[str]) -> list[Candidate]:
     """Return what to try, the most promising first. disk: whose queue it is; culprits, stalled: names of loads."""
-    offered = [*_lifted(spec, wait, stalled)]
+    offered = [*_lifted(spec, wait, stalled), *_mounted(spec, stalled)]
     others = [load for load in culprits if load in spec.load and load not in stalled]
     if wait == "processor":
         offered += _in_group(spec, others, "cpu.max of 10 %", {"cpu.max": "10000 100000"})
@@ -91,6 +93,16 @@ def _lifted(spec: Spec, wait: Wait, stalled: Sequence[str]) -> Iterator[Candidat
     if wait == "limit" and _has_low_limit(spec):
         usual = read_remedy(["sysctl.vm.dirty_background_ratio=10", "sysctl.vm.dirty_ratio=20"])
         yield Candidate("with the kernel's own dirty limit, 20 %", "dirty limit of 20 %", usual, is_lift=True)
+
+
+def _mounted(spec: Spec, stalled: Sequence[str]) -> Iterator[Candidate]:
+    """Yield the disks of the stalled loads mounted without what makes calls wait."""
+    for disk in dict.fromkeys(spec.disk_of(load) for load in stalled):
+        options = spec.disk[disk].mount_options
+        for slow in (option for option in options if option in _SLOW_OPTIONS):
+            kept = dumps([option for option in options if option != slow])
+            what = f"without the mount option {slow} on {_said(spec, disk)}"
+            yield Candidate(what, f"no {slow}", Edit((f"{spec.disk_key(disk)}.mount_options={kept}",)))
 
 
 def _without_limit(file: str, value: str) -> str:
@@ -144,6 +156,11 @@ def _of_disk(spec: Spec, wait: Wait, disk: str, others: Sequence[str]) -> Iterat
         options = dumps([*spec.disk[disk].mkfs_options, "-J", "size=1"])
         small = Edit((f"{spec.disk_key(disk)}.mkfs_options={options}",))
         yield Candidate(f"a journal of 1 MiB on {said}", "journal of 1 MiB", small)
+        if not any(option.startswith(_ORDERED) for option in spec.disk[disk].mount_options):
+            options = dumps([*spec.disk[disk].mount_options, _UNORDERED])
+            what = f"the mount option {_UNORDERED} on {said}, with which a crash may leave old data in new files"
+            unordered = Edit((f"{spec.disk_key(disk)}.mount_options={options}",))
+            yield Candidate(what, _UNORDERED, unordered)
     yield from _in_group(spec, others, f"memory.high of {format_bytes(_MEMORY_HIGH)}", {"memory.high": _MEMORY_HIGH})
     if rate := int(_RATE * write_bps(spec, disk)):
         limit = {"io.max": f"{{disk.{hard[0]}}} wbps={rate}"}

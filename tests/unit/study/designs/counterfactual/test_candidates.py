@@ -92,3 +92,16 @@ def test_a_low_weight_an_idle_class_and_a_low_dirty_limit_of_ones_own_are_lifted
 def test_a_processor_is_shared_by_cpu_max_and_a_timer_has_no_remedy():
     assert shorts(BASE, wait="processor") == ["cpu.max"]
     assert shorts(BASE, wait="other", culprits=()) == []
+
+
+def test_mount_options_that_make_calls_wait_are_left_out():
+    disk = replace(BASE.disk["disk"], mount_options=("strictatime", "nodelalloc"))
+    first, *_ = candidates(replace(BASE, disk={"disk": disk}), "other", "disk", (), ("w1",))
+    assert (first.short, first.settings) == ("no strictatime", ('disk.mount_options=["nodelalloc"]',))
+
+
+def test_a_journal_may_leave_the_order_of_data_to_the_flusher():
+    assert "data=writeback" in shorts(BASE)
+    journal = replace(BASE.disk["disk"], mount_options=("data=journal",))
+    assert "data=writeback" not in shorts(replace(BASE, disk={"disk": journal}))
+    assert "data=writeback" not in shorts(replace(BASE, disk={"disk": replace(journal, filesystem="xfs")}))
