@@ -1,7 +1,7 @@
 """Leave the loads exactly as much memory as the spec says, whatever the kernel and the guest's set-up have taken.
 
 Dirty limits in per cent are shares of what is available, so two kernels can be compared only if they leave the same.
-The guest gets more memory than the spec says (wblab.host.command). What is too much is given to a file here: its
+The guest gets more memory than the spec says (wblab.host.guestmemory). What is too much is given to a file here: its
 pages are neither free nor page cache of a disk, so no limit counts them, and without swap nothing takes them back.
 """
 
