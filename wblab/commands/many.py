@@ -3,7 +3,7 @@
 import argparse
 import json
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -115,9 +115,10 @@ def print_shard(store: "Store", failures: list[dict[str, Any]], again: str, *, a
         raise WblabError(f"{len(failures)} of {runs} runs failed: try again with {again} {store.path}")
 
 
-def failed(tally: "Tally") -> list[dict[str, Any]]:
-    """Return the failed runs with their reasons, for JSON."""
-    return [{"cell": str(item.cell), "seed": item.seed, "reason": reason} for item, reason in tally.failures]
+def failed(tally: "Tally", but: "Callable[[str], bool]" = lambda reason: False) -> list[dict[str, Any]]:
+    """Return the failed runs with their reasons, for JSON. but: reasons of which it is true are answers."""
+    failures = [(item, reason) for item, reason in tally.failures if not but(reason)]
+    return [{"cell": str(item.cell), "seed": item.seed, "reason": reason} for item, reason in failures]
 
 
 def print_failures(store: "Store", failures: list[dict[str, Any]]) -> None:

@@ -10,6 +10,7 @@ import argparse
 import json
 import shlex
 import sys
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -72,10 +73,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def make(arguments: argparse.Namespace) -> None:
     """Compare two kernels, or resume that. Raises WblabError."""
     from wblab.commands.many import begun, failed, print_failures
-    from wblab.study.designs.ab.decide import run_pairs
+    from wblab.study.designs.ab.decide import question
     from wblab.study.designs.ab.plan import asked_of, pairs
     from wblab.study.designs.ab.report import report
     from wblab.study.designs.ab.result import result
+    from wblab.study.designs.decided import run_until_decided
+    from wblab.study.run import run_store
 
     if arguments.json and arguments.mail:
         raise InputError("--json and --mail print different things: give one of them")
@@ -84,7 +87,8 @@ def make(arguments: argparse.Namespace) -> None:
         return
     planned, resolve = _resumed(arguments) if arguments.resume else _new(arguments)
     with begun(arguments, resolve, planned, _AGAIN) as (store, _):
-        tally = run_pairs(store, pairs(store.plan, asked_of(store.plan)), arguments.jobs, _tell)
+        asked = question(store, pairs(store.plan, asked_of(store.plan)))
+        tally = run_until_decided(store, asked, partial(run_store, store, None, arguments.jobs), _tell)
         if not tally.failures or any(store.runs.glob("[!_.]*")):
             found = report(result(store, resolve, len(tally.failures)))
             _print(store, found, _write(store, found), arguments)

@@ -4,6 +4,7 @@ import argparse
 import json
 import sys
 from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING
 
 from wblab.core.errors import InputError, WblabError
@@ -23,16 +24,13 @@ def make(arguments: argparse.Namespace) -> None:
     """Make a matrix, or resume one."""
     from wblab.commands.many import begun, failed, print_shard
     from wblab.kernels import built_kernels
-    from wblab.lab.formats import LOOKS
-    from wblab.study.designs.decided import run_until_decided
+    from wblab.study.designs.decided import of_cells, run_until_decided
     from wblab.study.run import run_store
 
     resolve = built_kernels(*arguments.kernel)
     with begun(arguments, resolve, _planned(arguments, resolve), "wblab study --resume") as (store, client):
-        if LOOKS in store.plan.about:
-            tally = run_until_decided(store, client, arguments.jobs, _tell)
-        else:
-            tally = run_store(store, client, arguments.jobs)
+        run = partial(run_store, store, client, arguments.jobs)
+        tally = run_until_decided(store, question, run, _tell) if (question := of_cells(store)) else run()
     if store.plan.shard:
         print_shard(store, failed(tally), "wblab study --resume", as_json=arguments.json)
         return

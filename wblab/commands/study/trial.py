@@ -3,9 +3,9 @@
 import argparse
 import json
 import sys
-from collections.abc import Mapping
+from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from wblab.commands.common import one_kernel, tell
 from wblab.core.errors import InputError, WblabError
@@ -20,32 +20,28 @@ if TYPE_CHECKING:
 
 def make(arguments: argparse.Namespace) -> None:
     """Try recommendations, or resume that."""
-    from wblab.commands.many import begun, print_shard
+    from wblab.commands.many import begun, failed, print_failures, print_shard
     from wblab.kernels import built_kernels
+    from wblab.study.designs.decided import run_until_decided
     from wblab.study.designs.paired.measured import is_refusal
     from wblab.study.designs.paired.report import write_report
-    from wblab.study.designs.paired.run import result_of, run_rounds
+    from wblab.study.designs.paired.run import question, result_of
+    from wblab.study.run import run_store
 
     resolve = built_kernels(one_kernel(arguments))
     plan, wisdom = _planned(arguments, resolve)
     with begun(arguments, resolve, plan, "wblab study --resume") as (store, client):
-        failed = run_rounds(store, wisdom, client, arguments.jobs, _tell)
+        run = partial(run_store, store, client, arguments.jobs)
+        tally = run_until_decided(store, question(store, wisdom), run, _tell)
+        failures = failed(tally, but=is_refusal)
         if store.plan.shard:
-            print_shard(store, _failures(failed), "wblab study --resume", as_json=arguments.json)
+            print_shard(store, failures, "wblab study --resume", as_json=arguments.json)
             return
         found, page = write_report(result_of(store, wisdom), store.path)
     tell(found, page, as_json=arguments.json, report=str(page))
-    if said := [f"{name}: {reason}" for name, reason in failed.items() if not is_refusal(reason)]:
-        again = f"try again with wblab study --resume {store.path}"
-        raise WblabError(f"{len(said)} runs failed; the first: {said[0]}: {again}")
-
-
-def _failures(reasons: Mapping[str, str]) -> list[dict[str, Any]]:
-    """Return failed runs as JSON has them. reasons: by name; a kernel's refusal of a setting is none."""
-    from wblab.study.designs.paired.measured import is_refusal
-
-    names = {name: name.rpartition("-s") for name, reason in reasons.items() if not is_refusal(reason)}
-    return [{"cell": cell, "seed": int(seed), "reason": reasons[name]} for name, (cell, _, seed) in names.items()]
+    if failures:
+        print_failures(store, failures)
+        raise WblabError(f"{len(failures)} runs failed: try again with wblab study --resume {store.path}")
 
 
 def _tell(what: str) -> None:

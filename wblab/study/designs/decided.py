@@ -1,37 +1,75 @@
-"""Runs of a matrix with more and more seeds, only for the cells that are not decided yet."""
+"""Runs with more and more seeds, only of the cells whose question is not decided yet."""
 
-from collections.abc import Callable
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Collection, Sequence
+from dataclasses import dataclass
 
 from wblab.analysis.statistics.decision import for_looks, looks
-from wblab.study.cells import run_name
-from wblab.study.run import Tally, run_store
+from wblab.lab.formats import LOOKS
+from wblab.study.cells import Cell, run_name
+from wblab.study.run import Tally
 from wblab.study.store import Store
 
-if TYPE_CHECKING:
-    from distributed import Client
+
+@dataclass(frozen=True)
+class Open:
+    """What a look at the runs left open. cells: those that need more seeds; none: all is decided. says: how many."""
+
+    cells: Collection[Cell]
+    says: str
 
 
-def run_until_decided(store: Store, client: "Client | None", jobs: int | None, tell: Callable[[str], None]) -> Tally:
-    """Make runs with 3, 5, 8, 13 … seeds of each cell until its differences from the first cell are decided.
+@dataclass(frozen=True)
+class Question:
+    """What more seeds are to decide.
 
-    At most as many seeds as the plan has. tell: is called with a line after each look. Raises WblabError.
+    seeds: how many each cell has at each look. look: says what the present runs leave open. once: cells whose answer is
+    the same with each seed. goes_on: what has no answer because its run failed does not end the others.
     """
-    from wblab.analysis.runs.observations import read_table
-    from wblab.analysis.runs.undecided import undecided
 
-    first, *others = store.plan.cells
-    plan, still, whole = looks(len(store.plan.seeds)), list(others), Tally(0)
-    for seeds in plan:
-        cells = [first, *still]
-        wanted = {run_name(cell, seed) for cell in cells for seed in store.plan.seeds[:seeds]}
-        tally = run_store(store, client, jobs, wanted)
-        whole = whole.plus(tally)
-        if tally.failures:
+    seeds: Sequence[int]
+    look: Callable[[], Open]
+    once: Collection[Cell] = ()
+    goes_on: bool = False
+
+    def wanted(self, cells: Collection[Cell], seeds: Sequence[int]) -> set[str]:
+        """Return the names of the runs of some cells with these seeds."""
+        return {run_name(cell, seed) for cell in cells for seed in (seeds[:1] if cell in self.once else seeds)}
+
+
+def run_until_decided(
+    store: Store, question: Question, run: Callable[[set[str]], Tally], tell: Callable[[str], None]
+) -> Tally:
+    """Make runs of all cells, then more of those that are left open, until none is.
+
+    run: makes the runs of some names. tell: is called with a line after each look. Runs that failed are not made again.
+    Of a part of a study, only the first runs are made: what is open, all parts together decide. Raises WblabError.
+    """
+    cells: Collection[Cell] = store.plan.cells
+    whole, failed = Tally(0), set[str]()
+    for seeds in question.seeds:
+        tally = run(question.wanted(cells, store.plan.seeds[:seeds]) - failed)
+        whole, failed = whole.plus(tally), failed | {run_name(item.cell, item.seed) for item, _ in tally.failures}
+        if store.plan.shard or (failed and not question.goes_on):
             break
-        names = undecided(read_table(store.path), for_looks(len(plan)))
-        still = [cell for cell in others if cell.name in names]
-        tell(f"{seeds} seeds: {len(still)} of {len(others)} cells are not decided")
-        if not still:
+        left = question.look()
+        tell(f"{seeds} seeds: {left.says}")
+        if not (cells := left.cells):
             break
     return whole
+
+
+def of_cells(store: Store) -> Question | None:
+    """Return the question of each cell's differences from the first one, if a study was planned to decide it."""
+    if LOOKS not in store.plan.about:
+        return None
+    seeds, (first, *others) = looks(len(store.plan.seeds)), store.plan.cells
+
+    def look() -> Open:
+        from wblab.analysis.runs.observations import read_table
+        from wblab.analysis.runs.undecided import undecided
+
+        names = undecided(read_table(store.path), for_looks(len(seeds)))
+        still = [cell for cell in others if cell.name in names]
+        return Open([first, *still] if still else [], f"{len(still)} of {len(others)} cells are not decided")
+
+    return Question(seeds, look)

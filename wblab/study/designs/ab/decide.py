@@ -1,34 +1,24 @@
-"""The runs of a comparison: more and more seeds, only for the pairs that are not decided yet."""
+"""What decides a comparison of kernels: both sides of each pair get more seeds until their differences are decided."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
 from wblab.analysis.runs.observations import read_table
 from wblab.analysis.statistics.decision import for_looks, looks
-from wblab.study.cells import run_name
 from wblab.study.designs.ab.figures import Figures, figures, undecided
 from wblab.study.designs.ab.plan import Pair
-from wblab.study.run import Tally, run_store
+from wblab.study.designs.decided import Open, Question
 from wblab.study.store import Store
 
 
-def run_pairs(store: Store, pairs: Sequence[Pair], jobs: int | None, tell: Callable[[str], None]) -> Tally:
-    """Make runs with 3, 5, 8, 13 … seeds of both cells of each pair until their differences are decided.
+def question(store: Store, pairs: Sequence[Pair]) -> Question:
+    """Return the question whether the two cells of each pair differ."""
 
-    tell: is called with a line after each look. Raises WblabError.
-    """
-    numbers, still, whole = looks(len(store.plan.seeds)), list(pairs), Tally(0)
-    for seeds in numbers:
-        cells = {cell.name: cell for pair in still for cell in (pair.before, pair.after)}
-        wanted = {run_name(cell, seed) for cell in cells.values() for seed in store.plan.seeds[:seeds]}
-        tally = run_store(store, None, jobs, wanted)
-        whole = whole.plus(tally)
-        if tally.failures:
-            break
+    def look() -> Open:
         still = undecided(measured(store, pairs))
-        tell(f"{seeds} seeds: {len(still)} of {len(pairs)} comparisons of a spec are not decided")
-        if not still:
-            break
-    return whole
+        cells = {cell.name: cell for pair in still for cell in (pair.before, pair.after)}
+        return Open(cells.values(), f"{len(still)} of {len(pairs)} comparisons of a spec are not decided")
+
+    return Question(looks(len(store.plan.seeds)), look)
 
 
 def measured(store: Store, pairs: Sequence[Pair]) -> Figures:

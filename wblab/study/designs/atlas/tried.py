@@ -3,6 +3,7 @@
 import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 
 from wblab.analysis.statistics.decision import NOT_TESTABLE
@@ -14,6 +15,7 @@ from wblab.kernels import Kernel, KernelResolver
 from wblab.lab.formats import EXPERIMENT, REPORT, TRIED
 from wblab.study.designs.atlas.content import made_of, opened, prune_runs, sha256
 from wblab.study.designs.atlas.target import Row, Target, on_filesystem
+from wblab.study.designs.decided import run_until_decided
 from wblab.study.designs.paired.asked import ASKED
 from wblab.study.designs.paired.plan import RECOMMENDATION, SCENARIO, scenario_spec, trial_matrix
 from wblab.study.designs.paired.recommendations import (
@@ -29,9 +31,10 @@ from wblab.study.designs.paired.recommendations import (
 from wblab.study.designs.paired.report import worst_text, write_report
 from wblab.study.designs.paired.result import Result
 from wblab.study.designs.paired.result import Row as Found
-from wblab.study.designs.paired.run import result_of, run_rounds
+from wblab.study.designs.paired.run import question, result_of
 from wblab.study.designs.paired.verdict import NOTICED_S
 from wblab.study.plan import Plan
+from wblab.study.run import run_store
 from wblab.study.store import Store
 
 _JUDGES = ("analysis", "report", "study/designs/paired")
@@ -43,7 +46,7 @@ Unfit = Mapping[tuple[str, str], str]  # reason why a value cannot be tried, by 
 
 
 def _run(store: Store, wisdom: Wisdom, at_once: int) -> None:
-    run_rounds(store, wisdom, None, at_once, lambda left_open: None)
+    run_until_decided(store, question(store, wisdom), partial(run_store, store, None, at_once), lambda left_open: None)
 
 
 @dataclass(frozen=True)

@@ -9,13 +9,13 @@ from support.pages import Page, slips, words
 from support.reports import cells, tables, texts
 
 from wblab.report.report import text_of
-from wblab.study.cells import run_name
 from wblab.study.designs.paired.asked import Answer
 from wblab.study.designs.paired.judged import judged
 from wblab.study.designs.paired.measured import is_refusal
 from wblab.study.designs.paired.report import others_text, report, worst_text, write_report
 from wblab.study.designs.paired.result import Result, rows
-from wblab.study.designs.paired.run import first_runs, further_runs, rounds
+from wblab.study.designs.paired.run import open_cells, question, rounds
+from wblab.study.store import Store
 
 DEFAULT = ("default", "as it is")
 
@@ -59,16 +59,14 @@ def test_each_expectation_has_a_row(tried, wisdom):
     ]
 
 
-def test_more_seeds_are_run_where_they_can_decide(tried, matrix):
+def test_more_seeds_are_run_where_they_can_decide(tried, matrix, wisdom, tmp_path):
     assert rounds(20) == [5, 10, 20]
     assert rounds(7) == [5, 7]
     assert rounds(2) == [2]
-    first = first_runs(matrix.cells, 5)
-    assert len(first) == 6 * 5 + 2
-    more = further_runs(tried, matrix.cells, 10) - first
-    cells = {run_name(cell, seed): tuple(cell.levels.values()) for cell in matrix.cells for seed in range(6, 11)}
-    assert {cells[name] for name in more} == {("small", *DEFAULT), ("small", "1", "by memory")}
-    assert len(more) == 10
+    asked = question(Store(tmp_path, matrix, {}), wisdom)
+    assert len(asked.wanted(matrix.cells, range(1, 6))) == 6 * 5 + 2
+    more = open_cells(tried, matrix.cells)
+    assert {tuple(cell.levels.values()) for cell in more} == {("small", *DEFAULT), ("small", "1", "by memory")}
 
 
 def test_the_deciding_figure_is_shown(tried, wisdom):
