@@ -31,7 +31,7 @@ _CAPTIONS = {
     "What it depends on": "Each bar is the share of the variance between rows that one factor explains, or that two "
     "explain together beyond the sum of both.",
     "How it is distributed, and what it costs": "On the left, the share of rows up to each value. On the right, if "
-    "there is a trade-off, every row; the red line joins those that no row beats in both.",
+    "there is a trade-off, every row; the line joins those that no row beats in both.",
     "By the levels of what it depends on most": "All rows; the other factors vary at random. The bar is the median, "
     "the triangle is where the worst tenth of the level begins.",
     "Two factors together: the median": "Only pairs whose joint effect differs from the sum of both. If a factor has "

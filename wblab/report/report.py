@@ -86,7 +86,7 @@ class Points:
 
 @dataclass(frozen=True)
 class Lines:
-    """Lines that stay as they are, such as commands."""
+    """Lines that stay as they are, such as commands; in text they are indented."""
 
     lines: tuple[str, ...]
 

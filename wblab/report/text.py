@@ -133,7 +133,7 @@ def _block(block: Block, width: int | None, place: Place) -> Iterator[str]:
         case Points():
             yield from _points(block, width)
         case Lines():
-            yield from map(printable, block.lines)
+            yield from (f"{_INDENT}{printable(line)}" for line in block.lines)
         case Picture():
             return
         case _:

@@ -61,12 +61,8 @@ def _until_boot(found: Result) -> Iterator[Block]:
     name = found.choice.name
     if name and not found.advice.candidate(name).has_group:
         study = shlex.quote(str(found.path))
-        commands = (f"sudo wblab advise --resume {study} --apply {shlex.quote(name)}", "sudo wblab advise --undo")
-        yield _commands("To set it until the next boot, and to undo it:", commands)
-
-
-def _commands(head: str, commands: Sequence[str]) -> Section:
-    return Section(head, (Lines(tuple(f"    {command}" for command in commands)),))
+        yield "To set it until the next boot, and to undo it:"
+        yield Lines((f"sudo wblab advise --resume {study} --apply {shlex.quote(name)}", "sudo wblab advise --undo"))
 
 
 def _outside(found: Result) -> Iterator[Block]:
@@ -74,7 +70,7 @@ def _outside(found: Result) -> Iterator[Block]:
     if found.choice.name:
         keys = [wanted.key for wanted in found.advice.candidate(found.choice.name).wanted]
         said = tuple(tried_outside(keys))
-        yield Section(f"{OUTSIDE}:", (Points(said),)) if said else NOTHING
+        yield Section(OUTSIDE, (Points(said),)) if said else NOTHING
 
 
 def _accuracy(found: Result) -> str:
@@ -153,8 +149,12 @@ def _installation(found: Result, written: Sequence[Path]) -> Iterator[Block]:
     candidate = found.advice.candidate(found.choice.name)
     for path in written:
         install = install_commands(path.name, found.advice.site, str(path.parent))
-        yield _commands(f"To keep it after a reboot ({path.name}):", install)
-        yield _commands("And to undo it:", undo_commands(path.name, candidate, found.advice))
+        undo = undo_commands(path.name, candidate, found.advice)
+        commands = (Lines(tuple(install)), "To undo it:", Lines(tuple(undo)))
+        yield Section(f"To keep it after a reboot: {path.name}", commands)
     if candidate.has_group:
-        where = "Put the heavy writer into the group: a program with the first line, a service with the second in its"
-        yield _commands(f"{where} [Service] section:", group_commands())
+        yield (
+            "Put the heavy writer into the group: a program with the first line, a service with the second in its "
+            "[Service] section:"
+        )
+        yield Lines(tuple(group_commands()))

@@ -43,7 +43,7 @@ def _different(differences: Sequence[Difference]) -> Iterator[Block]:
 
 
 def _lines(head: str, lines: Sequence[str]) -> Section:
-    return Section(head, (Lines(tuple(f"    {line}" for line in lines)),))
+    return Section(head, (Lines(tuple(lines)),))
 
 
 def of_digests(first: Mapping[str, str], recorded: str, made: Path, second: str, inputs: Sequence[str]) -> Report:

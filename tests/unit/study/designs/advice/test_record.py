@@ -101,7 +101,7 @@ QUEUE = Wanted("queue", "nr_requests", "4")
 
 
 def commands(told):
-    return [line.strip() for block in blocks(told) if isinstance(block, Lines) for line in block.lines]
+    return [line for block in blocks(told) if isinstance(block, Lines) for line in block.lines]
 
 
 def test_the_recommendation_comes_first_with_its_two_commands():
@@ -134,7 +134,7 @@ def test_a_group_remedy_is_installed_and_not_applied():
 def test_a_terminal_of_80_columns_has_the_commands_and_then_what_was_tried():
     told = report(result(0.5, QUEUE, about=("machine: 8 GiB", "twin: 1/50 of it", "directory: /srv, on sda")))
     found = lines(told, 62)
-    order = ["Set it:", "To set it until", "    sudo wblab advise --resume", "Tried outside of User Mode Linux:"]
+    order = ["Set it:", "To set it until", "    sudo wblab advise --resume", "Tried outside of User Mode Linux"]
     order += ["- With a queue of 4 requests", "The twin was", "What each remedy does"]
     order += ["1 remedy tried on a twin of this machine, 5 seeds each.", "machine:", "twin:", "remedy"]
     places = [next(at for at, line in enumerate(found) if line.startswith(start)) for start in order]
