@@ -43,7 +43,7 @@ class Made:
         from wblab.analysis.runs.run import read_run
 
         if self.directory is None:
-            raise InputError(f"{self.store.runs / self.name} is gone, and with it what {self.name} measured")
+            raise InputError(f"{self.store.path} is damaged: the row of {self.name} has no digest")
         return digest(read_run(self.directory))
 
     @property
@@ -90,12 +90,13 @@ def _sealed(store: Store) -> dict[str, str]:
 def made_of(store: Store) -> Iterator[Made]:
     """Yield the runs that a study has, in the order of its plan, without failed and noisy ones.
 
-    A directory of which there is no row yet counts too. Raises InputError if a row is damaged, or one too many.
+    As `Store.missing` has it: a directory of which there is no row yet counts, and a row whose directory was removed
+    does not. Raises InputError if a row is damaged, or one too many.
     """
     rows, kept = {row.name: row for row in store.rows.all()}, store.kept()
     for cell, seed in store.plan.runs():
         row, name = rows.pop(run_name(cell, seed), None), run_name(cell, seed)
-        if row or name in kept:
+        if name in kept or (row and not store.keeps_directories):
             yield Made(store, cell, seed, store.runs / name if name in kept else None, row)
     if rows:
         raise InputError(f"{store.path} has a row {min(rows)!r} too many: it is damaged")
@@ -104,8 +105,9 @@ def made_of(store: Store) -> Iterator[Made]:
 def one_of(store: Store, cell: Cell, seed: int) -> Made | None:
     """Return a run of a study; None if it is not made. Raises InputError if the study is damaged."""
     directory, row = store.runs / run_name(cell, seed), store.rows.one(cell.name, seed)
-    kept = directory if directory.is_dir() else None
-    return Made(store, cell, seed, kept, row) if row or kept else None
+    if directory.is_dir():
+        return Made(store, cell, seed, directory, row)
+    return Made(store, cell, seed, None, row) if row and not store.keeps_directories else None
 
 
 def made_at(results: Path, name: str) -> Made | None:

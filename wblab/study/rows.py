@@ -8,7 +8,7 @@ Any run in virtual time can be made anew from its row (wblab repeat), and is the
 
 import json
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -17,6 +17,7 @@ from wblab.analysis.runs.rows import MOST_JOURNAL_BYTES, part_paths, read_part
 from wblab.core.errors import InputError, WblabError
 from wblab.core.files import parse_json, read_bytes
 from wblab.lab.formats import JOURNAL, ROWS
+from wblab.lab.held import replace_file
 from wblab.study.cells import Cell, name_of
 from wblab.study.rowfile import RunRow, rows_of, table_of, write_part
 
@@ -63,11 +64,10 @@ class Rows:
         names = self.names()
         if self._waiting is None:
             self._waiting = self._mended()
-        line = json.dumps(asdict(row), ensure_ascii=False).encode() + b"\n"
         try:
             self.path.mkdir(exist_ok=True)
             with self._journal.open("ab") as file:
-                file.write(line)
+                file.write(_line(row))
         except OSError as error:
             raise WblabError(f"cannot write {self._journal}: {error.strerror or error}") from None
         names.add(row.name)
@@ -93,6 +93,23 @@ class Rows:
         except OSError as error:
             raise WblabError(f"cannot remove {self._journal}: {error.strerror or error}") from None
         self._waiting = 0
+
+    def forget(self, names: Collection[str]) -> None:
+        """Remove the rows of some runs. Raises WblabError, and InputError for damaged files."""
+        waiting = [row for row in self._journalled() if row.name not in names]
+        try:
+            if self._journal.exists():
+                with replace_file(self._journal) as file:
+                    file.writelines(map(_line, waiting))
+        except OSError as error:
+            raise WblabError(f"cannot write {self._journal}: {error.strerror or error}") from None
+        self._waiting = len(waiting)
+        for part in part_paths(self.study):
+            table = read_part(part)
+            left = [place for place, name in enumerate(_named(table)) if name not in names]
+            if len(left) < table.num_rows:
+                write_part(part, table.take(left))
+        self._names = None
 
     def write(self, rows: Sequence[RunRow]) -> None:
         """Write the rows of a study that has none yet. Raises WblabError."""
@@ -173,7 +190,15 @@ def _of(table: "pa.Table", cell: str, seed: int) -> "pa.Table":
 
 
 def _names(table: "pa.Table") -> set[str]:
-    return set(map(name_of, table["cell"].to_pylist(), table["seed"].to_pylist()))
+    return set(_named(table))
+
+
+def _named(table: "pa.Table") -> Iterator[str]:
+    return map(name_of, table["cell"].to_pylist(), table["seed"].to_pylist())
+
+
+def _line(row: RunRow) -> bytes:
+    return json.dumps(asdict(row), ensure_ascii=False).encode() + b"\n"
 
 
 def _row(line: bytes) -> RunRow:

@@ -9,9 +9,9 @@
                       <cell>-s<seed>.noisy   its control load stalled: it measured the host (real time only)
                       _<cell>-s<seed>        it failed, with the reason; -2, -3 … if again
 
-A run is done when it has its row. A directory that is kept gets its own name before, when it is complete; if a process
-was killed between the two, the next one reads the row from it. There is no other state, so a study can be interrupted
-at any moment.
+A run is done when it has its row, and its directory where these are kept. That gets its own name when it is complete,
+before the row is entered; if a process was killed between the two, the next one reads the row from it. There is no
+other state, so a study can be interrupted at any moment, and a run whose directory is removed is made again.
 """
 
 import fcntl
@@ -210,7 +210,7 @@ class Store:
 
     def missing(self, wanted: Collection[str] | None = None) -> list[tuple[Cell, int]]:
         """Return the missing runs in order; if names are wanted, only those."""
-        there, runs = self.kept() | self.rows.names(), self.plan.runs()
+        there, runs = self.kept() if self.keeps_directories else self.rows.names(), self.plan.runs()
         names = {run_name(cell, seed) for cell, seed in runs} if wanted is None else set(wanted)
         names -= there
         return [(cell, seed) for cell, seed in runs if run_name(cell, seed) in names]
@@ -275,10 +275,12 @@ class Store:
         self.rows.pack()
 
     def _adopt(self) -> None:
-        """Enter the rows of directories that have none: a process was killed, or somebody put them there."""
-        names = self.kept() - self.rows.names()
-        for cell, seed in self.plan.runs() if names else ():
-            if run_name(cell, seed) in names:
+        """Let rows and directories agree: a process was killed between them, or somebody removed or added some."""
+        kept, rows = self.kept(), self.rows.names()
+        if self.keeps_directories and (gone := rows - kept):
+            self.rows.forget(gone)
+        for cell, seed in self.plan.runs() if kept - rows else ():
+            if (name := run_name(cell, seed)) in kept and name not in rows:
                 self.rows.add(self.row_in(cell, seed))
 
     def row_in(self, cell: Cell, seed: int) -> RunRow:

@@ -14,7 +14,7 @@ from wblab.analysis.runs.run import read_run
 from wblab.core.errors import InputError
 from wblab.lab.places import DOCS
 from wblab.study.begin import ROWS_FROM, with_part
-from wblab.study.made import made_at, one_of
+from wblab.study.made import made_at, made_of, one_of
 from wblab.study.rows import Rows
 from wblab.study.store import Store
 
@@ -206,3 +206,25 @@ def test_duckdb_reads_the_directory_of_rows_as_the_page_says(make_rows, archive)
     assert len(table) > 10
     found = duckdb.sql(sql).fetchall()
     assert sorted(value for _, value in found) == sorted(table["l1:throughput_bps"])[:10]
+
+
+def test_rows_and_directories_agree_again(make_store, archive):
+    """A row whose directory was removed is forgotten, and a directory without a row is read."""
+    store = make_store(AXES, seeds=2)
+    runs = store.missing()
+    for cell, seed in runs:
+        finish(store, cell, seed, archive)
+    store.settle()
+    gone, *others = [f"{cell.name}-s{seed}" for cell, seed in runs]
+    shutil.rmtree(store.runs / gone)
+    again = Store.open(store.path)
+    assert (again.missing(), [made.name for made in made_of(again)]) == ([runs[0]], others)
+    with again.held():
+        assert {row.name for row in again.rows.all()} == set(others)
+        finish(again, *runs[0], archive)
+        again.settle()
+    whole = {row.name: row for row in again.rows.all()}
+    shutil.rmtree(store.path / "rows")
+    with (last := Store.open(store.path)).held():
+        last.settle()
+    assert {row.name: row for row in last.rows.all()} == whole
