@@ -19,7 +19,7 @@ class Verb(NamedTuple):  # no dataclass: importing these would take a tenth of t
     forms: what it does instead with an option of that name, such as `wblab runs --clean`, and with options of its own.
 
     module: of a verb or form; the default has its name. Its `add_arguments(parser)` describes the verb and sets `run`,
-    a function of the parsed arguments.
+    a function of the parsed arguments. Of `begin:next` in place of a module's name, `next_arguments` in `begin` does.
     """
 
     name: str
@@ -66,14 +66,14 @@ class VerbParser(Parser):
         super().__init__(**options)
         self._module = module
         self._within = False
-        self._package = module.rpartition(".")[0]
+        self._package = module.partition(":")[0].rpartition(".")[0]
         self._forms = {f"--{form.name}": form for form in forms}
 
     def fill(self) -> None:
         """Load the module and add its arguments. Later calls do nothing."""
         if self._module:
-            module, self._module = import_module(self._module), ""
-            module.add_arguments(self)
+            (module, _, name), self._module = self._module.partition(":"), ""
+            getattr(import_module(module), f"{name or 'add'}_arguments")(self)
             if self._forms:
                 group = self.add_argument_group("other forms, each with a --help of its own")
                 for option, form in self._forms.items():
@@ -127,7 +127,7 @@ def add_verbs(parser: argparse.ArgumentParser, verbs: Sequence[Verb], package: s
     """Add verbs to a parser. package: where their modules are. required: the parser does nothing without one."""
     parsers = parser.add_subparsers(metavar="VERB", required=required, parser_class=VerbParser, help=argparse.SUPPRESS)
     for verb in verbs:
-        module = f"{package}.{verb.name}"
+        module = f"{package}.{verb.module or verb.name}"
         made = parsers.add_parser(verb.name, help=verb.help, module=module, forms=verb.forms)
         if verb.extras:
             made.set_defaults(extras=verb.extras)

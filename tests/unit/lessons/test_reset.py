@@ -4,7 +4,7 @@ import argparse
 
 from support.lessonbegun import begin
 
-from wblab.commands.lesson.reset import add_arguments
+from wblab.commands.lesson.begin import add_arguments
 
 
 def test_reset_says_how_to_leave_the_directory_that_was_renamed(tmp_path, monkeypatch, capsys):

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from wblab.commands.lesson.checked import say
+from wblab.commands.lesson.answer import say
 from wblab.lessons.check import Checked
 from wblab.lessons.folder import Folder, State
 from wblab.lessons.judge import Judged

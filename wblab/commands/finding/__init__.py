@@ -5,9 +5,9 @@ import argparse
 from wblab.commands.parser import Verb, add_verbs
 
 VERBS = (
-    Verb("list", "list the findings"),
-    Verb("show", "say what a finding is, with its figures"),
-    Verb("export", "write a finding for a kernel mailing list", extras=("explore",)),
+    Verb("list", "list the findings", module="show:list"),
+    Verb("show", "say what a finding is, with its figures", module="show:show"),
+    Verb("export", "write a finding for a kernel mailing list", extras=("explore",), module="show:export"),
 )
 
 

@@ -5,19 +5,21 @@ import argparse
 from wblab.commands.parser import Verb, add_verbs
 
 VERBS = (
-    Verb("list", "show the kernels that the lab knows and those that are built"),
+    Verb("list", "show the kernels that the lab knows and those that are built", module="info:list"),
     Verb(
         "build",
         "build a kernel, unless it is built already",
-        forms=(Verb("stock", "take a distribution's own kernel, which runs in QEMU"),),
+        module="build:build",
+        forms=(Verb("stock", "take a distribution's own kernel, which runs in QEMU", module="build:stock"),),
     ),
     Verb(
         "info",
         "describe a built kernel",
-        forms=(Verb("source", "write a kernel's source as a git repository"),),
+        module="info:info",
+        forms=(Verb("source", "write a kernel's source as a git repository", module="info:source"),),
     ),
-    Verb("pack", "pack a built kernel into one file"),
-    Verb("add", "add a packed kernel to the cache, so that you need not build it"),
+    Verb("pack", "pack a built kernel into one file", module="pack:pack"),
+    Verb("add", "add a packed kernel to the cache, so that you need not build it", module="pack:add"),
 )
 
 

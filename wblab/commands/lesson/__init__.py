@@ -9,27 +9,29 @@ VERBS = (
         "start",
         "begin a lesson",
         "learn",
+        module="begin:start",
         forms=(
-            Verb("list", "list the lessons, and how far you are"),
-            Verb("next", "begin the next lesson"),
-            Verb("anew", "begin a lesson anew", module="reset"),
+            Verb("list", "list the lessons, and how far you are", module="begin:list"),
+            Verb("next", "begin the next lesson", module="begin:next"),
+            Verb("anew", "begin a lesson anew", module="begin:reset"),
         ),
     ),
-    Verb("check", "check your answers against your own run", "learn"),
-    Verb("hint", "get a hint", "learn"),
+    Verb("check", "check your answers against your own run", "learn", module="answer:check"),
+    Verb("hint", "get a hint", "learn", module="answer:hint"),
     Verb(
         "show",
         "read the explanation of a lesson that you solved",
         "learn",
+        module="show:show",
         forms=(
-            Verb("notebook", "write a lesson as a notebook", extras=("pages",)),
-            Verb("page", "write a lesson as a page", extras=("pages",)),
-            Verb("pictures", "draw the pictures of a lecture"),
+            Verb("notebook", "write a lesson as a notebook", extras=("pages",), module="show:notebook"),
+            Verb("page", "write a lesson as a page", extras=("pages",), module="show:page"),
+            Verb("pictures", "draw the pictures of a lecture", module="show:pictures"),
         ),
     ),
-    Verb("grade", "grade the folders of a class", "teach"),
-    Verb("new", "write the files of a lesson of your own", "teach"),
-    Verb("dev", "check lessons themselves", "teach"),
+    Verb("grade", "grade the folders of a class", "teach", module="teach:grade"),
+    Verb("new", "write the files of a lesson of your own", "teach", module="teach:new"),
+    Verb("dev", "check lessons themselves", "teach", module="teach:dev"),
 )
 
 
@@ -44,6 +46,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def _go_on(arguments: argparse.Namespace) -> None:
-    from wblab.commands.lesson.watch import go_on
+    from wblab.commands.lesson.answer import go_on
 
     go_on(arguments)

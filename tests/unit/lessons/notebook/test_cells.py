@@ -8,7 +8,7 @@ import pytest
 from support.lessonbegun import begin
 
 from wblab.cli import main
-from wblab.commands.lesson.notebook import how_to_open
+from wblab.commands.lesson.show import how_to_open
 from wblab.lab.extras import Installation
 from wblab.lessons.lesson import lessons
 from wblab.lessons.notebook.cells import NOTEBOOK, notebook

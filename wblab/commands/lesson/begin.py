@@ -1,22 +1,88 @@
-"""wblab lesson start."""
+"""wblab lesson start, with --next, --anew and --list: a student begins a lesson."""
 
 import argparse
 import getpass
+import json
 import shlex
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from wblab.commands.common import print_wrapped
-from wblab.commands.lesson.options import add_folder, add_set, folder, lacking
+from wblab.commands.common import add_json, print_wrapped
+from wblab.commands.lesson.options import add_folder, add_lesson, add_set, folder, lacking, place
 from wblab.core.errors import InputError
+from wblab.lab.tables import Table
 
 if TYPE_CHECKING:
     from wblab.lessons.lesson import Lesson
     from wblab.lessons.place import Place
 
 
-def add_arguments(parser: argparse.ArgumentParser) -> None:
+def list_arguments(parser: argparse.ArgumentParser) -> None:
+    """Describe the verb and its options."""
+    parser.description = "List the lessons, and how far you are."
+    add_set(parser)
+    add_folder(parser)
+    add_json(parser)
+    parser.set_defaults(run=_list)
+
+
+def _list(arguments: argparse.Namespace) -> None:
+    from wblab.lessons.folder import Progress
+    from wblab.lessons.place import lessons_of
+
+    where = folder(arguments)
+    state = where.state() if where.begun() else None
+    known = lessons_of(arguments.set or (state.set if state else ""))
+    rows = []
+    for lesson in known:
+        progress = state.of(lesson) if state else Progress()
+        begun = where.of(lesson).is_dir()
+        how_far = f"solved {progress.solved}" if progress.solved else "begun" if begun else ""
+        rows.append((lesson.name, lesson.title, lesson.minutes, how_far))
+    if arguments.json:
+        print(
+            json.dumps([dict(zip(("name", "title", "minutes", "state"), row, strict=True)) for row in rows], indent=2)
+        )
+        return
+    Table([(name, far, f"{minutes} min", title) for name, title, minutes, far in rows], ("lesson", "", "", "")).show()
+
+
+def reset_arguments(parser: argparse.ArgumentParser) -> None:
+    """Describe the verb and its options."""
+    parser.description = "Begin a lesson anew. Your files are kept under another name."
+    add_lesson(parser)
+    add_folder(parser)
+    parser.set_defaults(run=_reset)
+
+
+def _reset(arguments: argparse.Namespace) -> None:
+    at = place(arguments, arguments.lesson)
+    kept = at.folder.reset(at.lesson, at.state.who)
+    at.keep(expected={}, digest="", made_with={}, hints={}, solved="")
+    elsewhere = at.directory != Path()  # a shell in the lesson's directory is now in the one that is kept
+    there = ["Go on in the new directory:", f"    cd {shlex.quote(str(at.directory))}"] if elsewhere else []
+    print_wrapped([f"{at.lesson.name} is as it was at the start. Your files are in {kept}.", *there])
+
+
+def next_arguments(parser: argparse.ArgumentParser) -> None:
+    """Describe the verb and its options."""
+    parser.description = "Begin the lesson after the current one."
+    add_folder(parser)
+    parser.set_defaults(run=_next)
+
+
+def _next(arguments: argparse.Namespace) -> None:
+    from wblab.commands.lesson.begin import begin
+
+    at = place(arguments)
+    names = [lesson.name for lesson in at.lessons]
+    if (number := names.index(at.lesson.name) + 1) == len(names):
+        raise InputError(f"{at.lesson.name} is the last lesson: wblab lesson start --list")
+    begin(replace(at, lesson=at.lessons[number]))
+
+
+def start_arguments(parser: argparse.ArgumentParser) -> None:
     """Describe the verb and its options."""
     parser.description = "Write a lesson's files into your folder: its text, a spec, and a file for your answers."
     parser.add_argument("lesson", nargs="?", default="1", metavar="LESSON", help="its number or name (default: 1)")
