@@ -3,7 +3,7 @@
 import pytest
 
 from wblab.analysis.runs.pagecache import page_cache
-from wblab.host.command import boot_bytes
+from wblab.host.guestmemory import boot_bytes
 from wblab.host.recorded import RunFailedError
 
 MIB = 1 << 20

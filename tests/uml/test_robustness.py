@@ -10,7 +10,7 @@ import pytest
 from support.waiting import LIMIT_S, patience_s
 
 from wblab.core.errors import WblabError
-from wblab.host.command import boot_bytes
+from wblab.host.guestmemory import boot_bytes
 from wblab.lab.formats import CONSOLE, EXPERIMENT
 from wblab.lab.places import PRESETS, ROOT
 from wblab.lab.specfile import read_spec

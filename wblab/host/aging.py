@@ -19,8 +19,9 @@ from wblab.core.tables import to_table
 from wblab.core.units import Bytes, BytesPerSecond
 from wblab.host import mkfs as sparse
 from wblab.host.boot import Boot, boot
-from wblab.host.command import boot_bytes, interpreter, kernel_arguments
+from wblab.host.command import interpreter, kernel_arguments
 from wblab.host.disk import made_disk
+from wblab.host.guestmemory import boot_bytes
 from wblab.host.installation import guest_sandbox
 from wblab.host.machine import shared_memory, tool_versions
 from wblab.host.mkfs import Mkfs

@@ -11,9 +11,10 @@ from wblab.core.spec import Disk, Spec
 from wblab.core.stacks import images
 from wblab.core.units import format_bytes
 from wblab.host import addresses, execution
-from wblab.host.command import boot_bytes, interpreter, model_parameters
+from wblab.host.command import interpreter, model_parameters
 from wblab.host.disk import mkfs_tool
 from wblab.host.guestlab import lab
+from wblab.host.guestmemory import boot_bytes
 from wblab.host.machine import available_memory_bytes, free_shared_bytes, shared_memory
 from wblab.host.options import check_options
 from wblab.host.parameters import check_parameters, may_take

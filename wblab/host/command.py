@@ -11,9 +11,9 @@ from wblab.core.errors import InputError
 from wblab.core.spec import Disk, Spec
 from wblab.core.stacks import RAM, images
 from wblab.core.streams import stream
-from wblab.core.units import Bytes
 from wblab.host import parameters
 from wblab.host.environment import ENVIRONMENT
+from wblab.host.guestmemory import boot_bytes
 
 # The model of a device as the kernel takes it: parameters of ubd, a list each with a value per disk.
 
@@ -38,23 +38,6 @@ def model_parameters(disks: Sequence[Disk]) -> dict[str, list[int]]:
         name: [value(disk) if disk.model == "device" else 0 for disk in disks] for name, value in _PARAMETERS.items()
     }
     return {f"ubd.{name}": row for name, row in values.items() if any(row)}
-
-
-# How much memory a guest is booted with, so that its loads have what the spec says (wblab.guest.memory).
-
-# The most that the kernel, the guest's set-up, up to 25 loads, and each agent take before the loads start. What they do
-# not take is never touched, so it costs the host nothing.
-_SET_UP_BYTES, _AGENT_BYTES = 160 << 20, 64 << 20
-_PAGE_BYTES, _STRUCT_PAGE_BYTES = 4096, 64  # the kernel keeps the second for each page
-_MIB = 1 << 20
-
-
-def boot_bytes(spec: Spec, processors: int = 1) -> Bytes:
-    """Return the memory of the guest's machine: the spec's, and what is taken before the loads start."""
-    trace = spec.trace.buffer * processors if spec.trace.events else 0
-    used = spec.memory + trace + _SET_UP_BYTES + len(spec.agent) * _AGENT_BYTES
-    total = used * _PAGE_BYTES // (_PAGE_BYTES - _STRUCT_PAGE_BYTES)
-    return Bytes(-(-total // _MIB) * _MIB)
 
 
 MIN_PYTHON = (3, 11)

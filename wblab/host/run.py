@@ -25,9 +25,10 @@ from wblab.host.boot import Boot, Ended, boot
 from wblab.host.bundle import bundle
 from wblab.host.check import check_kernel
 from wblab.host.collect import told
-from wblab.host.command import boot_bytes, interpreter, kernel_arguments
+from wblab.host.command import interpreter, kernel_arguments
 from wblab.host.disk import made_disks, mkfs_of
 from wblab.host.guestlab import GUESTS_PYTHON, GuestLab, guest_lab
+from wblab.host.guestmemory import boot_bytes
 from wblab.host.guestprograms import describe_programs
 from wblab.host.installation import describe_python, guest_sandbox
 from wblab.host.limits import Limits

@@ -6,7 +6,7 @@ import pytest
 
 from wblab.core.spec import Trace
 from wblab.guest.memory import dirtyable_pages
-from wblab.host.command import boot_bytes
+from wblab.host.guestmemory import boot_bytes
 from wblab.lab.results import SPECS
 from wblab.lab.specfile import read_spec
 

@@ -9,7 +9,8 @@ import pytest
 
 from wblab.core.errors import InputError
 from wblab.core.spec import Clock
-from wblab.host.command import boot_bytes, interpreter, kernel_arguments, model_parameters
+from wblab.host.command import interpreter, kernel_arguments, model_parameters
+from wblab.host.guestmemory import boot_bytes
 from wblab.lab.places import PRESETS, ROOT
 from wblab.lab.specfile import read_spec
 

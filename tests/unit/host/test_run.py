@@ -8,7 +8,7 @@ from support.scripted import scripted
 from wblab.core.errors import WblabError
 from wblab.core.spec import Spec
 from wblab.core.tables import from_table
-from wblab.host.command import boot_bytes
+from wblab.host.guestmemory import boot_bytes
 from wblab.host.recorded import RunFailedError
 from wblab.host.request import Request
 from wblab.host.run import expected_duration_ns, run_experiment
