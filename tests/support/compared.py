@@ -90,6 +90,7 @@ def found(
         pauses=tuple(pauses),
         repeated=Repeated(("base-a-s1", "base-b-s1"), ()),
         seeds=(seeds, seeds),
+        is_virtual=True,
         missing=0,
     )
 

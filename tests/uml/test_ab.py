@@ -14,7 +14,9 @@ from support.repository import make_repository
 from wblab.cli import main
 from wblab.host.sandbox import Sandbox
 from wblab.kernels import kernel as kernels
+from wblab.publish.site.reports import report_of
 from wblab.study.designs.ab import made
+from wblab.study.store import Store
 
 
 @pytest.fixture
@@ -54,6 +56,8 @@ def test_a_copy_of_a_kernel_differs_in_nothing(lab, tmp_path, capsys):
     assert len(found["repeated"]["same"]) == 2
     page = Path(found["page"]).read_text()
     assert slips(words(page)) == []
+    shown = report_of(Store.open(Path(found["directory"])))  # as a site shows it
+    assert shown.headline == found["headline"]
 
     assert main(["study", "--kernels", "--resume", found["directory"]]) == 2  # a path may run only if the user names it
     assert "--kernel" in capsys.readouterr().err

@@ -2,12 +2,17 @@
 
 import json
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 from support.advised import MACHINE, SITE
 
 from wblab.cli import main
+from wblab.publish.site.reports import report_of
+from wblab.report.page import fragment
+from wblab.report.report import text_of
 from wblab.study.designs.advice import begin, remedies
+from wblab.study.store import Store
 
 REMEDIES = """
 ["requests-4"]
@@ -54,3 +59,6 @@ def test_a_short_queue_is_recommended_for_a_long_one(advise):
     assert found["recommended"] != "now"
     again = call("--resume", found["directory"], "--kernel", kernel)
     assert again == found  # no run was repeated, and nothing is random
+    shown = report_of(Store.open(Path(found["directory"])))  # as a site shows it: on any machine, without paths of this
+    assert text_of(shown.headline) == found["headline"]
+    assert str(Path(found["directory"]).parent) not in fragment(shown, 2)

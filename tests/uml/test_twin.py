@@ -1,8 +1,12 @@
 """wblab study of a real lock-up. The machine is itself a guest, with a slow disk, in which the test is root."""
 
 import json
+from pathlib import Path
 
 from wblab.cli import main
+from wblab.publish.site.reports import report_of
+from wblab.report.report import text_of
+from wblab.study.store import Store
 
 SIMILAR = 5.0  # as a factor; without an offender the same loads pause for a hundredth of this
 
@@ -29,3 +33,5 @@ def test_the_twin_has_the_pauses_of_the_live_run(shared_lab, capsys):
 
     assert main(["study", "--resume", "latest", *place, "--json"]) == 0  # its runs are there: none is repeated
     assert json.loads(capsys.readouterr().out) == json.loads(output)
+    shown = report_of(Store.open(Path(json.loads(output)["directory"])))  # as a site shows it
+    assert text_of(shown.headline) == json.loads(output)["headline"]

@@ -21,12 +21,9 @@ _SEEDS = 5
 
 def make(arguments: argparse.Namespace) -> None:
     """Repeat a live run, with several seeds in virtual time, and compare the pauses; or resume that."""
-    from wblab.analysis.runs.run import read_run
     from wblab.commands.many import begun, failed, print_failures
     from wblab.kernels import built_kernels
-    from wblab.study.designs.twin.match import matches
-    from wblab.study.designs.twin.result import Result, report
-    from wblab.study.designs.twin.runs import read_study, runs_in
+    from wblab.study.designs.twin.result import report, result_of
     from wblab.study.run import run_store
 
     resolve = built_kernels(one_kernel(arguments))
@@ -35,10 +32,7 @@ def make(arguments: argparse.Namespace) -> None:
     if tally.failures:
         print_failures(store, failed(tally))
         raise WblabError(f"{len(tally.failures)} runs failed: try again with wblab study --resume {store.path}")
-    study, runs = read_study(store), runs_in(store)
-    live = read_run(study.live) if study.live else None
-    found = report(Result(study.machine, study.twin, live, runs, matches(live, runs)), store.path)
-    tell(found, store.path, as_json=arguments.json)
+    tell(report(result_of(store), store.path), store.path, as_json=arguments.json)
 
 
 def _planned(arguments: argparse.Namespace, resolve: "KernelResolver") -> "Planned":

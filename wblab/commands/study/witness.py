@@ -64,32 +64,19 @@ def _checked(arguments: argparse.Namespace) -> dict[str, Any]:
 
 def _made(arguments: argparse.Namespace) -> _Study:
     """Make the study of a spec. Raises WblabError."""
-    from wblab.analysis.runs.run import read_run
     from wblab.commands.many import begun
     from wblab.kernels import built_kernels
-    from wblab.study.cells import run_name
-    from wblab.study.designs.witness.report import Witnessed
-    from wblab.study.designs.witness.result import witness
-    from wblab.study.designs.witness.spoiled import spoiled, without_spoiled
-    from wblab.study.designs.witness.substrates import AXIS, substrate
+    from wblab.study.designs.witness.report import witnessed
+    from wblab.study.designs.witness.spoiled import without_spoiled
+    from wblab.study.designs.witness.substrates import substrate
     from wblab.study.run import run_store
 
     resolve = built_kernels(*(substrate(name).kernel for name in arguments.on), option="--on")
     again = _again(arguments.on)
     with begun(arguments, resolve, _planned(arguments, resolve), again) as (store, _):
         tally = run_store(store, None, arguments.jobs)
-    missing = {run_name(cell, seed) for cell, seed in store.missing()}
-    runs = {
-        str(cell.levels[AXIS]): [
-            read_run(store.runs / name) for seed in store.plan.seeds if (name := run_name(cell, seed)) not in missing
-        ]
-        for cell in store.plan.cells
-    }
-    noisy = spoiled(store)
-    on = [substrate(name).settled(resolve) for name in runs]
-    first = {name: of[0] for name, of in runs.items() if of}
-    found = Witnessed(witness(runs), noisy, on, first, store.path, again)
-    return _Study(store, found, without_spoiled(tally, noisy))
+    found = witnessed(store, resolve, again)
+    return _Study(store, found, without_spoiled(tally, found.noisy))
 
 
 def _again(on: "Sequence[str]") -> str:

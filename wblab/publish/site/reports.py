@@ -1,10 +1,23 @@
 """The report of a study, made anew from its runs, with its pictures as files of the site and its links to its runs."""
 
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from wblab.core.errors import InputError
+from wblab.lab.designs import (
+    AB,
+    ADVISE,
+    EXPLORE,
+    FINDING,
+    MATRIX,
+    STUDY_AGAIN,
+    TRIAL,
+    TWIN,
+    VERIFY,
+    WITNESS,
+)
 from wblab.lab.formats import TRIED, VERDICTS, VERIFICATION
 from wblab.publish.site.page import File
 from wblab.report.report import Picture, Report, Span, changed
@@ -56,6 +69,13 @@ def _comparison(store: Store) -> Report:
     return report(comparison, figure=svg(comparison_figure(comparison)))
 
 
+def _kernels(store: Store) -> Report:
+    from wblab.study.designs.ab.report import report
+    from wblab.study.designs.ab.result import result
+
+    return report(result(store, None))  # making a site boots nothing
+
+
 def _exploration(store: Store) -> Report:
     from wblab.analysis.sensitivity.analysis import analyse
     from wblab.plot.exploration import drawn_report
@@ -88,10 +108,49 @@ def _verification(store: Store) -> Report:
         raise InputError(f"{path} is damaged ({type(error).__name__}: {error})") from None
 
 
+def _advice(store: Store) -> Report:
+    from wblab.study.designs.advice.record import recorded
+    from wblab.study.designs.advice.report import report
+    from wblab.study.designs.advice.result import result_of
+
+    return report(replace(result_of(store, recorded(store)), path=Path(store.path.name)))
+
+
+def _twin(store: Store) -> Report:
+    from wblab.study.designs.twin.result import report, result_of
+
+    return report(result_of(store), store.path)
+
+
+def _witness(store: Store) -> Report:
+    from wblab.kernels import built_kernels
+    from wblab.study.designs.witness.report import report, witnessed
+    from wblab.study.designs.witness.substrates import AXIS, substrate
+
+    kernels = (substrate(str(cell.levels[AXIS])).kernel for cell in store.plan.cells)
+    return report(replace(witnessed(store, built_kernels(*kernels), STUDY_AGAIN), directory=Path(store.path.name)))
+
+
+def _finding(store: Store) -> Report:
+    from wblab.study.designs.finding import kept
+    from wblab.study.designs.finding.finding import find, read
+    from wblab.study.designs.finding.measure import measured
+    from wblab.study.designs.finding.report import repeated
+
+    directory = find(store.plan.name)
+    finding = read(directory)
+    found = dict(measured(store, [point for point, _ in finding.tested()]))
+    return repeated(finding, kept.read(directory), found, [store.path.name])
+
+
 _REPORTS: Mapping[str, Callable[[Store], Report]] = {
-    "matrix": _comparison,
-    "ab": _comparison,
-    "explore": _exploration,
-    "trial": _trial,
-    "verify": _verification,
+    MATRIX: _comparison,
+    AB: _kernels,
+    EXPLORE: _exploration,
+    TRIAL: _trial,
+    VERIFY: _verification,
+    ADVISE: _advice,
+    TWIN: _twin,
+    WITNESS: _witness,
+    FINDING: _finding,
 }

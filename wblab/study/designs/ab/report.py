@@ -64,9 +64,12 @@ def trust(found: Result) -> str:
             f"{len(found.repeated.other)} of {count} runs that were made twice did not repeat to the bit "
             f"({', '.join(found.repeated.other)}): 'wblab repeat' shows the first difference."
         )
+    virtual = "The runs are in virtual time, which no machine's speed changes."
+    if not count:
+        return f"{virtual} {PEERS}"
     return (
-        f"The runs are in virtual time, which no machine's speed changes. With the same kernel, Python and trace-cmd "
-        f"they repeat to the bit; checked here: {count} of {count} did. {PEERS}"
+        f"{virtual} With the same kernel, Python and trace-cmd they repeat to the bit; checked here: {count} of "
+        f"{count} did. {PEERS}"
     )
 
 

@@ -20,7 +20,7 @@ class Result:
     """Everything that the report says.
 
     kernels: the description of each state's kernel. specs: their digests. seeds: the fewest and the most of a pair.
-    missing: runs that failed.
+    is_virtual: whether runs were made in virtual time. missing: runs that failed.
     """
 
     asked: Asked
@@ -30,20 +30,19 @@ class Result:
     pauses: tuple[Changed, ...]
     repeated: Repeated
     seeds: tuple[int, int]
+    is_virtual: bool
     missing: int
-
-    @property
-    def is_virtual(self) -> bool:
-        """Whether runs were made in virtual time."""
-        return bool(self.repeated.same or self.repeated.other)
 
     def of(self, number: int) -> tuple[Figures, list[Changed]]:
         """Return the figures and the pauses of one step."""
         return self.figures.of(number), [item for item in self.pauses if item.pair.number == number]
 
 
-def result(store: Store, resolve: KernelResolver, missing: int = 0) -> Result:
-    """Return what a study of finished runs found. missing: the number of failed runs. Raises WblabError."""
+def result(store: Store, resolve: KernelResolver | None, missing: int = 0) -> Result:
+    """Return what a study of finished runs found. missing: the number of failed runs. Raises WblabError.
+
+    resolve: finds the kernels with which runs are repeated; None: none is.
+    """
     asked = asked_of(store.plan)
     compared = pairs(store.plan, asked)
     found = measured(store, compared)
@@ -58,8 +57,9 @@ def result(store: Store, resolve: KernelResolver, missing: int = 0) -> Result:
         specs=digests(store.plan),
         figures=found,
         pauses=tuple(changed_pauses(found.rows, store.runs, store.plan.seeds)),
-        repeated=repeat(store, list(first.values()), resolve),
+        repeated=repeat(store, list(first.values()), resolve) if resolve else Repeated((), ()),
         seeds=(min(counts, default=0), max(counts, default=0)),
+        is_virtual=any(cell.spec.clock.mode == "virtual" for cell in first.values()),
         missing=missing,
     )
 

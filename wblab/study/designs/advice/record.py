@@ -37,9 +37,18 @@ def packed(advice: Advice) -> dict[str, bytes]:
 
 
 def advice_in(store: Store) -> Advice:
-    """Return a study's advice with the candidates tried so far and the site in its current state.
+    """Return a study's advice as `recorded`, with the site in its current state.
 
-    Raises InputError if the advice belongs to another study, or if the disk is another one.
+    Raises InputError also if the disk is another one.
+    """
+    advice = recorded(store)
+    return replace(advice, site=current_site(advice.site))
+
+
+def recorded(store: Store) -> Advice:
+    """Return a study's advice with the candidates tried so far.
+
+    Raises InputError if the advice belongs to another study.
     """
     advice = read_advice(store.path)
     cells = {cell.name for cell in store.plan.cells}
@@ -47,7 +56,7 @@ def advice_in(store: Store) -> Advice:
     tried = (*advice.candidates, *second)
     if cells != {item.cell for item in tried}:
         raise InputError(f"{store.path / ADVICE_FILE} belongs to another study: was it copied there?")
-    return replace(advice, site=current_site(advice.site), candidates=tried)
+    return replace(advice, candidates=tried)
 
 
 def read_advice(directory: Path) -> Advice:

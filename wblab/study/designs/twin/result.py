@@ -6,15 +6,17 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from wblab.analysis.runs.run import Run
+from wblab.analysis.runs.run import Run, read_run
 from wblab.core.tables import to_table
 from wblab.report.metricnames import unit_of
 from wblab.report.palette import look_of
 from wblab.report.quantities import interval, quantity, size
 from wblab.report.report import Column, Report, Row, Span, Table, Words, counted
 from wblab.study.designs.twin.machine import Machine, sustained_bps
-from wblab.study.designs.twin.match import Match
+from wblab.study.designs.twin.match import Match, matches
+from wblab.study.designs.twin.runs import read_study, runs_in
 from wblab.study.designs.twin.scale import Twin
+from wblab.study.store import Store
 
 _SHOWN = {"longest_pause_s": "longest pause", "wait_time_s": "wait time", "paused_fraction": "paused"}
 
@@ -62,6 +64,13 @@ class Result:
                 for item in self.matches
             ],
         }
+
+
+def result_of(store: Store) -> Result:
+    """Return the result of a twin's finished runs. Raises InputError, also for a live run that is gone."""
+    study, runs = read_study(store), runs_in(store)
+    live = read_run(study.live) if study.live else None
+    return Result(study.machine, study.twin, live, runs, matches(live, runs))
 
 
 def report(found: Result, directory: Path) -> Report:

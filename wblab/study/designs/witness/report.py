@@ -5,18 +5,21 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from wblab.analysis.runs.run import Run
+from wblab.analysis.runs.run import Run, read_run
+from wblab.kernels import KernelResolver
 from wblab.report.palette import NOT_REPRODUCED, REPRODUCED, look_of
 from wblab.report.quantities import quantity, spread
 from wblab.report.report import Block, Column, Points, Report, Row, Section, Span, Table, counted
+from wblab.study.cells import run_name
 from wblab.study.designs.cases.result import figure_text
 from wblab.study.designs.witness.figure import Figure
 from wblab.study.designs.witness.here import differences, machine_of, titles
 from wblab.study.designs.witness.kept import Seen, Statement
-from wblab.study.designs.witness.result import Witness
-from wblab.study.designs.witness.spoiled import Spoiled
-from wblab.study.designs.witness.substrates import Substrate
+from wblab.study.designs.witness.result import Witness, witness
+from wblab.study.designs.witness.spoiled import Spoiled, spoiled
+from wblab.study.designs.witness.substrates import AXIS, Substrate, substrate
 from wblab.study.sources.claim import Claim, Verdict
+from wblab.study.store import Store
 
 _NONE = "-"
 
@@ -42,6 +45,20 @@ class Witnessed:
         if machines := {name: machine for name, run in self.first.items() if (machine := machine_of(run))}:
             shown["machine"] = machines
         return {"directory": str(self.directory)} | self.found.to_json() | shown
+
+
+def witnessed(store: Store, resolve: KernelResolver, again: str) -> Witnessed:
+    """Return what a study's finished runs show. again: the command that resumes it. Raises InputError."""
+    missing = {run_name(cell, seed) for cell, seed in store.missing()}
+    runs = {
+        str(cell.levels[AXIS]): [
+            read_run(store.runs / name) for seed in store.plan.seeds if (name := run_name(cell, seed)) not in missing
+        ]
+        for cell in store.plan.cells
+    }
+    on = [substrate(name).settled(resolve) for name in runs]
+    first = {name: of[0] for name, of in runs.items() if of}
+    return Witnessed(witness(runs), spoiled(store), on, first, store.path, again)
 
 
 def report(result: Witnessed) -> Report:

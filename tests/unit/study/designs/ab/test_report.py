@@ -96,7 +96,9 @@ def test_trust_is_what_was_checked(differing):
     assert "1 of 2 runs that were made twice did not repeat" in trust(
         replace(differing, repeated=Repeated(("x",), ("y",)))
     )
-    assert "real time" in trust(replace(differing, repeated=Repeated((), ())))
+    unchecked = replace(differing, repeated=Repeated((), ()))
+    assert "to the bit; checked" not in trust(unchecked)
+    assert "real time" in trust(replace(unchecked, is_virtual=False))
 
 
 def test_each_step_is_named_with_what_it_changed():
@@ -133,6 +135,7 @@ def test_a_page_shows_no_placeholder_and_loads_nothing(differing, alike):
 
 
 TEXTS = st.text(st.characters(codec="utf-8", exclude_categories=["Cs"]), min_size=1, max_size=300)
+TEXTS = TEXTS.filter(lambda text: not slips([text]))  # others may call something NaN
 
 
 @settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
