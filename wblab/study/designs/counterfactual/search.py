@@ -207,17 +207,20 @@ class Search:
         return [] if counts == bool(self.question.named) else next(filter(None, self._steps()), [])
 
     def _steps(self) -> Iterator[list[tuple[str, ...]]]:
-        """Yield what is left of each step: likely ones, all together, then one less each time; those named beside them.
+        """Yield what is left of each step: likely ones, these together, all; one less each time; with those named.
 
         Each step is a whole, so that what is found does not depend on which trial ends first.
         """
         q = self.question
         yield self._untried([(name,) for name in q.likely])
         if len(self.culprits) != 1:
-            yield self._untried([q.all])
-            yield self._untried([(name,) for name in q.all]) if self.culprits else []
-            least = q.all if len(self.culprits) > 1 else ()
-            while least:
+            yield self._untried([q.likely])
+            least = q.likely
+            if not self._counts(least):
+                yield self._untried([q.all])
+                least = q.all if self._counts(q.all) else ()
+                yield self._untried([(name,) for name in least])
+            while least and len(self.culprits) > 1:
                 less = [tuple(sorted(names)) for names in _one_less(least)]
                 yield self._untried(less)
                 counting = [names for names in less if self._counts(names)]
