@@ -186,11 +186,16 @@ def allow(arguments: argparse.Namespace, kind: str, options: "Mapping[str, Colle
 
     options: those of each kind of subject, by the names of their values.
     """
-    for option in sorted(set().union(*options.values()) - set(options[kind])):
-        if getattr(arguments, option) not in (None, False, [], ""):
-            goes = ", ".join(sorted(each for each, known in options.items() if option in known))
-            shown = _SPELLED.get(option, f"--{option.replace('_', '-')}")
-            raise InputError(f"{shown} is for {goes}, and this is {kind}: leave it out")
+    others = set().union(*options.values()) - set(options[kind])
+    for option, shown in given(arguments, sorted(others)).items():
+        goes = ", ".join(sorted(each for each, known in options.items() if option in known))
+        raise InputError(f"{shown} is for {goes}, and this is {kind}: leave it out")
+
+
+def given(arguments: argparse.Namespace, options: "Iterable[str]") -> dict[str, str]:
+    """Return those of some options that were given, by the names of their values, as they are written."""
+    there = [option for option in options if getattr(arguments, option) not in (None, False, [], "")]
+    return {option: _SPELLED.get(option, f"--{option.replace('_', '-')}") for option in there}
 
 
 def whole(least: int, most: int | None = None) -> Callable[[str], int]:

@@ -2,6 +2,7 @@
 
 import argparse
 import json
+import shlex
 import sys
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
@@ -11,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from wblab.commands.common import directory_of, results
 from wblab.core.errors import InputError, WblabError
+from wblab.lab.designs import STUDY_AGAIN
 from wblab.lab.printable import printable
 
 if TYPE_CHECKING:
@@ -39,6 +41,24 @@ class Planned:
     beside: Mapping[str, bytes] = field(default_factory=dict)
     directory: Path | None = None
 
+    @classmethod
+    def again(
+        cls,
+        arguments: argparse.Namespace,
+        design: str,
+        resolve: "KernelResolver",
+        check: "Callable[[Store], object]" = lambda store: None,
+    ) -> "Planned":
+        """Return that of the study that --resume names, on its kernels. check: if it is sound. Raises InputError."""
+        from wblab.study.begin import check_kernels, with_kernel
+        from wblab.study.store import Store
+
+        store = Store.open(named(arguments, design), design)
+        check(store)
+        with_kernel(store.plan, getattr(arguments, "kernel", ()), begun=True)
+        check_kernels(store, resolve)
+        return cls(store.plan, store.kernels, store)
+
     def opened(self, results: Path) -> "Store":
         """Return the study's store. Raises InputError if its directory cannot be made."""
         from wblab.study.store import Store
@@ -50,7 +70,7 @@ class Planned:
 
 @contextmanager
 def begun(
-    arguments: argparse.Namespace, resolve: "KernelResolver", plan: Planned, again: str
+    arguments: argparse.Namespace, resolve: "KernelResolver", plan: Planned, again: str = STUDY_AGAIN
 ) -> "Iterator[tuple[Store, Client | None]]":
     """Check all cells; then yield the study's directory, locked, and the cluster if there is one.
 
@@ -98,7 +118,7 @@ def empty(directory: Path) -> Path:
     return directory
 
 
-def print_shard(store: "Store", failures: list[dict[str, Any]], again: str, *, as_json: bool) -> None:
+def print_shard(store: "Store", failures: list[dict[str, Any]], again: str = STUDY_AGAIN, *, as_json: bool) -> None:
     """Print what a part of a study has, and what to do with it. again: the command that resumes it.
 
     Raises WblabError if runs failed.
@@ -110,9 +130,17 @@ def print_shard(store: "Store", failures: list[dict[str, Any]], again: str, *, a
     else:
         print(printable(str(store.path)))
         print("wblab: when all parts are made, put them together: wblab study --merge DIR...", file=sys.stderr)
-    if failures:
-        print_failures(store, failures)
-        raise WblabError(f"{len(failures)} of {runs} runs failed: try again with {again} {store.path}")
+    check_failures(store, failures, again)
+
+
+def check_failures(store: "Store", failures: list[dict[str, Any]], again: str = STUDY_AGAIN) -> None:
+    """Print the reasons of the first failures, and raise WblabError, if there are any."""
+    if not failures:
+        return
+    print_failures(store, failures)
+    runs = len(store.plan.runs()) - len(store.missing()) + len(failures)
+    what = f"{len(failures)} of {runs} runs" if runs > 1 else "1 run"
+    raise WblabError(f"{what} failed: try again with {again} {shlex.quote(str(store.path))}")
 
 
 def failed(tally: "Tally", but: "Callable[[str], bool]" = lambda reason: False) -> list[dict[str, Any]]:

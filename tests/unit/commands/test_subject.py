@@ -47,3 +47,17 @@ def test_a_finding_that_is_updated_resumes_with_its_parts(tmp_path):
     arguments = build_parser().parse_args(words)
     assert subject(arguments) == "finding"
     assert (arguments.what, arguments.parts) == ("", ["jbod", "metadata"])
+
+
+@pytest.mark.parametrize(
+    ("design", "words", "said"),
+    [
+        ("matrix", ["--seeds", "3", "--keep", "digests"], "leave --seeds and --keep out"),
+        ("verification", ["--evidence"], "--evidence is for exploration, and this is verification"),
+        ("twin", ["--disk", "x"], "leave --disk out"),
+    ],
+)
+def test_a_resumed_study_keeps_its_plan(design, words, said, tmp_path, capsys):
+    study(tmp_path, {"verification": "verify"}.get(design, design))
+    assert main(["study", "--resume", "study", *words, "--exp", str(tmp_path)]) == 2
+    assert said in capsys.readouterr().err

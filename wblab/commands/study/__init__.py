@@ -1,7 +1,6 @@
 """wblab study: make many runs, and say what they show. What it is given decides its design."""
 
 import argparse
-from collections.abc import Mapping, Sequence
 from importlib import import_module
 from pathlib import Path
 
@@ -15,20 +14,10 @@ from wblab.commands.common import (
     add_shard,
     add_workers,
     allow,
+    given,
 )
-from wblab.lab.designs import ATLAS, EXPLORE, FINDING, MATRIX, TRIAL, TWIN, VERIFY, WITNESS, noun
-
-# The options that each design has, beside --resume, --exp, --json and --jobs; others are refused.
-_OPTIONS: Mapping[str, Sequence[str]] = {
-    MATRIX: ("seeds", "until_decided", "kernel", "cluster", "keep", "shard"),
-    EXPLORE: ("seeds", "kernel", "cluster", "keep", "shard", "evidence"),
-    TRIAL: ("parts", "seeds", "kernel", "cluster", "shard"),
-    VERIFY: ("parts", "seeds", "kernel", "shard", "output"),
-    ATLAS: ("parts", "filesystem", "seeds", "kernel", "output"),
-    WITNESS: ("parts", "on", "settings", "seeds"),
-    FINDING: ("parts", "seeds", "update"),
-    TWIN: ("disk", "seeds", "kernel"),
-}
+from wblab.core.errors import InputError
+from wblab.lab.designs import DESIGNS
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -71,7 +60,10 @@ def _study(arguments: argparse.Namespace) -> None:
 
     if arguments.list:
         print_names(arguments)
-    else:
-        design = subject(arguments)
-        allow(arguments, noun(design), {noun(each): options for each, options in _OPTIONS.items()})
-        import_module(f"{__name__}.{design}").make(arguments)
+        return
+    name = subject(arguments)
+    designs = {design.noun: (*design.plan, *design.call) for design in DESIGNS.values() if design.is_of_study}
+    allow(arguments, DESIGNS[name].noun, designs)
+    if arguments.resume and (kept := given(arguments, DESIGNS[name].plan)):
+        raise InputError(f"--resume keeps the plan of the first call: leave {' and '.join(kept.values())} out")
+    import_module(f"{__name__}.{name}").make(arguments)

@@ -8,7 +8,6 @@ names, as you.
 
 import argparse
 import json
-import shlex
 import sys
 from functools import partial
 from pathlib import Path
@@ -72,7 +71,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def make(arguments: argparse.Namespace) -> None:
     """Compare two kernels, or resume that. Raises WblabError."""
-    from wblab.commands.many import begun, failed, print_failures
+    from wblab.commands.many import begun, check_failures, failed
     from wblab.study.designs.ab.decide import question
     from wblab.study.designs.ab.plan import asked_of, pairs
     from wblab.study.designs.ab.report import report
@@ -92,9 +91,7 @@ def make(arguments: argparse.Namespace) -> None:
         if not tally.failures or any(store.runs.glob("[!_.]*")):
             found = report(result(store, resolve, len(tally.failures)))
             _print(store, found, _write(store, found), arguments)
-    if failures := failed(tally):
-        print_failures(store, failures)
-        raise WblabError(f"{len(failures)} runs failed: try again with {_AGAIN} {shlex.quote(str(store.path))}")
+    check_failures(store, failed(tally), _AGAIN)
 
 
 def _build_only(arguments: argparse.Namespace) -> None:

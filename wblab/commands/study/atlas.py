@@ -12,7 +12,7 @@ from wblab.core.errors import InputError, nearest
 from wblab.lab.designs import ATLAS
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
     from wblab.study.designs.atlas.made import Made
     from wblab.study.designs.atlas.target import Target
@@ -50,6 +50,11 @@ def make(arguments: argparse.Namespace) -> None:
     told = report(read_all(atlas, series))  # with all targets of earlier calls
     page = write(told, atlas / PAGE)
     tell(told, page, as_json=arguments.json, page=str(page), made_now=fresh, targets=found)
+
+
+def names() -> "Iterator[tuple[str, str]]":
+    """Yield the name and what it is of those that come with the lab."""
+    yield ATLAS, "all claims and recommendations, on all kernels and filesystems"
 
 
 def _targets(arguments: argparse.Namespace) -> "list[Target]":

@@ -2,7 +2,6 @@
 
 import argparse
 import shlex
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from wblab.commands.common import tell
@@ -10,6 +9,8 @@ from wblab.core.errors import InputError, WblabError
 from wblab.lab.designs import EXPLORE
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from wblab.commands.many import Planned
     from wblab.kernels import KernelResolver
     from wblab.study.run import Tally
@@ -18,53 +19,42 @@ if TYPE_CHECKING:
 
 def make(arguments: argparse.Namespace) -> None:
     """Make an exploration, or resume one; a directory that is given as WHAT is analysed with the runs that it has."""
-    from wblab.commands.many import begun, failed, print_shard
+    from wblab.commands.many import begun, failed, named, print_shard
     from wblab.kernels import built_kernels
     from wblab.study.run import run_store
     from wblab.study.store import Store
 
-    directory = _directory(arguments)
-    if directory and arguments.is_report:
-        _report(Store.open(directory, EXPLORE), None, arguments)
+    if arguments.is_report:
+        _report(Store.open(named(arguments, EXPLORE), EXPLORE), None, arguments)
         return
     resolve = built_kernels(*arguments.kernel)
-    plan = _planned(arguments, resolve, directory)
-    with begun(arguments, resolve, plan, "wblab study --resume") as (store, client):
+    with begun(arguments, resolve, _planned(arguments, resolve)) as (store, client):
         tally = run_store(store, client, arguments.jobs)
     if store.plan.shard:
-        print_shard(store, failed(tally), "wblab study --resume", as_json=arguments.json)
+        print_shard(store, failed(tally), as_json=arguments.json)
         return
     _report(store, tally, arguments)
 
 
-def _directory(arguments: argparse.Namespace) -> Path | None:
-    """Return the exploration's directory if the arguments name one. Raises InputError."""
-    from wblab.commands.many import named
+def names() -> "Iterator[tuple[str, str]]":
+    """Yield the name and what it is of those that come with the lab."""
+    from wblab.lab.results import DESIGNS
 
-    if not arguments.resume:
-        return None
-    if arguments.seeds or arguments.keep or arguments.shard:
-        raise InputError("--resume keeps the plan of the first call: leave out --seeds, --keep and --shard")
-    return named(arguments, EXPLORE)
+    yield from ((name, "an exploration") for name in DESIGNS.names())
 
 
-def _planned(arguments: argparse.Namespace, resolve: "KernelResolver", directory: Path | None) -> "Planned":
+def _planned(arguments: argparse.Namespace, resolve: "KernelResolver") -> "Planned":
     from wblab.commands.many import Planned
     from wblab.lab.formats import DESIGN
     from wblab.lab.results import DESIGNS
-    from wblab.study.begin import check_kernels, described, with_kernel, with_part
+    from wblab.study.begin import described, with_kernel, with_part
     from wblab.study.designs.sample.design import read_design
     from wblab.study.designs.sample.plan import planned
     from wblab.study.designs.sample.record import encode, read_record, record_of
     from wblab.study.designs.sample.sample import sample
-    from wblab.study.store import Store
 
-    if directory:
-        read_record(directory)
-        store = Store.open(directory, EXPLORE)
-        with_kernel(store.plan, arguments.kernel, begun=True)
-        check_kernels(store, resolve)
-        return Planned(store.plan, store.kernels, store)
+    if arguments.resume:
+        return Planned.again(arguments, EXPLORE, resolve, lambda store: read_record(store.path))
     path = DESIGNS.find(arguments.what)
     design = read_design(path, arguments.seeds)
     try:
@@ -79,7 +69,7 @@ def _planned(arguments: argparse.Namespace, resolve: "KernelResolver", directory
 def _report(store: "Store", tally: "Tally | None", arguments: argparse.Namespace) -> None:
     """Analyse all finished runs, write the analysis and its page, and print a summary. tally: of the runs made now."""
     from wblab.analysis.sensitivity.analysis import analyse
-    from wblab.commands.many import failed, print_failures
+    from wblab.commands.many import check_failures, failed
     from wblab.lab.formats import ANALYSED, EXPLORED, write_json
     from wblab.lab.progress import bar
     from wblab.plot.exploration import drawn_report
@@ -106,6 +96,4 @@ def _report(store: "Store", tally: "Tally | None", arguments: argparse.Namespace
         place="folded" if arguments.evidence else "terminal",
         **{"directory": str(store.path), "page": str(path)} | about,
     )
-    if failures:
-        print_failures(store, failures)
-        raise WblabError(f"{len(failures)} of {runs} runs failed: try again with wblab study --resume {store.path}")
+    check_failures(store, failures)

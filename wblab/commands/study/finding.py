@@ -9,7 +9,7 @@ from wblab.core.errors import InputError, WblabError
 from wblab.lab.designs import FINDING
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
     from wblab.study.designs.finding.finding import Finding, Point
     from wblab.study.designs.finding.kept import Kept, Measured
@@ -52,6 +52,13 @@ def make(arguments: argparse.Namespace) -> None:
         raise WblabError(lost)
 
 
+def names() -> "Iterator[tuple[str, str]]":
+    """Yield the name and what it is of those that come with the lab."""
+    from wblab.study.designs.finding.finding import names as findings
+
+    yield from ((name, "a finding") for name in findings())
+
+
 def _name(arguments: argparse.Namespace) -> str:
     """Return the finding: the one that was named, or that of the study that is resumed. Raises InputError."""
     from wblab.commands.many import named
@@ -84,19 +91,15 @@ def _studies(arguments: argparse.Namespace, finding: "Finding") -> "list[tuple[l
 
 def _made(arguments: argparse.Namespace, points: "Sequence[Point]", seeds: int) -> "tuple[Store, str]":
     """Make a study's runs; return it, and what to say if some failed. Raises WblabError."""
-    from wblab.commands.many import Planned, begun, failed, named, print_failures
+    from wblab.commands.many import Planned, begun, check_failures, failed
     from wblab.kernels import built_kernels
-    from wblab.study.begin import check_kernels, described
+    from wblab.study.begin import described
     from wblab.study.designs.finding.measure import cells_of, plan
     from wblab.study.run import run_store
-    from wblab.study.store import Store
 
     resolve = built_kernels()
     if arguments.resume:
-        store = Store.open(named(arguments, FINDING), FINDING)
-        check_kernels(store, resolve)
-        cells_of(store, points)
-        planned = Planned(store.plan, store.kernels, store)
+        planned = Planned.again(arguments, FINDING, resolve, lambda store: cells_of(store, points))
     else:
         made = plan(_name(arguments), points, seeds)
         planned = Planned(made, described(made, resolve))
@@ -104,10 +107,11 @@ def _made(arguments: argparse.Namespace, points: "Sequence[Point]", seeds: int) 
     again = " ".join(["wblab study", *(["--update", *matrices] if arguments.update else [])])
     with begun(arguments, resolve, planned, f"{again} --resume") as (store, _):
         tally = run_store(store, None, arguments.jobs)
-    if not (count := len(tally.failures)):
-        return store, ""
-    print_failures(store, failed(tally))
-    return store, f"{count} runs failed: try again with {again} --resume {store.path}"
+    try:
+        check_failures(store, failed(tally), f"{again} --resume")
+    except WblabError as error:
+        return store, str(error)
+    return store, ""
 
 
 def _say(

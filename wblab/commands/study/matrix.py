@@ -7,11 +7,13 @@ from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING
 
-from wblab.core.errors import InputError, WblabError
+from wblab.core.errors import InputError
 from wblab.lab.designs import MATRIX
 from wblab.lab.printable import printable
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from wblab.commands.many import Planned
     from wblab.kernels import KernelResolver
     from wblab.study.run import Tally
@@ -28,11 +30,11 @@ def make(arguments: argparse.Namespace) -> None:
     from wblab.study.run import run_store
 
     resolve = built_kernels(*arguments.kernel)
-    with begun(arguments, resolve, _planned(arguments, resolve), "wblab study --resume") as (store, client):
+    with begun(arguments, resolve, _planned(arguments, resolve)) as (store, client):
         run = partial(run_store, store, client, arguments.jobs)
         tally = run_until_decided(store, question, run, _tell) if (question := of_cells(store)) else run()
     if store.plan.shard:
-        print_shard(store, failed(tally), "wblab study --resume", as_json=arguments.json)
+        print_shard(store, failed(tally), as_json=arguments.json)
         return
     _print(store, tally, arguments.json)
 
@@ -41,25 +43,26 @@ def _tell(what: str) -> None:
     print(printable(f"wblab: {what}"), file=sys.stderr)
 
 
+def names() -> "Iterator[tuple[str, str]]":
+    """Yield the name and what it is of those that come with the lab."""
+    from wblab.lab.results import MATRICES
+
+    yield from ((name, "a matrix") for name in MATRICES.names())
+
+
 def _planned(arguments: argparse.Namespace, resolve: "KernelResolver") -> "Planned":
     from wblab.analysis.statistics.decision import looks
     from wblab.analysis.statistics.intervals import LEAST_RUNS
-    from wblab.commands.many import Planned, named
+    from wblab.commands.many import Planned
     from wblab.kernels import list_kernels
     from wblab.lab.formats import LOOKS
     from wblab.lab.results import MATRICES
-    from wblab.study.begin import check_kernels, described, with_kernel, with_part
+    from wblab.study.begin import described, with_kernel, with_part
     from wblab.study.designs.factorial import read_matrix
     from wblab.study.plan import MAX_RUNS
-    from wblab.study.store import Store
 
     if arguments.resume:
-        if arguments.seeds is not None or arguments.until_decided or arguments.keep or arguments.shard:
-            raise InputError("--resume keeps the plan of the first call: give neither seeds, nor --keep and --shard")
-        store = Store.open(named(arguments, MATRIX), MATRIX)
-        with_kernel(store.plan, arguments.kernel, begun=True)
-        check_kernels(store, resolve)
-        return Planned(store.plan, store.kernels, store)
+        return Planned.again(arguments, MATRIX, resolve)
     if (arguments.seeds or 0) > MAX_RUNS:
         raise InputError(f"--seeds: {arguments.seeds} is not between 1 and {MAX_RUNS}")
     built = [listed.series for listed in list_kernels() if listed.kernel]
@@ -76,7 +79,7 @@ def _planned(arguments: argparse.Namespace, resolve: "KernelResolver") -> "Plann
 
 
 def _print(store: "Store", tally: "Tally", as_json: bool) -> None:
-    from wblab.commands.many import failed, print_failures
+    from wblab.commands.many import check_failures, failed
 
     failures = failed(tally)
     total = len(store.plan.runs()) - len(store.missing()) + len(failures)
@@ -85,6 +88,4 @@ def _print(store: "Store", tally: "Tally", as_json: bool) -> None:
         print(json.dumps({"directory": str(store.path), **counts, "failures": failures}, indent=2))
     else:
         print(printable(str(store.path)))
-    if failures:
-        print_failures(store, failures)
-        raise WblabError(f"{len(failures)} of {total} runs failed: try again with wblab study --resume {store.path}")
+    check_failures(store, failures)

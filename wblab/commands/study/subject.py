@@ -4,19 +4,19 @@ import argparse
 import json
 import os
 from collections.abc import Iterator
+from importlib import import_module
 from pathlib import Path
+from types import ModuleType
 
 from wblab.commands.common import results, study_at
 from wblab.commands.many import named
 from wblab.core.errors import InputError, nearest
-from wblab.lab.designs import ATLAS, DESIGNS, EXPLORE, FINDING, MATRIX, STUDY_AGAIN, TRIAL, TWIN, VERIFY, WITNESS
+from wblab.lab.designs import DESIGNS, STUDY_AGAIN, TWIN, VERIFY, WITNESS
 from wblab.lab.formats import STUDY_FILE
 from wblab.lab.tables import Table
 
 _ALL = "all"  # the places where a spec is run if none is named
 HERE = "here:"  # this machine, in place of a live run
-# The keys by which a file is known for one of a design, in the order in which they are looked for.
-_KEYS = {"recommendation": TRIAL, "factors": EXPLORE, "axes": MATRIX, "base": MATRIX, "extends": MATRIX}
 
 
 def subject(arguments: argparse.Namespace) -> str:
@@ -85,7 +85,7 @@ def _of_file(path: Path) -> str:
     from wblab.lab.spectoml import read_toml
 
     table = read_toml(path, "file")
-    return next((design for key, design in _KEYS.items() if key in table), WITNESS)
+    return next((name for name, design in DESIGNS.items() if any(key in table for key in design.keys)), WITNESS)
 
 
 def _is_spec(name: str) -> bool:
@@ -120,35 +120,23 @@ def _claims(given: "list[str]") -> "list[str]":
 
 def names() -> "Iterator[tuple[str, str, str]]":
     """Yield the design, the name and what it is of all that comes with the lab, without single claims."""
-    from wblab.lab.results import DESIGNS as EXPLORATIONS
-    from wblab.lab.results import MATRICES
-    from wblab.study.designs.finding.finding import names as findings
-    from wblab.study.designs.paired.recommendations import WISDOM
-    from wblab.study.sources.registry import WORKS
+    for design in DESIGNS:
+        if DESIGNS[design].named:
+            yield from ((design, *each) for each in _module(design).names())
 
-    yield from ((VERIFY, name, "the claims of a work") for name in WORKS)
-    yield TRIAL, WISDOM.stem, "recommendations in public use"
-    yield from ((FINDING, name, "a finding") for name in findings())
-    yield from ((EXPLORE, name, "an exploration") for name in EXPLORATIONS.names())
-    yield from ((MATRIX, name, "a matrix") for name in MATRICES.names())
-    yield ATLAS, ATLAS, "all claims and recommendations, on all kernels and filesystems"
+
+def _module(design: str) -> ModuleType:
+    return import_module(f"wblab.commands.study.{design}")
 
 
 def print_names(arguments: argparse.Namespace) -> None:
     """Print what there is to study; of a work or of recommendations, each claim or recommendation."""
     if arguments.what:
-        design = subject(arguments)
-        if design == VERIFY:
-            from wblab.commands.study.verify import print_claims
-
-            print_claims(arguments)
-            return
-        if design == TRIAL:
-            from wblab.commands.study.trial import print_recommendations
-
-            print_recommendations(arguments)
-            return
-        raise InputError("--list names the parts of a work's claims or of recommendations: leave WHAT out")
+        print_parts = getattr(_module(subject(arguments)), "print_parts", None)
+        if not print_parts:
+            raise InputError("--list names the parts of a work's claims or of recommendations: leave WHAT out")
+        print_parts(arguments)
+        return
     found = list(names())
     if arguments.json:
         print(json.dumps([{"name": name, "design": design, "what": what} for design, name, what in found], indent=2))

@@ -8,11 +8,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from wblab.commands.common import one_kernel, tell
-from wblab.core.errors import InputError, WblabError
 from wblab.lab.designs import TRIAL
 from wblab.lab.tables import Table
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from wblab.commands.many import Planned
     from wblab.kernels import KernelResolver
     from wblab.study.designs.paired.recommendations import Wisdom
@@ -20,7 +21,7 @@ if TYPE_CHECKING:
 
 def make(arguments: argparse.Namespace) -> None:
     """Try recommendations, or resume that."""
-    from wblab.commands.many import begun, failed, print_failures, print_shard
+    from wblab.commands.many import begun, check_failures, failed, print_shard
     from wblab.kernels import built_kernels
     from wblab.study.designs.decided import run_until_decided
     from wblab.study.designs.paired.measured import is_refusal
@@ -30,18 +31,16 @@ def make(arguments: argparse.Namespace) -> None:
 
     resolve = built_kernels(one_kernel(arguments))
     plan, wisdom = _planned(arguments, resolve)
-    with begun(arguments, resolve, plan, "wblab study --resume") as (store, client):
+    with begun(arguments, resolve, plan) as (store, client):
         run = partial(run_store, store, client, arguments.jobs)
         tally = run_until_decided(store, question(store, wisdom), run, _tell)
         failures = failed(tally, but=is_refusal)
         if store.plan.shard:
-            print_shard(store, failures, "wblab study --resume", as_json=arguments.json)
+            print_shard(store, failures, as_json=arguments.json)
             return
         found, page = write_report(result_of(store, wisdom), store.path)
     tell(found, page, as_json=arguments.json, report=str(page))
-    if failures:
-        print_failures(store, failures)
-        raise WblabError(f"{len(failures)} runs failed: try again with wblab study --resume {store.path}")
+    check_failures(store, failures)
 
 
 def _tell(what: str) -> None:
@@ -63,13 +62,12 @@ def _file(arguments: argparse.Namespace) -> Path:
 
 def _planned(arguments: argparse.Namespace, resolve: "KernelResolver") -> "tuple[Planned, Wisdom]":
     """Return the runs to make, and the recommendations that they try. Raises InputError."""
-    from wblab.commands.many import Planned, named
+    from wblab.commands.many import Planned
     from wblab.kernels import full_name
     from wblab.lab.formats import TRIED
-    from wblab.study.begin import check_kernels, described, with_part
+    from wblab.study.begin import described, with_part
     from wblab.study.designs.paired.plan import MOST_SEEDS, RECOMMENDATION, trial_matrix
     from wblab.study.designs.paired.recommendations import read_wisdom
-    from wblab.study.store import Store
 
     if not arguments.resume:
         wisdom = _chosen(arguments)
@@ -77,16 +75,21 @@ def _planned(arguments: argparse.Namespace, resolve: "KernelResolver") -> "tuple
         matrix = with_part(trial_matrix(wisdom, arguments.seeds or MOST_SEEDS, kernel), "traces", arguments.shard)
         tried = {TRIED: _file(arguments).read_bytes()}
         return Planned(matrix, described(matrix, resolve), beside=tried), wisdom
-    if any((arguments.parts, arguments.seeds, arguments.shard)):  # --kernel permits a path again
-        raise InputError("--resume keeps the plan of the first call: leave out PART, --seeds and --shard")
-    store = Store.open(named(arguments, TRIAL), TRIAL)
-    check_kernels(store, resolve)
-    wisdom = read_wisdom(store.path / TRIED)
-    there = {cell.levels.get(RECOMMENDATION) for cell in store.plan.cells}
-    return Planned(store.plan, store.kernels, store), wisdom.only([key for key in wisdom.values() if key in there])
+    planned = Planned.again(arguments, TRIAL, resolve)
+    assert planned.store
+    wisdom = read_wisdom(planned.store.path / TRIED)
+    there = {cell.levels.get(RECOMMENDATION) for cell in planned.plan.cells}
+    return planned, wisdom.only([key for key in wisdom.values() if key in there])
 
 
-def print_recommendations(arguments: argparse.Namespace) -> None:
+def names() -> "Iterator[tuple[str, str]]":
+    """Yield the name and what it is of those that come with the lab."""
+    from wblab.study.designs.paired.recommendations import WISDOM
+
+    yield WISDOM.stem, "recommendations in public use"
+
+
+def print_parts(arguments: argparse.Namespace) -> None:
     """Print the recommendations of a file, or some of them."""
     values = _chosen(arguments).values().items()
     if arguments.json:

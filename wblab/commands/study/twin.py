@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING
 
 from wblab.commands.common import one_kernel, results, tell
 from wblab.commands.study.subject import HERE
-from wblab.core.errors import InputError, WblabError
 from wblab.lab.designs import TWIN
 
 if TYPE_CHECKING:
@@ -21,38 +20,30 @@ _SEEDS = 5
 
 def make(arguments: argparse.Namespace) -> None:
     """Repeat a live run, with several seeds in virtual time, and compare the pauses; or resume that."""
-    from wblab.commands.many import begun, failed, print_failures
+    from wblab.commands.many import begun, check_failures, failed
     from wblab.kernels import built_kernels
     from wblab.study.designs.twin.result import report, result_of
     from wblab.study.run import run_store
 
     resolve = built_kernels(one_kernel(arguments))
-    with begun(arguments, resolve, _planned(arguments, resolve), "wblab study --resume") as (store, _):
+    with begun(arguments, resolve, _planned(arguments, resolve)) as (store, _):
         tally = run_store(store, None, arguments.jobs)
-    if tally.failures:
-        print_failures(store, failed(tally))
-        raise WblabError(f"{len(tally.failures)} runs failed: try again with wblab study --resume {store.path}")
+    check_failures(store, failed(tally))
     tell(report(result_of(store), store.path), store.path, as_json=arguments.json)
 
 
 def _planned(arguments: argparse.Namespace, resolve: "KernelResolver") -> "Planned":
     """Plan a twin's runs, or open the study to resume. Raises InputError."""
     from wblab.analysis.runs.run import find_run, read_run
-    from wblab.commands.many import Planned, named
+    from wblab.commands.many import Planned
     from wblab.kernels import full_name
     from wblab.lab.disks import read_disk
-    from wblab.study.begin import check_kernels, described
+    from wblab.study.begin import described
     from wblab.study.designs.twin.machine import machine_of, this_machine, with_disk
     from wblab.study.designs.twin.runs import plan_of, read_study, twin_study
-    from wblab.study.store import Store
 
     if arguments.resume:
-        if arguments.seeds or arguments.disk:
-            raise InputError("--resume keeps the seeds and the disk of the first call: leave out --seeds and --disk")
-        store = Store.open(named(arguments, TWIN), TWIN)
-        read_study(store)  # refuse a damaged study before its runs start
-        check_kernels(store, resolve)
-        return Planned(store.plan, store.kernels, store)
+        return Planned.again(arguments, TWIN, resolve, read_study)  # a damaged study is refused before its runs start
     given = arguments.what
     live = None if given.startswith(HERE) else read_run(find_run(given, results(arguments)))
     disk = read_disk(arguments.disk) if arguments.disk else None

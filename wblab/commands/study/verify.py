@@ -8,13 +8,15 @@ from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING, Literal, cast, get_args
 
 from wblab.commands.common import one_kernel, tell
-from wblab.core.errors import InputError, WblabError
+from wblab.core.errors import InputError
 from wblab.core.tables import from_table
 from wblab.lab.designs import VERIFY
 from wblab.lab.printable import printable
 from wblab.lab.tables import Table
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from wblab.commands.many import Planned
     from wblab.kernels import KernelResolver
     from wblab.report.report import Picture
@@ -31,7 +33,7 @@ _WORKS: tuple[_Source, ...] = get_args(_Source)
 
 def make(arguments: argparse.Namespace) -> None:
     """Check claims, or resume that. A claim that is not reproduced is a finding, not a failure."""
-    from wblab.commands.many import begun, failed, print_failures, print_shard
+    from wblab.commands.many import begun, check_failures, failed, print_shard
     from wblab.kernels import built_kernels
     from wblab.lab.kernelname import variants_of
     from wblab.study.designs.cases.chart import timelines
@@ -47,10 +49,10 @@ def make(arguments: argparse.Namespace) -> None:
     for reason in asked.impossible.values():
         print(printable(f"wblab: not testable: {reason}"), file=sys.stderr)
 
-    with begun(arguments, resolve, plan, "wblab study --resume") as (store, _):
+    with begun(arguments, resolve, plan) as (store, _):
         if store.plan.shard:  # all parts together are judged
             failures = failed(run_store(store, None, arguments.jobs))
-            print_shard(store, failures, "wblab study --resume", as_json=arguments.json)
+            print_shard(store, failures, as_json=arguments.json)
             return
 
         def draw(case: str, sample: "Sample") -> "list[Picture]":
@@ -63,9 +65,8 @@ def make(arguments: argparse.Namespace) -> None:
         result = Result(kernel, seeds, wall_s, found.verdicts, found.samples, asked.source, variants)
         told, page = write_report(result, store.path, asked.format, found.shown)
     tell(told, page, as_json=arguments.json, report=str(page))
-    if found.tally and found.tally.failures:
-        print_failures(store, failed(found.tally))
-        raise WblabError(f"{len(found.tally.failures)} runs failed: try again with wblab study --resume {store.path}")
+    if found.tally:
+        check_failures(store, failed(found.tally))
 
 
 @dataclass(frozen=True)
@@ -84,20 +85,16 @@ class _Asked:
 
 def _asked(arguments: argparse.Namespace, resolve: "KernelResolver") -> "tuple[_Asked, Planned]":
     """Return what to verify, and the runs for it. Raises InputError."""
-    from wblab.commands.many import Planned, named
+    from wblab.commands.many import Planned
     from wblab.kernels import full_name
-    from wblab.study.begin import check_kernels, described, with_part
+    from wblab.study.begin import described, with_part
     from wblab.study.designs.cases.runs import plan_of, possible
     from wblab.study.sources.registry import chosen
-    from wblab.study.store import Store
 
     if arguments.resume:
-        if arguments.parts or arguments.seeds or arguments.output or arguments.shard:
-            raise InputError("--resume keeps the plan of the first call: leave out PART, --seeds, --shard and -o")
-        store = Store.open(named(arguments, VERIFY), VERIFY)
-        asked = _known(store)
-        check_kernels(store, resolve)
-        return asked, Planned(store.plan, store.kernels, store)
+        planned = Planned.again(arguments, VERIFY, resolve, _known)
+        assert planned.store
+        return _known(planned.store), planned
     source = _source(arguments)
     name = full_name(one_kernel(arguments))
     claims = chosen(arguments.parts, source)
@@ -130,7 +127,14 @@ def _source(arguments: argparse.Namespace) -> _Source:
     return cast("_Source", arguments.what if arguments.what else work_of(arguments.parts, _WORKS[0]))
 
 
-def print_claims(arguments: argparse.Namespace) -> None:
+def names() -> "Iterator[tuple[str, str]]":
+    """Yield the name and what it is of those that come with the lab."""
+    from wblab.study.sources.registry import WORKS
+
+    yield from ((name, "the claims of a work") for name in WORKS)
+
+
+def print_parts(arguments: argparse.Namespace) -> None:
     """Print the claims of a work, or those that were named."""
     from wblab.study.sources.registry import chosen
 

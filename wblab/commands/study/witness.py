@@ -10,7 +10,6 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from wblab.commands.common import tell
-from wblab.core.errors import WblabError
 from wblab.lab.designs import WITNESS
 
 if TYPE_CHECKING:
@@ -36,12 +35,9 @@ class _Study:
 
     def check(self) -> None:
         """Raise WblabError if runs failed, and print why."""
-        from wblab.commands.many import failed, print_failures
+        from wblab.commands.many import check_failures, failed
 
-        if count := len(self.failures.failures):
-            print_failures(self.store, failed(self.failures))
-            what = "1 run" if count == 1 else f"{count} runs"
-            raise WblabError(f"{what} failed: try again with {self.found.again} {self.store.path}")
+        check_failures(self.store, failed(self.failures), self.found.again)
 
 
 def make(arguments: argparse.Namespace) -> None:
@@ -95,19 +91,16 @@ def _default_on() -> list[str]:
 
 
 def _planned(arguments: argparse.Namespace, resolve: "KernelResolver") -> "Planned":
-    from wblab.commands.many import Planned, named
+    from wblab.commands.many import Planned
     from wblab.lab.results import SPECS
     from wblab.lab.specfile import read_spec
-    from wblab.study.begin import check_kernels, described
+    from wblab.study.begin import described
     from wblab.study.designs.witness.spoiled import BOUND_NS
     from wblab.study.designs.witness.substrates import cells, substrate
     from wblab.study.plan import Plan
-    from wblab.study.store import Store
 
     if arguments.resume:
-        store = Store.open(named(arguments, WITNESS), WITNESS)
-        check_kernels(store, resolve)
-        return Planned(store.plan, store.kernels, store)
+        return Planned.again(arguments, WITNESS, resolve)
     spec = read_spec(SPECS.find(arguments.what), arguments.settings)
     names = arguments.on or _default_on()
     plan = Plan(
