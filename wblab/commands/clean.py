@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from wblab.commands.common import add_exp, add_json, results
 from wblab.core.errors import InputError, WblabError
 from wblab.lab.printable import printable
-from wblab.lab.tables import Table
+from wblab.report.listing import Listing
 from wblab.report.quantities import column, quantity
 
 if TYPE_CHECKING:
@@ -74,7 +74,7 @@ def _clean(arguments: argparse.Namespace) -> None:
     sizes = [size for _, size in chosen]
     texts = column(sizes, "bytes")
     rows = [(str(path), text) for (path, _), text in zip(chosen, texts, strict=True)]
-    Table(rows, right=frozenset({1})).show()
+    Listing(rows, right=frozenset({1})).show()
     total = quantity(sum(sizes), "bytes")
     done = "removed" if arguments.yes else "would be removed: add --yes to remove them"
     print(f"{len(chosen)} {'entry' if len(chosen) == 1 else 'entries'}, {total}: {done}")

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from wblab.commands.common import add_json
 from wblab.core.errors import WblabError
+from wblab.report.listing import Listing
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -31,7 +32,7 @@ def _doctor(arguments: argparse.Namespace) -> None:
 
 def show(findings: "Sequence[Finding]", *, as_json: bool) -> None:
     """Print findings, and the next command. Raises WblabError if one of them keeps the lab from running here."""
-    from wblab.host.doctor import bad, next_command, table
+    from wblab.host.doctor import bad, next_command
 
     if as_json:
         print(json.dumps([finding.to_json() for finding in findings], indent=2))
@@ -41,3 +42,14 @@ def show(findings: "Sequence[Finding]", *, as_json: bool) -> None:
         raise WblabError(f"{count} of {len(findings)} checks failed: see the lines marked BAD")
     if not as_json:
         print(f"\nNext:\n    {next_command(findings)}")
+
+
+def table(findings: "Sequence[Finding]") -> Listing:
+    """Return findings as a table, with what to do: BAD is what every run needs, -- what only some verbs do."""
+    rows = []
+    last = {finding.advice: finding for finding in findings if not finding.good}  # one advice may mend several
+    for finding in findings:
+        rows.append(("ok" if finding.good else "BAD" if finding.needed else "--", finding.check, finding.found))
+        if not finding.good and last[finding.advice] is finding:
+            rows.append(("", "", f"-> {finding.advice}"))
+    return Listing(rows)

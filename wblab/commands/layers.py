@@ -7,7 +7,7 @@ from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 from wblab.commands.common import add_exp, add_json, add_run, named_run
-from wblab.lab.tables import Table
+from wblab.report.listing import Listing
 from wblab.report.quantities import percent
 
 if TYPE_CHECKING:
@@ -54,7 +54,7 @@ def _json(call: "LayeredCall") -> dict[str, Any]:
     return asdict(call) | sums | {"pieces": pieces}
 
 
-def _states(found: "list[Summary]") -> Table:
+def _states(found: "list[Summary]") -> Listing:
     """Return the durations and states of calls."""
     rows: list[tuple[str, ...]] = []
     for item in found:
@@ -63,10 +63,10 @@ def _states(found: "list[Summary]") -> Table:
         for state, spread in item.states.items():
             rows.append(("", "", state, *_spread(spread), percent(item.shares[state]), ""))
     heads = ("load", "call", "state", "median", "mean", "99 %", "longest", "share", "served")
-    return Table(rows, heads, frozenset(range(3, len(heads))))
+    return Listing(rows, heads, frozenset(range(3, len(heads))))
 
 
-def _paths(found: "list[Summary]") -> Table:
+def _paths(found: "list[Summary]") -> Listing:
     """Return the waits of calls, kind by kind."""
     rows = [
         (item.load, item.call, " > ".join(path), *_spread(spread))
@@ -75,10 +75,10 @@ def _paths(found: "list[Summary]") -> Table:
         if len(path) > 1
     ]
     heads = ("load", "call", "waited for", "median", "mean", "99 %", "longest")
-    return Table(rows, heads, frozenset(range(3, len(heads))))
+    return Listing(rows, heads, frozenset(range(3, len(heads))))
 
 
-def _prefixes(found: "list[Summary]") -> Iterator[Table]:
+def _prefixes(found: "list[Summary]") -> Iterator[Listing]:
     """Yield for each load the sums by function prefix, and how much of them is counted repeatedly."""
     from wblab.analysis.layers.stages import PREFIXES
     from wblab.analysis.layers.summary import per_write, stephens_shares, time_shares
@@ -99,7 +99,7 @@ def _prefixes(found: "list[Summary]") -> Iterator[Table]:
             times = (f"{time / _NS_PER_US:.1f}" for time in (summed[layer], once[layer], summed[layer] - once[layer]))
             rows.append((load, layer, *times, *shares, ", ".join(names[:_MOST_FUNCTIONS]) or "-"))
         heads = ("load", "prefix", "summed", "once", "repeated", "of the sums", "of the time", "functions, asleep")
-        yield Table(rows, heads, frozenset(range(2, len(heads) - 1)))
+        yield Listing(rows, heads, frozenset(range(2, len(heads) - 1)))
 
 
 def _spread(spread: "Spread") -> tuple[str, str, str, str]:

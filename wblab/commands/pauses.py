@@ -17,7 +17,7 @@ from wblab.commands.common import (
 )
 from wblab.core.errors import InputError
 from wblab.lab.printable import printable
-from wblab.lab.tables import Table
+from wblab.report.listing import Listing
 from wblab.report.quantities import duration, percent, quantity
 
 if TYPE_CHECKING:
@@ -93,11 +93,11 @@ def _causes(run: "Run", bound_ns: int) -> dict[str, dict[str, int]]:
     return by_load(item.explanation for item in explanations(run, bound_ns=bound_ns))
 
 
-def causes_table(causes: dict[str, dict[str, int]]) -> Table:
+def causes_table(causes: dict[str, dict[str, int]]) -> Listing:
     """Return the paused time of loads by cause as a table."""
     rows = [
         (load, what, duration(time_ns), percent(time_ns / sum(parts.values())))
         for load, parts in causes.items()
         for what, time_ns in parts.items()
     ]
-    return Table(rows, ("load", "cause", "paused", "share"), frozenset((2, 3)))
+    return Listing(rows, ("load", "cause", "paused", "share"), frozenset((2, 3)))

@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
 from wblab.commands.common import print_wrapped
-from wblab.lab.tables import Table
+from wblab.report.listing import Listing
 
 if TYPE_CHECKING:
     from wblab.live.mitigate.config import Config
@@ -30,7 +30,7 @@ def print_policies(config: "Config", as_json: bool) -> None:
     if as_json:
         print(json.dumps(listed, indent=2))
         return
-    Table([(("*" if one["used"] else "") + one["policy"], one["does"]) for one in listed], ("policy", "")).show()
+    Listing([(("*" if one["used"] else "") + one["policy"], one["does"]) for one in listed], ("policy", "")).show()
     print_wrapped(["", "* is used. What was tried is the setting, not the daemon."])
     for one in listed:
         if one["used"]:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from wblab.commands.common import add_exp, add_json, results, whole
 from wblab.lab.printable import printable
-from wblab.lab.tables import Table
+from wblab.report.listing import Listing
 from wblab.report.quantities import column, duration, size
 
 if TYPE_CHECKING:
@@ -50,7 +50,7 @@ def _runs(arguments: argparse.Namespace) -> None:
     print("    wblab runs --clean --help    # remove what you no longer need")
 
 
-def table(found: "list[Entry]") -> Table:
+def table(found: "list[Entry]") -> Listing:
     """Return runs and studies as a table."""
     sizes = column([entry.size for entry in found], "bytes")
     rows = [
@@ -62,7 +62,7 @@ def table(found: "list[Entry]") -> Table:
         )
         for entry, text in zip(found, sizes, strict=True)
     ]
-    return Table(rows, ("name", "longest pause", "size", "what"), frozenset({1, 2}), spare=(2,))
+    return Listing(rows, ("name", "longest pause", "size", "what"), frozenset({1, 2}), spare=(2,))
 
 
 def _what(entry: "Entry") -> str:

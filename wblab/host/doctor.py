@@ -17,7 +17,6 @@ from wblab.host.machine import available_memory_bytes, free_shared_bytes, shared
 from wblab.host.sandbox import landlock_version
 from wblab.kernels.cache import home
 from wblab.lab.packages import advice, missing_packages, only_build, own_names
-from wblab.lab.tables import Table
 
 _PTRACE_SCOPE = Path("/proc/sys/kernel/yama/ptrace_scope")
 _PTRACE_SCOPE_NONE = 3  # Documentation/admin-guide/LSM/Yama.rst: no attach, PTRACE_TRACEME neither
@@ -47,17 +46,6 @@ def examine() -> list[Finding]:
         *([check_compiler(missing)] if kernel.good else []),
         *abilities(kernel),
     ]
-
-
-def table(findings: Sequence[Finding]) -> Table:
-    """Return findings as a table, with what to do: BAD is what every run needs, -- what only some verbs do."""
-    rows = []
-    last = {finding.advice: finding for finding in findings if not finding.good}  # one advice may mend several
-    for finding in findings:
-        rows.append(("ok" if finding.good else "BAD" if finding.needed else "--", finding.check, finding.found))
-        if not finding.good and last[finding.advice] is finding:
-            rows.append(("", "", f"-> {finding.advice}"))
-    return Table(rows)
 
 
 def bad(findings: Sequence[Finding]) -> list[Finding]:

@@ -10,7 +10,7 @@ from wblab.core.loads import KINDS, Load
 from wblab.core.spec import Spec
 from wblab.lab.changes import changes
 from wblab.lab.livespec import LiveSpec
-from wblab.lab.tables import Table
+from wblab.report.listing import Listing
 from wblab.report.quantities import column, percent, quantity, size, span
 
 # Runs before and after a change of a machine, as one table. No interval: a live machine is not repeated by seeds.
@@ -19,7 +19,7 @@ _HEADS = ("load", "longest pause: before", "after", "wait time: before", "after"
 _SPARE = (3, 4)  # columns dropped on a narrow terminal
 
 
-def before_after(before: Sequence[PauseReport], after: PauseReport) -> Table:
+def before_after(before: Sequence[PauseReport], after: PauseReport) -> Listing:
     """Return a row for each load: of several runs before, the median and the range."""
     rows = []
     for load in after.loads:
@@ -35,7 +35,7 @@ def before_after(before: Sequence[PauseReport], after: PauseReport) -> Table:
             is_shown = offends == (number == len(figures) - 1)  # an offender works as long as it takes
             cells += [_cell([of(other) for other in others]), _cell([of(load)])] if is_shown else ["-", "-"]
         rows.append((load.name, *cells))
-    return Table(rows, _HEADS, frozenset(range(1, len(_HEADS))), _SPARE)
+    return Listing(rows, _HEADS, frozenset(range(1, len(_HEADS))), _SPARE)
 
 
 def changed(before: Run, after: Run) -> list[str]:
@@ -90,7 +90,7 @@ def _times(count: int) -> str:
     return {1: "once, for", 2: "twice, for up to"}.get(count, f"{count} times, for up to")
 
 
-def table(report: PauseReport) -> Table:
+def table(report: PauseReport) -> Listing:
     """Return the report as a table."""
     has_disks = any(load.disk for load in report.loads)
     first = ("load", "kind", "disk") if has_disks else ("load", "kind")
@@ -115,7 +115,7 @@ def table(report: PauseReport) -> Table:
     right = frozenset(range(len(first), len(heads)))
     # A narrow terminal drops the least important columns first: the list, the kind, the cycles, the duration.
     spare = (len(heads), 1, heads.index("cycles"), heads.index("duration"))
-    return Table(rows, (*heads, f"pauses over {quantity(report.bound_s, 's')}, at"), right, spare)
+    return Listing(rows, (*heads, f"pauses over {quantity(report.bound_s, 's')}, at"), right, spare)
 
 
 def below(report: PauseReport) -> Iterator[str]:

@@ -3,13 +3,13 @@
 import re
 import shlex
 import shutil
+import sys
 import textwrap
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 
 from wblab import __version__
 from wblab.lab.printable import printable
-from wblab.lab.tables import terminal
 from wblab.report.report import (
     Block,
     Column,
@@ -46,15 +46,36 @@ def mail(report: Report) -> list[str]:
 
 def show(report: Report, place: Place = "terminal") -> None:
     """Print a report on standard output, as wide as a terminal is."""
-    output = terminal()
-    if output is None:
-        print("\n".join(lines(report, None, place)))
-        return
-    from rich.text import Text
+    _show(lambda width: _report(report, width, place))
 
-    for line in _report(report, shutil.get_terminal_size().columns, place):
-        style = "bold" if line.startswith(_BOLD) else ""
-        output.print(Text(line.removeprefix(_BOLD), style), soft_wrap=True)
+
+def show_table(table: Table) -> None:
+    """Print a table on standard output, as wide as a terminal is."""
+    _show(lambda width: _table(table, width, "terminal", ""))
+
+
+def table_lines(table: Table) -> list[str]:
+    """Return a table's lines, as long as they must be."""
+    return [line.removeprefix(_BOLD) for line in _table(table, None, "terminal")]
+
+
+def _show(found: Callable[[int | None], Iterable[str]]) -> None:
+    """Print the lines of a width; on a terminal in bold where they say so. A system Python may have no rich."""
+    output = None
+    if sys.stdout.isatty():
+        try:
+            from rich.console import Console
+            from rich.text import Text
+
+            output = Console(highlight=False)
+        except ImportError:
+            pass
+    for line in found(shutil.get_terminal_size().columns if sys.stdout.isatty() else None):
+        if output:
+            style = "bold" if line.startswith(_BOLD) else ""
+            output.print(Text(line.removeprefix(_BOLD), style), soft_wrap=True)
+        else:
+            print(line.removeprefix(_BOLD))
 
 
 def wrapped(said: str, width: int | None, indent: str = "", *, breaks_words: bool = True) -> list[str]:
@@ -152,8 +173,11 @@ def _points(points: Points, width: int | None) -> Iterator[str]:
         yield from wrapped(f"- {text_of(item)}", width, "  ")
 
 
-def _table(table: Table, width: int | None, place: Place) -> Iterator[str]:
-    """Yield a table's lines; if it does not fit without its spare columns, those of a list of its rows."""
+def _table(table: Table, width: int | None, place: Place, whole: str = "a page, ") -> Iterator[str]:
+    """Yield a table's lines; if it does not fit without its spare columns, those of a list of its rows.
+
+    whole: what else has all columns.
+    """
     if not table.rows:
         return
     shown_rows, left_out = _first(table, place)
@@ -177,7 +201,7 @@ def _table(table: Table, width: int | None, place: Place) -> Iterator[str]:
         yield f"and {left_out} more{': see a page or --json' if place != 'mail' else ''}"
     if hidden := len(wanted) - len(kept):
         count = "1 column" if hidden == 1 else f"{hidden} columns"
-        yield f"({count} left out: see a page, a wider terminal or --json)"
+        yield f"({count} left out: see {whole}a wider terminal or --json)"
 
 
 def _chosen(

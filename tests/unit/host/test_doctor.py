@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from wblab.commands.doctor import show
+from wblab.commands.doctor import show, table
 from wblab.core.errors import InputError, WblabError
 from wblab.host.abilities import built, check_extras, check_groups, check_processor, check_trace_cmd, check_tracefs
 from wblab.host.doctor import (
@@ -19,7 +19,6 @@ from wblab.host.doctor import (
     check_ptrace,
     examine,
     next_command,
-    table,
 )
 from wblab.host.environment import Finding
 from wblab.host.machine import processor_flags

@@ -12,7 +12,7 @@ from wblab.core.errors import InputError
 from wblab.core.units import NS_PER_S, format_bytes, format_time, parse_bytes, parse_time
 from wblab.lab.disks import EXPLAINED
 from wblab.lab.printable import printable
-from wblab.lab.tables import Table
+from wblab.report.listing import Listing
 from wblab.report.quantities import percent
 
 if TYPE_CHECKING:
@@ -125,11 +125,11 @@ def _show(found: "Fit") -> None:
         for row in found.rows
     ]
     heads = ("requests", "size", "count", "median", "99 in 100 in", "model")
-    Table(rows, heads, frozenset(range(1, 6))).show()
+    Listing(rows, heads, frozenset(range(1, 6))).show()
     print()
     table = disk_table(found)
     words = {key: ", ".join(filter(None, (_WORDS[key], found.unknown.get(key, "")))) for key in _WORDS}
-    Table([(key, str(table[key]), words[key]) for key in _WORDS], ("model", "", "")).show()
+    Listing([(key, str(table[key]), words[key]) for key in _WORDS], ("model", "", "")).show()
     close, within = percent(found.explained), percent(AS_PREDICTED)
     print(f"\nThe model explains {close} of the times to within {within}; each kind of request counts equally.")
     if found.explained < EXPLAINED:

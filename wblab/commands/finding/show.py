@@ -6,7 +6,7 @@ from pathlib import Path
 
 from wblab.commands.common import add_json, tell
 from wblab.lab.printable import printable
-from wblab.lab.tables import Table
+from wblab.report.listing import Listing
 
 
 def export_arguments(parser: argparse.ArgumentParser) -> None:
@@ -32,7 +32,7 @@ def _export(arguments: argparse.Namespace) -> None:
     if arguments.json:
         print(json.dumps({"directory": str(directory), "files": list(about)}, indent=2))
         return
-    Table(list(about.items())).show()
+    Listing(list(about.items())).show()
     print(printable(str(directory)))
 
 
@@ -53,7 +53,7 @@ def _list(arguments: argparse.Namespace) -> None:
         ]
         print(json.dumps(listed, indent=2))
         return
-    Table([(name, one.title) for name, one in found.items()]).show()
+    Listing([(name, one.title) for name, one in found.items()]).show()
     print("\nMore of one: wblab finding show NAME")
 
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from wblab.commands.common import add_json
 from wblab.core.errors import InputError, WblabError
 from wblab.lab.kernelname import VARIANT
-from wblab.lab.tables import Table
+from wblab.report.listing import Listing
 
 if TYPE_CHECKING:
     from wblab.kernels import Kernel, Listed
@@ -65,7 +65,7 @@ def _list(arguments: argparse.Namespace) -> None:
             rows.append(("", name, f"built: {kernel.release}", "", ""))
     for kernel in stock_kernels():
         rows.append(("", f"{PREFIX}{kernel.series}", f"here: {kernel.release}", "", kernel.source))
-    Table(rows).show()
+    Listing(rows).show()
     for entry in listed:
         if entry.package and not entry.kernel:
             print(f"{entry.series}: {entry.package}")
@@ -125,7 +125,7 @@ def print_kernel(kernel: "Kernel", *, as_json: bool) -> None:
         for key, value in values(kernel).items()
         if value not in (None, [])
     ]
-    Table(rows).show()
+    Listing(rows).show()
 
 
 def values(kernel: "Kernel") -> dict[str, Any]:

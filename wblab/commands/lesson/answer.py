@@ -11,7 +11,7 @@ from wblab.commands.common import add_json, print_wrapped
 from wblab.commands.lesson.options import add_folder, add_lesson, folder, place
 from wblab.core.errors import WblabError
 from wblab.lab.printable import printable
-from wblab.lab.tables import Table
+from wblab.report.listing import Listing
 
 if TYPE_CHECKING:
     from wblab.lessons.check import Checked
@@ -38,7 +38,7 @@ def say(at: "Place", found: "Checked", *, as_json: bool = False) -> None:
         print(json.dumps({"lesson": at.lesson.name, "solved": found.solved, "run": run, "answers": judged}, indent=2))
         return
     print_wrapped([f"{at.lesson.name}: {at.lesson.title}"])
-    Table([(f"  {one.question}", WORDS[one.outcome], one.says) for one in found.judged]).show()
+    Listing([(f"  {one.question}", WORDS[one.outcome], one.says) for one in found.judged]).show()
     print_wrapped(["", *_next(at, found)])
 
 

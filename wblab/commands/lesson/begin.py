@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from wblab.commands.common import add_json, print_wrapped
 from wblab.commands.lesson.options import add_folder, add_lesson, add_set, folder, lacking, place
 from wblab.core.errors import InputError
-from wblab.lab.tables import Table
+from wblab.report.listing import Listing
 
 if TYPE_CHECKING:
     from wblab.lessons.lesson import Lesson
@@ -45,7 +45,7 @@ def _list(arguments: argparse.Namespace) -> None:
             json.dumps([dict(zip(("name", "title", "minutes", "state"), row, strict=True)) for row in rows], indent=2)
         )
         return
-    Table([(name, far, f"{minutes} min", title) for name, title, minutes, far in rows], ("lesson", "", "", "")).show()
+    Listing([(name, far, f"{minutes} min", title) for name, title, minutes, far in rows], ("lesson", "", "", "")).show()
 
 
 def reset_arguments(parser: argparse.ArgumentParser) -> None:

@@ -11,7 +11,7 @@ from wblab.commands.common import add_exp, add_jobs, print_wrapped, results
 from wblab.commands.lesson.options import add_set, lacking
 from wblab.core.errors import InputError, WblabError
 from wblab.lab.printable import printable
-from wblab.lab.tables import Table
+from wblab.report.listing import Listing
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -185,7 +185,7 @@ def _show(found: "Sequence[Graded]") -> None:
         )
         for one in found
     ]
-    Table(rows, ("folder", "student", "lesson", "right", "to read", "note")).show()
+    Listing(rows, ("folder", "student", "lesson", "right", "to read", "note")).show()
     if sentences := sum(one.to_read for one in found):
         what = (
             "1 sentence cites its run. It counts once a person has read it"

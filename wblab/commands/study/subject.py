@@ -13,7 +13,7 @@ from wblab.commands.many import named
 from wblab.core.errors import InputError, nearest
 from wblab.lab.designs import DESIGNS, STUDY_AGAIN, TWIN, VERIFY, WITNESS
 from wblab.lab.formats import STUDY_FILE
-from wblab.lab.tables import Table
+from wblab.report.listing import Listing
 
 _ALL = "all"  # the places where a spec is run if none is named
 HERE = "here:"  # this machine, in place of a live run
@@ -141,5 +141,5 @@ def print_names(arguments: argparse.Namespace) -> None:
     if arguments.json:
         print(json.dumps([{"name": name, "design": design, "what": what} for design, name, what in found], indent=2))
         return
-    Table([(name, what) for _, name, what in found], ("name", "what it is")).show()
+    Listing([(name, what) for _, name, what in found], ("name", "what it is")).show()
     print("    wblab study NAME --list    # of a work or of recommendations: each of them")

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from wblab.commands.common import one_kernel, tell
 from wblab.lab.designs import TRIAL
-from wblab.lab.tables import Table
+from wblab.report.listing import Listing
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -106,4 +106,4 @@ def print_parts(arguments: argparse.Namespace) -> None:
         print(json.dumps(listed, indent=2))
     else:
         rows = [(key, entry.who, value.name, entry.says) for key, (entry, value) in values]
-        Table(rows, ("", "who", "what is set", "what it promises")).show()
+        Listing(rows, ("", "who", "what is set", "what it promises")).show()

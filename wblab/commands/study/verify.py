@@ -12,7 +12,7 @@ from wblab.core.errors import InputError
 from wblab.core.tables import from_table
 from wblab.lab.designs import VERIFY
 from wblab.lab.printable import printable
-from wblab.lab.tables import Table
+from wblab.report.listing import Listing
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -143,4 +143,4 @@ def print_parts(arguments: argparse.Namespace) -> None:
         fields = ("name", "says", "source")
         print(json.dumps([{name: getattr(claim, name) for name in fields} for claim in claims], indent=2))
     else:
-        Table([(claim.name, f"{claim.says} ({claim.source})") for claim in claims]).show()
+        Listing([(claim.name, f"{claim.says} ({claim.source})") for claim in claims]).show()

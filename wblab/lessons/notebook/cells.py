@@ -8,12 +8,12 @@ from html import escape
 from typing import Any
 
 from wblab.lab.printable import printable
-from wblab.lab.tables import Table
 from wblab.lessons.folder import ANSWER
 from wblab.lessons.lesson import TEXT, Lesson
 from wblab.lessons.markdown import for_jupyter
 from wblab.lessons.runs import Student
 from wblab.lessons.sections import Look, Section, sections
+from wblab.report.listing import Listing
 
 # Lists and tables as HTML.
 
@@ -27,7 +27,7 @@ def as_list(texts: Sequence[str]) -> str:
     return f"<ul>{items}</ul>" if items else ""
 
 
-def as_html(rows: Table, caption: str) -> str:
+def as_html(rows: Listing, caption: str) -> str:
     """Return a table as HTML."""
 
     def cells(row: Sequence[str], kind: str) -> str:

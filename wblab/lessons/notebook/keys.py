@@ -13,11 +13,11 @@ from wblab.analysis.runs.run import Run
 from wblab.core.errors import InputError, nearest
 from wblab.core.units import parse_bytes
 from wblab.lab.printable import printable
-from wblab.lab.tables import Table
 from wblab.lessons.check import parts
 from wblab.lessons.notebook.cells import as_html
 from wblab.lessons.notebook.shown import Shown, said
 from wblab.lessons.sections import Look, View
+from wblab.report.listing import Listing
 from wblab.report.quantities import column
 
 # What a student looks at over the runs of all specs and seeds: a load's longest pauses, and what a comparison says.
@@ -33,7 +33,7 @@ def _seeds(runs: Runs, look: Look) -> Shown:
     cells = {file: {seed: next(texts) for seed in each} for file, each in found.items()}
     rows = [(file, *(each.get(seed, "-") for seed in seeds)) for file, each in cells.items()]
     heads = ("spec", *(f"seed {seed}" for seed in seeds))
-    table = Table(rows, heads, frozenset(range(1, len(heads))))
+    table = Listing(rows, heads, frozenset(range(1, len(heads))))
     title = f"Longest pause of {look.load} in each run"
     return Shown(as_html(table, title), "\n".join([printable(title), *table.lines()]))
 

@@ -8,9 +8,9 @@ from wblab.core.errors import InputError
 from wblab.core.spec import Spec
 from wblab.core.units import NS_PER_S
 from wblab.lab.changes import changes
-from wblab.lab.tables import Table
 from wblab.publish.bundle.about import Told
 from wblab.publish.bundle.read import Opened
+from wblab.report.listing import Listing
 from wblab.report.quantities import duration, size
 from wblab.study.made import Made
 
@@ -47,7 +47,7 @@ def run_lines(item: Told, run: Run | None) -> Iterator[str]:
     yield values["headline"]
 
 
-def runs_table(found: Opened) -> tuple[Table, int]:
+def runs_table(found: Opened) -> tuple[Listing, int]:
     """Return a table of a study's runs, and how many did not fit in."""
     rows = [
         (name, _longest(item), item.values["digest"][:12] or "-", str(item.values["outcome"]))
@@ -63,7 +63,7 @@ def runs_table(found: Opened) -> tuple[Table, int]:
         for name, made in list(found.made.items())[: SHOWN - len(rows)]
     ]
     heads = ("run", "longest pause", "digest", "outcome")
-    return Table(rows, heads, frozenset({1}), spare=(2,)), len(found.runs) + found.rows - len(rows)
+    return Listing(rows, heads, frozenset({1}), spare=(2,)), len(found.runs) + found.rows - len(rows)
 
 
 def _longest(item: Told) -> str:

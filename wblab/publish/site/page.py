@@ -8,7 +8,7 @@ from typing import Any
 
 from wblab import __version__
 from wblab.lab.printable import printable
-from wblab.lab.tables import Table
+from wblab.report.listing import Listing
 from wblab.report.render import render
 
 PACKAGE = "wblab.publish.site"
@@ -76,7 +76,7 @@ def relative(source: str, target: str) -> str:
     return posixpath.relpath(target, posixpath.dirname(source) or ".")
 
 
-def html_table(table: Table, links: dict[tuple[int, int], str] | None = None) -> str:
+def html_table(table: Listing, links: dict[tuple[int, int], str] | None = None) -> str:
     """Return a table as HTML, with its texts escaped. links: addresses of cells, by row and column."""
     head = "".join(_cell("th", name, at in table.right) for at, name in enumerate(table.heads))
     rows = [

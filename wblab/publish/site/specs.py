@@ -10,8 +10,8 @@ from wblab.core.loads import KINDS
 from wblab.core.spec import Agent, Attributes, Cgroup, Clock, Disk, GuestKernel, Phase, Priority, Spec, Trace
 from wblab.core.units import Bytes, BytesPerSecond, Nanoseconds
 from wblab.lab.spectoml import default_of, measured
-from wblab.lab.tables import Table
 from wblab.publish.site.page import SPECS, File, html_table, page
+from wblab.report.listing import Listing
 
 # The tables of a spec, as TOML names them.
 _TABLES: dict[str, type] = {
@@ -40,7 +40,7 @@ def spec_page() -> File:
 def _part(name: str, cls: type, anchor: str = "") -> dict[str, Any]:
     prose, meanings = described(inspect.getdoc(cls) or "", [field.name for field in fields(cls)])
     rows = [(*row, meanings.get(row[0], "")) for row in _rows(cls)]
-    table = html_table(Table(rows, ("key", "value", "default", "meaning"))) if rows else ""
+    table = html_table(Listing(rows, ("key", "value", "default", "meaning"))) if rows else ""
     return {"name": name, "id": anchor or cls.__name__.lower(), "paragraphs": prose, "table": table}
 
 

@@ -14,12 +14,12 @@ from wblab.core.errors import InputError
 from wblab.lab.printable import printable
 from wblab.lab.progress import Report
 from wblab.lab.spectoml import spec_toml
-from wblab.lab.tables import Table
 from wblab.publish.site.page import File, Link, html_table, page, relative
 from wblab.publish.site.repeating import line, record_file
 from wblab.publish.site.reports import placed, report_of
 from wblab.publish.site.runpage import Shown, run_files
 from wblab.publish.site.study import OneRun, Study
+from wblab.report.listing import Listing
 from wblab.report.page import fragment
 from wblab.report.quantities import quantity, spread
 from wblab.study.cells import Cell
@@ -141,7 +141,7 @@ def _cells(study: Study, address: str, cells: Sequence[tuple[Cell, list[OneRun]]
         for cell, rows in cells
     ]
     links = {(at, 0): relative(address, study.cell_address(cell)) for at, (cell, _) in enumerate(cells)}
-    return html_table(Table(rows, heads, frozenset((len(heads) - 2, len(heads) - 1))), links)
+    return html_table(Listing(rows, heads, frozenset((len(heads) - 2, len(heads) - 1))), links)
 
 
 def _target(study: Study, link: str) -> str | None:

@@ -9,11 +9,11 @@ from support.runs import MS, S, write_run
 from wblab.analysis.runs.run import read_run
 from wblab.core.errors import InputError
 from wblab.lab.formats import CONSOLE
-from wblab.lab.tables import Table
 from wblab.lessons.notebook import shown as looks
 from wblab.lessons.notebook.cells import as_html, as_list
 from wblab.lessons.notebook.shown import looked
 from wblab.lessons.sections import Look
+from wblab.report.listing import Listing
 
 
 @pytest.fixture
@@ -80,11 +80,11 @@ def test_printed_lines(run):
 
 
 def test_a_table_is_no_markup():
-    html = as_html(Table([("<b>", "1")], ("a<", "n"), frozenset([1])), "it's <i>")
+    html = as_html(Listing([("<b>", "1")], ("a<", "n"), frozenset([1])), "it's <i>")
     assert "<b>" not in html
     assert "<i>" not in html
     assert "<td class=n>1</td>" in html
-    assert "<th scope=col>a&lt;</th><td></td>" in as_html(Table([("1", "2")], ("a<", "")), "empty")
+    assert "<th scope=col>a&lt;</th><td></td>" in as_html(Listing([("1", "2")], ("a<", "")), "empty")
 
 
 def test_names_in_a_list_are_in_italics():

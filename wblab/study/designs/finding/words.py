@@ -5,7 +5,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from statistics import median
 
-from wblab.lab.tables import Table
+from wblab.report.listing import Listing
 from wblab.report.metricnames import unit_of
 from wblab.report.quantities import quantity, spread
 from wblab.study.designs.finding.finding import Column, FigureTable, Finding, Levels, Value
@@ -37,12 +37,12 @@ def markdown(heads: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
 
 def plain(heads: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
     """Return a table for a mail; if it is wider than 72 columns, with a line for each value."""
-    lines = Table(rows, heads).lines()
+    lines = Listing(rows, heads).lines()
     if max(map(len, lines)) > WIDTH - len(_INDENT):
         lines = [heads[0]]
         for label, *values in rows:
             pairs = [(f"  {head}", value) for head, value in zip(heads[1:], values, strict=True)]
-            lines += [label, *Table(pairs).lines()]
+            lines += [label, *Listing(pairs).lines()]
     return "\n".join(f"{_INDENT}{line}" for line in lines)
 
 

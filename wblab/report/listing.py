@@ -1,0 +1,59 @@
+"""A list of things that a verb prints, laid out as the tables of reports are."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from wblab.lab.printable import printable
+from wblab.report.report import Column, Row, Table
+from wblab.report.text import show_table, table_lines
+
+
+@dataclass(frozen=True)
+class Listing:
+    """Rows of cells below their heads, if it has any; columns whose numbers are in `right` are aligned there.
+
+    Cells may be what others wrote. A narrow terminal gets fewer columns: those of `spare` go first, in this order. The
+    last column may be wrapped.
+    """
+
+    rows: Sequence[Sequence[str]]
+    heads: Sequence[str] = ()
+    right: frozenset[int] = frozenset()
+    spare: tuple[int, ...] = ()
+
+    def lines(self) -> list[str]:
+        """Return the list as a file or a pipe gets it."""
+        return table_lines(self.table())
+
+    def show(self) -> None:
+        """Print the list on standard output."""
+        show_table(self.table())
+
+    def table(self) -> Table:
+        """Return it as a table of a report."""
+        count = max(map(len, (self.heads, *self.rows)))
+        heads = (*self.heads, *[""] * (count - len(self.heads)))
+        columns = [
+            Column(
+                head,
+                "number" if at in self.right else "prose" if at == count - 1 else "name",
+                len(self.spare) - self.spare.index(at) if at in self.spare else 0,
+            )
+            for at, head in enumerate(heads)
+        ]
+        return Table(tuple(columns), tuple(Row((*row, *[""] * (count - len(row)))) for row in self.rows))
+
+    def _repr_html_(self) -> str:
+        """Return the list as a notebook shows it, which may have no Jinja2."""
+        from html import escape  # its table of entities is for notebooks alone
+
+        def row(cells: Sequence[str], tag: str) -> str:
+            looks = ("right" if place in self.right else "left" for place in range(len(cells)))
+            shown = (
+                f'<{tag} style="text-align: {look}">{escape(printable(cell))}</{tag}>'
+                for look, cell in zip(looks, cells, strict=True)
+            )
+            return f"<tr>{''.join(shown)}</tr>"
+
+        head = f"<thead>{row(self.heads, 'th')}</thead>" if self.heads else ""
+        return f"<table>{head}<tbody>{''.join(row(cells, 'td') for cells in self.rows)}</tbody></table>"
