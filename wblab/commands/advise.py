@@ -8,7 +8,17 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from wblab.commands.common import add_exp, add_json, add_kernel, add_seeds, add_where, directory_of, results, tell
+from wblab.commands.common import (
+    add_exp,
+    add_json,
+    add_kernel,
+    add_seeds,
+    add_where,
+    directory_of,
+    note,
+    results,
+    tell,
+)
 from wblab.core.errors import InputError
 from wblab.lab.designs import ADVISE
 from wblab.lab.extras import require
@@ -136,7 +146,7 @@ def run_rounds(
     if not options:
         return found
     names = ", ".join(dict.fromkeys(name for option in options for name in option.of))
-    print(printable(f"wblab: second round: pairs of the remedies that help ({names})"), file=sys.stderr)
+    note(f"second round: pairs of the remedies that help ({names})")
     store.add([option.cell for option in options])
     wanted = {run_name(option.cell, seed) for option in options for seed in store.plan.seeds}
     print_failures(store, failed(make(store, client, jobs, wanted)))
@@ -193,7 +203,7 @@ def _planned(arguments: argparse.Namespace, resolve: "KernelResolver") -> "Plann
 
     def announce() -> None:
         cost = f"this writes and removes up to {TIMES * MOST_BYTES >> 20} MiB and takes up to {TIMES * SECONDS:.0f} s"
-        print(printable(f"wblab: measuring the disk of {question.site.directory!r}: {cost}"), file=sys.stderr)
+        note(f"measuring the disk of {question.site.directory!r}: {cost}")
 
     with bar("disk") as report:
         planned, advice = begin(question, results(arguments), report, announce)

@@ -2,15 +2,14 @@
 
 import os
 import shlex
-import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from wblab.commands.common import note
 from wblab.core.child import fork_child
 from wblab.core.errors import WblabError
 from wblab.lab.extras import missing_core
-from wblab.lab.printable import printable
 
 if TYPE_CHECKING:
     from wblab.analysis.runs.run import Run
@@ -64,7 +63,7 @@ def _print(directory: Path, times_size: int) -> None:
     except (WblabError, OSError):  # the verbs that read it say what it lacks
         lines = [f"next: wblab why --pauses {directory}"]
     for line in lines:
-        print(printable(f"wblab: {line}"), file=sys.stderr)
+        note(line)
 
 
 def _lines(directory: Path, times_size: int) -> list[str]:

@@ -2,14 +2,22 @@
 
 import argparse
 import shlex
-import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from wblab.commands.common import add_exp, add_jobs, add_json, add_resume, add_settings, results, tell, whole
+from wblab.commands.common import (
+    add_exp,
+    add_jobs,
+    add_json,
+    add_resume,
+    add_settings,
+    note,
+    results,
+    tell,
+    whole,
+)
 from wblab.core.errors import InputError, WblabError
 from wblab.lab.designs import BISECT
-from wblab.lab.printable import printable
 
 if TYPE_CHECKING:
     from wblab.study.designs.bisection.result import Question
@@ -77,9 +85,9 @@ def _bisect(arguments: argparse.Namespace) -> None:
     store = store or new_store(question, results(arguments))
     directory = store.path
     try:
-        found = bisect(question, store, _print, arguments.jobs)
+        found = bisect(question, store, note, arguments.jobs)
     except KeyboardInterrupt:
-        _print(f"to resume: {shlex.join(resume_command(directory, question.tree))}")
+        note(f"to resume: {shlex.join(resume_command(directory, question.tree))}")
         raise
     told = report(found, directory)
     tell(told, write(told, directory / REPORT), as_json=arguments.json)
@@ -103,7 +111,3 @@ def _question(arguments: argparse.Namespace, walk: "Walk") -> "Question":
     good, bad = (find_commit(tree, revision) for revision in (arguments.good, arguments.bad))
     walk.check()
     return Question(tree, good, bad, metric, spec, arguments.seeds, walk)
-
-
-def _print(line: str) -> None:
-    print(printable(f"wblab: {line}"), file=sys.stderr)

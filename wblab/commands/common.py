@@ -254,6 +254,11 @@ def shown_run(run: "Run") -> str:
     return shlex.quote(below if len(below) < len(path) and not below.startswith("..") else path)
 
 
+def note(said: str) -> None:
+    """Print on standard error what a verb does, or found by the way."""
+    print(printable(f"wblab: {said}"), file=sys.stderr)
+
+
 def tell(found: "Report", *below: Path | str, as_json: bool, place: "Place" = "terminal", **about: Any) -> None:
     """Print a report: as text, with lines below it, such as where it is; or as JSON. about: more for that, first."""
     from wblab.report.text import show

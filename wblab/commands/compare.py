@@ -1,11 +1,19 @@
 """wblab compare: differences between groups of runs."""
 
 import argparse
-import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from wblab.commands.common import add_exp, add_json, add_output, add_resampling_seed, format_of, results, tell
+from wblab.commands.common import (
+    add_exp,
+    add_json,
+    add_output,
+    add_resampling_seed,
+    format_of,
+    note,
+    results,
+    tell,
+)
 from wblab.lab.formats import DESIGN, PAGE
 from wblab.lab.printable import printable
 
@@ -71,7 +79,7 @@ def _compare(arguments: argparse.Namespace) -> None:
     for name in arguments.runs:
         if any((place / name / DESIGN).is_file() for place in (Path(), results(arguments))):
             hint = "the rows of an exploration differ in many settings at once: wblab study says which matter"
-            print(printable(f"wblab: {name}: {hint}"), file=sys.stderr)
+            note(f"{name}: {hint}")
     comparison = compare(
         *arguments.runs,
         by=arguments.by,

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from wblab.commands.common import directory_of, results
+from wblab.commands.common import directory_of, note, results
 from wblab.core.errors import InputError, WblabError
 from wblab.lab.designs import STUDY_AGAIN
 from wblab.lab.printable import printable
@@ -92,7 +92,7 @@ def begun(
         try:
             yield store, client
         except (WblabError, KeyboardInterrupt):
-            print(printable(f"wblab: to resume: {again} {store.path}"), file=sys.stderr)
+            note(f"to resume: {again} {store.path}")
             raise
 
 

@@ -4,12 +4,11 @@ import argparse
 import json
 import os
 import shlex
-import sys
 from contextlib import ExitStack
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from wblab.commands.common import add_exp, add_json, print_wrapped, results
+from wblab.commands.common import add_exp, add_json, note, print_wrapped, results
 from wblab.lab.printable import printable
 
 if TYPE_CHECKING:
@@ -55,7 +54,7 @@ def _show_and_keep(found: "Opened", arguments: argparse.Namespace) -> None:
     run = item.read() if isinstance(item, Told) else None
     kept = _kept(found, arguments)
     for line in reworded(found):
-        print(printable(f"wblab: {line}"), file=sys.stderr)
+        note(line)
     _show(found, name, run, kept, arguments)
 
 

@@ -2,11 +2,10 @@
 
 import argparse
 import json
-import sys
 from dataclasses import asdict
 from pathlib import Path
 
-from wblab.commands.common import add_exp, add_json, results, study_at
+from wblab.commands.common import add_exp, add_json, note, results, study_at
 from wblab.core.errors import InputError
 from wblab.lab.printable import printable
 
@@ -41,11 +40,11 @@ def _pack(arguments: argparse.Namespace) -> None:
     with bar(path.name) as report:
         packed = pack(path, output, report)
     for line in packed.private:
-        print(printable(f"wblab: {line}: look at it before you hand the file on"), file=sys.stderr)
+        note(f"{line}: look at it before you hand the file on")
     if packed.left_out:
         shown, more = packed.left_out[:_SHOWN], len(packed.left_out) - _SHOWN
         rest = f" and {more} more" if more > 0 else ""
-        print(printable(f"wblab: left out: {', '.join(shown)}{rest}"), file=sys.stderr)
+        note(f"left out: {', '.join(shown)}{rest}")
     if arguments.json:
         print(json.dumps({"file": str(output)} | asdict(packed), indent=2))
     else:

@@ -19,6 +19,7 @@ from wblab.commands.common import (
     add_workers,
     allow,
     named_run,
+    note,
     one_kernel,
     results,
     study_at,
@@ -27,7 +28,6 @@ from wblab.commands.common import (
 )
 from wblab.core.errors import InputError, WblabError
 from wblab.lab.formats import EXPERIMENT
-from wblab.lab.printable import printable
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -175,8 +175,8 @@ def _packed(file: Path, arguments: argparse.Namespace) -> None:
         its_own = None if kernel else kernel_for(spec, made)
         kept = keep_in(found, place)
     for line in reworded(found):
-        print(printable(f"wblab: {line}"), file=sys.stderr)
-    print(printable(f"wblab: what {file.name} holds is kept as {kept}"), file=sys.stderr)
+        note(line)
+    note(f"what {file.name} holds is kept as {kept}")
     resolve = (lambda _: its_own) if its_own else built_kernels(kernel)
     if isinstance(item, Made):
         item = replace(item, store=Store(kept, item.store.plan, item.store.kernels))

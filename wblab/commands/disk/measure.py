@@ -7,7 +7,7 @@ import time
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from wblab.commands.common import add_json
+from wblab.commands.common import add_json, note
 from wblab.core.errors import InputError
 from wblab.core.units import NS_PER_S, format_bytes, format_time, parse_bytes, parse_time
 from wblab.lab.disks import EXPLAINED
@@ -71,7 +71,7 @@ def _measure(arguments: argparse.Namespace) -> None:
 
 def _agree(said: str, agreed: bool) -> None:
     """Ask for permission, unless it was given. Raises InputError if it is refused or nobody can be asked."""
-    print(printable(f"wblab: {said}"), file=sys.stderr)
+    note(said)
     if agreed:
         return
     if not (sys.stdin.isatty() and sys.stderr.isatty()):
@@ -93,8 +93,8 @@ def _tell(site: "Site", seen: "Survey", output: Path | None, as_json: bool) -> N
                 file.write(disk_file(found, seen, site, time.strftime("%Y-%m-%d")).encode())
         except OSError as error:
             raise InputError(f"cannot write {str(output)!r}: {error.strerror}: give another name") from None
-    for note in seen.notes:
-        print(printable(f"wblab: {note}"), file=sys.stderr)
+    for doubt in seen.notes:
+        note(doubt)
     if as_json:
         table = {
             "directory": str(site.directory),

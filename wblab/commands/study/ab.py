@@ -8,12 +8,11 @@ names, as you.
 
 import argparse
 import json
-import sys
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from wblab.commands.common import add_exp, add_jobs, add_json, add_resume, add_settings, tell, whole
+from wblab.commands.common import add_exp, add_jobs, add_json, add_resume, add_settings, note, tell, whole
 from wblab.core.errors import InputError, WblabError
 from wblab.lab.designs import AB, DESIGNS
 from wblab.lab.printable import printable
@@ -87,7 +86,7 @@ def make(arguments: argparse.Namespace) -> None:
     planned, resolve = _resumed(arguments) if arguments.resume else _new(arguments)
     with begun(arguments, resolve, planned, _AGAIN) as (store, _):
         asked = question(store, pairs(store.plan, asked_of(store.plan)))
-        tally = run_until_decided(store, asked, partial(run_store, store, None, arguments.jobs), _tell)
+        tally = run_until_decided(store, asked, partial(run_store, store, None, arguments.jobs), note)
         if not tally.failures or any(store.runs.glob("[!_.]*")):
             found = report(result(store, resolve, len(tally.failures)))
             _print(store, found, _write(store, found), arguments)
@@ -103,7 +102,7 @@ def _build_only(arguments: argparse.Namespace) -> None:
             "--build-only is for new kernels, and --resume keeps those of the first call: give one of them"
         )
     states = _states(arguments)
-    kernels = build_all(states, _tell)
+    kernels = build_all(states, note)
     check_differ(states, kernels)
     if arguments.json:
         built = [
@@ -140,7 +139,7 @@ def _new(arguments: argparse.Namespace) -> "tuple[Planned, KernelResolver]":
 
     specs = _specs(arguments)
     states = _states(arguments)
-    kernels = build_all(states, _tell)
+    kernels = build_all(states, note)
     check_differ(states, kernels)
     asked_ = asked(states, kernels, _command(arguments))
     resolve = built_kernels(*(state.kernel for state in asked_.states))
@@ -209,7 +208,3 @@ def _print(store: "Store", found: "Report", page: Path, arguments: argparse.Name
         print("\n".join(mail(found)))
     else:
         tell(found, page, as_json=arguments.json, directory=str(store.path), page=str(page))
-
-
-def _tell(what: str) -> None:
-    print(printable(f"wblab: {what}"), file=sys.stderr)

@@ -2,11 +2,11 @@
 
 import argparse
 import json
-import sys
 from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING
 
+from wblab.commands.common import note
 from wblab.core.errors import InputError
 from wblab.lab.designs import MATRIX
 from wblab.lab.printable import printable
@@ -32,15 +32,11 @@ def make(arguments: argparse.Namespace) -> None:
     resolve = built_kernels(*arguments.kernel)
     with begun(arguments, resolve, _planned(arguments, resolve)) as (store, client):
         run = partial(run_store, store, client, arguments.jobs)
-        tally = run_until_decided(store, question, run, _tell) if (question := of_cells(store)) else run()
+        tally = run_until_decided(store, question, run, note) if (question := of_cells(store)) else run()
     if store.plan.shard:
         print_shard(store, failed(tally), as_json=arguments.json)
         return
     _print(store, tally, arguments.json)
-
-
-def _tell(what: str) -> None:
-    print(printable(f"wblab: {what}"), file=sys.stderr)
 
 
 def names() -> "Iterator[tuple[str, str]]":

@@ -2,10 +2,9 @@
 
 import argparse
 import json
-import sys
 from pathlib import Path
 
-from wblab.commands.common import add_exp, add_json, directory_of, results
+from wblab.commands.common import add_exp, add_json, directory_of, note, results
 from wblab.core.errors import InputError
 from wblab.lab.designs import MATRIX, TRIAL
 from wblab.lab.printable import printable
@@ -38,7 +37,7 @@ def _merge(arguments: argparse.Namespace) -> None:
             store = merge(paths, directory, report)
     except DifferError as error:
         for difference in error.differences[:_SHOWN]:
-            print(printable(f"wblab: {difference}"), file=sys.stderr)
+            note(str(difference))
         raise
     runs, missing, design = len(store.plan.runs()), len(store.missing()), store.plan.design
     if arguments.json:
@@ -47,7 +46,7 @@ def _merge(arguments: argparse.Namespace) -> None:
     print(printable(str(store.path)))
     if missing and design != TRIAL:  # which makes further runs as they are needed
         text = f"{missing} of {runs} runs are in no part: wblab study --resume {store.path} makes them"
-        print(printable(f"wblab: {text}"), file=sys.stderr)
+        note(text)
     else:
         now = "compare" if design == MATRIX else "study"
-        print(printable(f"wblab: {runs - missing} runs. Now: wblab {now} {store.path}"), file=sys.stderr)
+        note(f"{runs - missing} runs. Now: wblab {now} {store.path}")

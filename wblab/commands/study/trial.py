@@ -2,12 +2,11 @@
 
 import argparse
 import json
-import sys
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from wblab.commands.common import one_kernel, tell
+from wblab.commands.common import note, one_kernel, tell
 from wblab.lab.designs import TRIAL
 from wblab.report.listing import Listing
 
@@ -33,7 +32,7 @@ def make(arguments: argparse.Namespace) -> None:
     plan, wisdom = _planned(arguments, resolve)
     with begun(arguments, resolve, plan) as (store, client):
         run = partial(run_store, store, client, arguments.jobs)
-        tally = run_until_decided(store, question(store, wisdom), run, _tell)
+        tally = run_until_decided(store, question(store, wisdom), run, note)
         failures = failed(tally, but=is_refusal)
         if store.plan.shard:
             print_shard(store, failures, as_json=arguments.json)
@@ -41,10 +40,6 @@ def make(arguments: argparse.Namespace) -> None:
         found, page = write_report(result_of(store, wisdom), store.path)
     tell(found, page, as_json=arguments.json, report=str(page))
     check_failures(store, failures)
-
-
-def _tell(what: str) -> None:
-    print(f"wblab: {what}", file=sys.stderr)
 
 
 def _chosen(arguments: argparse.Namespace) -> "Wisdom":

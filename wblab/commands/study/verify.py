@@ -2,16 +2,14 @@
 
 import argparse
 import json
-import sys
 import time
 from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING, Literal, cast, get_args
 
-from wblab.commands.common import one_kernel, tell
+from wblab.commands.common import note, one_kernel, tell
 from wblab.core.errors import InputError
 from wblab.core.tables import from_table
 from wblab.lab.designs import VERIFY
-from wblab.lab.printable import printable
 from wblab.report.listing import Listing
 
 if TYPE_CHECKING:
@@ -47,7 +45,7 @@ def make(arguments: argparse.Namespace) -> None:
     asked, plan = _asked(arguments, resolve)
     claims, started_s = chosen(list(asked.claims), asked.source), time.monotonic()
     for reason in asked.impossible.values():
-        print(printable(f"wblab: not testable: {reason}"), file=sys.stderr)
+        note(f"not testable: {reason}")
 
     with begun(arguments, resolve, plan) as (store, _):
         if store.plan.shard:  # all parts together are judged
