@@ -121,7 +121,9 @@ def table_of(rows: Sequence[RunRow], levels: Mapping[str, Mapping[str, Label]]) 
     for place, row in enumerate(rows):
         for load, kind, metric, value in row.metrics:
             for what, one in ((KIND, kind), (metric, value)):
-                measured.setdefault(f"{load}{OF_LOAD}{what}", [None] * len(rows))[place] = one
+                if (name := f"{load}{OF_LOAD}{what}") not in measured:
+                    measured[name] = [None] * len(rows)
+                measured[name][place] = one
     for name in sorted(measured):
         columns[name] = _column(measured[name], str if name.endswith(f"{OF_LOAD}{KIND}") else float)
     return pa.Table.from_arrays([*columns.values()], names=[*columns])
@@ -177,9 +179,8 @@ def _column(values: Sequence[Label | None], kind: type[Label]) -> "pa.Array":
         texts = pa.lib.StringBuilder()
         texts.append_values(values)
         return texts.finish()
-    numbers = np.array([kind(0) if value is None else value for value in values], np.int64 if kind is int else float)
-    known = np.packbits([value is not None for value in values], bitorder="little")
-    buffers = [pa.py_buffer(known), pa.py_buffer(numbers)]
+    numbers = np.array(values, np.int64 if kind is int else np.float64)  # None becomes NaN
+    buffers = [pa.py_buffer(np.packbits(~np.isnan(numbers), bitorder="little")), pa.py_buffer(numbers)]
     return pa.Array.from_buffers(pa.from_numpy_dtype(numbers.dtype), len(values), buffers)
 
 
