@@ -20,7 +20,7 @@ _ERROR = re.compile(r"(?:fatal )?error: |undefined reference|multiple definition
 _STOPPED = re.compile(r"^make.*: \*\*\* ")
 
 _TOOLS = ("gcc", "ld", "make", "flex", "bison", "bc", "patch", "tar", "xz")
-_MORE_TOOLS = ("sh", "awk", "sed", "perl", "python3", "m4", "ar", "as", "nm", "objcopy", "readelf", "strip", "gzip")
+_MORE_TOOLS = ("sh", "awk", "sed", "perl", "m4", "ar", "as", "nm", "objcopy", "readelf", "strip", "gzip")
 _LINKED = (
     *("crt1.o", "Scrt1.o", "crti.o", "crtn.o", "crtbegin.o", "crtbeginS.o", "crtbeginT.o", "crtend.o", "crtendS.o"),
     *("libc.so", "libc.so.6", "libc_nonshared.a", "libc.a", "libgcc.a", "libgcc_s.so.1", "libgcc_eh.a"),
