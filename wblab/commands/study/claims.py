@@ -3,9 +3,11 @@
 import argparse
 from collections.abc import Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from wblab.study.designs.finding.finding import Finding
     from wblab.study.sources.claim import Claim, Verdict
 
 
@@ -42,3 +44,20 @@ def verdicts_on(arguments: argparse.Namespace, asked: Question, name: str) -> "S
     plan = plan_of(name[:60].rstrip("-."), specs, asked.seeds, about)
     with begun(arguments, resolve, Planned(plan, described(plan, resolve)), "wblab study --resume") as (store, _):
         return examine(asked.claims, store, arguments.jobs, impossible=impossible).verdicts
+
+
+def keep_verdicts(arguments: argparse.Namespace, finding: "Finding", directory: Path) -> None:
+    """Check the claims of all tables on each of their kernels, and keep what is found after each. Raises WblabError."""
+    from wblab.kernels import full_name
+    from wblab.study.designs.finding import claimed
+    from wblab.study.sources.registry import chosen
+
+    wanted: dict[tuple[str, str, int], list[str]] = {}
+    for table in finding.claims.values():
+        for kernel in table.kernels:
+            wanted.setdefault((table.source, kernel, table.seeds), []).extend(table.rows.values())
+    for (source, kernel, seeds), names in wanted.items():
+        claims = chosen(list(dict.fromkeys(names)), source)
+        asked = Question(source, claims, full_name(kernel), arguments.seeds or seeds)
+        verdicts = verdicts_on(arguments, asked, f"{directory.name}-{source}-{kernel}")
+        claimed.write(directory, {**claimed.read(directory), **claimed.seen(kernel, verdicts)}, finding.claims.values())

@@ -21,7 +21,7 @@ _CLAIMS = "claims"
 
 def make(arguments: argparse.Namespace) -> None:
     """Repeat a finding's runs; with --update keep what they say. Raises WblabError if a statement does not hold."""
-    from wblab.commands.study.findingclaims import keep_verdicts
+    from wblab.commands.study.claims import keep_verdicts
     from wblab.lab.places import check_checkout
     from wblab.study.designs.finding import kept
     from wblab.study.designs.finding.finding import find, read
