@@ -21,8 +21,8 @@ from wblab.analysis.runs.throttling import (
     setpoint,
 )
 from wblab.core.units import NS_PER_S
+from wblab.plot.reduction import changes, visible
 from wblab.plot.style import BACKGROUND, CURVE, LIMIT, MARK, NEUTRAL, THRESHOLD, legend_above, new_axes
-from wblab.plot.traces import changes, visible
 from wblab.report.quantities import quantity
 
 Axes = Any  # matplotlib.axes.Axes

@@ -10,8 +10,8 @@ from matplotlib.ticker import FixedLocator, MaxNLocator, NullLocator
 
 from wblab.core.units import NS_PER_S
 from wblab.plot.marks import Axis, Blocks, Label, Levels, Line, Mark, Pane, Points, Rules, Spans, Stack
+from wblab.plot.reduction import COLUMNS, visible
 from wblab.plot.style import MARK, PAUSE, legend_above, literal, new_axes
-from wblab.plot.traces import COLUMNS, visible
 
 _HATCH = "////"
 _STEPS = (1, 2, 2.5, 5, 10)  # steps between ticks
