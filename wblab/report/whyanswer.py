@@ -177,7 +177,8 @@ def _passed(item: Explanation) -> str:
 def _passing(item: Explanation) -> tuple[str, ...]:
     """Return who passed the background limit, where that says more than whose data were ahead; else nobody.
 
-    Of several who each passed it, one whose data were ahead is enough.
+    That is where a load's own data were ahead, or where those whose data were needed others to pass it. Where only
+    others passed it, trials did not bear out that these counted: what waits for data has them written anyway.
     """
     chain, _ = main_chain(item)
     if item.background is None or chain.end != REQUEST or not item.charges or _is_polled(item, chain):
@@ -186,10 +187,9 @@ def _passing(item: Explanation) -> tuple[str, ...]:
     if main.layer not in (DEVICE, THROTTLE) or not main.party or main.party.startswith(READ):
         return ()
     said, needed = each_of(main.party), item.background.needed
-    names = needed or item.background.named
-    if (not needed and set(said) & set(names)) or any(is_of_load(item.load, name) for name in names):
-        return ()
-    return names if set(names) - set(said) else ()
+    names = item.background.named if is_of_load(item.load, main.party) else needed if set(needed) & set(said) else ()
+    is_own = any(is_of_load(item.load, name) for name in names)
+    return names if set(names) - set(said) and not is_own else ()
 
 
 def _locked(item: Explanation, alone: str) -> str:

@@ -47,6 +47,13 @@ def test_where_any_of_them_passed_it_those_whose_data_were_ahead_are_enough(stor
     assert accused(group) == ["l1"]
 
 
+def test_who_alone_passed_it_is_not_named_as_what_waits_for_data_has_them_written_anyway(story_run):
+    """Seen: a commit waits for l1's data on its disk, and dd's data on another disk are far over the limit."""
+    group = stalled(story_run, 150, of_dd=300)
+    assert group.longest.background.needed == ("dd",)
+    assert accused(group) == ["l1"]
+
+
 def test_a_load_stalled_by_its_own_data_was_so_because_others_passed_the_limit(story_run):
     group = stalled(story_run, 150, of_l1=300, of_dd=20, whose=MW1)
     assert "for 1 s: the device 98:0 took 990 ms for 400 KiB of its own; the flusher wrote that" in sentence(group)
