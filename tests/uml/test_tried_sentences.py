@@ -10,16 +10,12 @@ from support.triedsentences import tried_random, tried_sentence
 from wblab.kernels import built_kernels
 from wblab.lab.specfile import read_spec
 
-# The numbers that were tried when this was written, and those whose sentence contradicts a trial, with what that shows.
+# The numbers that were tried, and those whose sentence contradicts a trial, with what that shows. Of 0 to 430 and 488 to 499,
+# tried when this was written, 278 agree, 29 partly, 1 contradicts; 36 name nobody, 85 have no pause, 14 made no run.
 # The kernel, the lab and Python being the same, each gives the same again.
-TRIED = (*range(60), *range(186, 262), *range(313, 488))
+TRIED = tuple(range(500))
 KNOWN = {
-    18: "o1 had most in the queue; without it 1.94 of 2.03 s are left, as others fill that",
-    30: "the load's own data took half of 0.62 s, and they do not without v0, which writes to another disk",
-    130: "the load's own data took 0.47 of 0.75 s; without v0, which writes to another disk, nothing is left",
-    174: "all that was ahead was o0's; without o0 1.67 of 1.73 s are left, and without o1 nothing",
     205: "most that was ahead was the load's own; without o1, which writes seconds before, nothing is left",
-    364: "o2 had most in the queue; without it 16.0 of 18.8 s are left, and without both others 8.0 s",
 }
 # Cases whose sentence says what the load itself read, and a trial who made that slow: by the memory that it took.
 KNOWN_CASES = ("eater",)

@@ -186,6 +186,8 @@ def _passing(item: Explanation) -> tuple[str, ...]:
     main = culprit(item)[0]
     if main.layer not in (DEVICE, THROTTLE) or not main.party or main.party.startswith(READ):
         return ()
+    if main.size >= item.background.limit:  # these data would have passed it alone
+        return ()
     said, needed = each_of(main.party), item.background.needed
     names = item.background.named if is_of_load(item.load, main.party) else needed if set(needed) & set(said) else ()
     is_own = any(is_of_load(item.load, name) for name in names)
