@@ -158,7 +158,7 @@ class _Completion(argparse.Action):
     """Prints a script that completes the command in a shell."""
 
     def __call__(self, parser: argparse.ArgumentParser, namespace: object, values: object, *parsed: object) -> NoReturn:
-        from wblab.commands.completion import script
+        from wblab.commands.reference import script
 
         print(script(parser, str(values)))
         parser.exit()

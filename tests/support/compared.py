@@ -11,8 +11,8 @@ from wblab.lab.results import SPECS
 from wblab.lab.specfile import read_spec
 from wblab.study.designs.ab.differs import Change, Differs
 from wblab.study.designs.ab.figures import Figures, figures
+from wblab.study.designs.ab.made import Repeated
 from wblab.study.designs.ab.plan import Asked, Pair, State, Step, digests, pairs, plan
-from wblab.study.designs.ab.repeated import Repeated
 from wblab.study.designs.ab.result import Result
 from wblab.study.designs.ab.why import Changed, Pause
 

@@ -11,9 +11,8 @@ from wblab.analysis.runs.digest import digest
 from wblab.analysis.runs.run import read_run
 from wblab.core.loads import Command
 from wblab.core.tables import to_table
-from wblab.lab.livespec import HostDisk, LiveSpec
 from wblab.lab.results import SPECS
-from wblab.lab.specfile import read_spec
+from wblab.lab.specfile import HostDisk, LiveSpec, read_spec
 from wblab.live.runs.request import INNOCENT
 from wblab.study.designs.cases.runs import plan_of
 from wblab.study.designs.factorial import expand

@@ -10,9 +10,8 @@ from wblab.core import npy
 from wblab.core.spec import ClockMode, Spec
 from wblab.core.tables import to_table
 from wblab.lab.formats import EXPERIMENT
-from wblab.lab.livespec import LiveSpec
 from wblab.lab.results import SPECS
-from wblab.lab.specfile import read_spec
+from wblab.lab.specfile import LiveSpec, read_spec
 
 MS = 1_000_000
 S = 1000 * MS

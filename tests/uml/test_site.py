@@ -41,7 +41,7 @@ def site(kernel, tmp_path_factory):
     assert main(["study", str(room / "short.toml"), "--exp", str(room / "exp")]) == 0
     (study,) = (room / "exp").glob("*_short")
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("wblab.publish.site.gallery.read_spec", quick)
+        patch.setattr("wblab.publish.site.build.read_spec", quick)
         wanted = Wanted(("base-device",), [study], 1)
         write(room / "site", files(wanted, room / "exp", built_kernels(), silent))
     return room / "site"

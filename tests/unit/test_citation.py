@@ -4,7 +4,7 @@ import re
 import tomllib
 
 from wblab.lab.places import ROOT
-from wblab.publish.site.home import TITLE
+from wblab.publish.site.build import TITLE
 
 TEXT = (ROOT / "CITATION.cff").read_text()
 LINE = re.compile(r'( *)(- )?(?:([a-z-]+):)? ?("[^"\\]*"|[^":#{}\[\]&*!|>%@`]*)')

@@ -17,8 +17,8 @@ from wblab.api.reading import results
 from wblab.core.errors import InputError
 from wblab.report.comparisonreport import answer, report
 from wblab.report.comparisontext import chosen_sorts, differences_frame, footnotes, is_first
-from wblab.report.metricnames import metric_of
 from wblab.report.page import fragment
+from wblab.report.quantities import metric_of
 from wblab.report.report import Report, within
 from wblab.report.text import lines
 

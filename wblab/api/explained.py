@@ -203,7 +203,7 @@ class Why(Sequence[ExplainedPause]):
     def save(self, path: str | Path) -> Path:
         """Write a page in HTML, as `wblab why --html` does; return its path. Raises WblabError."""
         from wblab.plot.whypage import why_page
-        from wblab.report.render import write_page
+        from wblab.report.page import write_page
 
         write_page(Path(path), why_page(self.run, self, duration(round(self.bound_s * NS_PER_S))))
         return Path(path)

@@ -135,8 +135,7 @@ def run_rounds(
     from wblab.commands.many import failed, print_failures
     from wblab.study.cells import run_name
     from wblab.study.designs.advice.record import advice_in
-    from wblab.study.designs.advice.result import result_of
-    from wblab.study.designs.advice.rounds import second_round
+    from wblab.study.designs.advice.result import result_of, second_round
     from wblab.study.run import run_store
 
     make, look = run or run_store, judge or result_of
@@ -186,7 +185,7 @@ def _planned(arguments: argparse.Namespace, resolve: "KernelResolver") -> "Plann
     from wblab.lab.progress import bar
     from wblab.study.begin import described
     from wblab.study.designs.advice.begin import Question, begin
-    from wblab.study.designs.advice.measure import MOST_BYTES, SECONDS, TIMES
+    from wblab.study.designs.advice.figures import MOST_BYTES, SECONDS, TIMES
     from wblab.study.designs.advice.record import packed
     from wblab.study.designs.advice.site import find_site
 

@@ -118,7 +118,7 @@ def _further(
 
 def _ends(group: "Group", run: "Run", tried: "Tried | None") -> list[str]:
     """Return what trials say of a cause; without any, what shortened such pauses elsewhere."""
-    from wblab.lab.livespec import LiveSpec
+    from wblab.lab.specfile import LiveSpec
     from wblab.report.whyanswer import by_itself, remedy
     from wblab.study.designs.counterfactual.words import lines
 
@@ -176,7 +176,7 @@ def print_json(run: "Run", found: "list[Explained]", attempt: Attempt) -> None:
 
 def _table(run: "Run", found: "Explained") -> dict[str, Any]:
     """Return an explanation as a JSON object, with its events as text."""
-    from wblab.report.whyevidence import event_text
+    from wblab.report.whytext import event_text
 
     item = found.explanation
     table = asdict(item) | {"unknown_ns": item.unknown_ns, "unexplained_ns": item.unexplained_ns, "blame": item.blame}

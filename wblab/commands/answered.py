@@ -71,7 +71,7 @@ def _lines(directory: Path, times_size: int) -> list[str]:
     from wblab.analysis.runs.pauses import DEFAULT_BOUND_NS
     from wblab.analysis.runs.run import read_run
     from wblab.commands.common import shown_run
-    from wblab.lab.livespec import LiveSpec
+    from wblab.lab.specfile import LiveSpec
     from wblab.report.quantities import duration
     from wblab.report.whyanswer import groups, sentence
 
@@ -93,7 +93,7 @@ def _explained(run: "Run", times_size: int) -> "list[Explanation]":
     from wblab.analysis.why.explain import explain
     from wblab.analysis.why.explanations import explanations
     from wblab.analysis.why.recorded import read_recorded
-    from wblab.lab.livespec import LiveSpec
+    from wblab.lab.specfile import LiveSpec
     from wblab.machine.block import available_bytes
 
     if not isinstance(run.spec, LiveSpec):

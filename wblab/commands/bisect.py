@@ -21,7 +21,7 @@ from wblab.lab.designs import BISECT
 
 if TYPE_CHECKING:
     from wblab.study.designs.bisection.result import Question
-    from wblab.study.designs.bisection.walk import Walk
+    from wblab.study.designs.bisection.search import Walk
 
 _MOST = 34
 _LEAST = 3  # seeds: fewer give no interval
@@ -68,9 +68,8 @@ def _bisect(arguments: argparse.Namespace) -> None:
     from wblab.study.designs.bisection.report import report
     from wblab.study.designs.bisection.repository import check_range
     from wblab.study.designs.bisection.result import one_of
-    from wblab.study.designs.bisection.resume import resume_command, resumed
-    from wblab.study.designs.bisection.run import bisect, new_store, open_store
-    from wblab.study.designs.bisection.walk import PLAIN, Walk
+    from wblab.study.designs.bisection.run import bisect, new_store, open_store, resume_command, resumed
+    from wblab.study.designs.bisection.search import PLAIN, Walk
 
     walk = Walk(arguments.term_old, arguments.term_new, arguments.first_parent, tuple(arguments.path))
     if arguments.resume and (arguments.good or arguments.metric or walk != PLAIN):
@@ -99,7 +98,7 @@ def _question(arguments: argparse.Namespace, walk: "Walk") -> "Question":
     """Read the question from the arguments. Raises InputError."""
     from wblab.lab.results import SPECS
     from wblab.lab.specfile import read_spec
-    from wblab.study.designs.bisection.metric import named_metric
+    from wblab.study.designs.bisection.measure import named_metric
     from wblab.study.designs.bisection.repository import find_commit
     from wblab.study.designs.bisection.result import Question
 

@@ -55,7 +55,7 @@ def _clean(arguments: argparse.Namespace) -> None:
         )
     chosen = [(entry.path, int(entry.size)) for entry in _chosen(arguments)]
     if arguments.builds:
-        from wblab.kernels.unfinished import unfinished
+        from wblab.kernels.kept import unfinished
 
         chosen += unfinished()
     if arguments.bisections:

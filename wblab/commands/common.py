@@ -16,7 +16,7 @@ from wblab.lab.printable import printable
 if TYPE_CHECKING:
     from wblab.analysis.runs.run import Run
     from wblab.report.report import Place, Report
-    from wblab.study.shard import Shard
+    from wblab.study.plan import Shard
 
 Parser: TypeAlias = argparse.ArgumentParser | argparse._ArgumentGroup
 
@@ -135,7 +135,7 @@ def add_shard(parser: Parser) -> None:
 
 
 def _shard(text: str) -> "Shard":
-    from wblab.study.shard import shard_of
+    from wblab.study.plan import shard_of
 
     try:
         return shard_of(text)

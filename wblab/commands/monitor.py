@@ -70,11 +70,11 @@ def _monitor(arguments: argparse.Namespace) -> None:
 
 
 def _watch_machine(arguments: argparse.Namespace) -> None:
+    from wblab.live.monitor.audience import pipe, piped, sampler
     from wblab.live.monitor.disks import find_disk
     from wblab.live.monitor.probe import probe_place
     from wblab.live.monitor.proc import lock_all, reserve
     from wblab.live.monitor.sampler import SamplerRequest
-    from wblab.live.monitor.streams import pipe, piped, sampler
 
     disks = tuple(find_disk(name) for name in arguments.disk)
     probe = str(probe_place(arguments.dir)) if arguments.dir is not None else ""
@@ -95,8 +95,8 @@ def _watch_guest(arguments: argparse.Namespace) -> None:
     from wblab.kernels import built_kernels, full_name
     from wblab.lab.results import SPECS
     from wblab.lab.specfile import read_spec
+    from wblab.live.monitor.audience import pipe, piped
     from wblab.live.monitor.replay import watched
-    from wblab.live.monitor.streams import pipe, piped
 
     spec = watched(read_spec(SPECS.find(arguments.guest), ["clock.mode=real", *arguments.settings]))
     if arguments.kernel:
@@ -115,8 +115,8 @@ def _watch_guest(arguments: argparse.Namespace) -> None:
 
 def _watch_run(arguments: argparse.Namespace) -> None:
     from wblab.api.recorded import Run
+    from wblab.live.monitor.audience import replayed
     from wblab.live.monitor.replay import replay
-    from wblab.live.monitor.streams import replayed
 
     speed = 1.0 if arguments.speed is None else arguments.speed
     if not speed > 0:

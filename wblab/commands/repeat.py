@@ -135,7 +135,7 @@ def _of_run(arguments: argparse.Namespace, resolve: "KernelResolver") -> None:
 def _recorded(path: Path, arguments: argparse.Namespace, resolve: "KernelResolver") -> None:
     """Repeat the run that a record describes, and print whether it is identical. Raises DifferentError if not."""
     from wblab.host.request import ready
-    from wblab.study.designs.repeat.record import read_record
+    from wblab.study.designs.repeat.report import read_record
 
     record, kernel = read_record(path), one_kernel(arguments)
     if record.needs_kernel and not kernel:

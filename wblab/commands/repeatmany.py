@@ -107,8 +107,7 @@ def _compared(series: str, arguments: argparse.Namespace) -> "list[Compared]":
     from wblab.commands.many import Planned, begun, failed, print_failures
     from wblab.kernels import built_kernels
     from wblab.study.begin import described
-    from wblab.study.designs.repeat.expected import path_of, read_expected
-    from wblab.study.designs.repeat.standard import compared, plan_of, record
+    from wblab.study.designs.repeat.expected import compared, path_of, plan_of, read_expected, record
     from wblab.study.run import run_store
 
     if not arguments.update:

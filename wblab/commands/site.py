@@ -34,8 +34,7 @@ def _site(arguments: argparse.Namespace) -> None:
     from wblab.kernels import built_kernels, full_name
     from wblab.lab.progress import bar
     from wblab.publish.docpages.regions import WHOLE
-    from wblab.publish.site.build import Wanted, files
-    from wblab.publish.site.gallery import presets
+    from wblab.publish.site.build import Wanted, files, presets
     from wblab.publish.site.page import HOME
     from wblab.publish.site.write import check_place, write
 

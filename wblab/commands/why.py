@@ -87,7 +87,7 @@ def _why(arguments: argparse.Namespace) -> None:
     from wblab.commands.answer import attempts, print_answer, print_json
     from wblab.core.errors import InputError
     from wblab.core.units import parse_time
-    from wblab.report.whyevidence import evidence
+    from wblab.report.whytext import evidence
 
     if arguments.html and (arguments.json or arguments.prove):
         raise InputError("--html cannot be combined with --json or --prove: call 'wblab why' once for each")
@@ -122,7 +122,7 @@ def _prove(arguments: argparse.Namespace, run: "Run", found: "list[Explained]", 
     from wblab.commands.answer import is_emulated
     from wblab.commands.prove import prove
     from wblab.core.errors import InputError
-    from wblab.report.whyevidence import event_text
+    from wblab.report.whytext import event_text
     from wblab.study.designs.counterfactual.runs import maker
     from wblab.study.designs.counterfactual.trial import Trial
 
@@ -144,7 +144,7 @@ def _write_pages(run: "Run", found: "list[Explained]", bound: str) -> "Path":
     """Write the page of explanations and the timeline that it links to; return the path of the first."""
     from wblab.plot.page import page, save_page
     from wblab.plot.whypage import TIMELINE, why_page
-    from wblab.report.render import write_page
+    from wblab.report.page import write_page
 
     path = run.path / "why.html"
     write_page(path, why_page(run, found, bound))

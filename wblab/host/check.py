@@ -10,7 +10,8 @@ from wblab.core.errors import InputError
 from wblab.core.spec import Disk, Spec
 from wblab.core.stacks import images
 from wblab.core.units import format_bytes
-from wblab.host import addresses, execution
+from wblab.host import addresses
+from wblab.host import addresses as execution
 from wblab.host.command import interpreter, model_parameters
 from wblab.host.disk import mkfs_tool
 from wblab.host.guestlab import lab
@@ -19,7 +20,7 @@ from wblab.host.machine import available_memory_bytes, free_shared_bytes, shared
 from wblab.host.options import check_options
 from wblab.host.parameters import check_parameters, may_take
 from wblab.kernels import Kernel, has_virtual_time
-from wblab.kernels.options import options_of
+from wblab.kernels.features import options_of
 from wblab.lab.kernelname import check_option
 from wblab.lab.packages import OPTIONAL_PROGRAMS, PROGRAMS, advice, tool_path
 

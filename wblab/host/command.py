@@ -48,7 +48,7 @@ _UMID = "wblab"
 def kernel_arguments(spec: Spec, *, watched: bool = False, processors: int = 1) -> list[str]:
     """Return the arguments of the `linux` executable, without the executable itself; `watched`: with a way for samples.
 
-    processors: more than one only for a kernel that was built for them (wblab.kernels.processors).
+    processors: more than one only for a kernel that was built for them (wblab.kernels.features).
 
     They hold nothing but what the spec says and constants: the kernel feeds them to its random numbers.
     """

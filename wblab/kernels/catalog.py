@@ -10,7 +10,7 @@ from typing import Any
 from wblab.core.errors import InputError, nearest
 from wblab.kernels import pins
 from wblab.kernels.forms import Forms, forms
-from wblab.kernels.patchlist import PatchFile, read_series
+from wblab.kernels.patches import PatchFile, read_series
 from wblab.kernels.pins import Pin
 from wblab.kernels.versions import ordinal
 from wblab.lab.kernelname import VARIANT, check_option, named, options_in

@@ -16,8 +16,7 @@ from pathlib import Path
 from wblab.core.errors import WblabError
 from wblab.kernels import patches
 from wblab.kernels.forms import Forms
-from wblab.kernels.patches import Patch
-from wblab.kernels.patchlist import PatchFile, numbered, stem
+from wblab.kernels.patches import Patch, PatchFile, numbered, stem
 
 # Return the content of a file of the tree, or None if there is none.
 ReadFile = Callable[[str], bytes | None]

@@ -1,12 +1,28 @@
 """What a kernel can do, detected by strings in its executable or by its options, and never by its version."""
 
-from collections.abc import Collection
-from dataclasses import dataclass
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass, replace
 from functools import cache
+from types import MappingProxyType
 
+from wblab.core.errors import InputError
 from wblab.kernels import catalog
+from wblab.kernels.config import parse_config
 from wblab.kernels.kernel import Kernel
-from wblab.kernels.options import options_of
+
+# The options that a kernel was built with, as far as they are known.
+
+
+def options_of(kernel: Kernel) -> Mapping[str, str] | None:
+    """Return the values of a kernel's options that are set, by names with CONFIG_; None if nothing says them."""
+    if kernel.config is None or not kernel.config.is_file():
+        return None
+    return _parsed(kernel.config.read_text(errors="replace"))
+
+
+@cache  # a study asks for each of its cells
+def _parsed(text: str) -> Mapping[str, str]:
+    return MappingProxyType(parse_config(text))
 
 
 @cache
@@ -62,3 +78,28 @@ def _system(event: str) -> str:
 def _names(event: str) -> list[str]:
     """Return the strings that a kernel with an event contains: the names of system and event, without patterns."""
     return [f"\0{part}\0" for part in event.split(":") if "*" not in part]
+
+
+# On how many processors a kernel of User Mode Linux can run: its configuration says so.
+
+
+def on_processors(kernel: Kernel, processors: int, name: str) -> Kernel:
+    """Return a kernel as it runs on a number of processors. name: as the user gave it. Raises InputError."""
+    most = most_processors(kernel)
+    if processors <= most:
+        return replace(kernel, processors=processors)
+    if most == 1:
+        raise InputError(
+            f"kernel {name}: it was built for one processor: take one with CONFIG_SMP, such as 7.2+smp@{processors} "
+            "('wblab kernel build 7.2+smp' builds it)"
+        )
+    raise InputError(f"kernel {name}: it was built for at most {most} processors: give @{most} or fewer")
+
+
+def most_processors(kernel: Kernel) -> int:
+    """Return the most processors that a kernel was built for; 1 if its configuration is not known.
+
+    It would take a larger number for this one without a word.
+    """
+    options = options_of(kernel) or {}
+    return int(options["CONFIG_NR_CPUS"]) if options.get("CONFIG_SMP") == "y" else 1

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from wblab.kernels.patchlist import PatchFile, stem
+from wblab.kernels.patches import PatchFile, stem
 from wblab.kernels.versions import ordinal
 
 

@@ -9,6 +9,18 @@ from wblab.kernels import cache
 from wblab.kernels.kernel import Kernel
 from wblab.lab.results import is_held, size_bytes
 
+# Kernel builds that were killed. The next build of the same kernel removes their trees and objects.
+
+
+def unfinished() -> list[tuple[Path, int]]:
+    """Return the directories of unfinished builds, with their sizes in bytes, except builds in progress."""
+    found: list[tuple[Path, int]] = []
+    for path in sorted(cache.home().glob("**/*.work")):
+        if path.is_dir() and not path.is_symlink() and not is_held(path.with_name(f"{path.name}.lock")):
+            found.append((path, size_bytes(path)))
+    return found
+
+
 MOST_BYTES = 5 << 30  # a kernel has 15 MB; the objects of one source have some hundred
 _REST_S = 86400  # what was used within a day may be in use, or needed to resume
 _MARK = "bisection"  # a file in the folder of a built kernel; its time is that of the last use

@@ -15,8 +15,8 @@ from wblab.kernels import cache, catalog, choice, here, kernel, make, packaged, 
 from wblab.kernels.build import Build, Say
 from wblab.kernels.catalog import Catalog
 from wblab.kernels.choice import Choice, PatchError, ReadFile
+from wblab.kernels.features import on_processors
 from wblab.kernels.kernel import Kernel
-from wblab.kernels.processors import on_processors
 from wblab.kernels.recipe import choose_for, recipe_of_tree
 from wblab.kernels.series import NoSourceError
 from wblab.kernels.source import Source

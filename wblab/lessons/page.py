@@ -7,7 +7,7 @@ from wblab.lessons.lesson import EXPLANATION, TEXT, Question
 from wblab.lessons.markdown import to_html
 from wblab.lessons.place import Place
 from wblab.lessons.sections import sections
-from wblab.report.render import render
+from wblab.report.page import render
 
 PAGE = "lesson.html"
 

@@ -15,7 +15,7 @@ from wblab.lab.formats import PAGE
 from wblab.plot.marks import Axis, Blocks, Meaning, Pane, Timeline
 from wblab.plot.style import GRID, MARK, PAUSE
 from wblab.plot.traces import BLOCK_COLUMNS, labels_of, plain, shape_of, traces_of
-from wblab.report.render import render, write_page
+from wblab.report.page import render, write_page
 
 _ID = "timeline"  # fixed: with a random one, no two files would be the same
 # In pixels. A page may be longer than a screen: panes are higher than in the picture.

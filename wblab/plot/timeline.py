@@ -10,7 +10,7 @@ from wblab.analysis.why.explain import Explanation
 from wblab.core.spec import Disk, Spec
 from wblab.core.stacks import part_of
 from wblab.core.units import format_bytes, format_time
-from wblab.lab.livespec import LiveSpec
+from wblab.lab.specfile import LiveSpec
 from wblab.plot.cachepanes import cache_panes
 from wblab.plot.causes import Causes, causes_of, colour_of
 from wblab.plot.loadpanes import INNOCENT, OFFENDING, control_panes, writer_panes, writing_panes

@@ -22,8 +22,8 @@ from wblab.lab.printable import printable
 from wblab.plot.style import cause_colours
 from wblab.plot.timeline import title
 from wblab.report import quantities
+from wblab.report.page import render
 from wblab.report.quantities import duration
-from wblab.report.render import render
 from wblab.report.whytext import heading, main_causes, of_cause, of_rest
 
 TIMELINE = "timeline.html"  # in the same directory; its address may end in a span, see `span`

@@ -19,8 +19,7 @@ from wblab.report.comparisontext import (
     rank,
     runs_to_decide,
 )
-from wblab.report.metricnames import metric_name, unit_of
-from wblab.report.quantities import numbers, span
+from wblab.report.quantities import metric_name, numbers, span, unit_of
 from wblab.report.report import Block, Cell, Column, Picture, Points, Report, Row, Section, Table
 
 _MOST_ROWS = 12  # of a table in a terminal

@@ -11,8 +11,7 @@ from wblab.analysis.statistics.dominance import least_runs, magnitude
 from wblab.analysis.statistics.intervals import LEAST_RESAMPLED, LEAST_RUNS, Interval
 from wblab.lab.printable import printable
 from wblab.report import quantities
-from wblab.report.metricnames import metric_name, unit_of
-from wblab.report.quantities import interval, numbers, quantity
+from wblab.report.quantities import interval, metric_name, numbers, quantity, unit_of
 
 # The metrics that users ask about first; a table of all metrics is long.
 _HEADLINES = {"longest_pause_s", "wait_time_s", "paused_s", "cycle_p99_s", "mean_cycle_s"}

@@ -1,11 +1,71 @@
 """A report as a page: one HTML file that needs no other file and no network."""
 
+import re
+from base64 import b64encode
+from functools import cache
 from pathlib import Path
+from typing import Any
+
+from jinja2 import ChoiceLoader, Environment, PackageLoader, StrictUndefined, Undefined
 
 from wblab import __version__
-from wblab.report.render import render, write_page
-from wblab.report.report import Report
+from wblab.core.errors import WblabError
+from wblab.lab.held import replace_file
+from wblab.report.palette import LOOKS
+from wblab.report.quantities import percent
+from wblab.report.report import Report, kind_of
 from wblab.report.text import mail
+
+# HTML from templates: values are escaped unless the template marks them as HTML.
+
+_BASE = "wblab.report"  # the package with the base template of all pages
+_ADDRESS = re.compile(r"^<.* at 0x[0-9a-f]+>$")  # Python's default text of an object
+
+
+def _for_people(value: Any) -> Any:
+    """Return a value as a template prints it. Raises TypeError unless it is a text or a number.
+
+    This catches mistakes in templates: `row.values` of a dict is a method, and would appear in the page as one.
+    """
+    if isinstance(value, Undefined):  # it raises where it is printed, or is an `if` without an `else`
+        return value
+    if value is None or callable(value) or _ADDRESS.search(str(value)):
+        raise TypeError(f"a page would show {value!r}")
+    return value
+
+
+def render(package: str, template: str, *, beside: str = _BASE, **values: Any) -> str:
+    """Return a template of a package's `templates`, filled in. beside: another package, whose layouts it extends."""
+    return _environment(package, beside).get_template(template).render(values)
+
+
+@cache  # a site has thousands of pages from one template
+def _environment(package: str, beside: str) -> Environment:
+    environment = Environment(
+        loader=ChoiceLoader([PackageLoader(name) for name in dict.fromkeys((package, beside, _BASE))]),
+        autoescape=True,
+        undefined=StrictUndefined,
+        finalize=_for_people,
+        keep_trailing_newline=True,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    environment.globals["palette"] = LOOKS
+    environment.filters |= {"percent": percent, "kind": kind_of, "data_url": _data_url}
+    return environment
+
+
+def _data_url(png: bytes) -> str:
+    return f"data:image/png;base64,{b64encode(png).decode()}"
+
+
+def write_page(path: Path, text: str) -> None:
+    """Replace a page atomically. Raises WblabError if it cannot be written."""
+    try:
+        with replace_file(path) as file:
+            file.write(text.encode())
+    except OSError as error:
+        raise WblabError(f"cannot write {path}: {error.strerror}") from None
 
 
 def page(report: Report) -> str:

@@ -9,7 +9,7 @@ from wblab.analysis.runs.writers import Writer
 from wblab.core.loads import KINDS, Load
 from wblab.core.spec import Spec
 from wblab.lab.changes import changes
-from wblab.lab.livespec import LiveSpec
+from wblab.lab.specfile import LiveSpec
 from wblab.report.listing import Listing
 from wblab.report.quantities import column, percent, quantity, size, span
 

@@ -13,8 +13,7 @@ from wblab.analysis.why.kinds import UNKNOWN, what_of
 from wblab.analysis.why.limits import BY_A_PROGRAM
 from wblab.analysis.why.parties import JOURNAL, READ, each_of, is_of_load, joined
 from wblab.analysis.why.request import Request
-from wblab.report.dirtylimittext import group_words, lifted, near
-from wblab.report.pollingtext import looked
+from wblab.report.dirtylimittext import group_words, lifted, looked, near
 from wblab.report.quantities import duration, enumerated, percent, size
 from wblab.report.whybehind import THROTTLED, also, behind, culprit, leader, of_it, rest
 

@@ -1,16 +1,21 @@
 """Explanations as sentences that a student understands."""
 
 from collections.abc import Callable, Mapping
+from functools import partial
 from itertools import zip_longest
 
+from wblab.analysis.runs.run import Run
 from wblab.analysis.why.account import RUNNABLE, RUNNING, UNEXPLAINED
 from wblab.analysis.why.ends import end_of
 from wblab.analysis.why.explain import Cause, Explanation
+from wblab.analysis.why.explanations import Explained
 from wblab.analysis.why.parties import READ
+from wblab.analysis.why.recorded import Recorded
 from wblab.analysis.why.request import Request
 from wblab.analysis.why.shares import of_all
+from wblab.core.units import NS_PER_S
+from wblab.report.dirtylimittext import polled
 from wblab.report.dirtylimittext import what as why_throttled
-from wblab.report.pollingtext import polled
 from wblab.report.quantities import duration, moment, percent
 from wblab.report.quantities import size as size_text
 from wblab.report.whybehind import served
@@ -145,3 +150,20 @@ def total(found: list[Explanation]) -> list[str]:
         explained = f"more than {percent(_NEARLY_ALL)}"
     pauses = "1 pause" if len(found) == 1 else f"{len(found)} pauses"
     return [f"{pauses}, {duration(paused_ns)} in all, {explained} explained: {listed}"]
+
+
+# The evidence of explained pauses: the kernel's functions and the trace's events, as text.
+
+
+def evidence(run: Run, found: list[Explained], bound: str) -> list[str]:
+    """Return every pause over a bound with its evidence, as lines."""
+    lines: list[str] = []
+    for item in found:
+        lines += [*sentences(item.explanation, partial(event_text, run, item.recorded)), ""]
+    return [*lines, *total([item.explanation for item in found])] if found else [f"no pause over {bound}"]
+
+
+def event_text(run: Run, recorded: Recorded, rank: int) -> str:
+    """Return an event as a line. Its time counts from the run's start."""
+    at_s = (int(recorded.sequence.ts_ns[rank]) - run.zero_ns) / NS_PER_S
+    return f"{at_s:.6f} s {recorded.sequence.text(rank).partition(' ')[2]}"

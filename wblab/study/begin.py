@@ -9,8 +9,7 @@ from wblab.core.spec import Spec
 from wblab.core.tables import to_table
 from wblab.host.request import Request, ready, suited
 from wblab.kernels import KernelResolver, full_name
-from wblab.study.plan import Keep, Plan
-from wblab.study.shard import Shard
+from wblab.study.plan import Keep, Plan, Shard
 from wblab.study.store import Store
 from wblab.study.work import Order, own_program, same_kernel
 

@@ -1,17 +1,59 @@
 """Workers of a dask.distributed cluster, given by the address of its scheduler."""
 
 import logging
+import shutil
 import time
 import warnings
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
-from typing import TYPE_CHECKING
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 from wblab.core.errors import InputError, WblabError
+from wblab.host.forked import Forked
+from wblab.host.forked import forked as forked_for
+from wblab.lab.held import descriptor_in
 from wblab.study import work
+from wblab.study.following import Done, Failed, Following, done
+from wblab.study.work import Order, Result, run_in, unforeseen, warm
 
 if TYPE_CHECKING:
     from distributed import Client, Future
+
+
+# Worker processes of this machine, which make the runs of a study.
+
+
+@contextmanager
+def forked(
+    count: int,
+    room: Path,
+    kernels: Iterable[str],
+    following: Following | None = None,
+    make: Callable[[Path, Order], Result] = run_in,
+) -> Iterator[Forked[Any, Result | Done | Failed]]:
+    """Fork workers for these kernels, and end them with the block. They work in `room`, which is then removed.
+
+    following: does the jobs that are not orders. make: makes the run of an order in `room`. The process must have no
+    threads yet. Raises InputError if a kernel is not built.
+    """
+
+    def work(order: Any) -> Result | Done | Failed:
+        if following and not isinstance(order, Order):
+            return done(following, order)
+        try:
+            return make(room, order)
+        except Exception as error:
+            return unforeseen(error)
+
+    try:
+        warm(kernels)
+        holds = [] if (number := descriptor_in(room)) is None else [number]
+        with forked_for(count, work, lambda reason: Result(failure=reason), holds) as workers:
+            yield workers
+    finally:
+        shutil.rmtree(room, ignore_errors=True)
+
 
 _CONNECT_S, _FIRST_WORKER_S = 10, 10
 _PATIENCE_S = 60.0

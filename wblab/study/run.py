@@ -18,9 +18,8 @@ from wblab.lab.progress import Report, bar
 from wblab.report.quantities import about, quantity
 from wblab.study import work
 from wblab.study.cells import Cell, run_name
-from wblab.study.cluster import Cluster
+from wblab.study.cluster import Cluster, forked
 from wblab.study.following import Done, Failed, Following
-from wblab.study.forked import forked
 from wblab.study.made import seal
 from wblab.study.store import Store
 from wblab.study.workers import Workers

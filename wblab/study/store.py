@@ -46,10 +46,9 @@ from wblab.lab.formats import (
 from wblab.lab.held import held, through
 from wblab.lab.results import STAGED
 from wblab.machine.directory import staged
-from wblab.study.cellfile import is_same_file, read_cells, write_cells
 from wblab.study.cells import Cell, run_name
 from wblab.study.plan import Plan
-from wblab.study.rowfile import RunRow, row_of, run_rows
+from wblab.study.rowfile import RunRow, is_same_file, read_cells, row_of, run_rows, write_cells
 from wblab.study.rows import Rows
 
 if TYPE_CHECKING:

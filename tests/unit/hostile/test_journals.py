@@ -13,7 +13,7 @@ from support.spoil import change_bytes, change_value, put_in_place
 from wblab.core.errors import WblabError
 from wblab.live.mitigate import journal as journals
 from wblab.live.mitigate.journal import GROUP, Journal, is_possible
-from wblab.live.mitigate.learned import LEAST, MOST, Learned, recall, remember
+from wblab.live.mitigate.rule import LEAST, MOST, Learned, recall, remember
 from wblab.machine.changes import Controller, Group, IoPriority, Membership, Setting
 
 ROOT = Path("/sys/fs/cgroup/made-up")

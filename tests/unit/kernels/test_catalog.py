@@ -5,7 +5,7 @@ import pytest
 from wblab.core.errors import InputError
 from wblab.kernels import catalog, config
 from wblab.kernels.choice import Choice
-from wblab.kernels.patchlist import PatchFile
+from wblab.kernels.patches import PatchFile
 from wblab.kernels.recipe import recipe, recipe_of_tree
 
 

@@ -9,7 +9,7 @@ import pytest
 from wblab.kernels import choice
 from wblab.kernels.choice import Choice, PatchError, choose
 from wblab.kernels.forms import Forms
-from wblab.kernels.patchlist import numbered
+from wblab.kernels.patches import numbered
 
 LINES = [f"line {number}" for number in range(1, 31)]
 Wants = Callable[..., Forms]

@@ -6,7 +6,7 @@ import pytest
 
 from wblab.kernels import catalog
 from wblab.kernels.forms import Forms, forms, nearest, order
-from wblab.kernels.patchlist import PatchFile, numbered
+from wblab.kernels.patches import PatchFile, numbered
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,7 @@ from support.patchtexts import PATCH, SECOND
 from wblab.core.errors import WblabError
 from wblab.kernels import patches
 from wblab.kernels import tree as trees
-from wblab.kernels.patchlist import PatchFile
+from wblab.kernels.patches import PatchFile
 
 Read = Callable[..., list[patches.Patch]]
 NEW = "--- /dev/null\n+++ b/new/moon.c\n@@ -0,0 +1 @@\n+moon\n"

@@ -7,8 +7,8 @@ import pytest
 
 from wblab.cli import main
 from wblab.core.errors import InputError
-from wblab.kernels import catalog, patchlist
-from wblab.kernels.patchlist import PatchFile
+from wblab.kernels import catalog, patches
+from wblab.kernels.patches import PatchFile
 from wblab.lab.places import LINUX_UML
 
 
@@ -22,7 +22,7 @@ def folder(tmp_path: Path) -> Path:
 
 def listed(folder: Path, text: str) -> tuple[PatchFile, ...]:
     (folder / "7.3").write_text(text)
-    return patchlist.read_series(folder / "7.3", folder)
+    return patches.read_series(folder / "7.3", folder)
 
 
 def test_patches_are_ordered_and_numbered_by_the_series_file(folder: Path) -> None:
@@ -67,7 +67,7 @@ def test_the_user_sees_one_line_and_exit_code_2(lab: Path, capsys: pytest.Captur
 
 def test_a_series_without_its_file_is_named(folder: Path) -> None:
     with pytest.raises(InputError, match=r"cannot read .*7\.4: No such file or directory; list the patches there"):
-        patchlist.read_series(folder / "7.4", folder)
+        patches.read_series(folder / "7.4", folder)
 
 
 def test_every_patch_of_the_lab_is_listed_and_none_is_duplicated() -> None:
@@ -75,7 +75,7 @@ def test_every_patch_of_the_lab_is_listed_and_none_is_duplicated() -> None:
     used = {file.path for series in known.series for file in known.patches(series.name)}
     stems = {file.stem for series in known.series for file in known.patches(series.name)}
     for file in set((LINUX_UML / "patches").iterdir()) - used:  # a form for a release between two series
-        assert patchlist.stem(file) in stems
+        assert patches.stem(file) in stems
         assert not known.lists_patches(file.stem.rpartition("@")[2])
     stored = [*used, *(LINUX_UML / "variants").glob("*/*")]
     assert len({hashlib.sha256(path.read_bytes()).hexdigest() for path in stored}) == len(stored)
@@ -94,4 +94,4 @@ def test_a_version_of_a_patch_is_used_by_the_series_it_is_named_after() -> None:
 
 def test_every_optional_patch_of_the_lab_exists() -> None:
     known = catalog.load()
-    assert set(known.optional) <= {patchlist.stem(file) for file in (LINUX_UML / "patches").iterdir()}
+    assert set(known.optional) <= {patches.stem(file) for file in (LINUX_UML / "patches").iterdir()}

@@ -5,8 +5,8 @@ from pathlib import Path
 import pytest
 
 from wblab.core.errors import InputError
+from wblab.kernels.features import on_processors
 from wblab.kernels.kernel import Kernel
-from wblab.kernels.processors import on_processors
 
 
 def kernel(config: Path | None) -> Kernel:

@@ -2,8 +2,7 @@
 
 import pytest
 
-from wblab.report.metricnames import metric_name, unit_of
-from wblab.report.quantities import numbers
+from wblab.report.quantities import metric_name, numbers, unit_of
 
 
 @pytest.mark.parametrize(

@@ -6,7 +6,7 @@ from secrets import token_hex
 import pytest
 from support.pages import slips, words
 
-from wblab.report.render import render
+from wblab.report.page import render
 
 
 @pytest.fixture

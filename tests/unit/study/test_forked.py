@@ -13,7 +13,7 @@ import pytest
 from support.waiting import wait_until
 
 from wblab.core.errors import WblabError
-from wblab.study.forked import forked
+from wblab.study.cluster import forked
 from wblab.study.work import Order, Result
 
 # A command with two workers, each making a run that never ends.
@@ -21,12 +21,12 @@ COMMAND = """
 import sys, time
 from pathlib import Path
 from wblab.cli import interruptible
-from wblab.study import forked
+from wblab.study import cluster
 from wblab.study.work import Order
 def endless(room, order):
     (room / order.program).touch()
     time.sleep(1000)
-with interruptible(), forked.forked(2, Path(sys.argv[1]), (), make=endless) as workers:
+with interruptible(), cluster.forked(2, Path(sys.argv[1]), (), make=endless) as workers:
     for number in range(2):
         workers.give(str(number), Order({}, "", str(number)))
     print(*(worker.pid for worker in workers._workers), flush=True)
@@ -37,12 +37,12 @@ with interruptible(), forked.forked(2, Path(sys.argv[1]), (), make=endless) as w
 THREADS = """
 import os, sys
 from pathlib import Path
-from wblab.study import forked
+from wblab.study import cluster
 from wblab.study.work import Order, Result
 def read(room, order):
     import wblab.analysis.runs.run, wblab.analysis.why.metrics
     return Result(b"", str(len(os.listdir("/proc/self/task"))))
-with forked.forked(1, Path(sys.argv[1]), (), make=read) as workers:
+with cluster.forked(1, Path(sys.argv[1]), (), make=read) as workers:
     workers.give("a", Order({}, "", ""))
     print(workers.ended(60)[0][1].failure)
 """

@@ -18,7 +18,7 @@ from wblab.analysis.runs.run import read_run
 from wblab.lab.formats import CELLS, ROWS, RUNS, STUDY_FILE
 from wblab.lab.progress import silent
 from wblab.study.cells import run_name
-from wblab.study.forked import forked
+from wblab.study.cluster import forked
 from wblab.study.rowfile import run_rows
 from wblab.study.run import run_missing
 from wblab.study.store import Store

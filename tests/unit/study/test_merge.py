@@ -17,8 +17,8 @@ from wblab.study.designs.repeat.audit import audit_plan, chosen, judged
 from wblab.study.designs.repeat.report import of_share
 from wblab.study.made import made_of, seal
 from wblab.study.merge import DifferError, merge
+from wblab.study.plan import Shard
 from wblab.study.rowfile import run_rows
-from wblab.study.shard import Shard
 from wblab.study.store import Store
 
 AXES = {"disk.scheduler": ["none", "bfq"], "load.l1.ioclass": ["none", "idle"]}

@@ -3,7 +3,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from wblab.core.errors import InputError
-from wblab.study.shard import Shard, shard_of
+from wblab.study.plan import Shard, shard_of
 
 
 @given(st.integers(0, 200), st.integers(1, 60))

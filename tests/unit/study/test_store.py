@@ -231,7 +231,7 @@ def test_archives_are_unpacked_and_damaged_ones_refused(tmp_path):
 
 
 def test_the_plan_and_store_need_no_dask():
-    code = "import sys, wblab.cli, wblab.study.forked, wblab.study.run; wblab.cli.build_parser()"
+    code = "import sys, wblab.cli, wblab.study.cluster, wblab.study.run; wblab.cli.build_parser()"
     late = ("dask", "distributed", "pandas", "numpy", "pyarrow")
     check = f"{code}; sys.exit(any(name in sys.modules for name in {late}))"
     subprocess.run([sys.executable, "-c", check], check=True)

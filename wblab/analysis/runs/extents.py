@@ -14,7 +14,7 @@ from wblab.core.fiemap import Extent
 from wblab.core.rundir import EXTENTS, FileRecord
 from wblab.core.spec import Spec
 from wblab.lab.formats import RUN, read_object
-from wblab.lab.livespec import LiveSpec
+from wblab.lab.specfile import LiveSpec
 
 LAYOUT_METRICS = ("dspan_bytes", "extents", "layout_index")
 _SECTOR_BYTES = 512

@@ -9,8 +9,8 @@ from wblab.core.spec import Spec
 from wblab.core.tables import from_table
 from wblab.lab.captures import LAYOUTS, Layout
 from wblab.lab.formats import RUN, read_object
-from wblab.lab.livespec import LiveSpec
 from wblab.lab.printable import printable
+from wblab.lab.specfile import LiveSpec
 
 _MOST_BLOCKS = 1 << 48
 _LONGEST = 64  # letters in a region's description

@@ -23,9 +23,9 @@ from wblab.core.spec import Spec
 from wblab.core.tables import from_table
 from wblab.lab.captures import Layout
 from wblab.lab.formats import EXPERIMENT, LIVE, RUN, read_object
-from wblab.lab.livespec import LiveSpec
 from wblab.lab.printable import printable
 from wblab.lab.results import STAGED
+from wblab.lab.specfile import LiveSpec
 
 Times = NDArray[np.int64]
 

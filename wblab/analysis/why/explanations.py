@@ -10,7 +10,7 @@ from wblab.analysis.runs.run import Run
 from wblab.analysis.why.explain import Explanation, explain
 from wblab.analysis.why.recorded import Recorded, explains, read_recorded
 from wblab.core.errors import InputError
-from wblab.lab.livespec import LiveSpec
+from wblab.lab.specfile import LiveSpec
 
 
 @dataclass(frozen=True)

@@ -29,7 +29,7 @@ from wblab.analysis.why.tasks import Tasks, read_tasks
 from wblab.analysis.why.verdict import Verdict, judged
 from wblab.core.errors import InputError
 from wblab.core.spec import Spec
-from wblab.lab.livespec import LiveSpec
+from wblab.lab.specfile import LiveSpec
 
 Made = TypeVar("Made")
 

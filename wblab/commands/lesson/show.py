@@ -126,7 +126,7 @@ def page_arguments(parser: argparse.ArgumentParser) -> None:
 
 def _page(arguments: argparse.Namespace) -> None:
     from wblab.lessons.page import PAGE, page_of
-    from wblab.report.render import write_page
+    from wblab.report.page import write_page
 
     format_of(arguments, _FORMATS)
     at = place(arguments, arguments.lesson)

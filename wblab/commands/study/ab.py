@@ -189,8 +189,7 @@ def _resumed(arguments: argparse.Namespace) -> "tuple[Planned, KernelResolver]":
 def _write(store: "Store", found: "Report") -> Path:
     """Write the report into the study's directory; return the page."""
     from wblab.lab.formats import write_json
-    from wblab.report.page import write
-    from wblab.report.render import write_page
+    from wblab.report.page import write, write_page
     from wblab.report.text import lines
 
     try:

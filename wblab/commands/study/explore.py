@@ -49,9 +49,8 @@ def _planned(arguments: argparse.Namespace, resolve: "KernelResolver") -> "Plann
     from wblab.lab.results import DESIGNS
     from wblab.study.begin import described, with_kernel, with_part
     from wblab.study.designs.sample.design import read_design
-    from wblab.study.designs.sample.plan import planned
     from wblab.study.designs.sample.record import encode, read_record, record_of
-    from wblab.study.designs.sample.sample import sample
+    from wblab.study.designs.sample.sample import planned, sample
 
     if arguments.resume:
         return Planned.again(arguments, EXPLORE, resolve, lambda store: read_record(store.path))

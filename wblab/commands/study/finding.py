@@ -21,11 +21,11 @@ _CLAIMS = "claims"
 
 def make(arguments: argparse.Namespace) -> None:
     """Repeat a finding's runs; with --update keep what they say. Raises WblabError if a statement does not hold."""
-    from wblab.commands.study.claims import keep_verdicts
+    from wblab.commands.study.verify import keep_verdicts
     from wblab.lab.places import check_checkout
     from wblab.study.designs.finding import kept
+    from wblab.study.designs.finding.fill import measured
     from wblab.study.designs.finding.finding import find, read
-    from wblab.study.designs.finding.measure import measured
 
     directory = find(_name(arguments))
     finding = read(directory)
@@ -94,7 +94,7 @@ def _made(arguments: argparse.Namespace, points: "Sequence[Point]", seeds: int) 
     from wblab.commands.many import Planned, begun, check_failures, failed
     from wblab.kernels import built_kernels
     from wblab.study.begin import described
-    from wblab.study.designs.finding.measure import cells_of, plan
+    from wblab.study.designs.finding.fill import cells_of, plan
     from wblab.study.run import run_store
 
     resolve = built_kernels()
@@ -131,7 +131,7 @@ def _keep_excerpt(directory: Path, finding: "Finding", made: "Sequence[Point]", 
     """Keep the excerpt of a trace if its run was made."""
     from wblab.study.cells import run_name
     from wblab.study.designs.finding import excerpt
-    from wblab.study.designs.finding.measure import cells_of
+    from wblab.study.designs.finding.fill import cells_of
 
     for each in finding.trace:
         if each.point() in made:

@@ -40,7 +40,7 @@ def _planned(arguments: argparse.Namespace, resolve: "KernelResolver") -> "Plann
     from wblab.lab.disks import read_disk
     from wblab.study.begin import described
     from wblab.study.designs.twin.machine import machine_of, this_machine, with_disk
-    from wblab.study.designs.twin.runs import plan_of, read_study, twin_study
+    from wblab.study.designs.twin.scale import plan_of, read_study, twin_study
 
     if arguments.resume:
         return Planned.again(arguments, TWIN, resolve, read_study)  # a damaged study is refused before its runs start

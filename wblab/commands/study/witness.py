@@ -63,7 +63,7 @@ def _made(arguments: argparse.Namespace) -> _Study:
     from wblab.commands.many import begun
     from wblab.kernels import built_kernels
     from wblab.study.designs.witness.report import witnessed
-    from wblab.study.designs.witness.spoiled import without_spoiled
+    from wblab.study.designs.witness.result import without_spoiled
     from wblab.study.designs.witness.substrates import substrate
     from wblab.study.run import run_store
 
@@ -95,7 +95,7 @@ def _planned(arguments: argparse.Namespace, resolve: "KernelResolver") -> "Plann
     from wblab.lab.results import SPECS
     from wblab.lab.specfile import read_spec
     from wblab.study.begin import described
-    from wblab.study.designs.witness.spoiled import BOUND_NS
+    from wblab.study.designs.witness.result import BOUND_NS
     from wblab.study.designs.witness.substrates import cells, substrate
     from wblab.study.plan import Plan
 

@@ -70,7 +70,7 @@ def _claim(arguments: argparse.Namespace, source: str, claim: "Claim", on: Seque
 
 
 def _verdict(arguments: argparse.Namespace, source: str, claim: "Claim", name: str) -> "Verdict":
-    from wblab.commands.study.claims import Question, verdicts_on
+    from wblab.commands.study.verify import Question, verdicts_on
     from wblab.commands.study.witness import SEEDS
     from wblab.kernels import full_name
     from wblab.kernels.here import is_here

@@ -11,7 +11,7 @@ from wblab.lessons.lesson import Question
 from wblab.lessons.notebook.desk import Desk
 from wblab.lessons.notebook.shown import Shown, live, said, together
 from wblab.lessons.page import asked
-from wblab.report.render import render
+from wblab.report.page import render
 
 _WIDE = {"width": "auto", "max_width": "52em"}
 _CLASSES = {"choice": "wblab-choice", "sentence": "wblab-above"}

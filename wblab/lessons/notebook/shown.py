@@ -25,8 +25,7 @@ from wblab.plot.timeline import timeline
 from wblab.report.pausetext import below, headline, table
 from wblab.report.quantities import duration
 from wblab.report.whyanswer import groups, sentence
-from wblab.report.whyevidence import evidence
-from wblab.report.whytext import sentences, total
+from wblab.report.whytext import evidence, sentences, total
 
 _HANG = 2  # letters
 _STYLE = """\

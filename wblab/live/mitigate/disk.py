@@ -7,7 +7,7 @@ from pathlib import Path
 from statistics import median
 
 from wblab.core.errors import InputError, WblabError, nearest
-from wblab.live.mitigate.learned import LEAST, MOST, Learned, identity
+from wblab.live.mitigate.rule import LEAST, MOST, Learned, identity
 
 _BLOCKS = Path("/sys/block")
 _MS_PER_S = 1000

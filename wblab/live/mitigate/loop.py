@@ -12,11 +12,10 @@ from wblab.live.mitigate.accounting import Accounting, Usage, holds_much, queue_
 from wblab.live.mitigate.config import Config
 from wblab.live.mitigate.disk import Disks
 from wblab.live.mitigate.journal import Journal
-from wblab.live.mitigate.learned import Learned, recall, remember
 from wblab.live.mitigate.measures import Measure, measures, put_back_strays
 from wblab.live.mitigate.processes import Processes, waits_for_disk
 from wblab.live.mitigate.report import Action, Event, Say
-from wblab.live.mitigate.rule import Limits, State, judge, succeed
+from wblab.live.mitigate.rule import Learned, Limits, State, judge, recall, remember, succeed
 from wblab.live.mitigate.settings import objection
 from wblab.machine.cgroup import cgroup_root
 from wblab.machine.changes import Change, IoPriority, Membership, Setting

@@ -17,7 +17,7 @@ from wblab.live.mitigate.loop import SIGNALS, Daemon
 from wblab.live.mitigate.measures import put_back_strays
 from wblab.live.mitigate.report import Event, Say
 from wblab.live.mitigate.taskstats import Taskstats
-from wblab.machine.alone import alone
+from wblab.machine.processes import alone
 from wblab.machine.trust import distrust_any
 
 # Check that nobody but root can change the daemon's code, interpreter and configuration.

@@ -5,20 +5,114 @@ A wait is visible while it lasts: the times are in memory shared with the sample
 
 import mmap
 import os
+import re
 import signal
 import time
 from collections.abc import Callable
 from contextlib import suppress
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from wblab.core.child import fork_child
 from wblab.core.errors import InputError
 from wblab.core.syscalls import set_process_name
-from wblab.core.units import NS_PER_S
+from wblab.core.units import NS_PER_MS, NS_PER_S, Bytes
 from wblab.lab.held import open_directory, path_of
 from wblab.live.monitor.proc import lock_all
-from wblab.live.monitor.samples import Waited
+from wblab.live.monitor.samples import CacheState, Throttled, Waited
 from wblab.machine.processes import end_with
+
+# Parse writeback events from a trace instance's trace_pipe into samples.
+#
+# The kernel formats the text from its own fields; only `name=value` is relied on. Lines come from
+# kernel/trace/trace_output.c (trace_print_context), fields from include/trace/events/writeback.h.
+
+# Record one of 256 pages that become dirty: whoever writes 1 MiB in one go is still seen.
+_SOME = "!(index & 255)"
+EVENTS = {
+    "writeback:global_dirty_state": "",
+    # the task is throttled; other events may be a thousand times as frequent
+    "writeback:balance_dirty_pages": "pause > 0",
+    "writeback:writeback_dirty_folio": _SOME,
+    "writeback:writeback_dirty_page": _SOME,  # its name until Linux 5.17
+}
+# `dd-1234 [000] ..... 12.345678: global_dirty_state: dirty=1 …`; a thread group in brackets may follow the task.
+_LINE = re.compile(rb"\s*(.+)-(\d+)\s+(?:\([ \d-]+\)\s+)?\[\d+\] \S+\s+(\d+)\.(\d{6}): (\w+): (.*)")
+_LOST = re.compile(rb"CPU:\d+ \[LOST (\d+) EVENTS\]")
+_BDI = re.compile(rb"bdi (\S+): ")
+_PAIR = re.compile(rb"(\w+)=(-?\d+)")
+_UNKNOWN = "<...>"  # the kernel has forgotten the task's name
+
+
+@dataclass
+class Seen:
+    """Samples since the last call. dirtied: by thread, the disks whose pages it made dirty."""
+
+    states: list[CacheState] = field(default_factory=list)
+    throttled: list[Throttled] = field(default_factory=list)
+    dirtied: dict[int, set[str]] = field(default_factory=dict)
+    lost: int = 0
+
+
+class Reader:
+    """Makes samples from chunks of text; keeps the last state of each `grain_ns`."""
+
+    def __init__(
+        self, page_bytes: int, grain_ns: int, name_of: Callable[[int], str], disk_of: Callable[[str], str]
+    ) -> None:
+        """`name_of` returns a task's name from its pid, for names that the kernel has forgotten.
+
+        `disk_of` returns a disk's name from that of its bdi, such as 8:0; empty where disks are not distinguished.
+        """
+        self._page_bytes = page_bytes
+        self._grain_ns = grain_ns
+        self._name_of = name_of
+        self._disk_of = disk_of
+        self._rest = b""
+
+    def feed(self, chunk: bytes, seen: Seen) -> None:
+        """Add a chunk of the pipe to `seen`; an unfinished line waits for its end."""
+        *lines, self._rest = (self._rest + chunk).split(b"\n")
+        for text in lines:
+            if match := _LINE.match(text):
+                self._event(match, seen)
+            elif lost := _LOST.match(text):
+                seen.lost += int(lost[1])
+
+    def _event(self, match: "re.Match[bytes]", seen: Seen) -> None:
+        task, pid, seconds, micros, name, text = match.groups()
+        at_ns = int(seconds) * NS_PER_S + int(micros) * 1000
+        if name == b"global_dirty_state":
+            if seen.states and seen.states[-1].at_ns // self._grain_ns == at_ns // self._grain_ns:
+                seen.states.pop()
+            seen.states.append(self._state(at_ns, text))
+        elif name == b"balance_dirty_pages" and (pause_ms := _values(text).get(b"pause", 0)) > 0:
+            known = task.decode(errors="replace")
+            task_name = self._name_of(int(pid)) if known == _UNKNOWN else known
+            seen.throttled.append(Throttled(at_ns, task_name, pause_ms * NS_PER_MS, self._disk(text)))
+        elif name.startswith(b"writeback_dirty_") and (disk := self._disk(text)):
+            seen.dirtied.setdefault(int(pid), set()).add(disk)
+
+    def _disk(self, text: bytes) -> str:
+        found = _BDI.match(text)
+        return self._disk_of(found[1].decode(errors="replace")) if found else ""
+
+    def _state(self, at_ns: int, text: bytes) -> CacheState:
+        values = {key: Bytes(value * self._page_bytes) for key, value in _values(text).items()}
+        return CacheState(
+            at_ns,
+            # Until 5.8, pages that a server had but not yet stored were counted separately.
+            dirty=Bytes(values[b"dirty"] + values.get(b"unstable", 0)),
+            writeback=values[b"writeback"],
+            background=values[b"bg_thresh"],
+            threshold=values[b"thresh"],
+            limit=values[b"limit"],
+        )
+
+
+def _values(text: bytes) -> dict[bytes, int]:
+    return {key: int(value) for key, value in _PAIR.findall(text)}
+
 
 IDLE_NS = 100_000_000
 NAME = "probe"

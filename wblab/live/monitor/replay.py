@@ -13,9 +13,9 @@ from wblab.core.errors import InputError
 from wblab.core.spec import Agent, Spec
 from wblab.core.stacks import images
 from wblab.core.units import NS_PER_MS, NS_PER_S, Bytes
+from wblab.live.monitor.audience import command
 from wblab.live.monitor.sampler import SamplerRequest
 from wblab.live.monitor.samples import Batch, CacheState, End, Item, Source, Throttled, Waited, Worked, Written
-from wblab.live.monitor.streams import command
 
 # Watch a guest from the host: a sampler runs beside its loads.
 

@@ -20,8 +20,7 @@ from wblab.core.syscalls import set_process_name
 from wblab.core.units import NS_PER_S
 from wblab.lab.held import open_directory
 from wblab.live.monitor.disks import Bdis, Work
-from wblab.live.monitor.events import EVENTS, Reader, Seen
-from wblab.live.monitor.probe import Probe
+from wblab.live.monitor.probe import EVENTS, Probe, Reader, Seen
 from wblab.live.monitor.proc import Stalls, Writers, cache_state, lock_all, reserve, task_name, vmstat
 from wblab.live.monitor.samples import Batch, End, Item, Source, line
 from wblab.machine.directory import own_directory

@@ -16,7 +16,7 @@ from wblab.host.machine import describe_host
 from wblab.lab import results as names
 from wblab.lab.formats import LIVE, RUN, now
 from wblab.lab.held import open_directory
-from wblab.lab.livespec import HostDisk, LiveSpec
+from wblab.lab.specfile import HostDisk, LiveSpec
 from wblab.live.runs.loads import Running
 from wblab.live.runs.request import LiveRequest
 from wblab.live.runs.traces import Traces

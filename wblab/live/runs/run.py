@@ -18,8 +18,8 @@ from wblab.core.units import NS_PER_MS, NS_PER_S
 from wblab.host.recorded import Finished, RunFailedError
 from wblab.lab.formats import COMMAND_LOG, EXPERIMENT, now, write_json
 from wblab.lab.held import open_directory, path_of
-from wblab.lab.livespec import LiveSpec
 from wblab.lab.progress import Report, silent
+from wblab.lab.specfile import LiveSpec
 from wblab.live.runs import record as records
 from wblab.live.runs.loads import Running, reap, release, start_command, start_load, stop_loads
 from wblab.live.runs.record import Staged, choose_scheduler, limit_command, staged

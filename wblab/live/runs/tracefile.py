@@ -11,7 +11,7 @@ from wblab.core.errors import InputError, WblabError
 from wblab.core.spec import Trace
 from wblab.core.syscalls import set_process_name
 from wblab.core.units import Bytes
-from wblab.live.runs.pages import open_pipe, processors, put_together
+from wblab.live.runs.captures import open_pipe, processors, put_together
 from wblab.machine.block import available_bytes
 from wblab.machine.processes import end_with
 from wblab.machine.tracefs import Instance

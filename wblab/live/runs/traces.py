@@ -14,8 +14,7 @@ from wblab.core.spec import Trace
 from wblab.core.units import format_bytes
 from wblab.lab.captures import Capture, capture_files, read_captures
 from wblab.lab.packages import tool_path
-from wblab.live.runs.captures import STACKS, SUBMITTED, TOO_MANY, CaptureBuffer, capture_events
-from wblab.live.runs.pages import put_together
+from wblab.live.runs.captures import STACKS, SUBMITTED, TOO_MANY, CaptureBuffer, capture_events, put_together
 from wblab.live.runs.request import Captures, LiveRequest
 from wblab.live.runs.tracefile import Room, TraceFile, chosen, make_instance
 from wblab.live.runs.watch import Pause

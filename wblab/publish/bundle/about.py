@@ -21,12 +21,12 @@ from wblab.core.loads import KINDS, Load
 from wblab.core.spec import Spec
 from wblab.kernels import Kernel, built_kernel
 from wblab.kernels.build import result
+from wblab.kernels.features import on_processors
 from wblab.kernels.kernel import load
-from wblab.kernels.processors import on_processors
 from wblab.lab.formats import EXPERIMENT, LIVE, RUN, Format
 from wblab.lab.kernelname import processors_in
-from wblab.lab.livespec import LiveSpec
 from wblab.lab.progress import Report, silent
+from wblab.lab.specfile import LiveSpec
 from wblab.publish.bundle.names import Kind
 from wblab.report.pausetext import headline
 from wblab.study.cells import run_name

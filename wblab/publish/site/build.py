@@ -4,21 +4,131 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from wblab import __version__
 from wblab.core.errors import InputError
+from wblab.host.limits import Limits
 from wblab.kernels import KernelResolver
+from wblab.lab.places import CITATION
 from wblab.lab.progress import Report
+from wblab.lab.results import SPECS
+from wblab.lab.specfile import read_spec
+from wblab.lessons.lesson import TEXT, Lesson, lessons
+from wblab.lessons.markdown import to_html
+from wblab.lessons.runs import Student, made
 from wblab.publish.docpages.regions import WHOLE, Forms
-from wblab.publish.site.gallery import gallery, gallery_page
-from wblab.publish.site.home import assets, home
 from wblab.publish.site.interactive import library
-from wblab.publish.site.lessons import lesson_pages
-from wblab.publish.site.page import File
+from wblab.publish.site.page import CITE, HOME, LESSONS, OPEN, RUNS, STUDIES, File, Link, list_page, page, relative
 from wblab.publish.site.prose import prose, timeline_picture
-from wblab.publish.site.runpage import Shown, run_files
+from wblab.publish.site.runpage import PICTURE, Shown, run_files
 from wblab.publish.site.specs import spec_page
-from wblab.publish.site.study import Study
-from wblab.publish.site.studypages import study_files
+from wblab.publish.site.studypages import Study, study_files
 from wblab.study.store import Store
+
+# The gallery: runs of presets, made on the spot, or found again among the results.
+
+FEW = ("base-device", "base", "two-disks", "commit")
+UP = Link("All runs", RUNS)
+
+
+def presets(which: str) -> Sequence[str]:
+    """Return the names of the presets to run: few, all or none."""
+    return {"few": FEW, "all": tuple(SPECS.names()), "none": ()}[which]
+
+
+def gallery(
+    names: Sequence[str], kernel: str, results: Path, resolve: KernelResolver, report: Report
+) -> Iterator[Shown]:
+    """Yield the runs of presets; one that is not among the results is made. Raises WblabError.
+
+    kernel: the guests' kernel by its full name; empty: that of each preset.
+    """
+    for name in names:
+        report(None, f"run {name}")
+        path = SPECS.find(name)
+        spec = read_spec(path)
+        # Presets may trace more than a student's runs, which have limits of their own.
+        run = made(spec.on(kernel) if kernel else spec, results, resolve, limits=Limits())
+        yield Shown(run, f"runs/{name}", name, question(path.read_text()), UP)
+
+
+def gallery_page(runs: Sequence[Shown]) -> File:
+    """Return the page of all runs."""
+    items = [
+        {
+            "link": Link(one.title, relative(RUNS, one.address), one.about),
+            "picture": f"{one.title}/{PICTURE}",
+            "says": one.says,
+        }
+        for one in runs
+    ]
+    return page(RUNS, "Runs", "gallery.html", items=items)
+
+
+def question(text: str) -> str:
+    """Return the question that a preset's first lines state."""
+    lines = []
+    for line in text.splitlines():
+        if not line.startswith("#") or line.startswith("# Try:"):
+            break
+        lines.append(line.removeprefix("#").strip())
+    return " ".join(lines)
+
+
+# The lessons in the site: what each teaches, and its text. Questions come with `wblab lesson start`.
+
+# A text has the numbers of one student. Everybody who starts the lesson has others.
+_READER = Student("a reader")
+
+
+def lesson_pages() -> Iterator[File]:
+    """Yield a page for each lesson, and the page that lists them. Raises InputError."""
+    found = lessons()
+    for lesson in found:
+        text = to_html(_READER.text(lesson, TEXT))
+        yield page(_address(lesson), lesson.title, "lesson.html", lesson=lesson, text=text)
+    links = [
+        Link(f"{lesson.name[:2].lstrip('0')}. {lesson.title}", _address(lesson), _about(lesson)) for lesson in found
+    ]
+    yield list_page(LESSONS, "Lessons", links, "Learn writeback by experiments of your own, from what a page cache is.")
+
+
+def _address(lesson: Lesson) -> str:
+    return f"lessons/{lesson.name}.html"
+
+
+def _about(lesson: Lesson) -> str:
+    return f"{lesson.minutes} minutes. {' '.join(lesson.teaches)}"
+
+
+# The first page, the one that opens files, how to cite the lab, the list of studies, and what all pages load.
+
+TITLE = "wblab: a laptop lab for Linux writeback lock-ups"
+_ASSETS = Path(__file__).parent / "assets"
+_EXAMPLE = {
+    "picture": "assets/timeline.png",
+    "says": "One program fills the disk's queue; another, which appends to a file, is stalled for 15 seconds.",
+}
+_FIRST = 4  # runs of the gallery that are on the first page too
+
+
+def home(runs: Sequence[Shown], studies: Sequence[Study]) -> Iterator[File]:
+    """Yield the first page, those that open files and say how to cite, and the list of studies."""
+    listed = [Link(study.title, study.address) for study in studies]
+    found = [Link(f"{one.title}: {one.says}", one.address, one.about) for one in runs[:_FIRST]]
+    first = {"picture": f"{runs[0].folder}/{PICTURE}", "says": runs[0].says} if runs else _EXAMPLE
+    yield page(HOME, TITLE, "home.html", runs=found, studies=listed, first=first)
+    yield page(OPEN, "Open a file", "open.html")
+    yield page(CITE, "How to cite", "cite.html", lab=__version__, title_=TITLE, file=CITATION.name)
+    yield File(CITATION.name, CITATION.read_bytes())
+    about = "Each study is many runs: its report, its cells, and a line that repeats each run."
+    none = "This site was made without studies: name some on the command line, wblab pack --site OUT STUDY."
+    yield list_page(STUDIES, "Studies", listed, about if listed else none)
+
+
+def assets() -> Iterator[File]:
+    """Yield what pages load: styles and scripts."""
+    for path in sorted(_ASSETS.iterdir()):
+        yield File(f"assets/{path.name}", path.read_bytes())
 
 
 @dataclass(frozen=True)

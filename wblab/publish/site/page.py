@@ -1,5 +1,6 @@
 """A page of the site: an address, a frame with navigation, and what stands in it."""
 
+import json
 import posixpath
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -8,8 +9,10 @@ from typing import Any
 
 from wblab import __version__
 from wblab.lab.printable import printable
+from wblab.lab.spectoml import spec_toml
 from wblab.report.listing import Listing
-from wblab.report.render import render
+from wblab.report.page import render
+from wblab.study.designs.repeat.report import Record
 
 PACKAGE = "wblab.publish.site"
 HOME, RUNS, STUDIES, LESSONS = "index.html", "runs/index.html", "studies/index.html", "lessons/index.html"
@@ -94,3 +97,36 @@ def _cell(tag: str, text: str, is_number: bool, link: str = "") -> str:
     shown = f'<a href="{escape(link)}">{shown}</a>' if link else shown
     look = ' class="n"' if is_number else ""
     return f"<{tag}{look}>{shown}</{tag}>"
+
+
+# What repeats a run of the site: a file, and the line that reads it.
+
+REPEAT, SPEC_FILE = "repeat.json", "spec.toml"
+
+
+def record_file(folder: str, record: Record) -> File:
+    """Return what repeats a run."""
+    return File(f"{folder}/{REPEAT}", (json.dumps(record.to_json(), indent=1) + "\n").encode())
+
+
+def spec_file(folder: str, record: Record) -> File:
+    """Return the spec of a run as TOML."""
+    return File(f"{folder}/{SPEC_FILE}", spec_toml(record.spec).encode())
+
+
+def line(folder: str, record: Record) -> str:
+    """Return the command that repeats a run, from the site's directory."""
+    kernel = " --kernel PATH" if record.needs_kernel else ""
+    return f"wblab repeat {folder}/{REPEAT}{kernel}"
+
+
+def facts(record: Record) -> list[tuple[str, str]]:
+    """Return what decides a run and what came of it, by name."""
+    spec = record.spec
+    return [
+        ("kernel", f"Linux {record.kernel}" + (f", series {spec.kernel.build}" if spec.kernel.build else "")),
+        ("kernel build", record.made_with["kernel builds"]),
+        ("seed", str(spec.seed)),
+        ("clock", spec.clock.mode),
+        ("result digest", record.digest),
+    ]

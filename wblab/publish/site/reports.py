@@ -133,8 +133,8 @@ def _witness(store: Store) -> Report:
 
 def _finding(store: Store) -> Report:
     from wblab.study.designs.finding import kept
+    from wblab.study.designs.finding.fill import measured
     from wblab.study.designs.finding.finding import find, read
-    from wblab.study.designs.finding.measure import measured
     from wblab.study.designs.finding.report import repeated
 
     directory = find(store.plan.name)

@@ -24,11 +24,22 @@ from wblab.plot.picture import picture
 from wblab.plot.timeline import timeline
 from wblab.plot.whypage import why_values
 from wblab.publish.site.interactive import TIMELINE, interactive
-from wblab.publish.site.page import File, Link, html_table, page, relative
-from wblab.publish.site.repeating import REPEAT, SPEC_FILE, facts, line, record_file, spec_file
+from wblab.publish.site.page import (
+    REPEAT,
+    SPEC_FILE,
+    File,
+    Link,
+    facts,
+    html_table,
+    line,
+    page,
+    record_file,
+    relative,
+    spec_file,
+)
 from wblab.report.pausetext import headline, table
 from wblab.report.whytext import sentences
-from wblab.study.designs.repeat.record import Record, record_of
+from wblab.study.designs.repeat.report import Record, record_of
 
 PICTURE, WHY, TRACE = "timeline.png", "why.html", "trace.perfetto-trace.gz"
 MOST_EVIDENCE = 50  # pauses with their evidence: each takes some 10 KB

@@ -14,9 +14,8 @@ from wblab.analysis.why.explanations import explanations
 from wblab.cli import main
 from wblab.core.errors import InputError
 from wblab.lab.captures import Capture, write_capture
-from wblab.lab.livespec import HostDisk, LiveSpec
 from wblab.lab.results import SPECS
-from wblab.lab.specfile import read_spec
+from wblab.lab.specfile import HostDisk, LiveSpec, read_spec
 from wblab.report.whyanswer import groups, sentence
 
 from .conftest import MW1

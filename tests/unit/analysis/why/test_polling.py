@@ -8,7 +8,7 @@ from support.runs import MS
 
 from wblab.analysis.why.locks import lock_of
 from wblab.analysis.why.paths import Paths
-from wblab.report.pollingtext import looked
+from wblab.report.dirtylimittext import looked
 from wblab.report.whyanswer import groups, sentence
 
 from .conftest import MW1

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from wblab.core.errors import InputError, WblabError
 from wblab.live.mitigate.disk import Counters, Disk, Disks, follow, read_counters, written_elsewhere
-from wblab.live.mitigate.learned import LEAST, MOST, Learned
+from wblab.live.mitigate.rule import LEAST, MOST, Learned
 
 MB = 1_000_000
 PERIOD_S = 2.0

@@ -3,7 +3,7 @@ import os
 import pytest
 
 from wblab.lab.printable import printable
-from wblab.live.mitigate.learned import Learned, identity, recall, remember
+from wblab.live.mitigate.rule import Learned, identity, recall, remember
 
 
 @pytest.fixture

@@ -7,9 +7,8 @@ from dataclasses import replace
 import pytest
 
 from wblab.core.errors import WblabError
-from wblab.live.monitor.audience import Audience, printed
+from wblab.live.monitor.audience import Audience, piped, printed, replayed
 from wblab.live.monitor.samples import Batch, End, Source, line
-from wblab.live.monitor.streams import piped, replayed
 
 S = 10**9
 ITEMS = [Source("x", 0), Batch(1 * S), Batch(3 * S), End("over")]

@@ -2,7 +2,7 @@
 
 import random
 
-from wblab.live.monitor.events import Reader, Seen
+from wblab.live.monitor.probe import Reader, Seen
 from wblab.live.monitor.samples import CacheState, Throttled
 
 PAGE = 4096

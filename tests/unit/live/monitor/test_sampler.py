@@ -15,9 +15,9 @@ import pytest
 
 from wblab.host.command import interpreter
 from wblab.lab.places import ROOT
+from wblab.live.monitor.audience import command
 from wblab.live.monitor.sampler import SamplerRequest
 from wblab.live.monitor.samples import Batch, End, Source, parse
-from wblab.live.monitor.streams import command
 
 # The permitted calls while batches are sent: none allocates memory or opens a file for writing.
 QUIET = {

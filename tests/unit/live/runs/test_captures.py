@@ -13,10 +13,12 @@ from wblab.live.runs.captures import (
     CaptureBuffer,
     between,
     capture_events,
+    has_lost,
     late,
     lost_between,
+    page_time_ns,
+    with_lost,
 )
-from wblab.live.runs.pages import has_lost, page_time_ns, with_lost
 
 
 def page(time_ns, commit=100):

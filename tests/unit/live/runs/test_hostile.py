@@ -15,8 +15,8 @@ from support.waiting import wait_until
 from wblab.cli import main
 from wblab.lab.held import open_directory
 from wblab.lab.places import ROOT
+from wblab.live.monitor.audience import command
 from wblab.live.monitor.sampler import SamplerRequest
-from wblab.live.monitor.streams import command
 from wblab.machine import directory as directories
 from wblab.machine.directory import make_directory, open_own, own_directory
 from wblab.machine.undo import Undo

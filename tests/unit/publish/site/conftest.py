@@ -5,8 +5,7 @@ from support.madesites import HOSTILE, NO_KERNEL, study_in
 
 from wblab.analysis.runs.run import read_run
 from wblab.lab.progress import silent
-from wblab.publish.site.build import Wanted, files
-from wblab.publish.site.gallery import UP, gallery_page
+from wblab.publish.site.build import UP, Wanted, files, gallery_page
 from wblab.publish.site.runpage import Shown, run_files
 from wblab.publish.site.write import write
 from wblab.study.cells import run_name

@@ -5,10 +5,9 @@ from dataclasses import replace
 import pytest
 
 from wblab.lab.progress import silent
-from wblab.publish.site.study import Study
-from wblab.publish.site.studypages import Most, study_files
+from wblab.publish.site.studypages import Most, Study, study_files
 from wblab.study.cells import run_name
-from wblab.study.designs.repeat.record import read_record
+from wblab.study.designs.repeat.report import read_record
 from wblab.study.rowfile import RunRow
 from wblab.study.store import Store
 

@@ -5,8 +5,8 @@ from dataclasses import replace
 import pytest
 
 from wblab.study.designs.decided import Open, Question, run_until_decided
+from wblab.study.plan import Shard
 from wblab.study.run import Attempt, Tally
-from wblab.study.shard import Shard
 from wblab.study.store import Store
 
 FAILING = "2-c-s1"

@@ -10,9 +10,9 @@ from wblab.analysis.statistics.decision import NOT_TESTABLE, REPRODUCED
 from wblab.core.check import check_spec
 from wblab.core.errors import InputError
 from wblab.lab.progress import silent
+from wblab.study.cluster import forked
 from wblab.study.designs.cases import runs
 from wblab.study.following import UnforeseenError
-from wblab.study.forked import forked
 from wblab.study.plan import Plan
 from wblab.study.run import run_missing
 from wblab.study.sources.cases import CASES, case_spec

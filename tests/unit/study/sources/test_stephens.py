@@ -186,7 +186,7 @@ def both(states, prefixes):
     ],
 )
 def test_both_ways_of_accounting_must_agree(monkeypatch, name, states, prefixes, found):
-    monkeypatch.setattr("wblab.study.sources.stephens.calls.layered", lambda sample: both(states, prefixes))
+    monkeypatch.setattr("wblab.study.sources.stephens.latency.layered", lambda sample: both(states, prefixes))
     assert outcome(name, SimpleNamespace()) == found
 
 

@@ -6,9 +6,9 @@ from support.runs import MS, write_run
 
 from wblab.analysis.runs.run import read_run
 from wblab.analysis.statistics.decision import NOT_REPRODUCED, NOT_TESTABLE, REPRODUCED
+from wblab.study.sources.figures import waits_of
 from wblab.study.sources.registry import CLAIMS
 from wblab.study.sources.sample import Sample
-from wblab.study.sources.waits import waits_of
 
 MW1, FLUSHER = 7, 21
 ROUND_NS = 3100 * MS

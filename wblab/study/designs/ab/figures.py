@@ -12,7 +12,7 @@ from wblab.analysis.runs.undecided import is_asked, is_decided
 from wblab.analysis.statistics.intervals import Resampling
 from wblab.lab.formats import COLUMNS
 from wblab.report.comparisontext import is_complete, is_headline
-from wblab.report.metricnames import unit_of
+from wblab.report.quantities import unit_of
 from wblab.study.designs.ab.plan import Pair
 
 _AXIS = "compared"

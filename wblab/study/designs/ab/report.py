@@ -9,8 +9,7 @@ from wblab.analysis.statistics.dominance import least_runs
 from wblab.lab.printable import printable
 from wblab.report import quantities
 from wblab.report.comparisontext import footnotes, line
-from wblab.report.metricnames import metric_name, unit_of
-from wblab.report.quantities import numbers, percent, quantity, span
+from wblab.report.quantities import metric_name, numbers, percent, quantity, span, unit_of
 from wblab.report.report import Block, Cell, Column, Lines, Points, Report, Row, Section, Table
 from wblab.study.designs.ab.differs import Differs
 from wblab.study.designs.ab.figures import Figure, Figures

@@ -16,8 +16,8 @@ from wblab.lab.progress import Report
 from wblab.lab.results import SPECS
 from wblab.lab.specfile import is_record, read_spec
 from wblab.study.designs.advice.advice import Advice
+from wblab.study.designs.advice.figures import measure
 from wblab.study.designs.advice.here import DEFAULT_LOADS, machine_here, with_current_settings
-from wblab.study.designs.advice.measure import measure
 from wblab.study.designs.advice.plan import Planned, plan
 from wblab.study.designs.advice.record import advice_of
 from wblab.study.designs.advice.remedies import read_remedies

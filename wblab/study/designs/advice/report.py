@@ -7,13 +7,12 @@ from pathlib import Path
 from wblab.analysis.statistics.decision import NOT_REPRODUCED, REPRODUCED
 from wblab.analysis.statistics.intervals import Interval
 from wblab.lab.formats import EXPERIMENT, RUNS
-from wblab.report.metricnames import metric_name, unit_of
-from wblab.report.quantities import column, enumerated, interval, quantity
+from wblab.report.quantities import column, enumerated, interval, metric_name, quantity, unit_of
 from wblab.report.report import Block, Column, Lines, Place, Points, Report, Row, Section, Span, Table, Words
 from wblab.study.designs.advice.figures import Figures
 from wblab.study.designs.advice.files import group_commands, install_commands, undo_commands
 from wblab.study.designs.advice.result import Result
-from wblab.study.designs.twin.match import Match
+from wblab.study.designs.twin.result import Match
 from wblab.study.designs.witness.words import NOTHING, OUTSIDE, tried_outside
 
 _ORDER = "trust the order of the remedies, not the seconds"

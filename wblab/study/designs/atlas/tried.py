@@ -16,8 +16,7 @@ from wblab.lab.formats import EXPERIMENT, REPORT, TRIED
 from wblab.study.designs.atlas.content import made_of, opened, prune_runs, sha256
 from wblab.study.designs.atlas.target import Row, Target, on_filesystem
 from wblab.study.designs.decided import run_until_decided
-from wblab.study.designs.paired.asked import ASKED
-from wblab.study.designs.paired.plan import RECOMMENDATION, SCENARIO, scenario_spec, trial_matrix
+from wblab.study.designs.paired.plan import ASKED, RECOMMENDATION, SCENARIO, scenario_spec, trial_matrix
 from wblab.study.designs.paired.recommendations import (
     DEFAULT,
     WISDOM,

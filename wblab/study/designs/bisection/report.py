@@ -6,10 +6,9 @@ from statistics import median
 
 from wblab.analysis.statistics.intervals import interval
 from wblab.report import quantities
-from wblab.report.metricnames import unit_of
-from wblab.report.quantities import numbers, quantity
+from wblab.report.quantities import numbers, quantity, unit_of
 from wblab.report.report import Block, Column, Points, Report, Row, Section, Table
-from wblab.study.designs.bisection.metric import Metric
+from wblab.study.designs.bisection.measure import Metric
 from wblab.study.designs.bisection.repository import Commit
 from wblab.study.designs.bisection.result import Answer, interval_text, one_of
 from wblab.study.designs.bisection.search import short

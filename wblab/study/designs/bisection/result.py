@@ -15,13 +15,11 @@ from wblab.core.errors import InputError
 from wblab.core.spec import Spec
 from wblab.core.tables import from_table, to_table
 from wblab.report import quantities
-from wblab.report.metricnames import unit_of
-from wblab.report.quantities import numbers, quantity
+from wblab.report.quantities import numbers, quantity, unit_of
 from wblab.study.designs.bisection.judgement import difference
-from wblab.study.designs.bisection.metric import Metric, named_metric
+from wblab.study.designs.bisection.measure import Metric, named_metric
 from wblab.study.designs.bisection.repository import Commit
-from wblab.study.designs.bisection.search import Ends, Obstacle, Trial, short
-from wblab.study.designs.bisection.walk import PLAIN, Walk
+from wblab.study.designs.bisection.search import PLAIN, Ends, Obstacle, Trial, Walk, short
 
 _HASH = re.compile("[0-9a-f]{40}|[0-9a-f]{64}")
 _MOST_SEEDS = 1 << 20

@@ -8,6 +8,8 @@
 Resuming repeats the bisection. Kernels and runs that exist are used again, so they lead to the same decisions.
 """
 
+import re
+import shlex
 from collections.abc import Callable
 from contextlib import ExitStack
 from dataclasses import replace
@@ -17,11 +19,13 @@ from typing import Any
 from wblab.core.errors import InputError, WblabError
 from wblab.host.machine import processors
 from wblab.kernels import Kernel, build_tree, check_patches, kept
+from wblab.kernels.git import git
 from wblab.kernels.objects import KEPT
 from wblab.lab.designs import BISECT
 from wblab.lab.formats import BISECTION, BISECTION_LOG, BISECTION_RECORD, STUDY_FILE, write_json
 from wblab.lab.held import replace_file
 from wblab.lab.progress import Report, steps
+from wblab.study.cluster import forked
 from wblab.study.designs.bisection.measure import Measurements
 from wblab.study.designs.bisection.repository import (
     Worktree,
@@ -33,11 +37,66 @@ from wblab.study.designs.bisection.repository import (
     worktree,
 )
 from wblab.study.designs.bisection.result import Answer, Question, no_difference, trial_json, trial_line
-from wblab.study.designs.bisection.search import Ends, Search, Trial, short
-from wblab.study.designs.bisection.session import GitSession
-from wblab.study.forked import forked
+from wblab.study.designs.bisection.search import PLAIN, Ends, Search, Trial, Verdict, Walk, short
 from wblab.study.plan import Plan
 from wblab.study.store import Store
+
+# git's own bisection, which handles merges and skipped commits.
+
+# builtin/bisect.c ends the log with one of these lines; {} is the word for bad.
+_FIRST_BAD, _POSSIBLE = r"^# first {} commit: \[([0-9a-f]+)\]", r"^# possible first {} commit: \[([0-9a-f]+)\]"
+_ONLY_SKIPPED = 2  # exit code of git bisect when only skipped commits are left
+
+
+class GitSession:
+    """A `git bisect` in the lab's work tree, which also holds its state. It checks nothing out."""
+
+    def __init__(self, tree: Path, good: str, bad: str, walk: Walk = PLAIN) -> None:
+        self._tree, self._walk = tree, walk
+        start = [*walk.for_start, "--no-checkout", bad, good, *walk.after]
+        self._output = git(tree, "bisect", "start", *start).stdout
+
+    def next(self) -> str | None:
+        """Return the commit to try, or None at the end."""
+        if self.first_bad or self._only_skipped:
+            return None
+        return git(self._tree, "rev-parse", "--verify", "BISECT_HEAD").stdout.strip()
+
+    def mark(self, commit: str, verdict: Verdict) -> None:
+        """Record a commit's verdict."""
+        self._output = git(self._tree, "bisect", self._walk.word(verdict), commit, allowed=(0, _ONLY_SKIPPED)).stdout
+
+    @property
+    def steps_left(self) -> int:
+        """Estimate how many commits remain to be tried, the next one included."""
+        roughly = re.search(r"\(roughly (\d+) steps?\)", self._output)
+        return int(roughly[1]) + 1 if roughly else 1
+
+    @property
+    def log(self) -> str:
+        """The log so far, input of `git bisect replay`."""
+        return git(self._tree, "bisect", "log").stdout
+
+    @property
+    def first_bad(self) -> str | None:
+        """The first bad commit, once it is known."""
+        found = re.search(_FIRST_BAD.format(self._walk.new), self.log, re.MULTILINE)
+        return found[1] if found else None
+
+    @property
+    def _only_skipped(self) -> list[str]:
+        return re.findall(_POSSIBLE.format(self._walk.new), self.log, re.MULTILINE)
+
+    @property
+    def possible(self) -> list[str]:
+        """If the first bad commit is not known: all that could be it, oldest first."""
+        if self.first_bad:
+            return []
+        goods = ["--not", f"--glob=refs/bisect/{self._walk.old}-*"]
+        first = ["--first-parent"] if self._walk.first_parent else []
+        listed = ["--topo-order", "--reverse", *first, f"refs/bisect/{self._walk.new}", *goods, *self._walk.after]
+        return git(self._tree, "rev-list", *listed).stdout.split()
+
 
 PrintLine = Callable[[str], None]
 
@@ -148,3 +207,24 @@ def _answer(question: Question, ends: Ends, search: Search, session: GitSession)
         possible,
         tuple(parents(question.tree, first)) if first else (),
     )
+
+
+# Resume a bisection. Its directory may come from somebody else, and building a tree runs that tree's programs.
+
+
+def resumed(store: Store, tree: Path) -> Question:
+    """Return the question of a study to resume. Raises InputError if it is about another tree than the one named."""
+    question, directory = question_of(store), store.path
+    if tree.resolve() != question.tree:
+        command = shlex.join(resume_command(directory, question.tree))
+        raise InputError(
+            f"{directory} builds commits of {question.tree}, and a build runs its programs: if you trust it, {command}"
+        )
+    for commit in (question.good, question.bad):
+        find_commit(question.tree, commit.hash)
+    return question
+
+
+def resume_command(directory: Path, tree: Path) -> list[str]:
+    """Return the command that resumes a bisection."""
+    return ["wblab", "bisect", "--resume", str(directory), "--tree", str(tree)]

@@ -27,7 +27,7 @@ from wblab.host.recorded import RunFailedError
 from wblab.host.request import ready
 from wblab.kernels import Kernel
 from wblab.lab.formats import read_object, write_json
-from wblab.study.designs.counterfactual.row import Row, row_of
+from wblab.study.designs.counterfactual.effect import Row, row_of
 from wblab.study.work import lost_events, own_program, unforeseen
 
 Made = Row | str  # a trial's row, or why there is none

@@ -18,8 +18,8 @@ from wblab.lab.formats import STUDY_FILE
 from wblab.lab.progress import bar
 from wblab.lab.results import STAGED
 from wblab.study.cells import Cell, run_name
+from wblab.study.cluster import forked
 from wblab.study.designs.counterfactual.trial import Make
-from wblab.study.forked import forked
 from wblab.study.plan import Plan
 from wblab.study.run import Runner
 from wblab.study.store import Store, clear_failed

@@ -21,8 +21,7 @@ from wblab.report.whyanswer import Group, accused, main_chain
 from wblab.study.designs.counterfactual.bench import LATE, Bench, Made, bench
 from wblab.study.designs.counterfactual.candidates import Wait
 from wblab.study.designs.counterfactual.change import LeftOut, Remedy, phase_named
-from wblab.study.designs.counterfactual.effect import Effect, effect
-from wblab.study.designs.counterfactual.row import Row, cycles_of, row_of
+from wblab.study.designs.counterfactual.effect import Effect, Row, cycles_of, effect, row_of
 from wblab.study.designs.counterfactual.search import Question, Search, Try, Without
 from wblab.study.designs.counterfactual.trial import changed_spec, loads_start_ns, suspects
 from wblab.study.work import own_program

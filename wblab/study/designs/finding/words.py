@@ -6,8 +6,7 @@ from dataclasses import dataclass
 from statistics import median
 
 from wblab.report.listing import Listing
-from wblab.report.metricnames import unit_of
-from wblab.report.quantities import quantity, spread
+from wblab.report.quantities import quantity, spread, unit_of
 from wblab.study.designs.finding.finding import Column, FigureTable, Finding, Levels, Value
 from wblab.study.designs.finding.judged import Judged
 from wblab.study.designs.finding.kept import Kept, Measured

@@ -10,8 +10,8 @@ from matplotlib.lines import Line2D
 from wblab.plot.style import DPI, GRID, NEUTRAL
 from wblab.report.palette import NO, YES
 from wblab.study.designs.paired.judged import Tried
+from wblab.study.designs.paired.plan import AS_IT_IS
 from wblab.study.designs.paired.recommendations import Wisdom
-from wblab.study.designs.paired.scale import AS_IT_IS
 
 _WIDTH_IN, _ROW_IN, _HEAD_IN = 16.5, 0.27, 1.9
 _MARKS = {"by seconds": "o", "by memory": "s", "as it is": "D"}

@@ -7,11 +7,9 @@ from dataclasses import dataclass, replace
 from wblab.analysis.statistics.decision import Outcome
 from wblab.core.units import NS_PER_S
 from wblab.study.cells import Cell
-from wblab.study.designs.paired.asked import ASKED
 from wblab.study.designs.paired.measured import RISING, TRACED, Measured
-from wblab.study.designs.paired.plan import RECOMMENDATION, SCALING, SCENARIO
+from wblab.study.designs.paired.plan import ASKED, RECOMMENDATION, SCALING, SCENARIO, background_bytes
 from wblab.study.designs.paired.recommendations import DEFAULT, UNSET, Expectation, Metric, Recommendation, Role, Value
-from wblab.study.designs.paired.scale import background_bytes
 from wblab.study.designs.paired.verdict import (
     HARM_PERCENT,
     LOOKS,

@@ -9,16 +9,15 @@ from wblab.core.errors import WblabError
 from wblab.core.units import format_bytes
 from wblab.lab.formats import EXPERIMENT, REPORT, RUNS, VERDICTS, write_json
 from wblab.plot.save import save
-from wblab.report.metricnames import unit_of
 from wblab.report.page import write
 from wblab.report.palette import look_of
-from wblab.report.quantities import confidence, interval, quantity, span
+from wblab.report.quantities import confidence, interval, quantity, span, unit_of
 from wblab.report.report import Block, Cell, Column, Picture, Points, Report, Section, Span, Table, Words, counted
 from wblab.report.report import Row as Line
 from wblab.study.cells import run_name
-from wblab.study.designs.paired.asked import Answer
 from wblab.study.designs.paired.figure import drawn
 from wblab.study.designs.paired.judged import Tried
+from wblab.study.designs.paired.plan import Answer
 from wblab.study.designs.paired.recommendations import Recommendation, Wisdom
 from wblab.study.designs.paired.result import Looked, Result, Row
 from wblab.study.designs.paired.verdict import Figure, is_worse

@@ -7,8 +7,8 @@ from typing import Any
 from wblab.analysis.statistics.decision import HARMS, NOT_DECIDED, NOT_REPRODUCED, REPRODUCED, Outcome
 from wblab.lab.formats import TRIAL
 from wblab.study.cells import Cell, run_name
-from wblab.study.designs.paired.asked import Answer
 from wblab.study.designs.paired.judged import Kept, Tried
+from wblab.study.designs.paired.plan import Answer
 from wblab.study.designs.paired.recommendations import Expectation, Wisdom
 from wblab.study.designs.paired.verdict import Figure, is_worse, overall
 

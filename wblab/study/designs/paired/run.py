@@ -4,10 +4,9 @@ from collections.abc import Sequence
 
 from wblab.study.cells import Cell, run_name
 from wblab.study.designs.decided import Open, Question
-from wblab.study.designs.paired.asked import ASKED, read_answer
 from wblab.study.designs.paired.judged import Tried, baseline, judged
 from wblab.study.designs.paired.measured import measured
-from wblab.study.designs.paired.plan import RECOMMENDATION, SCENARIO
+from wblab.study.designs.paired.plan import ASKED, RECOMMENDATION, SCENARIO, read_answer
 from wblab.study.designs.paired.recommendations import Expectation, Wisdom
 from wblab.study.designs.paired.result import Result, count_runs
 from wblab.study.store import Store

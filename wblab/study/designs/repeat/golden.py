@@ -17,8 +17,8 @@ from wblab.core.spec import Spec
 from wblab.core.tables import to_table
 from wblab.host.bundle import sources_sha256
 from wblab.host.machine import distribution, hides_processor
-from wblab.lab.livespec import LiveSpec
 from wblab.lab.places import LINUX_UML, MEASURED
+from wblab.lab.specfile import LiveSpec
 
 FILE = MEASURED / "golden.json"
 SPEC = "base"

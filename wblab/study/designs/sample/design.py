@@ -37,7 +37,7 @@ from wblab.core.errors import InputError, nearest
 from wblab.core.tables import from_table
 from wblab.lab.spectoml import read_toml
 from wblab.study.cells import label
-from wblab.study.designs.sample import arithmetic
+from wblab.study.designs.sample import factors as arithmetic
 from wblab.study.designs.sample.factors import Factor, Level, Levels, Range, parse_number
 from wblab.study.designs.sample.responses import Response, read_responses
 from wblab.study.plan import MAX_RUNS, seeds_of

@@ -13,7 +13,7 @@ from wblab.core.loads import IoClass, Load
 from wblab.core.spec import Disk
 from wblab.core.units import NS_PER_S
 from wblab.lab.formats import LIVE
-from wblab.lab.livespec import LiveSpec
+from wblab.lab.specfile import LiveSpec
 from wblab.live.runs.request import INNOCENT
 from wblab.machine.block import memory_bytes, thresholds
 from wblab.machine.storage import find_storage

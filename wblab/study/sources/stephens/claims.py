@@ -17,9 +17,16 @@ from wblab.core.units import NS_PER_MS
 from wblab.study.sources.claim import Claim, Measure, Samples, Verdict, untested
 from wblab.study.sources.figures import on_case
 from wblab.study.sources.sample import Sample
-from wblab.study.sources.stephens.calls import DEVICES, SIZES, call_us, device_share, prefix_share, state_share
 from wblab.study.sources.stephens.events import event_claims
-from wblab.study.sources.stephens.latency import latency_claims
+from wblab.study.sources.stephens.latency import (
+    DEVICES,
+    SIZES,
+    call_us,
+    device_share,
+    latency_claims,
+    prefix_share,
+    state_share,
+)
 
 _WORDS = {"hdd": "a hard disk", "ssd": "an SSD", "ram": "RAM"}
 _SHARES, _DURATIONS = "share of time", "durations"

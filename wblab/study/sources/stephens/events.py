@@ -15,7 +15,7 @@ from wblab.analysis.why.requests import device_number, submitted
 from wblab.study.sources.claim import Claim, Measure, Samples, Verdict, judge, over_seeds
 from wblab.study.sources.figures import on_case
 from wblab.study.sources.sample import Sample
-from wblab.study.sources.stephens.calls import DEVICES, durations
+from wblab.study.sources.stephens.latency import DEVICES, durations
 
 LAYERS = {
     "FS": ("ext4",),

@@ -10,8 +10,8 @@ from wblab.analysis.statistics.decision import NOT_REPRODUCED, NOT_TESTABLE, at_
 from wblab.core.units import NS_PER_S
 from wblab.report.quantities import percent
 from wblab.study.sources.claim import Claim, Measure, Samples, Verdict, judge, over_seeds
+from wblab.study.sources.figures import share_text, waits_of
 from wblab.study.sources.sample import Sample, in_open_ns, is_throttled, stops
-from wblab.study.sources.waits import share_text, waits_of
 
 SEVERAL_S = 2.0  # "several seconds"
 COUPLE_S = 3.0  # "a couple of seconds"

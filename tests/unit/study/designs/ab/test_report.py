@@ -14,7 +14,7 @@ from wblab.analysis.runs.builds import SHARE
 from wblab.report.page import page
 from wblab.report.text import MAIL_WIDTH, mail
 from wblab.study.designs.ab.figures import undecided
-from wblab.study.designs.ab.repeated import Repeated
+from wblab.study.designs.ab.made import Repeated
 from wblab.study.designs.ab.report import headline, report, trust
 
 BOTH = asked("7.2", "7.2+variant", differs=FULL)

@@ -2,7 +2,7 @@ import pytest
 from support.advised import MACHINE, MIB
 
 from wblab.core.errors import InputError
-from wblab.study.designs.advice.amounts import in_bytes, share
+from wblab.study.designs.advice.remedies import in_bytes, share
 
 
 @pytest.mark.parametrize(

@@ -5,9 +5,9 @@ import re
 import numpy as np
 import pytest
 
-from wblab.study.designs.advice.choice import choose
 from wblab.study.designs.advice.figures import Figures, Outcome, figures
 from wblab.study.designs.advice.plan import Candidate
+from wblab.study.designs.advice.result import choose
 from wblab.study.designs.advice.settings import Wanted
 
 SEEDS = range(1, 11)

@@ -7,8 +7,7 @@ from support.advised import SITE, advice_for
 
 from wblab.core.errors import InputError
 from wblab.machine.changes import Group, Mount, ProcessGroup, Scheduler, Setting
-from wblab.study.designs.advice.apply import paths_of
-from wblab.study.designs.advice.possible import is_possible
+from wblab.study.designs.advice.apply import is_possible, paths_of
 from wblab.study.designs.advice.settings import Wanted
 
 QUEUE = "/sys/block/sda/queue"

@@ -20,7 +20,7 @@ from wblab.study.designs.advice.remedies import read_remedies
 from wblab.study.designs.advice.report import report
 from wblab.study.designs.advice.result import Result
 from wblab.study.designs.advice.settings import Wanted
-from wblab.study.designs.twin.match import Match
+from wblab.study.designs.twin.result import Match
 from wblab.study.store import Store
 
 SEEDS = range(1, 6)

@@ -16,8 +16,7 @@ from wblab.study.designs.advice.figures import Outcome, figures
 from wblab.study.designs.advice.plan import plan
 from wblab.study.designs.advice.record import advice_in, advice_of, packed
 from wblab.study.designs.advice.remedies import parse_remedies
-from wblab.study.designs.advice.result import result_of
-from wblab.study.designs.advice.rounds import pairs_of_best
+from wblab.study.designs.advice.result import pairs_of_best, result_of
 from wblab.study.run import Attempt, Tally
 from wblab.study.store import Store
 

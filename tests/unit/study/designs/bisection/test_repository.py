@@ -17,7 +17,7 @@ from wblab.study.designs.bisection.repository import (
     touched,
     worktree,
 )
-from wblab.study.designs.bisection.session import GitSession
+from wblab.study.designs.bisection.run import GitSession
 
 
 def test_a_commit_is_found_by_any_of_its_names(repository):

@@ -11,12 +11,11 @@ from wblab.analysis.statistics.intervals import Interval
 from wblab.core.errors import InputError
 from wblab.lab.results import SPECS
 from wblab.lab.specfile import read_spec
-from wblab.study.designs.bisection.metric import Metric
+from wblab.study.designs.bisection.measure import Metric
 from wblab.study.designs.bisection.report import report
 from wblab.study.designs.bisection.repository import Commit
 from wblab.study.designs.bisection.result import Answer, Question, no_difference, one_of, trial_line
-from wblab.study.designs.bisection.search import Ends, Trial
-from wblab.study.designs.bisection.walk import Walk
+from wblab.study.designs.bisection.search import Ends, Trial, Walk
 
 
 def commit(number):

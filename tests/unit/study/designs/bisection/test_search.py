@@ -8,8 +8,8 @@ import pytest
 from wblab.core.errors import WblabError
 from wblab.kernels.choice import PatchError
 from wblab.lab.progress import silent
+from wblab.study.designs.bisection.run import GitSession
 from wblab.study.designs.bisection.search import Search
-from wblab.study.designs.bisection.session import GitSession
 
 
 class Figures:

@@ -6,8 +6,8 @@ import pytest
 
 from wblab.core.errors import InputError
 from wblab.study.designs.bisection.repository import worktree
-from wblab.study.designs.bisection.session import GitSession
-from wblab.study.designs.bisection.walk import PLAIN, Walk
+from wblab.study.designs.bisection.run import GitSession
+from wblab.study.designs.bisection.search import PLAIN, Walk
 
 
 def first(repository, report, walk, ends, is_new):

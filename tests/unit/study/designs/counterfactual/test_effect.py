@@ -8,8 +8,7 @@ from support.runs import MS, S, write_run
 from wblab.analysis.runs.run import read_run
 from wblab.analysis.why.explain import Explanation
 from wblab.core.errors import InputError
-from wblab.study.designs.counterfactual.effect import Effect, effect
-from wblab.study.designs.counterfactual.row import Row, row_of
+from wblab.study.designs.counterfactual.effect import Effect, Row, effect, row_of
 
 BOUND_NS = 300 * MS
 PAUSE = Explanation("w1", 1, 10 * S, 20 * S, 10 * S, {}, (), ())

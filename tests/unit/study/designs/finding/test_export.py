@@ -8,9 +8,8 @@ import pytest
 from wblab.core.errors import InputError
 from wblab.kernels.mailbox import read_patches
 from wblab.lab.places import FINDINGS, LINUX_UML
-from wblab.study.designs.finding.export import MAIL, README, check_exported, export
+from wblab.study.designs.finding.export import MAIL, README, check_exported, export, patch_mails, wrapped
 from wblab.study.designs.finding.finding import find, names
-from wblab.study.designs.finding.patchmail import patch_mails, wrapped
 
 MAILED = [name for name in names() if (FINDINGS / name / MAIL).is_file()]
 

@@ -6,9 +6,9 @@ from wblab.analysis.runs.metrics import DISK
 from wblab.core.errors import InputError
 from wblab.lab.places import FINDINGS
 from wblab.study.designs.finding import claimed, kept
+from wblab.study.designs.finding.fill import plan
 from wblab.study.designs.finding.finding import find, names, read
 from wblab.study.designs.finding.judged import judged
-from wblab.study.designs.finding.measure import plan
 
 ALL = names()
 

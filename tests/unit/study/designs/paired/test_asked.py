@@ -3,7 +3,7 @@
 import pytest
 
 from wblab.core.errors import InputError
-from wblab.study.designs.paired.asked import read_answer
+from wblab.study.designs.paired.plan import read_answer
 from wblab.study.designs.paired.recommendations import Value
 
 VALUE = Value(name="it", sysctl={"vm.dirty_background_ratio": 1, "vm.dirty_background_bytes": 5, "vm.dirty_bytes": 0})

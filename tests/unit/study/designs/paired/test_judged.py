@@ -9,9 +9,9 @@ from support.pages import Page, slips, words
 from support.reports import cells, tables, texts
 
 from wblab.report.report import text_of
-from wblab.study.designs.paired.asked import Answer
 from wblab.study.designs.paired.judged import judged
 from wblab.study.designs.paired.measured import is_refusal
+from wblab.study.designs.paired.plan import Answer
 from wblab.study.designs.paired.report import others_text, report, worst_text, write_report
 from wblab.study.designs.paired.result import Result, rows
 from wblab.study.designs.paired.run import open_cells, question, rounds

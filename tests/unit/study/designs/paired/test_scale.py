@@ -4,8 +4,8 @@ from dataclasses import replace
 
 from wblab.lab.results import SPECS
 from wblab.lab.specfile import read_spec
+from wblab.study.designs.paired.plan import background_bytes, guest_of, in_force, scalings, settings
 from wblab.study.designs.paired.recommendations import Machine, Value, read_wisdom
-from wblab.study.designs.paired.scale import background_bytes, guest_of, in_force, scalings, settings
 
 MIB = 1 << 20
 MACHINE = Machine(memory=16 << 30, write_bps=100 * MIB)

@@ -17,12 +17,12 @@ from wblab.study.designs.repeat.expected import (
     Span,
     compare,
     path_of,
+    plan_of,
     read_expected,
     spans,
     write_expected,
 )
 from wblab.study.designs.repeat.golden import Golden
-from wblab.study.designs.repeat.standard import plan_of
 
 DEFAULT = catalog.load().default
 

@@ -9,7 +9,7 @@ from support.runs import MS, write_run
 from wblab.analysis.runs.run import read_run
 from wblab.cli import main
 from wblab.core.errors import InputError
-from wblab.study.designs.repeat.record import read_record, record_of
+from wblab.study.designs.repeat.report import read_record, record_of
 
 CYCLES = {"w1": [0, 50 * MS, 100 * MS], "l1": [0, 7 * MS]}
 

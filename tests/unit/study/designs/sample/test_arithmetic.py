@@ -3,7 +3,7 @@
 import pytest
 
 from wblab.core.errors import InputError
-from wblab.study.designs.sample.arithmetic import evaluate, names
+from wblab.study.designs.sample.factors import evaluate, names
 
 VALUES = {"limit": 1000, "share": 0.25}
 

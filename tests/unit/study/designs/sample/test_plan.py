@@ -8,8 +8,7 @@ import pytest
 from wblab.core.errors import InputError
 from wblab.lab.results import DESIGNS
 from wblab.study.designs.sample.design import design_of, read_design
-from wblab.study.designs.sample.plan import planned
-from wblab.study.designs.sample.sample import sample
+from wblab.study.designs.sample.sample import planned, sample
 from wblab.study.plan import Plan
 
 FACTORS = {

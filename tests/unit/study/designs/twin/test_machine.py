@@ -7,7 +7,7 @@ import pytest
 from wblab.analysis.runs.run import LoadCycles, Run
 from wblab.core.errors import InputError
 from wblab.core.loads import Command
-from wblab.lab.livespec import HostDisk, LiveSpec
+from wblab.lab.specfile import HostDisk, LiveSpec
 from wblab.live.runs.request import INNOCENT
 from wblab.study.designs.twin.machine import machine_of, measured_bps, this_machine
 

@@ -1,6 +1,6 @@
 import pytest
 
-from wblab.study.designs.twin.match import Match
+from wblab.study.designs.twin.result import Match
 
 
 @pytest.mark.parametrize(

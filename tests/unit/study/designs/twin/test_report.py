@@ -10,8 +10,7 @@ from wblab.analysis.runs.run import read_run
 from wblab.live.runs.request import INNOCENT
 from wblab.report.report import text_of
 from wblab.study.designs.twin.machine import Machine
-from wblab.study.designs.twin.match import Match
-from wblab.study.designs.twin.result import Result, report
+from wblab.study.designs.twin.result import Match, Result, report
 from wblab.study.designs.twin.scale import twin_of
 
 MACHINE = Machine(

@@ -4,7 +4,7 @@ import pytest
 
 from wblab.core.errors import InputError
 from wblab.lab.disks import read_disk
-from wblab.study.designs.twin import runs
+from wblab.study.designs.twin import scale
 from wblab.study.designs.twin.machine import Machine, with_disk
 from wblab.study.plan import Plan
 from wblab.study.store import Store
@@ -24,7 +24,7 @@ MACHINE = Machine(
 
 @pytest.fixture
 def store(tmp_path):
-    plan = runs.plan_of(runs.twin_study(MACHINE, tmp_path / "live"), 3, "6.12")
+    plan = scale.plan_of(scale.twin_study(MACHINE, tmp_path / "live"), 3, "6.12")
     return Store.create(tmp_path / "exp", plan, {"6.12": {"build_id": "b"}})
 
 
@@ -36,8 +36,8 @@ def test_runs_differ_only_in_their_seeds(store):
 
 def test_the_directory_has_the_request(store, tmp_path):
     again = Store.open(store.path, "twin")
-    question = runs.twin_study(MACHINE, tmp_path / "live")
-    found = runs.read_study(again)
+    question = scale.twin_study(MACHINE, tmp_path / "live")
+    found = scale.read_study(again)
     assert (found.machine, found.live, found.twin.factor) == (MACHINE, question.live, question.twin.factor)
     assert Plan.from_json(again.plan.to_json()) == store.plan
 
@@ -45,13 +45,15 @@ def test_the_directory_has_the_request(store, tmp_path):
 def test_existing_runs_are_returned_in_the_order_of_seeds(store):
     for seed in (3, 1):
         (store.runs / f"twin-s{seed}").mkdir()
-    assert runs.runs_in(store, lambda path: path.name) == ["twin-s1", "twin-s3"]
+    assert scale.runs_in(store, lambda path: path.name) == ["twin-s1", "twin-s3"]
 
 
 def test_the_directory_has_the_measured_disk(tmp_path):
     machine = with_disk(MACHINE, read_disk("usb-stick"))
-    store = Store.create(tmp_path / "exp", runs.plan_of(runs.twin_study(machine, None), 1, ""), {"": {"build_id": "b"}})
-    found = runs.read_study(Store.open(store.path))
+    store = Store.create(
+        tmp_path / "exp", scale.plan_of(scale.twin_study(machine, None), 1, ""), {"": {"build_id": "b"}}
+    )
+    found = scale.read_study(Store.open(store.path))
     assert (found.machine, found.live) == (machine, None)
 
 
@@ -60,4 +62,4 @@ def test_a_directory_without_a_twin_is_refused(store, about):
     store.plan.about.clear()
     store.plan.about.update(about)
     with pytest.raises(InputError):
-        runs.read_study(store)
+        scale.read_study(store)

@@ -8,7 +8,7 @@ from wblab.analysis.runs.run import Run
 from wblab.core.errors import InputError
 from wblab.lab.results import SPECS
 from wblab.lab.specfile import read_spec
-from wblab.study.designs.witness.here import differences, machine_of, titles
+from wblab.study.designs.witness.report import differences, machine_of, titles
 from wblab.substrates.qemu.translate import in_bytes
 
 MIB = 1 << 20

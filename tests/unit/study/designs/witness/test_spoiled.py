@@ -10,7 +10,7 @@ from wblab.lab.formats import NOISY_MARK
 from wblab.lab.results import SPECS
 from wblab.lab.specfile import read_spec
 from wblab.study.cells import Cell
-from wblab.study.designs.witness.spoiled import BOUND_NS, spoiled, without_spoiled
+from wblab.study.designs.witness.result import BOUND_NS, spoiled, without_spoiled
 from wblab.study.designs.witness.substrates import AXIS
 from wblab.study.plan import Plan
 from wblab.study.run import Attempt, Tally
