@@ -2,15 +2,15 @@
 
 from collections.abc import Iterator
 
-from wblab.report.report import Block, Lines, Picture, Place, Points, Report, Section, Table, shown, text_of
+from wblab.report.report import Block, Lines, Medium, Picture, Points, Report, Section, Table, shown, text_of
 
 
-def blocks(report: Report, place: Place = "folded") -> Iterator[Block]:
+def blocks(report: Report, place: Medium = "folded") -> Iterator[Block]:
     """Yield the blocks of a report that a rendering has, those of sections too, each section before its own."""
     return _within(report.blocks, place)
 
 
-def _within(found: tuple[Block, ...], place: Place) -> Iterator[Block]:
+def _within(found: tuple[Block, ...], place: Medium) -> Iterator[Block]:
     for block in found:
         if not isinstance(block, Section):
             yield block
@@ -19,12 +19,12 @@ def _within(found: tuple[Block, ...], place: Place) -> Iterator[Block]:
             yield from _within(block.blocks, place)
 
 
-def tables(report: Report, place: Place = "folded") -> list[Table]:
+def tables(report: Report, place: Medium = "folded") -> list[Table]:
     """Return the tables of a report."""
     return [block for block in blocks(report, place) if isinstance(block, Table)]
 
 
-def texts(report: Report, place: Place = "folded") -> list[str]:
+def texts(report: Report, place: Medium = "folded") -> list[str]:
     """Return the paragraphs of a report, the items of its lists, and the heads of its sections."""
     found: list[str] = []
     for block in blocks(report, place):

@@ -15,7 +15,7 @@ from wblab.lab.printable import printable
 
 if TYPE_CHECKING:
     from wblab.analysis.runs.run import Run
-    from wblab.report.report import Place, Report
+    from wblab.report.report import Medium, Report
     from wblab.study.plan import Shard
 
 Parser: TypeAlias = argparse.ArgumentParser | argparse._ArgumentGroup
@@ -259,7 +259,7 @@ def note(said: str) -> None:
     print(printable(f"wblab: {said}"), file=sys.stderr)
 
 
-def tell(found: "Report", *below: Path | str, as_json: bool, place: "Place" = "terminal", **about: Any) -> None:
+def tell(found: "Report", *below: Path | str, as_json: bool, place: "Medium" = "terminal", **about: Any) -> None:
     """Print a report: as text, with lines below it, such as where it is; or as JSON. about: more for that, first."""
     from wblab.report.text import show
 

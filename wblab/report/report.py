@@ -12,8 +12,8 @@ from typing import Any, Literal
 
 from wblab.report.palette import look_of
 
-Place = Literal["mail", "terminal", "page", "folded"]
-PLACES: tuple[Place, ...] = ("mail", "terminal", "page", "folded")
+Medium = Literal["mail", "terminal", "page", "folded"]
+MEDIA: tuple[Medium, ...] = ("mail", "terminal", "page", "folded")
 Kind = Literal["name", "number", "prose"]
 
 
@@ -107,7 +107,7 @@ class Section:
 
     head: str
     blocks: "tuple[Block, ...]"
-    place: Place = "mail"
+    place: Medium = "mail"
     anchor: str = ""
 
 
@@ -156,12 +156,12 @@ def kind_of(block: Block) -> str:
     return "words" if isinstance(block, (str, Span, tuple)) else type(block).__name__.lower()
 
 
-def shown(place: Place, within: Place) -> bool:
+def shown(place: Medium, within: Medium) -> bool:
     """Whether a rendering that carries blocks up to a place has those of another one."""
-    return PLACES.index(place) <= PLACES.index(within)
+    return MEDIA.index(place) <= MEDIA.index(within)
 
 
-def within(report: Report, place: Place) -> Report:
+def within(report: Report, place: Medium) -> Report:
     """Return a report without the blocks that a place does not have."""
 
     def kept(blocks: tuple[Block, ...]) -> tuple[Block, ...]:

@@ -14,8 +14,8 @@ from wblab.report.report import (
     Block,
     Column,
     Lines,
+    Medium,
     Picture,
-    Place,
     Points,
     Report,
     Row,
@@ -34,7 +34,7 @@ _NO_BREAK = "\u00a0"
 _BOLD = "\0"  # begins a line that a terminal shows in bold
 
 
-def lines(report: Report, width: int | None = WIDTH, place: Place = "terminal") -> list[str]:
+def lines(report: Report, width: int | None = WIDTH, place: Medium = "terminal") -> list[str]:
     """Return a report's lines. width: in columns; None for a pipe, whose lines are as long as they must be."""
     return [line.removeprefix(_BOLD) for line in _report(report, width, place)]
 
@@ -44,7 +44,7 @@ def mail(report: Report) -> list[str]:
     return lines(report, MAIL_WIDTH, "mail")
 
 
-def show(report: Report, place: Place = "terminal") -> None:
+def show(report: Report, place: Medium = "terminal") -> None:
     """Print a report on standard output, as wide as a terminal is."""
     _show(lambda width: _report(report, width, place))
 
@@ -124,7 +124,7 @@ def _parts(word: str, room: int) -> list[str]:
     return [shlex.quote(word[:most]), *_parts(word[most:], room)]
 
 
-def _report(report: Report, width: int | None, place: Place) -> Iterator[str]:
+def _report(report: Report, width: int | None, place: Medium) -> Iterator[str]:
     for line in wrapped(text_of(report.headline), width):
         yield _BOLD + line
     for block in report.blocks:
@@ -144,7 +144,7 @@ def _apart(found: Iterator[str]) -> Iterator[str]:
         yield from ("", first, *found)
 
 
-def _block(block: Block, width: int | None, place: Place) -> Iterator[str]:
+def _block(block: Block, width: int | None, place: Medium) -> Iterator[str]:
     match block:
         case Section():
             if shown(block.place, place):
@@ -161,7 +161,7 @@ def _block(block: Block, width: int | None, place: Place) -> Iterator[str]:
             yield from wrapped(text_of(block), width)
 
 
-def _section(section: Section, width: int | None, place: Place) -> Iterator[str]:
+def _section(section: Section, width: int | None, place: Medium) -> Iterator[str]:
     body = [line for block in section.blocks for line in _apart(_block(block, width, place))][1:]
     if section.head and body:
         yield from (_BOLD + line for line in wrapped(section.head, width))
@@ -173,7 +173,7 @@ def _points(points: Points, width: int | None) -> Iterator[str]:
         yield from wrapped(f"- {text_of(item)}", width, "  ")
 
 
-def _table(table: Table, width: int | None, place: Place, whole: str = "a page, ") -> Iterator[str]:
+def _table(table: Table, width: int | None, place: Medium, whole: str = "a page, ") -> Iterator[str]:
     """Yield a table's lines; if it does not fit without its spare columns, those of a list of its rows.
 
     whole: what else has all columns.
@@ -210,7 +210,7 @@ def _chosen(
     return [columns[at] for at in kept], [row if len(row) == 1 else [row[at] for at in kept] for row in rows]
 
 
-def _first(table: Table, place: Place) -> tuple[Sequence[Row | str], int]:
+def _first(table: Table, place: Medium) -> tuple[Sequence[Row | str], int]:
     """Return the rows to show, with their heads, and the number of those left out."""
     places = [at for at, row in enumerate(table.rows) if not isinstance(row, str)]
     most = len(places) if table.most is None else max(1, table.most // (2 if place == "mail" else 1))

@@ -72,8 +72,8 @@ HELD, QUEUE, BEHIND, DEVICE, FLUSH, COMPLETION = "held", "queue", "behind", "dev
 NOBODY = -1
 _FLUSH_REQUEST = "FF"  # how blk_fill_rwbs() denotes a request that only flushes
 
-Place = tuple[int, int]  # device, sector
-Marks = dict[Place, list[tuple[int, int]]]  # rank and ns of the events there, in order
+Sector = tuple[int, int]  # device, sector
+Marks = dict[Sector, list[tuple[int, int]]]  # rank and ns of the events there, in order
 
 
 @dataclass(frozen=True)

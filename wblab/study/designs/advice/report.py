@@ -8,7 +8,7 @@ from wblab.analysis.statistics.decision import NOT_REPRODUCED, REPRODUCED
 from wblab.analysis.statistics.intervals import Interval
 from wblab.lab.formats import EXPERIMENT, RUNS
 from wblab.report.quantities import column, enumerated, interval, metric_name, quantity, unit_of
-from wblab.report.report import Block, Column, Lines, Place, Points, Report, Row, Section, Span, Table, Words
+from wblab.report.report import Block, Column, Lines, Medium, Points, Report, Row, Section, Span, Table, Words
 from wblab.study.designs.advice.figures import Figures
 from wblab.study.designs.advice.files import group_commands, install_commands, undo_commands
 from wblab.study.designs.advice.result import Result
@@ -35,7 +35,7 @@ def report(found: Result, written: Sequence[Path] = (), *, every: bool = False, 
     live run; and the runs behind each row.
     """
     site, name = found.advice.site, found.choice.name
-    more: Place = "terminal" if every else "folded"
+    more: Medium = "terminal" if every else "folded"
     return Report(
         title=f"What to set for {site.directory} on {', '.join(site.disks) or site.device}",
         headline=f"Set {name}: {found.advice.candidate(name).about}." if name else "No change is recommended.",
@@ -101,7 +101,7 @@ def _mismatch(item: Match) -> str:
     return f"{item.load}, {metric_name(item.metric)}: {live} live, {twin} in the twin: {item.outcome}"
 
 
-def _listed(head: str, items: Iterator[Words], place: Place) -> Iterator[Section]:
+def _listed(head: str, items: Iterator[Words], place: Medium) -> Iterator[Section]:
     if found := tuple(items):
         yield Section(head, (Points(found),), place)
 
