@@ -18,7 +18,7 @@ from typing import Any
 from wblab.kernels import built_kernels
 from wblab.lab.places import RESULTS
 from wblab.lab.results import MATRICES
-from wblab.lab.spectoml import read_toml
+from wblab.lab.specfile import read_toml
 from wblab.study.begin import described
 from wblab.study.cells import run_name
 from wblab.study.designs.factorial import expand

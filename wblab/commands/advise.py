@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
     from wblab.commands.many import Planned
     from wblab.kernels import KernelResolver
-    from wblab.study.designs.advice.advice import Advice
+    from wblab.study.designs.advice.record import Advice
     from wblab.study.designs.advice.result import Result
     from wblab.study.run import Tally
     from wblab.study.store import Store

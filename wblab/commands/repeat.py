@@ -115,7 +115,7 @@ def _repeat(arguments: argparse.Namespace) -> None:
 def _of_run(arguments: argparse.Namespace, resolve: "KernelResolver") -> None:
     from wblab.analysis.runs.run import find_run, read_run
     from wblab.host.request import ready
-    from wblab.study.designs.repeat.explain import traced_fully
+    from wblab.study.designs.repeat.report import traced_fully
 
     directory, kernel = results(arguments), one_kernel(arguments)
     first = read_run(named_run(arguments))

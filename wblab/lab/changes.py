@@ -7,8 +7,7 @@ from typing import Any, get_type_hints
 from wblab.core.errors import InputError
 from wblab.core.spec import Spec
 from wblab.lab.results import SPECS
-from wblab.lab.specfile import read_spec
-from wblab.lab.spectoml import FORMATS
+from wblab.lab.specfile import FORMATS, read_spec
 
 # What says which run it is, not what is run.
 _APART = ("name", "seed", "kernel.name")

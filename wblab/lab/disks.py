@@ -11,7 +11,7 @@ from wblab.core.errors import InputError, nearest
 from wblab.core.spec import Disk
 from wblab.core.tables import from_table
 from wblab.lab.results import DISKS
-from wblab.lab.spectoml import read_toml
+from wblab.lab.specfile import read_toml
 
 EXPLAINED = 0.6  # the share of what was measured below which a model is doubtful
 _MOST_BYTES = 1 << 20  # of a file

@@ -1,11 +1,12 @@
 """Jobs on finished runs, done by this machine's workers while other runs are still made."""
 
 import traceback
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
 from wblab.core.errors import WblabError
+from wblab.study.work import Order, Result
 
 
 class Following(Protocol):
@@ -47,3 +48,22 @@ def done(following: Following, job: Any) -> Done | Failed:
         return Failed(error)
     except Exception:
         return Failed(UnforeseenError(traceback.format_exc()))
+
+
+# The interface of workers: forks of this process (`forked`), or workers of a cluster (`cluster`).
+
+
+class Workers(Protocol):
+    """Workers take orders, each under a key; each worker makes one run at a time."""
+
+    def slots(self) -> int:
+        """Return the number of runs at once. Raises WblabError if all workers are gone."""
+
+    def give(self, key: str, order: Order, *, soon: bool = False) -> None:
+        """Queue an order behind the earlier ones; soon: before all that still wait."""
+
+    def ended(self, timeout_s: float) -> Sequence[tuple[str, Result | Done | Failed]]:
+        """Return new results by key; wait for the first one, at most `timeout_s`."""
+
+    def cancel(self) -> None:
+        """Cancel all unfinished orders."""

@@ -19,10 +19,9 @@ from wblab.report.quantities import about, quantity
 from wblab.study import work
 from wblab.study.cells import Cell, run_name
 from wblab.study.cluster import Cluster, forked
-from wblab.study.following import Done, Failed, Following
+from wblab.study.following import Done, Failed, Following, Workers
 from wblab.study.made import seal
 from wblab.study.store import Store
-from wblab.study.workers import Workers
 
 if TYPE_CHECKING:
     from distributed import Client

@@ -8,8 +8,7 @@ import pytest
 from wblab.core.spec import Trace
 from wblab.core.units import Nanoseconds
 from wblab.lab.results import SPECS
-from wblab.lab.specfile import read_spec, spec_of
-from wblab.lab.spectoml import spec_toml
+from wblab.lab.specfile import read_spec, spec_of, spec_toml
 
 
 def again(spec):

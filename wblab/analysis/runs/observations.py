@@ -12,7 +12,7 @@ import numpy as np
 import pandas as pd
 from pyarrow.parquet import ParquetFile
 
-from wblab.analysis.runs.builds import NOTE
+from wblab.analysis.runs.digest import NOTE
 from wblab.analysis.runs.metrics import Further, is_noisy, metric_rows, metrics_frame, with_cell, with_zeros
 from wblab.analysis.runs.rows import count_waiting, has_rows, long_table
 from wblab.analysis.runs.run import NothingMeasuredError, Run, find_run, read_run

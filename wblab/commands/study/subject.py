@@ -82,7 +82,7 @@ def _of_study(path: Path) -> str:
 
 def _of_file(path: Path) -> str:
     """Return the design of a TOML file, by the keys that it has; without any of these it is a spec."""
-    from wblab.lab.spectoml import read_toml
+    from wblab.lab.specfile import read_toml
 
     table = read_toml(path, "file")
     return next((name for name, design in DESIGNS.items() if any(key in table for key in design.keys)), WITNESS)

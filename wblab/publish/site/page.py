@@ -9,7 +9,7 @@ from typing import Any
 
 from wblab import __version__
 from wblab.lab.printable import printable
-from wblab.lab.spectoml import spec_toml
+from wblab.lab.specfile import spec_toml
 from wblab.report.listing import Listing
 from wblab.report.page import render
 from wblab.study.designs.repeat.report import Record

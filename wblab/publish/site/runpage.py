@@ -19,7 +19,7 @@ from wblab.core.errors import InputError
 from wblab.core.spec import Spec
 from wblab.core.units import format_time
 from wblab.lab.printable import printable
-from wblab.lab.spectoml import spec_toml
+from wblab.lab.specfile import spec_toml
 from wblab.plot.picture import picture
 from wblab.plot.timeline import timeline
 from wblab.plot.whypage import why_values

@@ -9,7 +9,7 @@ from typing import Any, Literal, get_args, get_origin, get_type_hints
 from wblab.core.loads import KINDS
 from wblab.core.spec import Agent, Attributes, Cgroup, Clock, Disk, GuestKernel, Phase, Priority, Spec, Trace
 from wblab.core.units import Bytes, BytesPerSecond, Nanoseconds
-from wblab.lab.spectoml import default_of, measured
+from wblab.lab.specfile import default_of, measured
 from wblab.publish.site.page import SPECS, File, html_table, page
 from wblab.report.listing import Listing
 

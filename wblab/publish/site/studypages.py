@@ -15,7 +15,7 @@ from wblab.analysis.runs.run import Run, read_run
 from wblab.core.errors import InputError
 from wblab.lab.printable import printable
 from wblab.lab.progress import Report
-from wblab.lab.spectoml import spec_toml
+from wblab.lab.specfile import spec_toml
 from wblab.publish.site.page import File, Link, html_table, line, page, record_file, relative
 from wblab.publish.site.reports import placed, report_of
 from wblab.publish.site.runpage import Shown, run_files

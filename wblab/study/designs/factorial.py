@@ -29,8 +29,7 @@ from wblab.core.tables import from_table
 from wblab.core.units import Nanoseconds
 from wblab.host.request import is_wanted
 from wblab.lab.results import MATRICES
-from wblab.lab.specfile import is_record
-from wblab.lab.spectoml import read_toml
+from wblab.lab.specfile import is_record, read_toml
 from wblab.study.cells import Label, check_keys, find_base, label, make_cell, start_table
 from wblab.study.plan import CONTROL_BOUND_NS, MAX_RUNS, REPEATS, Further, Plan, check_head, seeds_of
 

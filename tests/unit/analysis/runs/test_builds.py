@@ -3,8 +3,8 @@
 import pandas as pd
 import pytest
 
-from wblab.analysis.runs.builds import is_of_build
 from wblab.analysis.runs.comparison import compare
+from wblab.analysis.runs.digest import is_of_build
 from wblab.analysis.runs.observations import observations
 
 

@@ -5,8 +5,8 @@ from dataclasses import dataclass, replace
 
 import pandas as pd
 
-from wblab.analysis.runs.builds import is_of_build
 from wblab.analysis.runs.comparison import About, Comparison, Difference, compare
+from wblab.analysis.runs.digest import is_of_build
 from wblab.analysis.runs.observations import NOISY_COLUMN, observations
 from wblab.analysis.runs.undecided import is_asked, is_decided
 from wblab.analysis.statistics.intervals import Resampling

@@ -8,7 +8,9 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from wblab.analysis.runs.digest import digest
+from wblab.analysis.runs.observations import read_table
 from wblab.analysis.runs.run import read_run
+from wblab.analysis.statistics.decision import for_looks, looks
 from wblab.core.errors import InputError, WblabError
 from wblab.core.tables import to_table
 from wblab.kernels import Kernel, KernelResolver, build_kernel, build_tree
@@ -17,9 +19,31 @@ from wblab.kernels.patched import Base, base, base_of_tree
 from wblab.lab.progress import Report, steps
 from wblab.study import work
 from wblab.study.cells import Cell, run_name
+from wblab.study.designs.ab.figures import Figures, figures, undecided
+from wblab.study.designs.ab.plan import Pair
 from wblab.study.designs.ab.sides import Named, Patched, Revision, Side
 from wblab.study.designs.bisection.repository import Worktree, worktree
+from wblab.study.designs.decided import Open, Question
 from wblab.study.store import Store
+
+# What decides a comparison of kernels: both sides of each pair get more seeds until their differences are decided.
+
+
+def question(store: Store, pairs: Sequence[Pair]) -> Question:
+    """Return the question whether the two cells of each pair differ."""
+
+    def look() -> Open:
+        still = undecided(measured(store, pairs))
+        cells = {cell.name: cell for pair in still for cell in (pair.before, pair.after)}
+        return Open(cells.values(), f"{len(still)} of {len(pairs)} comparisons of a spec are not decided")
+
+    return Question(looks(len(store.plan.seeds)), look)
+
+
+def measured(store: Store, pairs: Sequence[Pair]) -> Figures:
+    """Return the figures of a study's runs. Raises InputError if it has none."""
+    return figures(read_table(store.path), pairs, for_looks(len(looks(len(store.plan.seeds)))))
+
 
 # Whether runs repeat to the bit here: one run of each kernel is made again, and every cycle and event compared.
 

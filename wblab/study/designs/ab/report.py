@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Sequence
 from statistics import median
 
-from wblab.analysis.runs.builds import NOTE, SHARE
+from wblab.analysis.runs.digest import NOTE, SHARE
 from wblab.analysis.runs.undecided import is_asked
 from wblab.analysis.statistics.dominance import least_runs
 from wblab.lab.printable import printable

@@ -7,9 +7,8 @@ from typing import Any
 from wblab import __version__
 from wblab.kernels import KernelResolver
 from wblab.study.cells import Cell
-from wblab.study.designs.ab.decide import measured
 from wblab.study.designs.ab.figures import Figure, Figures
-from wblab.study.designs.ab.made import Repeated, repeat
+from wblab.study.designs.ab.made import Repeated, measured, repeat
 from wblab.study.designs.ab.plan import Asked, asked_of, digests, pairs
 from wblab.study.designs.ab.why import Changed, changed_pauses
 from wblab.study.store import Store

@@ -16,8 +16,8 @@ from wblab.study.designs.advice.remedies import Remedy, joined, read_remedies
 from wblab.study.designs.advice.settings import settable
 
 if TYPE_CHECKING:
-    from wblab.study.designs.advice.advice import Advice
     from wblab.study.designs.advice.plan import Candidate
+    from wblab.study.designs.advice.record import Advice
     from wblab.study.designs.advice.site import Site
 
 _MOST_TEXT = 1000

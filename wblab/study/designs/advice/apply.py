@@ -20,9 +20,9 @@ from wblab.live.mitigate.journal import is_possible as daemon_can
 from wblab.machine.block import scheduler, set_scheduler
 from wblab.machine.changes import Change, Scheduler, Setting
 from wblab.machine.processes import STATE, alone
-from wblab.study.designs.advice.advice import Advice
 from wblab.study.designs.advice.here import paths, shown_by
 from wblab.study.designs.advice.plan import Candidate
+from wblab.study.designs.advice.record import Advice
 from wblab.study.designs.advice.settings import Wanted
 from wblab.study.designs.advice.site import Site, current_site
 

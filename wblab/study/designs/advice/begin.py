@@ -15,11 +15,10 @@ from wblab.lab.formats import LIVE, RUN
 from wblab.lab.progress import Report
 from wblab.lab.results import SPECS
 from wblab.lab.specfile import is_record, read_spec
-from wblab.study.designs.advice.advice import Advice
 from wblab.study.designs.advice.figures import measure
 from wblab.study.designs.advice.here import DEFAULT_LOADS, machine_here, with_current_settings
 from wblab.study.designs.advice.plan import Planned, plan
-from wblab.study.designs.advice.record import advice_of
+from wblab.study.designs.advice.record import Advice, advice_of
 from wblab.study.designs.advice.remedies import read_remedies
 from wblab.study.designs.advice.site import Site
 from wblab.study.designs.twin.machine import Machine, machine_of, with_disk

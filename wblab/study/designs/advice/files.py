@@ -11,9 +11,9 @@ import shlex
 from collections.abc import Sequence
 
 from wblab.lab.printable import printable
-from wblab.study.designs.advice.advice import Advice
 from wblab.study.designs.advice.here import paths
 from wblab.study.designs.advice.plan import Candidate
+from wblab.study.designs.advice.record import Advice
 from wblab.study.designs.advice.settings import Wanted
 from wblab.study.designs.advice.site import Site
 

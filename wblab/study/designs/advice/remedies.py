@@ -23,7 +23,7 @@ from wblab.core.spec import Scheduler
 from wblab.core.tables import from_table
 from wblab.core.units import NS_PER_S, Nanoseconds, parse_bytes, parse_time
 from wblab.lab.places import REMEDIES
-from wblab.lab.spectoml import read_toml
+from wblab.lab.specfile import read_toml
 from wblab.study.designs.twin.machine import WHOLE, Group, Machine, Queue
 
 # Amounts of dirty memory or queued data in a remedy: absolute, or relative to the disk's rate or the memory.

@@ -11,10 +11,10 @@ from wblab.analysis.runs.run import Run, read_run
 from wblab.core.errors import InputError, WblabError
 from wblab.report.quantities import column, percent, quantity, span
 from wblab.study.cells import Cell, run_name
-from wblab.study.designs.advice.advice import Advice
 from wblab.study.designs.advice.figures import Figures, Outcome, figures, outcome_of
 from wblab.study.designs.advice.files import files_of
 from wblab.study.designs.advice.plan import Candidate, Option
+from wblab.study.designs.advice.record import Advice
 from wblab.study.designs.advice.remedies import NOW
 from wblab.study.designs.advice.settings import Where
 from wblab.study.designs.twin.result import UNNOTICED, Match, matches

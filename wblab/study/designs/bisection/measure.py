@@ -15,11 +15,10 @@ from wblab.kernels import Kernel
 from wblab.lab.progress import Report
 from wblab.study.cells import Cell, run_name
 from wblab.study.designs.bisection.search import short
-from wblab.study.following import Done, Failed
+from wblab.study.following import Done, Failed, Workers
 from wblab.study.run import Runner
 from wblab.study.store import Store
 from wblab.study.work import Order, Result
-from wblab.study.workers import Workers
 
 # The metric that a bisection follows, of one load: LOAD.METRIC.
 

@@ -20,11 +20,11 @@ from wblab.lab.results import STAGED
 from wblab.study.cells import Cell, run_name
 from wblab.study.cluster import forked
 from wblab.study.designs.counterfactual.trial import Make
+from wblab.study.following import Workers
 from wblab.study.plan import Plan
 from wblab.study.run import Runner
 from wblab.study.store import Store, clear_failed
 from wblab.study.work import own_program
-from wblab.study.workers import Workers
 
 _PROOFS = "proof"
 _DIGITS = 12  # of the digest in a directory's name

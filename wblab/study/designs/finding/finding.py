@@ -19,7 +19,7 @@ from typing import Literal
 from wblab.core.errors import InputError, nearest
 from wblab.core.tables import from_table
 from wblab.lab.places import FINDINGS
-from wblab.lab.spectoml import read_toml
+from wblab.lab.specfile import read_toml
 
 FILE = "finding.toml"
 Levels = dict[str, str | int]

@@ -4,8 +4,8 @@ from dataclasses import dataclass
 
 from wblab.study.designs.finding.finding import Finding, Statement
 from wblab.study.designs.finding.kept import Kept
-from wblab.study.designs.witness.figure import STALLED_S
 from wblab.study.designs.witness.kept import HALF
+from wblab.study.designs.witness.result import STALLED_S
 
 
 @dataclass(frozen=True)

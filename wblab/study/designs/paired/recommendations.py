@@ -11,7 +11,7 @@ from wblab.core.errors import InputError, nearest
 from wblab.core.tables import from_table
 from wblab.core.units import Bytes, BytesPerSecond, Nanoseconds, parse_bytes
 from wblab.lab.places import TRIALS
-from wblab.lab.spectoml import read_toml
+from wblab.lab.specfile import read_toml
 
 WISDOM = TRIALS / "folk-wisdom.toml"
 DEFAULT = "default"  # instead of a recommendation: nothing is set

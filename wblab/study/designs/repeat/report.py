@@ -3,7 +3,7 @@
 import os
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -14,6 +14,8 @@ from wblab.core.check import check_spec
 from wblab.core.errors import InputError
 from wblab.core.spec import Spec
 from wblab.core.tables import to_table
+from wblab.core.units import Bytes
+from wblab.kernels import Kernel, sort_events
 from wblab.lab.formats import REPEAT
 from wblab.lab.kernelname import variants_of
 from wblab.lab.specfile import spec_of
@@ -25,6 +27,37 @@ if TYPE_CHECKING:
     from wblab.study.designs.repeat.audit import Audit
     from wblab.study.designs.repeat.expected import Compared
     from wblab.study.designs.repeat.golden import Golden, Verdict
+
+
+# Trace everything: the first event that differs between two runs is close to the reason.
+
+# Traced as far as the kernel has them. The buffer is part of the guest's memory, so both runs need the same size.
+_SYSTEMS = (
+    "block",
+    "ext4",
+    "filemap",
+    "irq",
+    "jbd2",
+    "kmem",
+    "raw_syscalls",
+    "sched",
+    "signal",
+    "syscalls",
+    "task",
+    "timer",
+    "vmscan",
+    "workqueue",
+    "writeback",
+    "xfs",
+)
+_BUFFER = Bytes(32 << 20)
+
+
+def traced_fully(spec: Spec, kernel: Kernel) -> Spec:
+    """Return the spec with every event of these systems that the kernel has."""
+    events = sort_events(kernel, _SYSTEMS).traced
+    return replace(spec, trace=replace(spec.trace, events=events, buffer=max(spec.trace.buffer, _BUFFER)))
+
 
 # A record that repeats a run on any machine: its spec, its digest, and the inputs that the digest depends on.
 #

@@ -35,7 +35,7 @@ from typing import Any
 from wblab.core.check import check_name
 from wblab.core.errors import InputError, nearest
 from wblab.core.tables import from_table
-from wblab.lab.spectoml import read_toml
+from wblab.lab.specfile import read_toml
 from wblab.study.cells import label
 from wblab.study.designs.sample import factors as arithmetic
 from wblab.study.designs.sample.factors import Factor, Level, Levels, Range, parse_number

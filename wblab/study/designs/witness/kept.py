@@ -12,8 +12,8 @@ from typing import Any, Literal
 
 from wblab.core.tables import from_table
 from wblab.lab.places import OUTSIDE
-from wblab.lab.spectoml import read_toml
-from wblab.study.designs.witness.figure import Figure, Word
+from wblab.lab.specfile import read_toml
+from wblab.study.designs.witness.result import Figure, Word
 
 STUDIES = "studies.toml"
 HALF = 0.5

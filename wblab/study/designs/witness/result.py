@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from statistics import median
 from typing import Any, Literal
 
 from wblab.analysis.runs.metrics import control_stall_s
@@ -9,10 +10,33 @@ from wblab.analysis.runs.pauses import load_pauses
 from wblab.analysis.runs.run import LoadCycles, Run, read_run
 from wblab.core.units import NS_PER_S
 from wblab.study.cells import run_name
-from wblab.study.designs.witness.figure import STALLED_S, Figure
 from wblab.study.designs.witness.substrates import AXIS
 from wblab.study.run import Tally
 from wblab.study.store import Store
+
+# Whether a load is stalled on a substrate: the figure that a witness compares. It needs no package.
+
+STALLED_S = 0.3  # a longer pause is one that people notice, as for wblab why --pauses
+Word = Literal["stalled", "not stalled", "in some runs"]
+
+
+@dataclass(frozen=True)
+class Figure:
+    """The longest pause of one load on one substrate, in s, over seeds; at least one."""
+
+    values_s: tuple[float, ...]
+
+    @property
+    def median_s(self) -> float:
+        """The median over seeds."""
+        return median(self.values_s)
+
+    @property
+    def word(self) -> Word:
+        """Whether the load is stalled: in all runs, in none, or in some."""
+        stalled = [value > STALLED_S for value in self.values_s]
+        return "stalled" if all(stalled) else "in some runs" if any(stalled) else "not stalled"
+
 
 # Runs of a witness that the machine spoiled: the control load, which only sleeps, was itself stalled.
 #

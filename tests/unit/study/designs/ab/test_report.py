@@ -10,7 +10,7 @@ from support.compared import FULL, asked, found, renamed
 from support.pages import Page, slips, words
 from support.reports import tables, texts
 
-from wblab.analysis.runs.builds import SHARE
+from wblab.analysis.runs.digest import SHARE
 from wblab.report.page import page
 from wblab.report.text import MAIL_WIDTH, mail
 from wblab.study.designs.ab.figures import undecided

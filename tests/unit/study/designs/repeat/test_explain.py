@@ -3,7 +3,7 @@
 from wblab.kernels import Kernel
 from wblab.lab.places import PRESETS
 from wblab.lab.specfile import read_spec
-from wblab.study.designs.repeat.explain import traced_fully
+from wblab.study.designs.repeat.report import traced_fully
 
 
 def test_every_known_system_of_the_kernel_is_traced(tmp_path):

@@ -5,9 +5,9 @@ import json
 import pytest
 from support.reports import cells, tables
 
-from wblab.study.designs.witness.figure import Figure
 from wblab.study.designs.witness.kept import Seen, Statement
 from wblab.study.designs.witness.report import claim_report, statements_report
+from wblab.study.designs.witness.result import Figure
 from wblab.study.sources.claim import Claim, Effect, Verdict
 
 W1 = {"study": "base", "page": "docs/findings/some.md", "loads": ("w1",)}

@@ -9,9 +9,8 @@ from support.reports import cells, tables, texts
 from support.runs import MS, S, write_run
 
 from wblab.analysis.runs.run import Run, read_run
-from wblab.study.designs.witness.figure import Figure
 from wblab.study.designs.witness.report import Witnessed, answer, report
-from wblab.study.designs.witness.result import Row, Spoiled, Witness, witness
+from wblab.study.designs.witness.result import Figure, Row, Spoiled, Witness, witness
 from wblab.study.designs.witness.substrates import substrate
 
 
