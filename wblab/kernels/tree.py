@@ -9,7 +9,7 @@ import os
 import re
 import shutil
 import stat
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -87,8 +87,12 @@ def _walk(tree: Path) -> Iterator[str]:
         yield from (os.path.normpath(os.path.join(below, name)) for name in names + links)
 
 
-def copy(tree: Path, names: Iterable[str], target: Path) -> None:
-    """Replace `target` by a copy of the named files of a tree, with their times. Share blocks if possible."""
+def copy(tree: Path, names: Iterable[str], target: Path, clone: Callable[[str, str], bool] | None = None) -> None:
+    """Replace `target` by a copy of the named files of a tree, with their times. Share blocks if possible.
+
+    clone: copies a file, and says whether both share their blocks; by default as the filesystem can.
+    """
+    clone = clone or _clone
     shutil.rmtree(target, ignore_errors=True)
     clonable = True
     made: set[str] = set()
@@ -99,7 +103,7 @@ def copy(tree: Path, names: Iterable[str], target: Path) -> None:
             made.add(folder)
         source, copied = f"{tree}/{name}", f"{target}/{name}"
         if clonable and not os.path.islink(source):
-            clonable = _clone(source, copied)
+            clonable = clone(source, copied)
         else:
             shutil.copyfile(source, copied, follow_symlinks=False)
         shutil.copystat(source, copied, follow_symlinks=False)

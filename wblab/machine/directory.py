@@ -4,7 +4,7 @@ import fcntl
 import os
 import secrets
 import shutil
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from errno import EPERM
@@ -25,13 +25,17 @@ def make_directory(parent: int, name: str) -> int:
     return open_own(parent, name)
 
 
-def open_own(parent: int, name: str) -> int:
-    """Return a descriptor of an empty directory that we made. Raises OSError if it is no longer private."""
+def open_own(parent: int, name: str, has_links: Callable[[int], bool] | None = None) -> int:
+    """Return a descriptor of an empty directory that we made. Raises OSError if it is no longer private.
+
+    has_links: whether a directory's filesystem can have links that somebody follows; by default as it shows.
+    """
+    has_links = has_links or _has_links
     directory = os.open(name, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC, dir_fd=parent)
     try:
         status = os.fstat(directory)
         is_ours = status.st_uid == os.geteuid() and not status.st_mode & 0o077
-        if os.listdir(directory) or not (is_ours or _without_links(directory)):
+        if os.listdir(directory) or (not is_ours and has_links(directory)):
             raise OSError(EPERM, f"files made there belong to user {status.st_uid}: run it as this user, without sudo")
     except OSError:
         os.close(directory)
@@ -101,14 +105,14 @@ def own_directory(parent: int, name: str, way_back: WayBack) -> int:
     return directory
 
 
-def _without_links(directory: int) -> bool:
-    """Whether a filesystem has no links to follow; some, such as vfat, have no owners either."""
+def _has_links(directory: int) -> bool:
+    """Whether a filesystem has links to follow; some, such as vfat, have none, and no owners either."""
     try:
         os.symlink("nowhere", "link", dir_fd=directory)
     except PermissionError:
-        return True
+        return False
     os.unlink("link", dir_fd=directory)
-    return False
+    return True
 
 
 def usual_mode() -> int:

@@ -35,10 +35,15 @@ def test_a_copy_is_independent_and_replaces_the_old_one(tree: Path, tmp_path: Pa
     assert (tree / "hello.c").read_text() == before
 
 
-def test_a_copy_may_share_blocks(tree: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_copy_may_share_blocks(tree: Path, tmp_path: Path) -> None:
     cloned = []
-    monkeypatch.setattr(trees, "_clone", lambda source, target: cloned.append(target) or not Path(target).touch())
-    trees.copy(tree, trees.files(tree), tmp_path / "copy")
+
+    def clone(source: str, target: str) -> bool:
+        cloned.append(target)
+        Path(target).touch()
+        return True
+
+    trees.copy(tree, trees.files(tree), tmp_path / "copy", clone)
     assert cloned == [f"{tmp_path}/copy/{name}" for name in trees.files(tree)]
 
 

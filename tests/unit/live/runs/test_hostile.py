@@ -17,7 +17,6 @@ from wblab.lab.held import open_directory
 from wblab.lab.places import ROOT
 from wblab.live.monitor.audience import command
 from wblab.live.monitor.sampler import SamplerRequest
-from wblab.machine import directory as directories
 from wblab.machine.directory import make_directory, open_own, own_directory
 from wblab.machine.undo import Undo
 
@@ -146,11 +145,10 @@ def test_a_directory_exchanged_during_creation_is_refused(tmp_path):
     os.close(parent)
 
 
-def test_filesystems_without_owners_may_have_no_links(tmp_path, monkeypatch):
+def test_filesystems_without_owners_may_have_no_links(tmp_path):
     parent = open_directory(tmp_path)
     (tmp_path / "made").mkdir(mode=0o755)
-    monkeypatch.setattr(directories, "_without_links", lambda directory: True)
-    os.close(open_own(parent, "made"))
+    os.close(open_own(parent, "made", has_links=lambda directory: False))
     os.close(parent)
 
 
