@@ -7,7 +7,7 @@ import pytest
 import tracecmd
 from support.callsites import CallSites, pairs, read_code
 
-from wblab.analysis.why.stacks import STACKS
+from wblab.analysis.why.offcpu import STACKS
 from wblab.core.rundir import TRACE
 
 

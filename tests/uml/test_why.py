@@ -9,8 +9,7 @@ import pytest
 from wblab.analysis.runs.metrics import load_metrics
 from wblab.analysis.runs.pagecache import page_cache
 from wblab.analysis.why.explain import explain
-from wblab.analysis.why.explanations import explain_all
-from wblab.analysis.why.metrics import cause_metrics
+from wblab.analysis.why.explanations import cause_metrics, explain_all
 from wblab.analysis.why.recorded import read_recorded
 from wblab.plot.timeline import timeline
 

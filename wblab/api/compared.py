@@ -12,7 +12,7 @@ from wblab.analysis.runs.observations import Observations, found_observations, l
 from wblab.analysis.runs.run import Run
 from wblab.analysis.statistics.decision import for_looks
 from wblab.analysis.statistics.intervals import Resampling
-from wblab.analysis.why.metrics import cause_metrics
+from wblab.analysis.why.explanations import cause_metrics
 from wblab.api.reading import results
 from wblab.core.errors import InputError
 from wblab.report.comparisonreport import answer, report

@@ -45,7 +45,7 @@ def print_policies(config: "Config", as_json: bool) -> None:
 
 def _policies(config: "Config") -> Iterator[dict[str, Any]]:
     from wblab.live.mitigate.config import POLICIES
-    from wblab.study.designs.witness.report import confirmed
+    from wblab.study.designs.witness.words import confirmed
 
     used = dict.fromkeys(config.cached_policies, ", on a disk with a write cache") | dict.fromkeys(config.policies, "")
     for name in POLICIES:

@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 from wblab.analysis.runs.metrics import is_cause, metric_rows
 from wblab.analysis.runs.pagecache import DirtyState, PageCache, Throttling, page_cache
 from wblab.analysis.runs.run import Run
-from wblab.analysis.why.metrics import cause_metrics
+from wblab.analysis.why.explanations import cause_metrics
 from wblab.core.errors import InputError, nearest
 from wblab.core.layout import LEFT
 from wblab.lab.formats import RUN, read_object

@@ -12,10 +12,10 @@ from wblab.analysis.why.ends import end_of
 from wblab.analysis.why.explain import Cause, Explanation
 from wblab.analysis.why.explanations import Explained
 from wblab.analysis.why.kinds import KINDS
+from wblab.analysis.why.offcpu import Stack
 from wblab.analysis.why.parties import READ
 from wblab.analysis.why.recorded import Recorded
 from wblab.analysis.why.shares import of_all
-from wblab.analysis.why.stacks import Stack
 from wblab.analysis.why.verdict import in_context
 from wblab.core.units import NS_PER_S
 from wblab.lab.printable import printable

@@ -142,7 +142,7 @@ def run_rows(directory: Path, further: Collection[Further]) -> "list[Row]":
 
     run = read_run(directory)
     if "causes" in further:
-        from wblab.analysis.why.metrics import cause_metrics
+        from wblab.analysis.why.explanations import cause_metrics
 
         rows = metric_rows(run, cause_metrics)
     else:

@@ -40,7 +40,7 @@ from pathlib import Path
 from wblab.study import cluster
 from wblab.study.work import Order, Result
 def read(room, order):
-    import wblab.analysis.runs.run, wblab.analysis.why.metrics
+    import wblab.analysis.runs.run, wblab.analysis.why.explanations
     return Result(b"", str(len(os.listdir("/proc/self/task"))))
 with cluster.forked(1, Path(sys.argv[1]), (), make=read) as workers:
     workers.give("a", Order({}, "", ""))

@@ -99,7 +99,7 @@ def test_tables_are_written(make_store, archive):
 
 
 def test_a_matrix_that_requests_causes_has_them_in_its_table(make_store, archive, monkeypatch):
-    monkeypatch.setattr("wblab.analysis.why.metrics.cause_metrics", lambda run: {"c1": {"paused_unknown_s": 0.25}})
+    monkeypatch.setattr("wblab.analysis.why.explanations.cause_metrics", lambda run: {"c1": {"paused_unknown_s": 0.25}})
     for metrics in (["causes"], []):
         store = make_store(set={"trace.events": ["block:block_rq_complete"]}, metrics=metrics)
         ((cell, seed),) = store.missing()

@@ -10,10 +10,10 @@ import numpy as np
 import tracecmd
 from tracecmd.sequence import Sequence
 
+from wblab.analysis.why.offcpu import Stack
 from wblab.analysis.why.places import NEVER
 from wblab.analysis.why.recorded import Recorded
 from wblab.analysis.why.requests import COMPLETED, INSERTED, ISSUED, Done, submitted
-from wblab.analysis.why.stacks import Stack
 
 # The time that a call slept in each kernel function and below it: a function tracer's result, for sleep only.
 #

@@ -41,7 +41,7 @@ _CAUSE, UNKNOWN_S = "paused_", "paused_unknown_s"
 # For these, more is better; for all others, less.
 MORE_IS_BETTER = frozenset({"cycle_rate_hz", "throughput_bps"})
 
-# Further metrics by load, from packages above this one. See wblab/analysis/why/metrics.py.
+# Further metrics by load, from packages above this one. See wblab/analysis/why/explanations.py.
 Further = Callable[[Run], Mapping[str, Mapping[str, float]]]
 
 

@@ -30,15 +30,14 @@ from wblab.analysis.why.flushed import NOBODY
 from wblab.analysis.why.inodes import Inodes, own_path, read_inodes
 from wblab.analysis.why.kinds import what_of
 from wblab.analysis.why.limits import below, device_name, disk_of, stacked
-from wblab.analysis.why.locks import FILE, lock_of
-from wblab.analysis.why.objects import identified
+from wblab.analysis.why.objects import FILE, identified, lock_of
+from wblab.analysis.why.offcpu import Stack
 from wblab.analysis.why.parties import Parties, is_of_load, joined, read_parties, together
 from wblab.analysis.why.polling import Polling, polling_of
 from wblab.analysis.why.recorded import Recorded
 from wblab.analysis.why.request import Request, request_of
 from wblab.analysis.why.requests import Party, device_number
 from wblab.analysis.why.served import Shares, as_bytes, served
-from wblab.analysis.why.stacks import Stack
 from wblab.core.spec import Spec
 from wblab.core.units import Bytes
 

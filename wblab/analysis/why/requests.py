@@ -11,9 +11,8 @@ from numpy.typing import NDArray
 from tracecmd.sequence import Sequence
 
 from wblab.analysis.runs.names import event_name
-from wblab.analysis.why.bdis import with_btrfs
 from wblab.analysis.why.flushed import NOBODY, flushed
-from wblab.analysis.why.loops import LOOP, dirtied_through_loops, through_loops
+from wblab.analysis.why.loops import LOOP, dirtied_through_loops, through_loops, with_btrfs
 from wblab.analysis.why.places import (
     NEVER,
     PAGE,

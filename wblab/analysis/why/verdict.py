@@ -5,7 +5,7 @@ from itertools import takewhile
 from typing import Literal
 
 from wblab.analysis.why.kinds import KINDS, TIMER, UNKNOWN, Kind
-from wblab.analysis.why.stacks import Stack
+from wblab.analysis.why.offcpu import Stack
 
 # Functions in which an interrupt begins: functions outside belong to the task that happened to run.
 _INTERRUPT = frozenset(

@@ -9,7 +9,7 @@ from support.runs import MS, write_run
 from wblab.analysis.runs.metrics import load_metrics, metric_rows, with_zeros
 from wblab.analysis.runs.run import read_run
 from wblab.analysis.why.explain import explain
-from wblab.analysis.why.metrics import cause_metrics
+from wblab.analysis.why.explanations import cause_metrics
 from wblab.analysis.why.recorded import read_recorded
 from wblab.cli import main
 from wblab.lab.formats import EXPERIMENT

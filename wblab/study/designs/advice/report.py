@@ -13,7 +13,7 @@ from wblab.study.designs.advice.figures import Figures
 from wblab.study.designs.advice.files import group_commands, install_commands, undo_commands
 from wblab.study.designs.advice.result import Result
 from wblab.study.designs.twin.result import Match
-from wblab.study.designs.witness.report import NOTHING, OUTSIDE, tried_outside
+from wblab.study.designs.witness.words import NOTHING, OUTSIDE, tried_outside
 
 _ORDER = "trust the order of the remedies, not the seconds"
 # Where a terminal is narrow, pauses and rates stay longest.

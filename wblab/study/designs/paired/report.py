@@ -21,7 +21,7 @@ from wblab.study.designs.paired.plan import Answer
 from wblab.study.designs.paired.recommendations import Recommendation, Wisdom
 from wblab.study.designs.paired.result import Looked, Result, Row
 from wblab.study.designs.paired.verdict import Figure, is_worse
-from wblab.study.designs.witness.report import NOTHING, OUTSIDE, tried_outside
+from wblab.study.designs.witness.words import NOTHING, OUTSIDE, tried_outside
 
 PICTURE = "trial.png"
 _TITLE = "Folk wisdom on trial"
