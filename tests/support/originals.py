@@ -16,7 +16,7 @@ from wblab.lab.specfile import HostDisk, LiveSpec, read_spec
 from wblab.live.runs.request import INNOCENT
 from wblab.study.designs.cases.runs import plan_of
 from wblab.study.designs.factorial import expand
-from wblab.study.designs.twin import runs as twin_runs
+from wblab.study.designs.twin import scale as twins
 from wblab.study.designs.twin.machine import Machine
 from wblab.study.plan import Plan
 from wblab.study.rowfile import run_rows
@@ -120,7 +120,7 @@ def twin(directory: Path) -> None:
         wait_ns=S,
         innocent={},
     )
-    _study(directory, twin_runs.plan_of(twin_runs.twin_study(machine, None), 2, ""))
+    _study(directory, twins.plan_of(twins.twin_study(machine, None), 2, ""))
 
 
 def _study(directory: Path, plan: Plan) -> None:

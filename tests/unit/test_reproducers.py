@@ -13,8 +13,8 @@ from support.processes import alive, descendants
 from support.reproducers import COMMON, FINDINGS, NAMES, hand_on, missing
 from support.waiting import wait_until
 
-from wblab.host.check import EMULATOR
 from wblab.lab.packages import tool_path
+from wblab.substrates.qemu.run import EMULATOR
 
 SCRIPTS = [*COMMON.glob("*.sh"), *FINDINGS.glob("*/reproduce/*.sh")]
 NOBODY = 65534

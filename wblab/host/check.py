@@ -10,8 +10,7 @@ from wblab.core.errors import InputError
 from wblab.core.spec import Disk, Spec
 from wblab.core.stacks import images
 from wblab.core.units import format_bytes
-from wblab.host import addresses
-from wblab.host import addresses as execution
+from wblab.host import addresses, execution
 from wblab.host.command import interpreter, model_parameters
 from wblab.host.disk import mkfs_tool
 from wblab.host.guestlab import lab

@@ -9,8 +9,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from wblab.core.errors import WblabError
-from wblab.host import addresses
-from wblab.host import addresses as execution
+from wblab.host import addresses, execution
 from wblab.host.abilities import BUILD, KERNEL, abilities, built
 from wblab.host.command import interpreter
 from wblab.host.environment import Finding

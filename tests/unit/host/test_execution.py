@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from support.conditions import CONDITIONS
 
-ASK = "from wblab.host.addresses import is_allowed; print(is_allowed())"
+ASK = "from wblab.host.execution import is_allowed; print(is_allowed())"
 
 
 def asked(*before: str) -> str:

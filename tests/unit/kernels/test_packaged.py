@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 from hatchling.builders.wheel import WheelBuilder
 
-from wblab.commands.kernel import list as listing
+from wblab.commands.kernel import info
 from wblab.core.errors import InputError
 from wblab.kernels import build_kernel, built_kernel, find_kernel, list_kernels, packaged
 from wblab.lab.places import ROOT
@@ -114,5 +114,5 @@ def test_the_tag_is_the_oldest_c_library_that_will_do(linux: bytes, tag: str) ->
 
 
 def test_the_list_shows_it(installed: Path, lab: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    listing._list(Namespace(json=False))
+    info._list(Namespace(json=False))
     assert "built: 7.3.0, of the package wblab-kernel" in capsys.readouterr().out

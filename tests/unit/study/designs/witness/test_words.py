@@ -6,20 +6,18 @@ import shutil
 import pytest
 
 from wblab.lab.places import OUTSIDE
-from wblab.study.designs.witness import report
+from wblab.study.designs.witness import words
 
 
 def test_each_kind_of_setting_names_its_statements_and_where_they_hold():
-    head, *lines = report.confirmed(["nr_requests"])
+    head, *lines = words.confirmed(["nr_requests"])
     assert head == "Tried outside of User Mode Linux:"
     assert all(" in QEMU with " in line for line in lines)
     assert sum(line.startswith("- With a queue of 4 requests") for line in lines) == 2
 
 
 def test_a_kind_that_nobody_tried_is_said():
-    assert report.confirmed(["dirty_expire_centisecs"]) == [
-        "Nothing of this kind was tried outside of User Mode Linux."
-    ]
+    assert words.confirmed(["dirty_expire_centisecs"]) == ["Nothing of this kind was tried outside of User Mode Linux."]
 
 
 @pytest.mark.parametrize(
@@ -37,4 +35,4 @@ def test_substrates_that_differ_are_told_apart(four, said, tmp_path):
     for load in ("w-fast", "mw-fast"):
         answer["loads"][load]["longest_pause_s"] |= {"stock:7.2": [0.1, 0.2, 0.1], "stock:7.2@4": four}
     path.write_text(json.dumps(answer))
-    assert any(said in line for line in report.confirmed(["nr_requests"], tmp_path / "outside"))
+    assert any(said in line for line in words.confirmed(["nr_requests"], tmp_path / "outside"))
