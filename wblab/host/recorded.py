@@ -50,6 +50,8 @@ def _made(directory: Staged, record: dict[str, Any], make: Callable[[Path, dict[
     try:
         write_json(staged / EXPERIMENT, record)
         ended = make(staged, record)
+        record |= _ending("succeeded", "") | {"wall_s": round(ended.wall_s, 3), "guest_s": ended.guest_s}
+        record["memory"] = record.get("memory", {}) | ended.memory
     except (WblabError, OSError, KeyboardInterrupt) as error:
         reason = "interrupted" if isinstance(error, KeyboardInterrupt) else directory.in_words(str(error))
         try:
@@ -59,10 +61,11 @@ def _made(directory: Staged, record: dict[str, Any], make: Callable[[Path, dict[
         if isinstance(error, KeyboardInterrupt):
             raise
         raise RunFailedError(f"{reason} (see {directory.shown})", directory.shown) from error
-    record |= _ending("succeeded", "") | {"wall_s": round(ended.wall_s, 3), "guest_s": ended.guest_s}
-    record["memory"] = record.get("memory", {}) | ended.memory
     try:
         write_json(staged / EXPERIMENT, record)
+    except KeyboardInterrupt:  # while it was written: what is there says that the run goes on
+        write_json(staged / EXPERIMENT, record | _ending("failed", "interrupted"))
+        raise
     except OSError as error:
         where = directory.shown / EXPERIMENT
         raise RunFailedError(f"cannot write {where}: {error.strerror or error}", directory.shown) from None
