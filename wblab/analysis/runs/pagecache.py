@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from tracecmd import TraceError
 
 from wblab.analysis.runs.names import EVENTS, disk_names, event_name, field_name
-from wblab.analysis.runs.run import Run, Times
+from wblab.analysis.runs.run import Run, Times, own_machine
 from wblab.core import rundir
 from wblab.core.errors import InputError
 from wblab.core.files import open_file
@@ -247,7 +247,7 @@ def page_cache(run: Run, path: Path | None = None) -> PageCache:
 def _untraced(run: Run) -> str:
     if not run.spec.trace.events:
         return "its spec requests no events"
-    if "machine" in run.record and "sysctl" in run.record["machine"]:  # as wblab.live.runs.ofspec writes it
+    if own_machine(run):
         return "it ran on a machine itself, where a spec's events are not recorded"
     return "the kernel has none of its spec's events"
 

@@ -154,6 +154,12 @@ def guest_spec(run: Run) -> Spec:
     return run.spec
 
 
+def own_machine(run: Run) -> dict[str, Any] | None:
+    """Return what a run on a machine itself recorded of it (wblab.live.runs.ofspec); None for a run elsewhere."""
+    machine = run.record.get("machine")
+    return machine if isinstance(machine, dict) and "limits_set" in machine else None
+
+
 def find_run(text: str, results: Path) -> Path:
     """Return a run's directory from a path, `latest`, or the beginning or end of one name in the results directory.
 

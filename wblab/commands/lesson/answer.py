@@ -96,7 +96,6 @@ def check_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def _check(arguments: argparse.Namespace) -> None:
-
     at, found = checked(place(arguments, arguments.lesson))
     say(at, found, as_json=arguments.json)
 

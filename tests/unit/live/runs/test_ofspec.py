@@ -9,8 +9,10 @@ from pathlib import Path
 import pytest
 from support.waiting import wait_until
 
+from wblab.analysis.runs.pagecache import page_cache
 from wblab.analysis.runs.run import read_run
 from wblab.cli import main
+from wblab.core.errors import InputError
 from wblab.core.tables import to_table
 from wblab.host.recorded import RunFailedError
 from wblab.host.request import Request
@@ -67,6 +69,8 @@ def test_wblab_run_makes_one_here_and_says_that_events_are_not_recorded(request_
     run = read_run(Path(said.out.splitlines()[0]))
     assert run.record["left_out"] == list(run.spec.trace.events)
     assert "on this machine itself a spec's events are not recorded" in said.err
+    with pytest.raises(InputError, match="on a machine itself, where a spec's events are not recorded"):
+        page_cache(run)
     assert main(["run", *where, *quick, "--allow-read", "/etc"]) == 2
 
 

@@ -27,7 +27,6 @@ PICTURE = "trial.png"
 _TITLE = "Folk wisdom on trial"
 _OUTCOMES = (REPRODUCED, NOT_REPRODUCED, HARMS, NOT_DECIDED)
 _NONE = "-"
-_UNEXPECTED = "no expectation of its own; compare it with the others"
 _ABOUT = (
     "When a program writes a file, Linux keeps the data in memory and writes it to the disk later: that is writeback. "
     "A limit says how much data may wait. When one program writes faster than the disk, light writers stall as well, "

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from wblab.analysis.runs.run import Run, read_run
+from wblab.analysis.runs.run import Run, own_machine, read_run
 from wblab.core.errors import InputError
 from wblab.core.spec import Disk, Spec
 from wblab.core.units import format_bytes
@@ -36,12 +36,6 @@ def titles(names: Sequence[str]) -> dict[str, str]:
     return {name: kind if list(kinds.values()).count(kind) == 1 else name for name, kind in kinds.items()}
 
 
-def machine_of(run: Run) -> Mapping[str, Any] | None:
-    """Return what a run on a machine itself recorded of it; None for a run elsewhere."""
-    machine = run.record.get("machine")
-    return machine if isinstance(machine, dict) and "limits_set" in machine else None
-
-
 def differences(name: str, run: Run) -> list[str]:
     """Return what differs on a machine from the spec of a run there, a line each. name: of the substrate.
 
@@ -54,7 +48,7 @@ def differences(name: str, run: Run) -> list[str]:
 
 
 def _differences(name: str, run: Run) -> Iterator[str]:
-    machine, spec = machine_of(run), run.spec
+    machine, spec = own_machine(run), run.spec
     assert machine
     assert isinstance(spec, Spec)
     release, memory = run.record["kernel"]["release"], size(machine["memory_bytes"])
@@ -134,7 +128,7 @@ class Witnessed:
     def to_json(self) -> dict[str, Any]:
         """Return it as a JSON object."""
         shown: dict[str, Any] = {"spoiled": [each.to_json() for each in self.noisy]}
-        if machines := {name: machine for name, run in self.first.items() if (machine := machine_of(run))}:
+        if machines := {name: machine for name, run in self.first.items() if (machine := own_machine(run))}:
             shown["machine"] = machines
         return {"directory": str(self.directory)} | self.found.to_json() | shown
 
@@ -199,7 +193,7 @@ def _substrate(on: Substrate, name: str, first: Mapping[str, Run]) -> Iterator[s
     """Yield what a substrate is, and how this machine differs from the spec, if it is that."""
     yield f"{name}: {on.words}"
     run = first.get(on.name)
-    yield from (f"{name}: {line}" for line in (differences(on.name, run) if run and machine_of(run) else ()))
+    yield from (f"{name}: {line}" for line in (differences(on.name, run) if run and own_machine(run) else ()))
 
 
 def _lost(result: Witnessed) -> Iterator[Block]:

@@ -4,11 +4,11 @@ from pathlib import Path
 
 import pytest
 
-from wblab.analysis.runs.run import Run
+from wblab.analysis.runs.run import Run, own_machine
 from wblab.core.errors import InputError
 from wblab.lab.results import SPECS
 from wblab.lab.specfile import read_spec
-from wblab.study.designs.witness.report import differences, machine_of, titles
+from wblab.study.designs.witness.report import differences, titles
 from wblab.substrates.qemu.translate import in_bytes
 
 MIB = 1 << 20
@@ -78,8 +78,8 @@ def test_a_damaged_record_is_named(changes):
 
 
 def test_a_run_elsewhere_is_no_machines():
-    assert machine_of(Run(Path("x"), {"machine": {"emulator": "qemu"}}, run().spec, ())) is None
-    assert machine_of(Run(Path("x"), {}, run().spec, ())) is None
+    assert own_machine(Run(Path("x"), {"machine": {"emulator": "qemu"}}, run().spec, ())) is None
+    assert own_machine(Run(Path("x"), {}, run().spec, ())) is None
 
 
 def test_directories_are_not_in_the_table_while_names_are_distinct():
