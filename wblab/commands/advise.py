@@ -4,7 +4,6 @@ import argparse
 import json
 import os
 import shlex
-import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -175,7 +174,7 @@ def _change(arguments: argparse.Namespace) -> None:
         print("\n".join(map(printable, [*undone, where, *map(str, applied)])))
         print("In force until the next boot. To undo it: sudo wblab advise --undo")
     if not all(item.is_as_asked for item in applied):
-        print("wblab: the kernel changed some of the values that were tried: their effect is unknown", file=sys.stderr)
+        note("the kernel changed some of the values that were tried: their effect is unknown")
 
 
 def _planned(arguments: argparse.Namespace, resolve: "KernelResolver") -> "Planned":

@@ -240,7 +240,7 @@ def named_run(arguments: argparse.Namespace) -> Path:
 
     found = find_run(arguments.run_name, results(arguments))
     if arguments.run_name == "latest" and (failed := failed_since(found)):
-        print(printable(f"wblab: the latest run that succeeded; {failed.name} after it failed"), file=sys.stderr)
+        note(f"the latest run that succeeded; {failed.name} after it failed")
     return found
 
 

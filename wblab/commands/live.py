@@ -2,16 +2,14 @@
 
 import argparse
 import json
-import sys
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, get_args
 
-from wblab.commands.common import add_exp, add_json, results
+from wblab.commands.common import add_exp, add_json, note, results
 from wblab.core.errors import InputError
 from wblab.core.loads import IoClass
 from wblab.core.units import parse_bytes, parse_time
-from wblab.lab.printable import printable
 from wblab.live.runs.request import EVENTS, INNOCENT, Captures, LiveRequest, check_request
 
 if TYPE_CHECKING:
@@ -134,14 +132,13 @@ def _pairs(option: str, texts: Sequence[str]) -> dict[str, str]:
 
 def _print(finished: "Finished", as_json: bool) -> None:
     live: dict[str, Any] = finished.record["live"]
-    for note in live["notes"]:
-        print(f"wblab: {printable(note)}", file=sys.stderr)
+    for said in live["notes"]:
+        note(said)
     command = live["command"]
     if command and command["exit_code"]:
-        said = f"see command.log in {printable(str(finished.directory))}"
-        print(f"wblab: the command ended with exit code {command['exit_code']}: {said}", file=sys.stderr)
+        note(f"the command ended with exit code {command['exit_code']}: see command.log in {finished.directory}")
     if live["ended"] != "the command ended":
-        print(f"wblab: the run ended early: {live['ended']}", file=sys.stderr)
+        note(f"the run ended early: {live['ended']}")
     if as_json:
         print(json.dumps({"directory": str(finished.directory)} | finished.record, indent=2))
     else:

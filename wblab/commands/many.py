@@ -129,7 +129,7 @@ def print_shard(store: "Store", failures: list[dict[str, Any]], again: str = STU
         print(json.dumps(about | {"failures": failures}, indent=2))
     else:
         print(printable(str(store.path)))
-        print("wblab: when all parts are made, put them together: wblab study --merge DIR...", file=sys.stderr)
+        note("when all parts are made, put them together: wblab study --merge DIR...")
     check_failures(store, failures, again)
 
 

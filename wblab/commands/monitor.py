@@ -8,7 +8,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from wblab.commands.common import add_exp, add_json, add_kernel, add_run, add_settings, named_run, results
+from wblab.commands.common import add_exp, add_json, add_kernel, add_run, add_settings, named_run, note, results
 from wblab.core.errors import InputError
 
 if TYPE_CHECKING:
@@ -146,5 +146,5 @@ def _audience(arguments: argparse.Namespace, loads: "Mapping[str, Load]") -> "Au
         ) from None
     token = secrets.token_urlsafe(24)
     print(address(listening, token), flush=True)
-    print(f"wblab: from another machine: {tunnel(listening)}, and the same address there", file=sys.stderr, flush=True)
+    note(f"from another machine: {tunnel(listening)}, and the same address there")
     return Audience(lambda items: serve(items, listening, token, look(loads)))

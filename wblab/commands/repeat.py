@@ -5,7 +5,6 @@ spec and the digest of what was measured; a file of `wblab pack`; a share of a s
 """
 
 import argparse
-import sys
 from contextlib import ExitStack
 from dataclasses import replace
 from pathlib import Path
@@ -142,7 +141,7 @@ def _recorded(path: Path, arguments: argparse.Namespace, resolve: "KernelResolve
         raise InputError(f"{path}: the run had a kernel of its own ({record.kernel}): give one with --kernel PATH")
     made = _made(ready(_on(record.spec, kernel), resolve), results(arguments), may_lose=record.may_lose)
     if not record.is_repeatable:
-        print("wblab: no two runs in real time are identical", file=sys.stderr)
+        note("no two runs in real time are identical")
     _say_digests(str(path), {"record": str(path)}, (record.digest, record.made_with), made, as_json=arguments.json)
 
 

@@ -2,12 +2,11 @@
 
 import argparse
 import json
-import sys
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from wblab.commands.common import add_json
+from wblab.commands.common import add_json, note
 from wblab.commands.kernel.info import add_kernel_argument
 from wblab.core.errors import InputError
 
@@ -107,7 +106,7 @@ def _build(arguments: argparse.Namespace) -> None:
 
     name = _named(arguments.kernel or "", arguments.config) or None
     with steps("kernel") as report:
-        kernel = build_kernel(name, report=report, say=_say, refresh=arguments.refresh)
+        kernel = build_kernel(name, report=report, say=note, refresh=arguments.refresh)
     if arguments.json:
         print_kernel(kernel, as_json=True)
     else:
@@ -126,7 +125,3 @@ def _named(kernel: str, settings: Sequence[str]) -> str:
         check_option(name, value, f"--config {setting}")
         options[name] = value
     return named(kernel, options)
-
-
-def _say(text: str) -> None:
-    print(f"wblab: {text}", file=sys.stderr)

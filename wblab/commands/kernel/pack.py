@@ -3,10 +3,9 @@
 import argparse
 import json
 import shlex
-import sys
 from pathlib import Path
 
-from wblab.commands.common import add_json
+from wblab.commands.common import add_json, note
 from wblab.commands.kernel.info import add_kernel_argument
 
 
@@ -34,19 +33,15 @@ def _add(arguments: argparse.Namespace) -> None:
     from wblab.commands.kernel.info import values
     from wblab.kernels import carry
 
-    added = carry.add(arguments.file, _say, digest=arguments.sha256)
+    added = carry.add(arguments.file, note, digest=arguments.sha256)
     path = added.kernel.path
     if added.name is None:
         option = shlex.join(["--kernel", str(path)])
-        _say(f"this checkout builds {added.kernel.series} differently: to run the added kernel, give {option}")
+        note(f"this checkout builds {added.kernel.series} differently: to run the added kernel, give {option}")
     if arguments.json:
         print(json.dumps(values(added.kernel) | {"name": added.name}, indent=2))
     else:
         print(f"Linux {added.kernel.release}{f', {added.name}' if added.name else ''}: {path}")
-
-
-def _say(text: str) -> None:
-    print(f"wblab: {text}", file=sys.stderr)
 
 
 def pack_arguments(parser: argparse.ArgumentParser) -> None:

@@ -76,7 +76,7 @@ def test_wblab_run_makes_one_here_and_says_that_events_are_not_recorded(request_
 
 def test_a_load_that_fails_fails_the_run_and_its_files_are_removed(request_for, tmp_path, monkeypatch):
     with pytest.raises(RunFailedError, match="the load l1 failed: Is a directory"):
-        run_here(request_for("load.l1.file='mw1'", "load.mw1.file='mw1/x'", "load.l1.wait=1s"), tmp_path / "exp")
+        run_here(request_for("load.l1.file='.'"), tmp_path / "exp")
     assert os.listdir(tmp_path / "disk") == []
 
 

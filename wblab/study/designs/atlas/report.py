@@ -16,7 +16,7 @@ from wblab.report.quantities import enumerated
 from wblab.report.report import Block, Cell, Column, Points, Report, Row, Section, Span, Table, Words
 from wblab.study.designs.atlas.differences import NOT_EXPLAINED, Compared, Sort, compared
 from wblab.study.designs.atlas.lines import Cell as Square
-from wblab.study.designs.atlas.lines import Column as Place
+from wblab.study.designs.atlas.lines import Column as AtlasColumn
 from wblab.study.designs.atlas.lines import Line, all_lines, columns_of, missing
 from wblab.study.designs.atlas.made import Made
 from wblab.study.designs.atlas.target import SOURCES, TRIAL
@@ -220,7 +220,7 @@ class Atlas:
         return enumerated(list(self._releases.values()))
 
     @cached_property
-    def _columns(self) -> list[Place]:
+    def _columns(self) -> list[AtlasColumn]:
         return columns_of(self.made)
 
     @cached_property
