@@ -1,6 +1,5 @@
 """A lesson: a folder with lesson.toml, its prose, a spec, a reference answer and wrong ones."""
 
-import math
 import os
 import re
 from collections.abc import Mapping, Sequence
@@ -8,6 +7,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Literal
 
+from wblab.analysis.statistics.decision import Range
 from wblab.core.errors import InputError, nearest
 from wblab.core.files import parse_toml, read_bytes
 from wblab.core.tables import from_table
@@ -57,16 +57,15 @@ class Held:
 
     def holds(self, run: Mapping[str, float]) -> bool:
         """Whether the figure of a run lies in the range. Raises InputError."""
-        least, most = self.range()
-        return least <= run[self.figure] <= most
+        return run[self.figure] in self.range()
 
-    def range(self) -> tuple[float, float]:
-        """Return the ends of the range. Raises InputError."""
+    def range(self) -> Range:
+        """Return where the figure must lie. Raises InputError."""
         if self.near:
             middle = read(self.near, self.unit).value
-            return middle * (1 - self.percent / 100), middle * (1 + self.percent / 100)
-        least, most = (read(end, self.unit).value if end else None for end in (self.least, self.most))
-        return -math.inf if least is None else least, math.inf if most is None else most
+            return Range(middle * (1 - self.percent / 100), middle * (1 + self.percent / 100))
+        ends = {name: read(end, self.unit).value for name, end in (("low", self.least), ("high", self.most)) if end}
+        return Range(**ends)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -27,7 +27,8 @@ from wblab.analysis.sensitivity.observed import (
     joined,
     residuals,
 )
-from wblab.analysis.statistics.contrasts import RATE, corrected, joint_confidence
+from wblab.analysis.statistics.contrasts import corrected, joint_confidence
+from wblab.analysis.statistics.intervals import RATE
 
 _AT_ONCE = 1 << 19  # values in memory at a time: all rows of as many samples as fit
 _LEAST_ROWS = 2  # for each level of all factors; with fewer, the fit of main effects leaves too little for pairs

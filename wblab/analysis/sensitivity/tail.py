@@ -13,8 +13,8 @@ from numpy.typing import NDArray
 from scipy.stats import chi2_contingency, fisher_exact
 
 from wblab.analysis.sensitivity.observed import Codes, Factor, Values, joined
-from wblab.analysis.statistics.contrasts import RATE, corrected
-from wblab.analysis.statistics.intervals import wilson
+from wblab.analysis.statistics.contrasts import corrected
+from wblab.analysis.statistics.intervals import RATE, wilson
 
 Marks = NDArray[np.bool_]
 

@@ -12,7 +12,15 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.stats import false_discovery_control
 
 from wblab.analysis.statistics.dominance import cliffs_delta, delta_interval, rank_p
-from wblab.analysis.statistics.intervals import DEFAULT, LEAST_RESAMPLED, LEAST_RUNS, Interval, Resampling, interval
+from wblab.analysis.statistics.intervals import (
+    DEFAULT,
+    LEAST_RESAMPLED,
+    LEAST_RUNS,
+    RATE,
+    Interval,
+    Resampling,
+    interval,
+)
 
 # Correction for multiple comparisons of the same runs.
 #
@@ -21,8 +29,6 @@ from wblab.analysis.statistics.intervals import DEFAULT, LEAST_RESAMPLED, LEAST_
 # selected because they exclude zero miss the true value too often. Y. Benjamini and D. Yekutieli ("False Discovery
 # Rate-Adjusted Multiple Confidence Intervals", Journal of the American Statistical Association 100, 2005) widen them
 # according to the selection. For a single comparison, both corrections change nothing.
-
-RATE = 0.05  # the permitted share of false claims
 
 
 def corrected(p: ArrayLike) -> NDArray[np.float64]:

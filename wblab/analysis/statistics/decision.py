@@ -1,4 +1,7 @@
-"""Decide whether a figure lies in a claimed range, by an interval over seeds or by the share of seeds."""
+"""The one judge: whether a figure lies in a stated range, by its interval over seeds or by the seeds in which it does.
+
+All that the lab states of runs is decided here: claims, recommendations, findings, models of machines.
+"""
 
 import math
 from collections.abc import Sequence
@@ -8,8 +11,7 @@ from typing import Literal, get_args
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from wblab.analysis.statistics.contrasts import RATE
-from wblab.analysis.statistics.intervals import DEFAULT, LEAST_RUNS, Interval, Resampling, interval, wilson
+from wblab.analysis.statistics.intervals import DEFAULT, LEAST_RUNS, RATE, Interval, Resampling, interval, wilson
 
 # Looks at values while they are gathered: more seeds only until they decide.
 #
@@ -87,22 +89,37 @@ class Decision:
     """The decision whether a figure lies in a range. interval: of the figure, or of the share of seeds, at 95 %.
 
     p: the smallest 1 - confidence at which the interval includes neither end of the range; None with too few seeds.
+    held: the number of seeds whose own value lies in the range, of `seeds`. never: a single one outside refutes it.
     """
 
     interval: Interval
     is_inside: bool
     p: float | None
+    held: int
+    seeds: int
+    never: bool = False
+
+    @property
+    def is_refuted(self) -> bool:
+        """Whether a run refutes it, since that run can be repeated."""
+        return self.never and self.held < self.seeds
 
     def outcome(self, q: float | None = None) -> Outcome:
         """Return the outcome. q: p, corrected for the number of decisions made together; by default p itself."""
+        if self.is_refuted:
+            return NOT_REPRODUCED
         doubt = self.p if q is None else q
         if doubt is None or doubt > RATE:
             return NOT_DECIDED
         return REPRODUCED if self.is_inside else NOT_REPRODUCED
 
 
-def located(values: Sequence[float], wanted: Range, *, is_log: bool) -> Decision:
-    """Decide whether the mean of at least one finite value lies in a range; see `scaled` for is_log."""
+def located(values: Sequence[float], wanted: Range, *, is_log: bool, never: bool = False) -> Decision:
+    """Decide whether the mean of at least one finite value lies in a range; see `scaled` for is_log.
+
+    never: the range is one that no single value ever leaves.
+    """
+    held = sum(value in wanted for value in values)
     figures, low, high = (scaled(each, is_log=is_log) for each in (values, wanted.low, wanted.high))
     found = interval([figures], [1.0], scale=1.0)
     if found.without_spread:  # compared unscaled, because the scale rounds the ends
@@ -111,7 +128,8 @@ def located(values: Sequence[float], wanted: Range, *, is_log: bool) -> Decision
         is_below, is_above = bool(found.estimate < low), bool(found.estimate > high)
     ends = [low] if is_below else [high] if is_above else [low, high]
     p = max((doubt(figures, float(end)) for end in ends if math.isfinite(end)), default=0.0)
-    return Decision(unscaled(found, is_log=is_log), not (is_below or is_above), p if found.known else None)
+    is_inside, p_known = not (is_below or is_above), p if found.known else None
+    return Decision(unscaled(found, is_log=is_log), is_inside, p_known, held, len(values), never)
 
 
 def shared(held: int, seeds: int) -> Decision:
@@ -122,7 +140,14 @@ def shared(held: int, seeds: int) -> Decision:
     low, high = wilson(held, seeds, DEFAULT.confidence)
     z = (held / seeds - HALF) / math.sqrt(HALF * (1 - HALF) / seeds)
     share = Interval(held / seeds, float(low), float(high), seeds)
-    return Decision(share, held / seeds > HALF, math.erfc(abs(z) / math.sqrt(2)))
+    return Decision(share, held / seeds > HALF, math.erfc(abs(z) / math.sqrt(2)), held, seeds)
+
+
+def placed(low: float, high: float, wanted: Range) -> Outcome:
+    """Return whether an interval lies in a range (equivalence), outside of it, or over one of its ends: undecided."""
+    if low in wanted and high in wanted:
+        return REPRODUCED
+    return NOT_REPRODUCED if low > wanted.high or high < wanted.low else NOT_DECIDED
 
 
 def doubt(values: ArrayLike, threshold: float) -> float:

@@ -12,7 +12,8 @@ from zlib import crc32
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy.special import stdtr, stdtrit
+
+RATE = 0.05  # the permitted share of false claims; decides together with the corrections of `contrasts`
 
 # Confidence intervals of shares, such as the share of runs that show something.
 
@@ -93,6 +94,8 @@ class Interval:
         """
         if self.low is None or self.high is None or self.freedom is None:
             return None
+        from scipy.special import stdtr  # what only counts runs needs no SciPy
+
         arm = self.estimate - self.low if self.estimate > 0 else self.high - self.estimate
         if not arm:
             return 0.0 if self.estimate else 1.0
@@ -112,6 +115,8 @@ class Interval:
 
 
 def _quantile(freedom: float, confidence: float) -> float:
+    from scipy.special import stdtrit
+
     return float(stdtrit(freedom, 0.5 + confidence / 2))
 
 
@@ -162,3 +167,13 @@ def _resampled(arrays: Sequence[Values], weights: Values, resampling: Resampling
         drawn = random.integers(count, size=(resampling.count, count))
         result += weight * array[drawn].mean(axis=1)
     return result
+
+
+def predicted(values: ArrayLike, confidence: float) -> tuple[float, float]:
+    """Return where one more value of the same normal distribution lies: Student's prediction interval, from two values.
+
+    G. J. Hahn and W. Q. Meeker, Statistical Intervals, 1991, 4.8.
+    """
+    array = np.asarray(values, np.float64)
+    reach = _quantile(len(array) - 1, confidence) * float(array.std(ddof=1)) * float(np.sqrt(1 + 1 / len(array)))
+    return float(array.mean()) - reach, float(array.mean()) + reach

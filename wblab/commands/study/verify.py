@@ -21,8 +21,9 @@ if TYPE_CHECKING:
     from wblab.kernels import KernelResolver
     from wblab.report.report import Picture
     from wblab.study.designs.finding.finding import Finding
-    from wblab.study.sources.claim import Claim, Verdict
+    from wblab.study.sources.claim import Claim
     from wblab.study.sources.sample import Sample
+    from wblab.study.statement import Verdict
     from wblab.study.store import Store
 
 

@@ -8,7 +8,8 @@ from wblab.commands.common import tell
 from wblab.core.errors import InputError, WblabError
 
 if TYPE_CHECKING:
-    from wblab.study.sources.claim import Claim, Verdict
+    from wblab.study.sources.claim import Claim
+    from wblab.study.statement import Verdict
 
 Made = Callable[[argparse.Namespace], dict[str, Any]]  # makes a study; returns what it says, as JSON
 
@@ -49,7 +50,7 @@ def _finding(arguments: argparse.Namespace, make: Made) -> None:
     if not wanted:
         raise InputError(f"no study outside of User Mode Linux is listed for the finding {finding}: give a spec")
     answers = {}
-    for name in dict.fromkeys(name for one in wanted for name in (one.study, one.than) if name):
+    for name in dict.fromkeys(name for one in wanted for name in (one.study, one.shorter) if name):
         study = listed.study[name]
         own = {"what": study.spec, "settings": list(study.set), "on": arguments.on or list(study.on)}
         answers[name] = make(argparse.Namespace(**(vars(arguments) | own)))

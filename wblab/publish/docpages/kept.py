@@ -21,8 +21,8 @@ from wblab.study.designs.atlas.target import FILESYSTEMS, SOURCES, Row, Target
 from wblab.study.designs.cases.result import figure_text
 from wblab.study.designs.paired.report import asked_lines, cost_text, others_text, worst_text
 from wblab.study.designs.paired.result import Result
-from wblab.study.sources.claim import Effect
 from wblab.study.sources.registry import WORKS
+from wblab.study.statement import Effect
 
 CLAIMS, RECOMMENDATIONS, ATLAS = (MEASURED / f"{name}.json" for name in ("claims", "recommendations", "atlas"))
 _CLAIMS = Format("the results of the claims", 1, ("claims",))

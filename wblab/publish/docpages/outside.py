@@ -8,11 +8,11 @@ from wblab.kernels import processors_of
 from wblab.kernels.stock.kernel import is_stock
 from wblab.publish.docpages.markdown import TOGETHER, middle, signed, table
 from wblab.report.quantities import quantity, spread
-from wblab.study.designs.witness.kept import Seen, Statement, Statements, said, seen, statements
+from wblab.study.designs.witness.kept import OfStudy, Seen, Statements, said, seen, statements
 
 _REAL = "/real"
 Kind = Literal["lab", "stock", "real"]
-Row = tuple[Statement, dict[str, Seen | None]]  # what each substrate says of a statement
+Row = tuple[OfStudy, dict[str, Seen | None]]  # what each substrate says of a statement
 Kept = Mapping[str, Mapping[str, Any]]  # what each study said, by its name
 _SIGNS = {"in every run": "●", "in no run": "○", "in some runs": "?"}
 _REAL_HEAD = """\

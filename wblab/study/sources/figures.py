@@ -18,8 +18,9 @@ from wblab.core.layout import LEFT
 from wblab.core.units import NS_PER_MS, NS_PER_S
 from wblab.lab.formats import RUN, read_object
 from wblab.report.quantities import percent
-from wblab.study.sources.claim import Claim, Measure, Samples, Verdict, judge, over_seeds, ratio
+from wblab.study.sources.claim import Claim, Measure, Samples
 from wblab.study.sources.sample import Sample
+from wblab.study.statement import Verdict, judge, over_seeds, ratio
 
 # The waits in long pauses of loads: of which kind, in which system call, and behind which task, from `why`.
 

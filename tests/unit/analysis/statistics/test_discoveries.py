@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 from scipy.stats import norm
 
-from wblab.analysis.statistics.contrasts import RATE, corrected, joint_confidence
+from wblab.analysis.statistics.contrasts import corrected, joint_confidence
+from wblab.analysis.statistics.intervals import RATE
 
 
 def test_a_single_comparison_is_not_corrected():

@@ -24,9 +24,10 @@ from wblab.report.report import text_of
 from wblab.study.designs.cases.report import Drawn, keep, kept_report, report, write_report
 from wblab.study.designs.cases.result import Result, figure_text
 from wblab.study.sources.cases import CASES
-from wblab.study.sources.claim import judge, over_seeds, ratio, settled
+from wblab.study.sources.claim import settled
 from wblab.study.sources.registry import CLAIMS, chosen
 from wblab.study.sources.sample import pair_calls
+from wblab.study.statement import judge, over_seeds, ratio
 
 NAMES = ["pauses-mw1-ext2", "limit-falls-ext2", "daemon-cpu"]
 

@@ -17,7 +17,8 @@ from wblab.study.plan import Plan
 from wblab.study.run import run_missing
 from wblab.study.sources.cases import CASES, case_spec
 from wblab.study.sources.chopper.claims import CHOPPER_CASES
-from wblab.study.sources.claim import Claim, Verdict, untested
+from wblab.study.sources.claim import Claim, untested
+from wblab.study.statement import Verdict
 from wblab.study.store import Store
 from wblab.study.work import Result
 

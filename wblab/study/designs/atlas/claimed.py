@@ -19,8 +19,9 @@ from wblab.study.designs.cases.result import Result, figure_text
 from wblab.study.designs.cases.runs import cases_of, examine, plan_of
 from wblab.study.plan import Plan
 from wblab.study.sources.cases import CASES, case_spec
-from wblab.study.sources.claim import Claim, Verdict
+from wblab.study.sources.claim import Claim
 from wblab.study.sources.registry import WORKS
+from wblab.study.statement import Verdict
 
 _JUDGES = ("analysis", "report", "study/sources", "study/designs/cases")
 # wblab repeat makes these again, byte for byte, from the run's record.

@@ -30,9 +30,9 @@ from wblab.report.report import Cell, Column, Picture, Report, Row, Section, Spa
 from wblab.study.designs.cases.result import OUTCOMES, Result, figure_text
 from wblab.study.sources.cases import CASES
 from wblab.study.sources.changes import CHANGED
-from wblab.study.sources.claim import Effect
 from wblab.study.sources.registry import WORKS
 from wblab.study.sources.sample import Sample
+from wblab.study.statement import Effect
 
 # The figures of a report: the longest pauses of all seeds, and timelines of single runs.
 

@@ -10,8 +10,9 @@ from wblab.report.quantities import interval, quantity
 from wblab.report.report import finite
 from wblab.study.sources.cases import CASES
 from wblab.study.sources.changes import CHANGED
-from wblab.study.sources.claim import Claim, Effect, Verdict
+from wblab.study.sources.claim import Claim
 from wblab.study.sources.sample import Sample
+from wblab.study.statement import Effect, Verdict
 
 OUTCOMES: tuple[Outcome, ...] = (REPRODUCED, NOT_REPRODUCED, NOT_DECIDED, NOT_TESTABLE)
 

@@ -22,8 +22,9 @@ from wblab.study.cells import Cell, run_name
 from wblab.study.plan import Plan
 from wblab.study.run import run_store
 from wblab.study.sources.cases import CASES, case_spec
-from wblab.study.sources.claim import Claim, Samples, Verdict, settled
+from wblab.study.sources.claim import Claim, Samples, settled
 from wblab.study.sources.sample import Sample
+from wblab.study.statement import Verdict
 from wblab.study.store import Store
 
 if TYPE_CHECKING:

@@ -11,7 +11,8 @@ from wblab.lab.formats import CLAIMED
 from wblab.lab.held import replace_file
 from wblab.report.quantities import interval
 from wblab.study.designs.finding.finding import ClaimTable
-from wblab.study.sources.claim import Claim, Verdict
+from wblab.study.sources.claim import Claim
+from wblab.study.statement import Verdict
 
 FILE = "verdicts.json"
 _NONE = "–"

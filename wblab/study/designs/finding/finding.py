@@ -20,6 +20,7 @@ from wblab.core.errors import InputError, nearest
 from wblab.core.tables import from_table
 from wblab.lab.places import FINDINGS
 from wblab.lab.specfile import read_toml
+from wblab.study.statement import Statement
 
 FILE = "finding.toml"
 Levels = dict[str, str | int]
@@ -84,17 +85,10 @@ class ClaimTable:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Statement:
-    """A sentence that a run can contradict, about one of the finding's values.
+class OfValues(Statement):
+    """A statement about one of the finding's values, by its name; `shorter` names another one."""
 
-    are: one of the loads is stalled, or none of them is. shorter: the name of another value, of which this is at most
-    the half with the same seed.
-    """
-
-    text: str
     value: str
-    are: Literal["", "stalled", "not stalled"] = ""
-    shorter: str = ""
 
     @property
     def values(self) -> list[str]:
@@ -133,7 +127,7 @@ class Finding:
     since: str
     pays: str
     helps: str
-    statement: tuple[Statement, ...]
+    statement: tuple[OfValues, ...]
     value: dict[str, Value]
     table: dict[str, FigureTable] = field(default_factory=dict)
     claims: dict[str, ClaimTable] = field(default_factory=dict)
@@ -182,9 +176,7 @@ def read(directory: Path) -> Finding:
     return found
 
 
-def _check(statement: Statement, values: dict[str, Value]) -> None:
+def _check(statement: OfValues, values: dict[str, Value]) -> None:
     for name in statement.values:
         if name not in values:
             raise InputError(f"statement {statement.text!r}: no value {name!r}{nearest(name, list(values))}")
-    if bool(statement.are) == bool(statement.shorter):
-        raise InputError(f"statement {statement.text!r}: give either 'are' or 'shorter'")

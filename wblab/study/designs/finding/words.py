@@ -103,7 +103,7 @@ def judged_words(one: Judged, finding: Finding) -> str:
     middle = spread(one.values, unit)
     if one.others:
         middle += f", instead of {spread(one.others, unit)}"
-    held = f"in all {number} runs" if one.holds else f"in {one.holds_in} of {number} runs"
+    held = f"in all {number} runs" if one.holds else f"in {one.verdict.held} of {number} runs"
     return f"{held if number > 1 else 'in the run' if one.holds else 'not in the run'}, {middle}"
 
 
@@ -113,7 +113,7 @@ def judged_json(found: Sequence[Judged], finding: Finding) -> list[dict[str, obj
         {
             "text": one.statement.text,
             "holds": one.holds,
-            "holds_in": one.holds_in,
+            "holds_in": one.verdict.held,
             "metric": finding.value[one.statement.value].metric,
             "values": list(one.values),
             "instead_of": list(one.others),

@@ -3,8 +3,8 @@
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
-from wblab.analysis.statistics.contrasts import RATE
 from wblab.analysis.statistics.decision import HARMS, NOT_DECIDED, NOT_REPRODUCED, REPRODUCED
+from wblab.analysis.statistics.intervals import RATE
 from wblab.core.errors import WblabError
 from wblab.core.units import format_bytes
 from wblab.lab.formats import EXPERIMENT, REPORT, RUNS, VERDICTS, write_json

@@ -143,7 +143,11 @@ def _kept_json(kept: Kept) -> dict[str, Any]:
 
 
 def _figure_json(figure: Figure | None) -> dict[str, Any] | None:
-    return None if figure is None else asdict(figure)
+    """Return a figure as JSON. broken: number of runs beyond the threshold."""
+    if figure is None:
+        return None
+    about = {"threshold": figure.threshold, "absolute": figure.absolute, "rising": figure.rising}
+    return {"interval": asdict(figure.interval), **about, "p": figure.p, "broken": figure.broken, "q": figure.q}
 
 
 def count_runs(cells: Sequence[Cell], there: set[str], seeds: Sequence[int]) -> tuple[int, int]:

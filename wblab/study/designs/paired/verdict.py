@@ -1,11 +1,7 @@
 """Judge an expectation from pairs of runs with the same seed. Pure functions: figures in, verdicts out."""
 
-import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-
-import numpy as np
-from numpy.typing import NDArray
 
 from wblab.analysis.statistics import contrasts
 from wblab.analysis.statistics.decision import (
@@ -13,12 +9,13 @@ from wblab.analysis.statistics.decision import (
     NOT_DECIDED,
     NOT_REPRODUCED,
     REPRODUCED,
+    Decision,
     Outcome,
-    doubt,
-    scaled,
-    unscaled,
+    at_least,
+    at_most,
+    located,
 )
-from wblab.analysis.statistics.intervals import Interval, interval
+from wblab.analysis.statistics.intervals import Interval
 
 # Shorter waits go unnoticed (J. Nielsen, "Response Times: The 3 Important Limits", 1993): they count as this long.
 NOTICED_S = 0.1
@@ -30,35 +27,43 @@ _ROUNDING = 1e-9
 
 @dataclass(frozen=True)
 class Figure:
-    """A figure with its 95 % interval over seeds, and its threshold.
+    """A figure with its threshold, and whether it is on the good side of that.
 
-    absolute: in its own unit; otherwise a ratio to the default. rising: more is better. p: the least doubt at which the
-    interval excludes the threshold; q: corrected for all figures. broken: number of runs beyond the threshold.
+    absolute: in its own unit; otherwise a ratio to the default. rising: more is better. q: the decision's p, corrected
+    for all figures.
     """
 
-    interval: Interval
+    decision: Decision
     threshold: float
     absolute: bool
     rising: bool
-    p: float
-    broken: int
     q: float = 1.0
 
     @property
-    def keeps(self) -> bool:
-        """Whether the estimate is on the good side of the threshold."""
-        return not _breaks(self.interval.estimate, self.threshold, self.rising)
+    def interval(self) -> Interval:
+        """Its 95 % interval over seeds."""
+        return self.decision.interval
 
     @property
-    def is_shown(self) -> bool:
-        """Whether the runs decide on which side of the threshold the true value is."""
-        return self.interval.known and self.q <= contrasts.RATE
+    def p(self) -> float:
+        """The least doubt at which the interval excludes the threshold."""
+        return 1.0 if self.decision.p is None else self.decision.p
+
+    @property
+    def broken(self) -> int:
+        """The number of runs beyond the threshold."""
+        return self.decision.seeds - self.decision.held
+
+    @property
+    def outcome(self) -> Outcome:
+        """Whether the runs show that it is on the good side."""
+        return self.decision.outcome(self.q) if self.interval.known or self.decision.is_refuted else NOT_DECIDED
 
     @property
     def is_open(self) -> bool:
         """Whether more seeds could decide: the interval contains the threshold, and no run has refuted it."""
         low, high = self.interval.low, self.interval.high
-        if self.absolute and self.broken:
+        if self.decision.is_refuted:
             return False
         return low is None or high is None or (low < high and low <= self.threshold <= high)
 
@@ -71,12 +76,12 @@ def ratio_figure(
     percent: the threshold, relative to `before`. floor: smaller values count as this.
     """
     seeds = sorted(changed.keys() & before.keys())
-    logs = np.array([math.log(max(changed[seed], floor) / max(before[seed], floor)) for seed in seeds])
+    ratios = [max(changed[seed], floor) / max(before[seed], floor) for seed in seeds]
     if not seeds:
         return None
-    threshold = math.log(percent / 100)
-    shown = unscaled(interval([logs], [1.0], scale=1.0), is_log=True)
-    return Figure(shown, percent / 100, False, rising, doubt(logs, threshold), _broken(logs, threshold, rising))
+    threshold = percent / 100
+    wanted = at_least(threshold * (1 - _ROUNDING)) if rising else at_most(threshold * (1 + _ROUNDING))
+    return Figure(located(ratios, wanted, is_log=True), threshold, False, rising)
 
 
 def bound_figure(values: Mapping[int, float], bound: float, *, is_log: bool = False) -> Figure | None:
@@ -84,12 +89,11 @@ def bound_figure(values: Mapping[int, float], bound: float, *, is_log: bool = Fa
 
     is_log: for times, see wblab.analysis.statistics.decision.
     """
-    numbers = np.array([values[seed] for seed in sorted(values)])
-    if not len(numbers):
+    numbers = [values[seed] for seed in sorted(values)]
+    if not numbers:
         return None
-    figures, threshold = scaled(numbers, is_log=is_log), float(scaled(bound, is_log=is_log))
-    shown = unscaled(interval([figures], [1.0], scale=float(is_log)), is_log=is_log)
-    return Figure(shown, bound, True, False, doubt(figures, threshold), _broken(numbers, bound, False))
+    wanted = at_most(bound + _ROUNDING)
+    return Figure(located(numbers, wanted, is_log=is_log, never=True), bound, True, False)
 
 
 def corrected(figures: Sequence[Figure], looks: int = LOOKS) -> list[Figure]:
@@ -108,29 +112,15 @@ def judge(kept: Figure | None, *others: Figure | None) -> Outcome:
     """
     if any(map(is_worse, others)):
         return HARMS
-    if kept is None:
-        return NOT_DECIDED
-    if kept.absolute and kept.broken:
-        return NOT_REPRODUCED
-    if not kept.is_shown:
-        return NOT_DECIDED
-    return REPRODUCED if kept.keeps else NOT_REPRODUCED
+    return NOT_DECIDED if kept is None else kept.outcome
 
 
 def is_worse(figure: Figure | None) -> bool:
     """Whether the runs show that a threshold is missed."""
-    return figure is not None and figure.is_shown and not figure.keeps
+    return figure is not None and figure.outcome == NOT_REPRODUCED
 
 
 def overall(outcomes: Sequence[Outcome]) -> Outcome:
     """Return the outcome over several scenarios: the worst one."""
     worst = (HARMS, NOT_REPRODUCED, NOT_DECIDED, REPRODUCED)
     return next((outcome for outcome in worst if outcome in outcomes), NOT_DECIDED)
-
-
-def _breaks(value: float, threshold: float, rising: bool) -> bool:
-    return value < threshold - _ROUNDING if rising else value > threshold + _ROUNDING
-
-
-def _broken(values: NDArray[np.float64], threshold: float, rising: bool) -> int:
-    return sum(_breaks(value, threshold, rising) for value in values.tolist())

@@ -11,10 +11,11 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from scipy.special import stdtrit
 
 from wblab.analysis.runs.metrics import MORE_IS_BETTER, UNPLUG, metric_rows
 from wblab.analysis.runs.run import Run, read_run
+from wblab.analysis.statistics.decision import Range
+from wblab.analysis.statistics.intervals import predicted
 from wblab.core.errors import InputError
 from wblab.core.tables import to_table
 from wblab.lab.formats import EXPECTED, write_json
@@ -41,22 +42,11 @@ Figures = Mapping[str, float]  # by load and metric: w1.longest_pause_s
 
 
 @dataclass(frozen=True)
-class Span:
-    """Where a figure of a run lies, in the unit of its metric."""
-
-    low: float
-    high: float
-
-    def __contains__(self, value: float) -> bool:
-        return self.low <= value <= self.high
-
-
-@dataclass(frozen=True)
 class Expected:
     """What is expected of a preset. golden: the run with the first seed."""
 
     golden: Golden
-    figures: Mapping[str, Span]
+    figures: Mapping[str, Range]
 
 
 @dataclass(frozen=True)
@@ -98,7 +88,7 @@ def figures(run: Run) -> dict[str, float]:
     }
 
 
-def spans(presets: Mapping[str, Sequence[Figures]]) -> dict[str, dict[str, Span]]:
+def spans(presets: Mapping[str, Sequence[Figures]]) -> dict[str, dict[str, Range]]:
     """Return where the figures of one more run of each preset lie; `presets`: their runs.
 
     This is Student's prediction interval; of positive figures, over their logarithms. One of all intervals misses with
@@ -153,27 +143,26 @@ def read_expected(series: str, path: Path) -> dict[str, Expected]:
     return presets
 
 
-def _span(name: str, values: Sequence[float], confidence: float) -> Span:
+def _span(name: str, values: Sequence[float], confidence: float) -> Range:
     array = np.asarray(values, np.float64)
     if is_log := bool((array > 0).all()):
         array = np.log(array)
     low, high = float(array.min()), float(array.max())
     if len(array) > 1:
-        quantile = float(stdtrit(len(array) - 1, 0.5 + confidence / 2))
-        reach = quantile * float(array.std(ddof=1)) * math.sqrt(1 + 1 / len(array))
-        low, high = min(low, float(array.mean()) - reach), max(high, float(array.mean()) + reach)
+        ends = predicted(array, confidence)
+        low, high = min(low, ends[0]), max(high, ends[1])
     if is_log:
         low, high = math.exp(low), math.exp(high)
     fine = _FINE_S if unit_of(name) == "s" else 0.0
     low, high = low - max(fine, _FINE_SHARE * abs(low)), high + max(fine, _FINE_SHARE * abs(high))
-    return Span(_rounded(max(low, 0.0)), _rounded(high))
+    return Range(_rounded(max(low, 0.0)), _rounded(high))
 
 
 def _rounded(value: float) -> float:
     return float(f"{value:.{_DIGITS}g}")
 
 
-def _strange(name: str, expected: Span, found: float | None) -> str:
+def _strange(name: str, expected: Range, found: float | None) -> str:
     """Return in words how a figure differs from the expected one; empty if it does not."""
     if found is not None and found in expected:
         return ""
@@ -202,10 +191,10 @@ def _text(value: object) -> str:
     return value
 
 
-def _ends(value: object) -> Span:
+def _ends(value: object) -> Range:
     if not isinstance(value, list) or len(value) != 2 or not all(map(_is_number, value)) or value[0] > value[1]:
         raise ValueError("an interval is two numbers, the smaller first")
-    return Span(float(value[0]), float(value[1]))
+    return Range(float(value[0]), float(value[1]))
 
 
 def _is_number(value: object) -> bool:

@@ -7,12 +7,11 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from scipy.special import stdtrit
 
 from wblab.analysis.runs.metrics import load_metrics
 from wblab.analysis.runs.run import Run, read_run
-from wblab.analysis.statistics.decision import NOT_DECIDED, NOT_REPRODUCED, REPRODUCED, Outcome
-from wblab.analysis.statistics.intervals import LEAST_RUNS
+from wblab.analysis.statistics.decision import Outcome, between, placed
+from wblab.analysis.statistics.intervals import LEAST_RUNS, predicted
 from wblab.core.tables import to_table
 from wblab.report.palette import look_of
 from wblab.report.quantities import interval, quantity, size, unit_of
@@ -53,27 +52,20 @@ class Match:
         """Whether the twin reproduces the live value within a factor of FACTOR; None without a live value.
 
         The twin's distribution is assumed log-normal and the live run one more draw from it. Their ratio then has a
-        prediction interval (G. J. Hahn and W. Q. Meeker, Statistical Intervals, 1991, 4.8). The value is reproduced if
-        the interval lies within the factor (equivalence), not reproduced if it lies outside, and otherwise undecided.
+        prediction interval, which is placed within the factor or outside of it.
         """
-        if self.live is None:
-            return None
-        low, high = self.ratio
-        if low >= 1 / FACTOR and high <= FACTOR:
-            return REPRODUCED
-        return NOT_REPRODUCED if low > FACTOR or high < 1 / FACTOR else NOT_DECIDED
+        return None if self.live is None else placed(*self.ratio, between(1 / FACTOR, FACTOR))
 
     @property
     def ratio(self) -> tuple[float, float]:
         """The interval of live over twin, corrected for `looks` metrics; (0, inf) with too few runs."""
         least = UNNOTICED[self.metric]
         logs = np.log(np.maximum(self.twin, least))
-        difference = math.log(max(self.live or 0.0, least)) - float(logs.mean())
+        live = math.log(max(self.live or 0.0, least))
         if len(logs) < LEAST_RUNS:
             return 0.0, math.inf
-        spread = float(logs.std(ddof=1)) * math.sqrt(1 + 1 / len(logs))
-        margin = float(stdtrit(len(logs) - 1, 1 - _ERROR / (2 * self.looks))) * spread
-        return math.exp(difference - margin), math.exp(difference + margin)
+        low, high = predicted(logs, 1 - _ERROR / self.looks)
+        return math.exp(live - high), math.exp(live - low)
 
 
 def matches(live: Run | None, twins: Sequence[Run]) -> list[Match]:

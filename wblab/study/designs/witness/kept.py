@@ -5,19 +5,18 @@ keeps what each says beside that list.
 """
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
 from wblab.core.tables import from_table
 from wblab.lab.places import OUTSIDE
 from wblab.lab.specfile import read_toml
-from wblab.study.designs.witness.result import Figure, Word
+from wblab.study.designs.witness.result import Figure
+from wblab.study.statement import InRuns, Statement, Verdict
 
 STUDIES = "studies.toml"
-HALF = 0.5
-Holds = Literal["in every run", "in some runs", "in no run"]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -38,19 +37,16 @@ class Study:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Statement:
-    """A statement of the docs: loads that are stalled, or are not, or for less than half as long as in another study.
+class OfStudy(Statement):
+    """A statement of the docs about loads of a study.
 
-    page: where it stands. on: where it is tested. than: the other study.
+    page: where it stands. on: where it is tested. `shorter` names another study.
     """
 
     study: str
-    text: str
     page: str
     loads: tuple[str, ...]
-    are: Literal["stalled", "not stalled", "stalled for less"]
     on: tuple[str, ...] = ()
-    than: str = ""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -58,21 +54,26 @@ class Statements:
     """The list: studies by name, and statements in the order of the page."""
 
     study: dict[str, Study]
-    statement: tuple[Statement, ...]
+    statement: tuple[OfStudy, ...]
 
-    def of_page(self, page: str) -> list[Statement]:
+    def of_page(self, page: str) -> list[OfStudy]:
         """Return the statements of one page, by its file's name."""
         return [one for one in self.statement if one.page.rpartition("/")[2] == page]
 
 
 @dataclass(frozen=True)
 class Seen:
-    """What one substrate says of a statement: in which runs it holds, and the longest pause of its loads."""
+    """What one substrate says of a statement, and the longest pause of its loads."""
 
     substrate: str
     release: str
-    holds: Holds
+    verdict: Verdict
     longest: Figure
+
+    @property
+    def holds(self) -> InRuns:
+        """In which runs it holds."""
+        return self.verdict.in_runs
 
 
 def statements(folder: Path = OUTSIDE) -> Statements:
@@ -87,53 +88,41 @@ def said(name: str, folder: Path = OUTSIDE) -> dict[str, Any] | None:
 
 
 def seen(
-    statement: Statement, answers: Mapping[str, Mapping[str, Any]], on: Sequence[str] = ()
+    statement: OfStudy, answers: Mapping[str, Mapping[str, Any]], on: Sequence[str] = ()
 ) -> Iterator[tuple[str, Seen | None]]:
     """Yield what each of the statement's substrates says, with its name; None where no run succeeded.
 
     answers: what studies said, by name. on: other substrates than the statement's.
     """
-    answer, other = answers[statement.study], answers.get(statement.than)
+    answer, other = answers[statement.study], answers.get(statement.shorter)
     for name in on or statement.on or answer["substrates"]:
         yield name, _seen(statement, answer, other, name)
 
 
-def _seen(statement: Statement, answer: Mapping[str, Any], other: Mapping[str, Any] | None, name: str) -> Seen | None:
+def _seen(statement: OfStudy, answer: Mapping[str, Any], other: Mapping[str, Any] | None, name: str) -> Seen | None:
     values = _pauses_s(statement, answer, name)
-    if not all(values):
+    others = _pauses_s(statement, other, name) if other else [()]
+    if not all(values) or (statement.shorter and not all(others)):
         return None
-    longest = _worst(values)
-    if statement.than:
-        others = _pauses_s(statement, other, name) if other else [[]]
-        if not all(others):
-            return None
-        shorter = [value <= HALF * than for value, than in zip(longest.values_s, _worst(others).values_s, strict=False)]
-        holds: Holds = "in every run" if all(shorter) else "in some runs" if any(shorter) else "in no run"
-    else:
-        holds = _holds({Figure(tuple(each)).word for each in values}, statement.are)
-    return Seen(name, answer["substrates"][name], holds, longest)
+    every = min if statement.are == "stalled" else max  # all its loads are what it says, or it does not hold
+    verdict = statement.judge(_of_seeds(every, values), _of_seeds(max, others))
+    return Seen(name, answer["substrates"][name], verdict, Figure(_of_seeds(max, values)))
 
 
-def _pauses_s(statement: Statement, answer: Mapping[str, Any], name: str) -> list[list[float]]:
+def _pauses_s(statement: OfStudy, answer: Mapping[str, Any], name: str) -> list[list[float]]:
     return [answer["loads"][load]["longest_pause_s"].get(name) or [] for load in statement.loads]
 
 
-def _worst(values: Sequence[Sequence[float]]) -> Figure:
-    return Figure(tuple(max(each) for each in zip(*values, strict=True)))
+def _of_seeds(chosen: Callable[[Sequence[float]], float], loads: Sequence[Sequence[float]]) -> tuple[float, ...]:
+    return tuple(map(chosen, zip(*loads, strict=True)))
 
 
-def _holds(words: set[Word], wanted: str) -> Holds:
-    if words == {wanted}:
-        return "in every run"
-    return "in no run" if words.isdisjoint({wanted, "in some runs"}) else "in some runs"
-
-
-def of_page(page: str, folder: Path = OUTSIDE) -> list[tuple[Statement, list[Seen]]]:
+def of_page(page: str, folder: Path = OUTSIDE) -> list[tuple[OfStudy, list[Seen]]]:
     """Return the statements of one page, by its file's name, and what each substrate with a run says of them."""
     return _answered(statements(folder).of_page(page), folder)
 
 
-def about(key: str, folder: Path = OUTSIDE) -> list[tuple[Statement, list[Seen]]]:
+def about(key: str, folder: Path = OUTSIDE) -> list[tuple[OfStudy, list[Seen]]]:
     """Return the statements whose study sets a key, such as nr_requests, and what substrates say of them."""
     listed = statements(folder)
     studies = {name for name, study in listed.study.items() if any(_sets(each, key) for each in study.set)}
@@ -144,7 +133,7 @@ def _sets(setting: str, key: str) -> bool:
     return setting.partition("=")[0].rpartition(".")[2] == key
 
 
-def _answered(wanted: Sequence[Statement], folder: Path) -> list[tuple[Statement, list[Seen]]]:
-    names = {name for one in wanted for name in (one.study, one.than) if name}
+def _answered(wanted: Sequence[OfStudy], folder: Path) -> list[tuple[OfStudy, list[Seen]]]:
+    names = {name for one in wanted for name in (one.study, one.shorter) if name}
     answers = {name: answer for name in names if (answer := said(name, folder)) is not None}
     return [(one, [each for _, each in seen(one, answers) if each]) for one in wanted if one.study in answers]

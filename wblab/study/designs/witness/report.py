@@ -18,10 +18,11 @@ from wblab.report.quantities import quantity, size, spread
 from wblab.report.report import Block, Column, Points, Report, Row, Section, Span, Table, counted
 from wblab.study.cells import run_name
 from wblab.study.designs.cases.result import figure_text
-from wblab.study.designs.witness.kept import Seen, Statement
+from wblab.study.designs.witness.kept import OfStudy, Seen
 from wblab.study.designs.witness.result import Figure, Spoiled, Witness, spoiled, witness
 from wblab.study.designs.witness.substrates import AXIS, Substrate, substrate
-from wblab.study.sources.claim import Claim, Verdict
+from wblab.study.sources.claim import Claim
+from wblab.study.statement import Verdict
 from wblab.study.store import Store
 
 # What this machine is as a substrate, in words: where it differs from what the spec describes.
@@ -213,7 +214,7 @@ def _lost(result: Witnessed) -> Iterator[Block]:
 
 
 def statements_report(
-    title: str, found: Sequence[tuple[Statement, Mapping[str, Seen | None]]], studies: Mapping[str, Mapping[str, Any]]
+    title: str, found: Sequence[tuple[OfStudy, Mapping[str, Seen | None]]], studies: Mapping[str, Mapping[str, Any]]
 ) -> Report:
     """Return which statements of a finding hold where. studies: what each study says, by name, as JSON."""
     rows: list[Row | str] = []

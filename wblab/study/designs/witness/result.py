@@ -12,11 +12,11 @@ from wblab.core.units import NS_PER_S
 from wblab.study.cells import run_name
 from wblab.study.designs.witness.substrates import AXIS
 from wblab.study.run import Tally
+from wblab.study.statement import STALLED_S
 from wblab.study.store import Store
 
 # Whether a load is stalled on a substrate: the figure that a witness compares. It needs no package.
 
-STALLED_S = 0.3  # a longer pause is one that people notice, as for wblab why --pauses
 Word = Literal["stalled", "not stalled", "in some runs"]
 
 

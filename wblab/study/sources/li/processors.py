@@ -12,11 +12,12 @@ import numpy as np
 from wblab.analysis.runs.blocks import BIOS, submitted
 from wblab.analysis.runs.pagecache import page_cache
 from wblab.analysis.statistics.decision import Range, between, over
-from wblab.study.sources.claim import Claim, Measure, Samples, Verdict
+from wblab.study.sources.claim import Claim, Measure, Samples
 from wblab.study.sources.figures import Figure, compared, left
 from wblab.study.sources.li.cases import PROCESSORS
 from wblab.study.sources.li.programs import readers
 from wblab.study.sources.sample import Sample
+from wblab.study.statement import Verdict
 
 _LOCKS = "RAID1: spin locks in the I/O barrier (2017)"
 _READERS = ("r-first", "r-third")

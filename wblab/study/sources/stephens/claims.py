@@ -14,7 +14,7 @@ from wblab.analysis.layers.calls import Name
 from wblab.analysis.layers.stages import COMPLETION, HELD, QUEUE
 from wblab.analysis.statistics.decision import NOT_TESTABLE, at_most, between, over, under
 from wblab.core.units import NS_PER_MS
-from wblab.study.sources.claim import Claim, Measure, Samples, Verdict, untested
+from wblab.study.sources.claim import Claim, Measure, Samples, untested
 from wblab.study.sources.figures import on_case
 from wblab.study.sources.sample import Sample
 from wblab.study.sources.stephens.events import event_claims
@@ -27,6 +27,7 @@ from wblab.study.sources.stephens.latency import (
     prefix_share,
     state_share,
 )
+from wblab.study.statement import Verdict
 
 _WORDS = {"hdd": "a hard disk", "ssd": "an SSD", "ram": "RAM"}
 _SHARES, _DURATIONS = "share of time", "durations"

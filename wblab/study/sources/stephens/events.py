@@ -12,10 +12,11 @@ from wblab.analysis.runs.pagecache import PageCache, page_cache
 from wblab.analysis.runs.run import LoadCycles
 from wblab.analysis.statistics.decision import at_most, between, over
 from wblab.analysis.why.requests import device_number, submitted
-from wblab.study.sources.claim import Claim, Measure, Samples, Verdict, judge, over_seeds
+from wblab.study.sources.claim import Claim, Measure, Samples
 from wblab.study.sources.figures import on_case
 from wblab.study.sources.sample import Sample
 from wblab.study.sources.stephens.latency import DEVICES, durations
+from wblab.study.statement import Verdict, judge, over_seeds
 
 LAYERS = {
     "FS": ("ext4",),

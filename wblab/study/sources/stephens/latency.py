@@ -17,8 +17,9 @@ from wblab.analysis.runs.pagecache import page_cache
 from wblab.analysis.runs.run import read_run
 from wblab.analysis.statistics.decision import between, over
 from wblab.core.spec import Spec
-from wblab.study.sources.claim import Claim, Samples, Verdict, judge, over_seeds
+from wblab.study.sources.claim import Claim, Samples
 from wblab.study.sources.sample import Sample
+from wblab.study.statement import Verdict, judge, over_seeds
 
 # The system calls of a run's loads: how long they took, and in which states they spent that time.
 

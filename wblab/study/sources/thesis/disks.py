@@ -15,10 +15,11 @@ from wblab.core.files import MOST_JSON_BYTES, parse_json, read_bytes
 from wblab.core.rundir import agent_log
 from wblab.core.units import NS_PER_MS, NS_PER_S
 from wblab.report.quantities import percent, quantity
-from wblab.study.sources.claim import Claim, Measure, Samples, Verdict, judge, over_seeds, ratio
+from wblab.study.sources.claim import Claim, Measure, Samples
 from wblab.study.sources.figures import share_text, waits_of
 from wblab.study.sources.sample import Sample, Stop, is_throttled, stops
 from wblab.study.sources.thesis.lockup import NOTICED_S, check_openat, throttled_share
+from wblab.study.statement import Verdict, judge, over_seeds, ratio
 
 # Claims on the thesis's daemon, tested with the lab's own: which processes it finds. A benchmark measures its cost.
 

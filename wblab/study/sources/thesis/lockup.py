@@ -9,9 +9,10 @@ from wblab.analysis.runs.run import guest_spec
 from wblab.analysis.statistics.decision import NOT_REPRODUCED, NOT_TESTABLE, at_least, at_most, between, over
 from wblab.core.units import NS_PER_S
 from wblab.report.quantities import percent
-from wblab.study.sources.claim import Claim, Measure, Samples, Verdict, judge, over_seeds
+from wblab.study.sources.claim import Claim, Measure, Samples
 from wblab.study.sources.figures import share_text, waits_of
 from wblab.study.sources.sample import Sample, in_open_ns, is_throttled, stops
+from wblab.study.statement import Verdict, judge, over_seeds
 
 SEVERAL_S = 2.0  # "several seconds"
 COUPLE_S = 3.0  # "a couple of seconds"

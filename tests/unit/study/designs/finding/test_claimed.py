@@ -6,7 +6,8 @@ from wblab.analysis.statistics.decision import over
 from wblab.core.errors import InputError
 from wblab.study.designs.finding.claimed import FILE, Seen, cells, read, seen, write
 from wblab.study.designs.finding.finding import ClaimTable
-from wblab.study.sources.claim import Claim, Verdict, judge, over_seeds, untested
+from wblab.study.sources.claim import Claim, untested
+from wblab.study.statement import Verdict, judge, over_seeds
 
 TABLE = ClaimTable(source="thesis", kernels=("6.1", "7.2"), rows={"the longest": "pauses", "its share": "openat"})
 KEPT = {

@@ -50,7 +50,7 @@ def measured(w, m, release="7.2.11"):
 
 def test_a_statement_holds_if_it_does_in_every_run(finding):
     values = {SLOW: measured((0.1, 2.0), (1.0, 1.0)), FAST: measured((0.2, 0.4), (0.0, 0.0))}
-    assert [(one.holds, one.holds_in, one.values) for one in judged(finding, values)] == [
+    assert [(one.holds, one.verdict.held, one.values) for one in judged(finding, values)] == [
         (True, 2, (1.0, 2.0)),  # of several loads, the worst
         (False, 1, (0.2, 0.4)),
         (True, 2, (0.2, 0.4)),  # at most half with the same seed

@@ -4,6 +4,7 @@ import json
 
 import pytest
 
+from wblab.analysis.statistics.decision import Range
 from wblab.core.errors import InputError
 from wblab.kernels import catalog
 from wblab.lab.formats import EXPECTED
@@ -14,7 +15,6 @@ from wblab.study.designs.repeat.expected import (
     SEEDS,
     STANDARD,
     Expected,
-    Span,
     compare,
     path_of,
     plan_of,
@@ -29,7 +29,7 @@ DEFAULT = catalog.load().default
 PROGRAM = "the guest's program"
 INPUTS = {PROGRAM: "p", "the compiler": "gcc 12"}
 GOLDEN = Golden("Debian 12, 7.2.11", "d1", INPUTS)
-EXPECTS = Expected(GOLDEN, {"w1.longest_pause_s": Span(1.0, 2.0), "l1.throughput_bps": Span(1e6, 2e6)})
+EXPECTS = Expected(GOLDEN, {"w1.longest_pause_s": Range(1.0, 2.0), "l1.throughput_bps": Range(1e6, 2e6)})
 USUAL = {"w1.longest_pause_s": 1.5, "l1.throughput_bps": 1.5e6}
 OTHER = INPUTS | {"the compiler": "gcc 14"}
 
@@ -104,9 +104,9 @@ def test_an_interval_holds_all_seeds_and_a_little_more():
 def test_equal_seeds_still_leave_room_for_what_nobody_notices():
     runs = [{"w1.longest_pause_s": 0.001, "w1.paused_s": 20.0, "l1.throughput_bps": 1e6}] * 8
     assert spans({"base": runs})["base"] == {
-        "w1.longest_pause_s": Span(0.0, 0.011),
-        "w1.paused_s": Span(19.8, 20.2),
-        "l1.throughput_bps": Span(990_000.0, 1_010_000.0),
+        "w1.longest_pause_s": Range(0.0, 0.011),
+        "w1.paused_s": Range(19.8, 20.2),
+        "l1.throughput_bps": Range(990_000.0, 1_010_000.0),
     }
 
 

@@ -5,24 +5,26 @@ import json
 import pytest
 from support.reports import cells, tables
 
-from wblab.study.designs.witness.kept import Seen, Statement
+from wblab.study.designs.witness.kept import OfStudy, Seen
 from wblab.study.designs.witness.report import claim_report, statements_report
 from wblab.study.designs.witness.result import Figure
-from wblab.study.sources.claim import Claim, Effect, Verdict
+from wblab.study.sources.claim import Claim
+from wblab.study.statement import Effect, Verdict
 
 W1 = {"study": "base", "page": "docs/findings/some.md", "loads": ("w1",)}
-STALLED = Statement(text="w1 is stalled", are="stalled", **W1)
-SHORT = Statement(text="a short queue helps", are="stalled for less", than="long", **W1)
+STALLED = OfStudy(text="w1 is stalled", are="stalled", **W1)
+SHORT = OfStudy(text="a short queue helps", shorter="long", **W1)
 
 
-def seen(name, holds, *values_s):
-    return Seen(name, "7.2.11", holds, Figure(values_s))
+def seen(name, *values_s, others_s=()):
+    verdict = (SHORT if others_s else STALLED).judge(values_s, others_s)
+    return Seen(name, "7.2.11", verdict, Figure(values_s))
 
 
 @pytest.fixture
 def of_statements():
-    stalled = {"7.2": seen("7.2", "in every run", 1.0, 2.0), "stock:7.2": seen("stock:7.2", "in every run", 3.0, 4.0)}
-    shorter = {"7.2": seen("7.2", "in no run", 5.0, 5.0), "stock:7.2": None}
+    stalled = {"7.2": seen("7.2", 1.0, 2.0), "stock:7.2": seen("stock:7.2", 3.0, 4.0)}
+    shorter = {"7.2": seen("7.2", 5.0, 5.0, others_s=(9.0, 9.0)), "stock:7.2": None}
     return statements_report("Some finding", [(STALLED, stalled), (SHORT, shorter)], {"base": {"directory": "exp/1"}})
 
 
@@ -48,7 +50,7 @@ def test_programs_read_the_statements_and_the_studies(of_statements):
 
 def test_a_claim_has_a_figure_or_a_reason_on_each_place():
     effect = Effect("mw1's time in openat", "%", (50.0, 60.0), 55.0, 50.0, 60.0, "range")
-    verdicts = {"7.2": Verdict("reproduced", "it was", effect, 2), "6.1": Verdict("not testable", "no such device")}
+    verdicts = {"7.2": Verdict("reproduced", "it was", effect), "6.1": Verdict("not testable", "no such device")}
     found = claim_report(Claim("openat", "mw1 is blocked in openat", "the thesis", ("base",), lambda _: None), verdicts)
     (table,) = tables(found)
     assert "".join(str(getattr(part, "text", part)) for part in found.headline) == (
