@@ -21,7 +21,7 @@ from wblab.lab.results import MATRICES
 from wblab.lab.specfile import read_toml
 from wblab.study.begin import described
 from wblab.study.cells import run_name
-from wblab.study.designs.factorial import expand
+from wblab.study.designs.matrix.factorial import expand
 from wblab.study.plan import Plan
 from wblab.study.rowfile import run_rows
 from wblab.study.run import run_store

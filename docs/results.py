@@ -22,9 +22,9 @@ from wblab.lab.places import OUTSIDE
 from wblab.publish.docpages.kept import trial, verified, write_atlas, write_claims, write_trial
 from wblab.publish.docpages.regions import SHORT, filled, regions
 from wblab.study.designs.atlas.made import read_all
-from wblab.study.designs.paired.recommendations import read_wisdom
-from wblab.study.designs.paired.report import PICTURE, write_report
-from wblab.study.designs.paired.run import result_of
+from wblab.study.designs.trial.recommendations import read_wisdom
+from wblab.study.designs.trial.report import PICTURE, write_report
+from wblab.study.designs.trial.run import result_of
 from wblab.study.designs.witness.kept import statements
 from wblab.study.store import Store
 

@@ -1,10 +1,10 @@
 """An invented machine to recommend remedies for: its twin's figures, its settings, and their files."""
 
 from wblab.live.runs.request import INNOCENT
-from wblab.study.designs.advice.plan import Candidate
-from wblab.study.designs.advice.record import Advice
-from wblab.study.designs.advice.settings import Wanted
-from wblab.study.designs.advice.site import Site
+from wblab.study.designs.advise.plan import Candidate
+from wblab.study.designs.advise.record import Advice
+from wblab.study.designs.advise.settings import Wanted
+from wblab.study.designs.advise.site import Site
 from wblab.study.designs.twin.machine import Machine, Queue
 
 GIB, MIB = 1 << 30, 1 << 20

@@ -14,10 +14,10 @@ from wblab.core.tables import to_table
 from wblab.lab.results import SPECS
 from wblab.lab.specfile import HostDisk, LiveSpec, read_spec
 from wblab.live.runs.request import INNOCENT
-from wblab.study.designs.cases.runs import plan_of
-from wblab.study.designs.factorial import expand
+from wblab.study.designs.matrix.factorial import expand
 from wblab.study.designs.twin import scale as twins
 from wblab.study.designs.twin.machine import Machine
+from wblab.study.designs.verify.runs import plan_of
 from wblab.study.plan import Plan
 from wblab.study.rowfile import run_rows
 from wblab.study.sources.cases import case_spec

@@ -18,8 +18,8 @@ from wblab.kernels import KernelResolver
 from wblab.lab.specfile import spec_of
 from wblab.report.quantities import duration
 from wblab.report.whyanswer import groups, sentence
-from wblab.study.designs.counterfactual.search import Without
-from wblab.study.designs.counterfactual.tried import Terms, try_on_run
+from wblab.study.designs.prove.search import Without
+from wblab.study.designs.prove.tried import Terms, try_on_run
 
 from .randomspecs import table
 

@@ -11,7 +11,7 @@ from wblab.cli import main
 from wblab.publish.site.reports import report_of
 from wblab.report.page import fragment
 from wblab.report.report import text_of
-from wblab.study.designs.advice import begin, remedies
+from wblab.study.designs.advise import begin, remedies
 from wblab.study.store import Store
 
 REMEDIES = """
@@ -32,9 +32,9 @@ def advise(shared_lab, tmp_path, monkeypatch, capsys):
     (tmp_path / "remedies").mkdir()
     (tmp_path / "remedies/some.toml").write_text(REMEDIES)
     monkeypatch.setattr(remedies, "REMEDIES", tmp_path / "remedies")
-    monkeypatch.setattr("wblab.study.designs.advice.site.find_site", lambda directory: SITE)
+    monkeypatch.setattr("wblab.study.designs.advise.site.find_site", lambda directory: SITE)
     monkeypatch.setattr(begin, "_machine", lambda *given: (replace(MACHINE, write_bps=50 << 20), (), []))
-    monkeypatch.setattr("wblab.study.designs.advice.record._before", lambda planned, site: {})
+    monkeypatch.setattr("wblab.study.designs.advise.record._before", lambda planned, site: {})
 
     def call(*arguments):
         place = ("--exp", str(tmp_path / "exp"))

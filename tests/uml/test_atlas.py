@@ -10,7 +10,7 @@ from wblab.cli import main
 from wblab.core.errors import WblabError
 from wblab.kernels import list_kernels
 from wblab.study.designs.atlas import tried
-from wblab.study.designs.paired.recommendations import read_wisdom
+from wblab.study.designs.trial.recommendations import read_wisdom
 
 SEEDS = 5  # of a recommendation, by default
 SHORT = (

@@ -11,7 +11,7 @@ from support.repository import make_repository
 
 from wblab.cli import main
 from wblab.host.sandbox import Sandbox
-from wblab.study.designs.bisection import run
+from wblab.study.designs.bisect import run
 
 
 @pytest.fixture

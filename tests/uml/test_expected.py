@@ -7,7 +7,7 @@ from support.lottery import KEPT, on_its_day, some
 
 from wblab.cli import main
 from wblab.kernels import catalog
-from wblab.study.designs.repeat.expected import STANDARD, path_of
+from wblab.study.designs.audit.expected import STANDARD, path_of
 
 pytestmark = on_its_day("expected", KEPT)
 

@@ -7,7 +7,7 @@ from figures import Figure, figures, run
 from support.lottery import DAY, KEPT, on_its_day
 
 from wblab.kernels import find_kernel
-from wblab.study.designs.repeat.golden import SPEC, judge, read_golden, seen
+from wblab.study.designs.audit.golden import SPEC, judge, read_golden, seen
 
 pytestmark = on_its_day("figures", KEPT)
 

@@ -8,10 +8,10 @@ from support.lottery import DAY, KEPT, on_its_day
 
 from wblab.cli import main
 from wblab.kernels import find_kernel
+from wblab.study.designs.audit.golden import SPEC, judge, read_golden, seen
 from wblab.study.designs.finding import kept
 from wblab.study.designs.finding.fill import plan
 from wblab.study.designs.finding.finding import find, names, read
-from wblab.study.designs.repeat.golden import SPEC, judge, read_golden, seen
 
 pytestmark = on_its_day("findings", KEPT)
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from wblab.study.designs.repeat.golden import SPEC, judge, read_golden, seen
+from wblab.study.designs.audit.golden import SPEC, judge, read_golden, seen
 
 
 def test_the_base_run_equals_the_golden_run(shared_lab):

@@ -11,8 +11,8 @@ from wblab.analysis.why.recorded import read_recorded
 from wblab.cli import main
 from wblab.host.request import ready
 from wblab.host.run import run_experiment
-from wblab.study.designs.counterfactual.change import Stop, read_remedy
-from wblab.study.designs.counterfactual.trial import Trial, begin_ns, loads_start_ns
+from wblab.study.designs.prove.change import Stop, read_remedy
+from wblab.study.designs.prove.trial import Trial, begin_ns, loads_start_ns
 
 BOUND_NS = 300_000_000
 

@@ -14,9 +14,9 @@ import pytest
 from wblab.analysis.why.explanations import explanations
 from wblab.lab.places import ROOT
 from wblab.report.whyanswer import groups
-from wblab.study.designs.counterfactual.search import Without
-from wblab.study.designs.counterfactual.tried import Terms, try_on_run
-from wblab.study.designs.counterfactual.words import lines, table
+from wblab.study.designs.prove.search import Without
+from wblab.study.designs.prove.tried import Terms, try_on_run
+from wblab.study.designs.prove.words import lines, table
 
 CASES = Path(__file__).parent / "cases"
 BOUND_NS = 300_000_000
@@ -70,7 +70,7 @@ def test_trials_leave_rows_that_the_next_call_reads(shared_lab, run, found, monk
     def boots(*_, **__):
         raise AssertionError("a trial was repeated")
 
-    monkeypatch.setattr("wblab.study.designs.counterfactual.bench.forked", boots)
+    monkeypatch.setattr("wblab.study.designs.prove.bench.forked", boots)
     again = tried(shared_lab, run, run.path / "tried")
     assert table(again)["remedies"] == table(found)["remedies"]
 

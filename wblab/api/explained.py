@@ -115,10 +115,10 @@ class ExplainedPause(Explained):
         Raises InputError for a run that cannot be repeated, WblabError if a repetition fails or proves nothing.
         """
         from wblab.lab.places import RESULTS
-        from wblab.study.designs.counterfactual.change import Stop
-        from wblab.study.designs.counterfactual.runs import maker
-        from wblab.study.designs.counterfactual.trial import Trial, begin_ns
-        from wblab.study.designs.counterfactual.trial import suspects as who
+        from wblab.study.designs.prove.change import Stop
+        from wblab.study.designs.prove.runs import maker
+        from wblab.study.designs.prove.trial import Trial, begin_ns
+        from wblab.study.designs.prove.trial import suspects as who
 
         with maker(self.run, RESULTS, kernel) as make:
             trial = Trial(self.run, self.explanation, make, round(bound_s * NS_PER_S))

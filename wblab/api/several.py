@@ -97,7 +97,7 @@ class Exploration(Study):
     @cached_property
     def observed(self) -> Observed:
         """What was varied and measured, as arrays with a row for each run."""
-        from wblab.study.designs.sample.record import observed
+        from wblab.study.designs.explore.record import observed
 
         return observed(self.path, Store.open(self.path).plan.cells[0].spec)
 

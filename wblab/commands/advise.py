@@ -31,8 +31,8 @@ if TYPE_CHECKING:
 
     from wblab.commands.many import Planned
     from wblab.kernels import KernelResolver
-    from wblab.study.designs.advice.record import Advice
-    from wblab.study.designs.advice.result import Result
+    from wblab.study.designs.advise.record import Advice
+    from wblab.study.designs.advise.result import Result
     from wblab.study.run import Tally
     from wblab.study.store import Store
 
@@ -94,8 +94,8 @@ def _advise(arguments: argparse.Namespace) -> None:
     from wblab.kernels import built_kernels
     from wblab.lab.formats import REPORT
     from wblab.report.page import write
-    from wblab.study.designs.advice.allowed import check_remedy
-    from wblab.study.designs.advice.report import report
+    from wblab.study.designs.advise.allowed import check_remedy
+    from wblab.study.designs.advise.report import report
 
     place = _study(arguments) if arguments.resume else results(arguments)
     _check_owner(place, "--resume" if arguments.resume else "--exp")
@@ -133,8 +133,8 @@ def run_rounds(
     """
     from wblab.commands.many import failed, print_failures
     from wblab.study.cells import run_name
-    from wblab.study.designs.advice.record import advice_in
-    from wblab.study.designs.advice.result import result_of, second_round
+    from wblab.study.designs.advise.record import advice_in
+    from wblab.study.designs.advise.result import result_of, second_round
     from wblab.study.run import run_store
 
     make, look = run or run_store, judge or result_of
@@ -153,9 +153,9 @@ def run_rounds(
 
 def _change(arguments: argparse.Namespace) -> None:
     """Apply a remedy or undo it, and print what happened to each file."""
-    from wblab.study.designs.advice.allowed import check_remedy
-    from wblab.study.designs.advice.apply import apply, undo
-    from wblab.study.designs.advice.record import advice_in
+    from wblab.study.designs.advise.allowed import check_remedy
+    from wblab.study.designs.advise.apply import apply, undo
+    from wblab.study.designs.advise.record import advice_in
     from wblab.study.store import Store
 
     if arguments.undo:
@@ -183,10 +183,10 @@ def _planned(arguments: argparse.Namespace, resolve: "KernelResolver") -> "Plann
     from wblab.kernels import full_name
     from wblab.lab.progress import bar
     from wblab.study.begin import described
-    from wblab.study.designs.advice.begin import Question, begin
-    from wblab.study.designs.advice.figures import MOST_BYTES, SECONDS, TIMES
-    from wblab.study.designs.advice.record import packed
-    from wblab.study.designs.advice.site import find_site
+    from wblab.study.designs.advise.begin import Question, begin
+    from wblab.study.designs.advise.figures import MOST_BYTES, SECONDS, TIMES
+    from wblab.study.designs.advise.record import packed
+    from wblab.study.designs.advise.site import find_site
 
     if arguments.resume:
         return _resumed(arguments, resolve)
@@ -212,7 +212,7 @@ def _resumed(arguments: argparse.Namespace, resolve: "KernelResolver") -> "Plann
     from wblab.commands.many import Planned
     from wblab.kernels import full_name
     from wblab.study.begin import check_kernels
-    from wblab.study.designs.advice.record import advice_in
+    from wblab.study.designs.advise.record import advice_in
     from wblab.study.store import Store
 
     for option in ("dir", "disk", "like"):
@@ -230,7 +230,7 @@ def _resumed(arguments: argparse.Namespace, resolve: "KernelResolver") -> "Plann
 
 def _study(arguments: argparse.Namespace) -> Path:
     """Return the directory of the requested study, by default the newest. Raises InputError."""
-    from wblab.study.designs.advice.record import latest_advice
+    from wblab.study.designs.advise.record import latest_advice
 
     given: Path | None = arguments.resume
     if given is None or str(given) == "latest":

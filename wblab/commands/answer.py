@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from wblab.analysis.why.explain import Explanation
     from wblab.analysis.why.explanations import Explained
     from wblab.report.whyanswer import Group
-    from wblab.study.designs.counterfactual.tried import Tried
+    from wblab.study.designs.prove.tried import Tried
 
 # Tries a cause on its run; of the causes after the first, only who counts. None if that is not wanted.
 Attempt: TypeAlias = "Callable[[Group, Tried | None], Tried | None]"
@@ -31,13 +31,13 @@ def attempts(arguments: argparse.Namespace, run: "Run", bound_ns: int) -> Attemp
         return lambda group, before: None
     from wblab.core.units import NS_PER_S, parse_time
     from wblab.kernels import built_kernels
-    from wblab.study.designs.counterfactual.runs import proofs
+    from wblab.study.designs.prove.runs import proofs
 
     until_s = time.monotonic() + parse_time(arguments.try_for) / NS_PER_S
     place, resolve = proofs(run.path, results(arguments)) / "tried", built_kernels(arguments.kernel)
 
     def attempt(group: "Group", before: "Tried | None") -> "Tried | None":
-        from wblab.study.designs.counterfactual.tried import Terms, try_on_run
+        from wblab.study.designs.prove.tried import Terms, try_on_run
 
         if before and (before.search is None or before.why_not):
             return None
@@ -93,7 +93,7 @@ def _further(
     """Return a sentence for each cause after the first, and the longest pause of the first in detail."""
     from wblab.report.whyanswer import sentence
     from wblab.report.whytext import sentences, total
-    from wblab.study.designs.counterfactual.words import first_line
+    from wblab.study.designs.prove.words import first_line
 
     first, name = causes[0], shown_run(run)
     said = [first_line(each) if each else "" for each in tried[1:]]
@@ -120,7 +120,7 @@ def _ends(group: "Group", run: "Run", tried: "Tried | None") -> list[str]:
     """Return what trials say of a cause; without any, what shortened such pauses elsewhere."""
     from wblab.lab.specfile import LiveSpec
     from wblab.report.whyanswer import by_itself, remedy
-    from wblab.study.designs.counterfactual.words import lines
+    from wblab.study.designs.prove.words import lines
 
     known, way = remedy(group), by_itself(group)
     found = [way] if way and not (tried and tried.search and tried.search.limits) else []
@@ -161,7 +161,7 @@ def is_emulated(run: "Run") -> bool:
 def print_json(run: "Run", found: "list[Explained]", attempt: Attempt) -> None:
     """Print all explanations; the longest pause of each cause has its sentence, and what was tried for it."""
     from wblab.report.whyanswer import groups, sentence
-    from wblab.study.designs.counterfactual.words import table
+    from wblab.study.designs.prove.words import table
 
     tables = [_table(run, item) for item in found]
     causes = groups([item.explanation for item in found])

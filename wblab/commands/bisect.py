@@ -20,8 +20,8 @@ from wblab.core.errors import InputError, WblabError
 from wblab.lab.designs import BISECT
 
 if TYPE_CHECKING:
-    from wblab.study.designs.bisection.result import Question
-    from wblab.study.designs.bisection.search import Walk
+    from wblab.study.designs.bisect.result import Question
+    from wblab.study.designs.bisect.search import Walk
 
 _MOST = 34
 _LEAST = 3  # seeds: fewer give no interval
@@ -65,11 +65,11 @@ def _bisect(arguments: argparse.Namespace) -> None:
     from wblab.kernels.make import check_tools
     from wblab.lab.formats import REPORT
     from wblab.report.page import write
-    from wblab.study.designs.bisection.report import report
-    from wblab.study.designs.bisection.repository import check_range
-    from wblab.study.designs.bisection.result import one_of
-    from wblab.study.designs.bisection.run import bisect, new_store, open_store, resume_command, resumed
-    from wblab.study.designs.bisection.search import PLAIN, Walk
+    from wblab.study.designs.bisect.report import report
+    from wblab.study.designs.bisect.repository import check_range
+    from wblab.study.designs.bisect.result import one_of
+    from wblab.study.designs.bisect.run import bisect, new_store, open_store, resume_command, resumed
+    from wblab.study.designs.bisect.search import PLAIN, Walk
 
     walk = Walk(arguments.term_old, arguments.term_new, arguments.first_parent, tuple(arguments.path))
     if arguments.resume and (arguments.good or arguments.metric or walk != PLAIN):
@@ -98,9 +98,9 @@ def _question(arguments: argparse.Namespace, walk: "Walk") -> "Question":
     """Read the question from the arguments. Raises InputError."""
     from wblab.lab.results import SPECS
     from wblab.lab.specfile import read_spec
-    from wblab.study.designs.bisection.measure import named_metric
-    from wblab.study.designs.bisection.repository import find_commit
-    from wblab.study.designs.bisection.result import Question
+    from wblab.study.designs.bisect.measure import named_metric
+    from wblab.study.designs.bisect.repository import find_commit
+    from wblab.study.designs.bisect.result import Question
 
     if not (arguments.good and arguments.bad and arguments.metric):
         raise InputError("give GOOD, BAD and --metric LOAD.METRIC, or --resume DIR: see wblab bisect --help")

@@ -14,9 +14,9 @@ if TYPE_CHECKING:
 
     from wblab.analysis.why.explain import Explanation
     from wblab.analysis.why.recorded import Recorded
-    from wblab.study.designs.counterfactual.change import Remedy, Stop, Stops
-    from wblab.study.designs.counterfactual.returning import Return
-    from wblab.study.designs.counterfactual.trial import Outcome, Trial
+    from wblab.study.designs.prove.change import Remedy, Stop, Stops
+    from wblab.study.designs.prove.returning import Return
+    from wblab.study.designs.prove.trial import Outcome, Trial
 
 _TOLERANCE_NS = 100_000_000
 _Say = Callable[[list[str]], None]
@@ -36,8 +36,8 @@ def prove(  # noqa: PLR0913 - as it is called once
     recorded: what the run recorded; event: describes an event of its trace. named: the suspects; if empty, all other
     loads, unless there are settings. settings: the remedy. Raises InputError.
     """
-    from wblab.study.designs.counterfactual.change import Stop, Stops, read_remedy
-    from wblab.study.designs.counterfactual.trial import begin_ns, loads_start_ns, suspects
+    from wblab.study.designs.prove.change import Stop, Stops, read_remedy
+    from wblab.study.designs.prove.trial import begin_ns, loads_start_ns, suspects
 
     run, pause, say = trial.run, trial.pause, _silent if as_json else _printed
     remedy = read_remedy(settings) if settings else None
@@ -91,8 +91,8 @@ _SET = _Words("with {} from the loads' start", "set", "setting it", "helps {}")
 
 def _tried(trial: "Trial", change: "Stop | Stops | Remedy", first_ns: int, say: _Say) -> "Return":
     """Return the latest moment, from `first_ns` on, at which a change still helps a load, and print it."""
-    from wblab.study.designs.counterfactual.change import Stop, Stops
-    from wblab.study.designs.counterfactual.returning import helps, is_gone, point_of_no_return
+    from wblab.study.designs.prove.change import Stop, Stops
+    from wblab.study.designs.prove.returning import helps, is_gone, point_of_no_return
 
     is_stop = isinstance(change, Stop | Stops)
     words, probe = _STOPPED if is_stop else _SET, partial(trial.outcome, change)
@@ -112,7 +112,7 @@ def _moments(
     trial: "Trial", recorded: "Recorded", event: Callable[[int], str], suspect: str, found: "Return"
 ) -> list[dict[str, Any]]:
     """Return what happened at the latest effective intervention, with the events that prove it."""
-    from wblab.study.designs.counterfactual.moment import happened
+    from wblab.study.designs.prove.moment import happened
 
     if not (found.saved and found.lost):
         return []

@@ -114,7 +114,7 @@ def _repeat(arguments: argparse.Namespace) -> None:
 def _of_run(arguments: argparse.Namespace, resolve: "KernelResolver") -> None:
     from wblab.analysis.runs.run import find_run, read_run
     from wblab.host.request import ready
-    from wblab.study.designs.repeat.report import traced_fully
+    from wblab.study.designs.audit.report import traced_fully
 
     directory, kernel = results(arguments), one_kernel(arguments)
     first = read_run(named_run(arguments))
@@ -134,7 +134,7 @@ def _of_run(arguments: argparse.Namespace, resolve: "KernelResolver") -> None:
 def _recorded(path: Path, arguments: argparse.Namespace, resolve: "KernelResolver") -> None:
     """Repeat the run that a record describes, and print whether it is identical. Raises DifferentError if not."""
     from wblab.host.request import ready
-    from wblab.study.designs.repeat.report import read_record
+    from wblab.study.designs.audit.report import read_record
 
     record, kernel = read_record(path), one_kernel(arguments)
     if record.needs_kernel and not kernel:
@@ -188,7 +188,7 @@ def _one_of(study: Path, arguments: argparse.Namespace) -> None:
     """Repeat one run of a study."""
     from wblab.kernels import built_kernels
     from wblab.study.begin import with_kernel
-    from wblab.study.designs.repeat.audit import named_run_of
+    from wblab.study.designs.audit.audit import named_run_of
     from wblab.study.made import one_of
     from wblab.study.store import Store
 
@@ -233,7 +233,7 @@ def _say_digests(
     first, about: what recorded it, for people and for JSON. of: that digest, and the inputs of its run.
     """
     from wblab.analysis.runs.digest import digest
-    from wblab.study.designs.repeat.report import of_digests
+    from wblab.study.designs.audit.report import of_digests
     from wblab.study.inputs import different, inputs_of, reason
 
     (recorded, made_with), second = of, digest(made)
@@ -247,7 +247,7 @@ def _say_digests(
 
 def _say(first: "Run", second: "Run", *, as_json: bool) -> None:
     from wblab.analysis.runs.difference import first_differences
-    from wblab.study.designs.repeat.report import of_runs
+    from wblab.study.designs.audit.report import of_runs
     from wblab.study.inputs import excuses
 
     differences = first_differences(first, second)

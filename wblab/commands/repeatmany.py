@@ -12,7 +12,7 @@ from wblab.lab.designs import AUDIT
 if TYPE_CHECKING:
     from wblab.commands.many import Planned
     from wblab.kernels import KernelResolver
-    from wblab.study.designs.repeat.expected import Compared
+    from wblab.study.designs.audit.expected import Compared
     from wblab.study.store import Store
 
 _SHARE = 0.01
@@ -25,8 +25,8 @@ def repeat_share(path: Path, arguments: argparse.Namespace) -> None:
     from wblab.commands.many import begun
     from wblab.kernels import built_kernels
     from wblab.study.cells import run_name
-    from wblab.study.designs.repeat.audit import chosen, judged
-    from wblab.study.designs.repeat.report import of_share
+    from wblab.study.designs.audit.audit import chosen, judged
+    from wblab.study.designs.audit.report import of_share
     from wblab.study.run import run_store
     from wblab.study.store import Store
 
@@ -47,7 +47,7 @@ def repeat_share(path: Path, arguments: argparse.Namespace) -> None:
 def _audit(arguments: argparse.Namespace, store: "Store", resolve: "KernelResolver") -> "Planned":
     from wblab.commands.many import Planned, named
     from wblab.study.begin import check_kernels, described
-    from wblab.study.designs.repeat.audit import audit_plan
+    from wblab.study.designs.audit.audit import audit_plan
     from wblab.study.store import Store
 
     if arguments.resume:
@@ -76,8 +76,8 @@ def repeat_golden(arguments: argparse.Namespace) -> None:
 def _of_series(arguments: argparse.Namespace) -> None:
     from wblab.kernels import built_kernels, list_kernels
     from wblab.lab.places import check_checkout
-    from wblab.study.designs.repeat.expected import FOLDER, path_of
-    from wblab.study.designs.repeat.report import of_series
+    from wblab.study.designs.audit.expected import FOLDER, path_of
+    from wblab.study.designs.audit.report import of_series
 
     known = {listed.series: listed.kernel for listed in list_kernels()}
     names = [name for name, kernel in known.items() if kernel] if arguments.series == _ALL else [arguments.series]
@@ -107,7 +107,7 @@ def _compared(series: str, arguments: argparse.Namespace) -> "list[Compared]":
     from wblab.commands.many import Planned, begun, failed, print_failures
     from wblab.kernels import built_kernels
     from wblab.study.begin import described
-    from wblab.study.designs.repeat.expected import compared, path_of, plan_of, read_expected, record
+    from wblab.study.designs.audit.expected import compared, path_of, plan_of, read_expected, record
     from wblab.study.run import run_store
 
     if not arguments.update:
@@ -132,8 +132,8 @@ def _of_base(arguments: argparse.Namespace) -> None:
     from wblab.lab.places import check_checkout
     from wblab.lab.results import SPECS
     from wblab.lab.specfile import read_spec
-    from wblab.study.designs.repeat.golden import FILE, SPEC, judge, noted, read_golden, seen, write_golden
-    from wblab.study.designs.repeat.report import of_base
+    from wblab.study.designs.audit.golden import FILE, SPEC, judge, noted, read_golden, seen, write_golden
+    from wblab.study.designs.audit.report import of_base
 
     if arguments.update:
         check_checkout(FILE, "--update")

@@ -123,8 +123,8 @@ def _prove(arguments: argparse.Namespace, run: "Run", found: "list[Explained]", 
     from wblab.commands.prove import prove
     from wblab.core.errors import InputError
     from wblab.report.whytext import event_text
-    from wblab.study.designs.counterfactual.runs import maker
-    from wblab.study.designs.counterfactual.trial import Trial
+    from wblab.study.designs.prove.runs import maker
+    from wblab.study.designs.prove.trial import Trial
 
     if is_emulated(run):
         raise InputError(

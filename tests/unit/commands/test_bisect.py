@@ -3,10 +3,10 @@
 from wblab.cli import main
 from wblab.lab.results import SPECS
 from wblab.lab.specfile import read_spec
-from wblab.study.designs.bisection.measure import Metric
-from wblab.study.designs.bisection.repository import Commit
-from wblab.study.designs.bisection.result import Question
-from wblab.study.designs.bisection.run import new_store
+from wblab.study.designs.bisect.measure import Metric
+from wblab.study.designs.bisect.repository import Commit
+from wblab.study.designs.bisect.result import Question
+from wblab.study.designs.bisect.run import new_store
 
 
 def test_only_the_command_line_chooses_the_tree_to_build(tmp_path, monkeypatch, capsys):

@@ -12,7 +12,7 @@ from wblab.kernels import built_kernel
 from wblab.kernels.wanted import full_name
 from wblab.lab.places import PRESETS
 from wblab.lab.specfile import read_spec
-from wblab.study.designs.factorial import read_matrix
+from wblab.study.designs.matrix.factorial import read_matrix
 from wblab.study.store import Store
 
 

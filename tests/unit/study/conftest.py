@@ -6,7 +6,7 @@ import pytest
 from support.runs import MS, S, write_run_of
 from support.specs import TWO_LOADS
 
-from wblab.study.designs.factorial import expand
+from wblab.study.designs.matrix.factorial import expand
 from wblab.study.plan import Plan
 from wblab.study.store import Store, pack
 

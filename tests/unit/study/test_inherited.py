@@ -6,7 +6,7 @@ import pytest
 
 from wblab.core.errors import InputError
 from wblab.lab.results import MATRICES
-from wblab.study.designs.factorial import read_matrix, read_table
+from wblab.study.designs.matrix.factorial import read_matrix, read_table
 
 FIRST = """
 name = "first"

@@ -13,8 +13,8 @@ from wblab.analysis.runs.digest import digest
 from wblab.analysis.runs.run import read_run
 from wblab.core.errors import InputError
 from wblab.lab.formats import DESIGN
-from wblab.study.designs.repeat.audit import audit_plan, chosen, judged
-from wblab.study.designs.repeat.report import of_share
+from wblab.study.designs.audit.audit import audit_plan, chosen, judged
+from wblab.study.designs.audit.report import of_share
 from wblab.study.made import made_of, seal
 from wblab.study.merge import DifferError, merge
 from wblab.study.plan import Shard

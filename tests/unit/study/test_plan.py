@@ -6,7 +6,7 @@ import pytest
 from wblab.core.errors import InputError
 from wblab.lab.results import MATRICES, SPECS
 from wblab.study.cells import Cell, run_name
-from wblab.study.designs.factorial import expand, read_matrix
+from wblab.study.designs.matrix.factorial import expand, read_matrix
 from wblab.study.plan import Plan
 
 IDLE = {"load.l1.ioclass": "idle"}

@@ -71,11 +71,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def make(arguments: argparse.Namespace) -> None:
     """Compare two kernels, or resume that. Raises WblabError."""
     from wblab.commands.many import begun, check_failures, failed
+    from wblab.study.decided import run_until_decided
     from wblab.study.designs.ab.made import question
     from wblab.study.designs.ab.plan import asked_of, pairs
     from wblab.study.designs.ab.report import report
     from wblab.study.designs.ab.result import result
-    from wblab.study.designs.decided import run_until_decided
     from wblab.study.run import run_store
 
     if arguments.json and arguments.mail:

@@ -48,9 +48,9 @@ def _planned(arguments: argparse.Namespace, resolve: "KernelResolver") -> "Plann
     from wblab.lab.formats import DESIGN
     from wblab.lab.results import DESIGNS
     from wblab.study.begin import described, with_kernel, with_part
-    from wblab.study.designs.sample.design import read_design
-    from wblab.study.designs.sample.record import encode, read_record, record_of
-    from wblab.study.designs.sample.sample import planned, sample
+    from wblab.study.designs.explore.design import read_design
+    from wblab.study.designs.explore.record import encode, read_record, record_of
+    from wblab.study.designs.explore.sample import planned, sample
 
     if arguments.resume:
         return Planned.again(arguments, EXPLORE, resolve, lambda store: read_record(store.path))
@@ -73,7 +73,7 @@ def _report(store: "Store", tally: "Tally | None", arguments: argparse.Namespace
     from wblab.lab.progress import bar
     from wblab.plot.exploration import drawn_report
     from wblab.report.page import write
-    from wblab.study.designs.sample.record import observed
+    from wblab.study.designs.explore.record import observed
 
     found = observed(store.path, store.plan.cells[0].spec)
     with bar(f"analysing {store.plan.name}") as report:

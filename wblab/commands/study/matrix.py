@@ -26,7 +26,7 @@ def make(arguments: argparse.Namespace) -> None:
     """Make a matrix, or resume one."""
     from wblab.commands.many import begun, failed, print_shard
     from wblab.kernels import built_kernels
-    from wblab.study.designs.decided import of_cells, run_until_decided
+    from wblab.study.decided import of_cells, run_until_decided
     from wblab.study.run import run_store
 
     resolve = built_kernels(*arguments.kernel)
@@ -54,7 +54,7 @@ def _planned(arguments: argparse.Namespace, resolve: "KernelResolver") -> "Plann
     from wblab.lab.formats import LOOKS
     from wblab.lab.results import MATRICES
     from wblab.study.begin import described, with_kernel, with_part
-    from wblab.study.designs.factorial import read_matrix
+    from wblab.study.designs.matrix.factorial import read_matrix
     from wblab.study.plan import MAX_RUNS
 
     if arguments.resume:

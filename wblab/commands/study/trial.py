@@ -15,17 +15,17 @@ if TYPE_CHECKING:
 
     from wblab.commands.many import Planned
     from wblab.kernels import KernelResolver
-    from wblab.study.designs.paired.recommendations import Wisdom
+    from wblab.study.designs.trial.recommendations import Wisdom
 
 
 def make(arguments: argparse.Namespace) -> None:
     """Try recommendations, or resume that."""
     from wblab.commands.many import begun, check_failures, failed, print_shard
     from wblab.kernels import built_kernels
-    from wblab.study.designs.decided import run_until_decided
-    from wblab.study.designs.paired.measured import is_refusal
-    from wblab.study.designs.paired.report import write_report
-    from wblab.study.designs.paired.run import question, result_of
+    from wblab.study.decided import run_until_decided
+    from wblab.study.designs.trial.measured import is_refusal
+    from wblab.study.designs.trial.report import write_report
+    from wblab.study.designs.trial.run import question, result_of
     from wblab.study.run import run_store
 
     resolve = built_kernels(one_kernel(arguments))
@@ -43,13 +43,13 @@ def make(arguments: argparse.Namespace) -> None:
 
 
 def _chosen(arguments: argparse.Namespace) -> "Wisdom":
-    from wblab.study.designs.paired.recommendations import read_wisdom
+    from wblab.study.designs.trial.recommendations import read_wisdom
 
     return read_wisdom(_file(arguments)).only(arguments.parts)
 
 
 def _file(arguments: argparse.Namespace) -> Path:
-    from wblab.study.designs.paired.recommendations import WISDOM
+    from wblab.study.designs.trial.recommendations import WISDOM
 
     given = arguments.what
     return WISDOM if given == WISDOM.stem else Path(given)
@@ -61,8 +61,8 @@ def _planned(arguments: argparse.Namespace, resolve: "KernelResolver") -> "tuple
     from wblab.kernels import full_name
     from wblab.lab.formats import TRIED
     from wblab.study.begin import described, with_part
-    from wblab.study.designs.paired.plan import MOST_SEEDS, RECOMMENDATION, trial_matrix
-    from wblab.study.designs.paired.recommendations import read_wisdom
+    from wblab.study.designs.trial.plan import MOST_SEEDS, RECOMMENDATION, trial_matrix
+    from wblab.study.designs.trial.recommendations import read_wisdom
 
     if not arguments.resume:
         wisdom = _chosen(arguments)
@@ -79,7 +79,7 @@ def _planned(arguments: argparse.Namespace, resolve: "KernelResolver") -> "tuple
 
 def names() -> "Iterator[tuple[str, str]]":
     """Yield the name and what it is of those that come with the lab."""
-    from wblab.study.designs.paired.recommendations import WISDOM
+    from wblab.study.designs.trial.recommendations import WISDOM
 
     yield WISDOM.stem, "recommendations in public use"
 

@@ -48,7 +48,7 @@ def verdicts_on(arguments: argparse.Namespace, asked: Question, name: str) -> "S
     from wblab.commands.many import Planned, begun
     from wblab.kernels import built_kernels
     from wblab.study.begin import described
-    from wblab.study.designs.cases.runs import examine, plan_of, possible
+    from wblab.study.designs.verify.runs import examine, plan_of, possible
 
     resolve = built_kernels(asked.kernel, option="--on")
     resolve(asked.kernel)  # a kernel that is not here ends all; a case's own kernel only its claims
@@ -94,9 +94,9 @@ def make(arguments: argparse.Namespace) -> None:
     from wblab.commands.many import begun, check_failures, failed, print_shard
     from wblab.kernels import built_kernels
     from wblab.lab.kernelname import variants_of
-    from wblab.study.designs.cases.report import keep, timelines, write_report
-    from wblab.study.designs.cases.result import Result
-    from wblab.study.designs.cases.runs import examine
+    from wblab.study.designs.verify.report import keep, timelines, write_report
+    from wblab.study.designs.verify.result import Result
+    from wblab.study.designs.verify.runs import examine
     from wblab.study.run import run_store
     from wblab.study.sources.registry import chosen
 
@@ -145,7 +145,7 @@ def _asked(arguments: argparse.Namespace, resolve: "KernelResolver") -> "tuple[_
     from wblab.commands.many import Planned
     from wblab.kernels import full_name
     from wblab.study.begin import described, with_part
-    from wblab.study.designs.cases.runs import plan_of, possible
+    from wblab.study.designs.verify.runs import plan_of, possible
     from wblab.study.sources.registry import chosen
 
     if arguments.resume:
@@ -167,7 +167,7 @@ def _asked(arguments: argparse.Namespace, resolve: "KernelResolver") -> "tuple[_
 
 def _known(store: "Store") -> _Asked:
     """Return what a study was asked. Its directory may be a stranger's. Raises InputError."""
-    from wblab.study.designs.cases.runs import check_plan
+    from wblab.study.designs.verify.runs import check_plan
     from wblab.study.sources.registry import chosen
 
     asked = from_table(_Asked, dict(store.plan.about), "about")

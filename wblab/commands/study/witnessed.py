@@ -75,7 +75,7 @@ def _verdict(arguments: argparse.Namespace, source: str, claim: "Claim", name: s
     from wblab.commands.study.witness import SEEDS
     from wblab.kernels import full_name
     from wblab.kernels.here import is_here
-    from wblab.study.designs.cases.runs import NoCaseError
+    from wblab.study.designs.verify.runs import NoCaseError
     from wblab.study.designs.witness.substrates import label, substrate
     from wblab.study.sources.claim import untested
 

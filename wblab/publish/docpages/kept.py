@@ -18,9 +18,9 @@ from wblab.lab.places import MEASURED
 from wblab.study.designs.atlas.lines import Cell, Column, all_lines, columns_of
 from wblab.study.designs.atlas.made import Made
 from wblab.study.designs.atlas.target import FILESYSTEMS, SOURCES, Row, Target
-from wblab.study.designs.cases.result import figure_text
-from wblab.study.designs.paired.report import asked_lines, cost_text, others_text, worst_text
-from wblab.study.designs.paired.result import Result
+from wblab.study.designs.trial.report import asked_lines, cost_text, others_text, worst_text
+from wblab.study.designs.trial.result import Result
+from wblab.study.designs.verify.result import figure_text
 from wblab.study.sources.registry import WORKS
 from wblab.study.statement import Effect
 

@@ -12,7 +12,7 @@ from wblab.lab.printable import printable
 from wblab.lab.specfile import spec_toml
 from wblab.report.listing import Listing
 from wblab.report.page import render
-from wblab.study.designs.repeat.report import Record
+from wblab.study.designs.audit.report import Record
 
 PACKAGE = "wblab.publish.site"
 HOME, RUNS, STUDIES, LESSONS = "index.html", "runs/index.html", "studies/index.html", "lessons/index.html"

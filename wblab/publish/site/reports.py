@@ -79,16 +79,16 @@ def _kernels(store: Store) -> Report:
 def _exploration(store: Store) -> Report:
     from wblab.analysis.sensitivity.analysis import analyse
     from wblab.plot.exploration import drawn_report
-    from wblab.study.designs.sample.record import observed
+    from wblab.study.designs.explore.record import observed
 
     found = observed(store.path, store.plan.cells[0].spec)
     return drawn_report(analyse(found, seed=0), found, "What it depends on")
 
 
 def _trial(store: Store) -> Report:
-    from wblab.study.designs.paired.recommendations import read_wisdom
-    from wblab.study.designs.paired.report import write_report
-    from wblab.study.designs.paired.run import result_of
+    from wblab.study.designs.trial.recommendations import read_wisdom
+    from wblab.study.designs.trial.report import write_report
+    from wblab.study.designs.trial.run import result_of
 
     wisdom = read_wisdom(store.path / TRIED)
     there = {cell.levels.get("recommendation") for cell in store.plan.cells}
@@ -99,7 +99,7 @@ def _trial(store: Store) -> Report:
 
 def _verification(store: Store) -> Report:
     """Return the verdicts that the verification kept: judging anew would need all its traces."""
-    from wblab.study.designs.cases.report import kept_report
+    from wblab.study.designs.verify.report import kept_report
 
     path = store.path / VERDICTS
     try:
@@ -109,9 +109,9 @@ def _verification(store: Store) -> Report:
 
 
 def _advice(store: Store) -> Report:
-    from wblab.study.designs.advice.record import recorded
-    from wblab.study.designs.advice.report import report
-    from wblab.study.designs.advice.result import result_of
+    from wblab.study.designs.advise.record import recorded
+    from wblab.study.designs.advise.report import report
+    from wblab.study.designs.advise.result import result_of
 
     return report(replace(result_of(store, recorded(store)), path=Path(store.path.name)))
 

@@ -39,7 +39,7 @@ from wblab.publish.site.page import (
 )
 from wblab.report.pausetext import headline, table
 from wblab.report.whytext import sentences
-from wblab.study.designs.repeat.report import Record, record_of
+from wblab.study.designs.audit.report import Record, record_of
 
 PICTURE, WHY, TRACE = "timeline.png", "why.html", "trace.perfetto-trace.gz"
 MOST_EVIDENCE = 50  # pauses with their evidence: each takes some 10 KB

@@ -23,7 +23,7 @@ from wblab.report.listing import Listing
 from wblab.report.page import fragment
 from wblab.report.quantities import quantity, spread
 from wblab.study.cells import Cell
-from wblab.study.designs.repeat.report import Record, record
+from wblab.study.designs.audit.report import Record, record
 from wblab.study.made import Made, made_of
 from wblab.study.store import Store
 

@@ -12,10 +12,10 @@ from wblab.lab.places import ROOT
 from wblab.publish.docpages.claims import short_claims, short_trial, whole_claims, whole_trial
 from wblab.publish.docpages.kept import read_claims, read_trial, trial, verified, write_claims, write_trial
 from wblab.publish.docpages.regions import WHOLE
-from wblab.study.designs.paired.judged import judged
-from wblab.study.designs.paired.plan import trial_matrix
-from wblab.study.designs.paired.recommendations import read_wisdom
-from wblab.study.designs.paired.result import Result
+from wblab.study.designs.trial.judged import judged
+from wblab.study.designs.trial.plan import trial_matrix
+from wblab.study.designs.trial.recommendations import read_wisdom
+from wblab.study.designs.trial.result import Result
 
 KERNEL = {"release": "7.2.11", "build_id": "d8fbc28a1c03dc5fab"}
 EFFECT = {

@@ -14,7 +14,7 @@ from wblab.core.errors import InputError
 from wblab.lab.progress import silent
 from wblab.lab.specfile import read_spec
 from wblab.publish.site.build import Wanted, files, opened
-from wblab.study.designs.repeat.report import read_record
+from wblab.study.designs.audit.report import read_record
 
 # One page of each kind.
 KINDS = (

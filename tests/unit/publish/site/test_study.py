@@ -7,7 +7,7 @@ import pytest
 from wblab.lab.progress import silent
 from wblab.publish.site.studypages import Most, Study, study_files
 from wblab.study.cells import run_name
-from wblab.study.designs.repeat.report import read_record
+from wblab.study.designs.audit.report import read_record
 from wblab.study.rowfile import RunRow
 from wblab.study.store import Store
 

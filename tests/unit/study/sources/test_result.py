@@ -21,8 +21,8 @@ from wblab.analysis.statistics.decision import (
 from wblab.core.errors import InputError
 from wblab.report.quantities import listed
 from wblab.report.report import text_of
-from wblab.study.designs.cases.report import Drawn, keep, kept_report, report, write_report
-from wblab.study.designs.cases.result import Result, figure_text
+from wblab.study.designs.verify.report import Drawn, keep, kept_report, report, write_report
+from wblab.study.designs.verify.result import Result, figure_text
 from wblab.study.sources.cases import CASES
 from wblab.study.sources.claim import settled
 from wblab.study.sources.registry import CLAIMS, chosen

@@ -11,7 +11,7 @@ from wblab.core.check import check_spec
 from wblab.core.errors import InputError
 from wblab.lab.progress import silent
 from wblab.study.cluster import forked
-from wblab.study.designs.cases import runs
+from wblab.study.designs.verify import runs
 from wblab.study.following import UnforeseenError
 from wblab.study.plan import Plan
 from wblab.study.run import run_missing

@@ -19,11 +19,11 @@ from wblab.kernels.patched import Base, base, base_of_tree
 from wblab.lab.progress import Report, steps
 from wblab.study import work
 from wblab.study.cells import Cell, run_name
+from wblab.study.decided import Open, Question
 from wblab.study.designs.ab.figures import Figures, figures, undecided
 from wblab.study.designs.ab.plan import Pair
 from wblab.study.designs.ab.sides import Named, Patched, Revision, Side
-from wblab.study.designs.bisection.repository import Worktree, worktree
-from wblab.study.designs.decided import Open, Question
+from wblab.study.designs.bisect.repository import Worktree, worktree
 from wblab.study.store import Store
 
 # What decides a comparison of kernels: both sides of each pair get more seeds until their differences are decided.

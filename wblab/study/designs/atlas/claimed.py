@@ -14,16 +14,16 @@ from wblab.kernels import Kernel, KernelResolver
 from wblab.lab.formats import CONFIG, REPORT
 from wblab.study.designs.atlas.content import made_of, opened, prune_runs
 from wblab.study.designs.atlas.target import Row, Target, on_filesystem
-from wblab.study.designs.cases.report import write_report
-from wblab.study.designs.cases.result import Result, figure_text
-from wblab.study.designs.cases.runs import cases_of, examine, plan_of
+from wblab.study.designs.verify.report import write_report
+from wblab.study.designs.verify.result import Result, figure_text
+from wblab.study.designs.verify.runs import cases_of, examine, plan_of
 from wblab.study.plan import Plan
 from wblab.study.sources.cases import CASES, case_spec
 from wblab.study.sources.claim import Claim
 from wblab.study.sources.registry import WORKS
 from wblab.study.statement import Verdict
 
-_JUDGES = ("analysis", "report", "study/sources", "study/designs/cases")
+_JUDGES = ("analysis", "report", "study/sources", "study/designs/verify")
 # wblab repeat makes these again, byte for byte, from the run's record.
 _DROPPED = (TRACE, TRACE_LOG, CONFIG)
 

@@ -21,7 +21,7 @@ from wblab.study.designs.atlas.lines import Line, all_lines, columns_of, missing
 from wblab.study.designs.atlas.made import Made
 from wblab.study.designs.atlas.target import SOURCES, TRIAL
 from wblab.study.designs.atlas.target import Row as Outcome
-from wblab.study.designs.paired.recommendations import WISDOM
+from wblab.study.designs.trial.recommendations import WISDOM
 from wblab.study.sources.changes import Change
 from wblab.study.sources.registry import WORKS
 

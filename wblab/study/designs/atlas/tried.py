@@ -13,11 +13,11 @@ from wblab.core.tables import to_table
 from wblab.host.request import ready
 from wblab.kernels import Kernel, KernelResolver
 from wblab.lab.formats import EXPERIMENT, REPORT, TRIED
+from wblab.study.decided import run_until_decided
 from wblab.study.designs.atlas.content import made_of, opened, prune_runs, sha256
 from wblab.study.designs.atlas.target import Row, Target, on_filesystem
-from wblab.study.designs.decided import run_until_decided
-from wblab.study.designs.paired.plan import ASKED, RECOMMENDATION, SCENARIO, scenario_spec, trial_matrix
-from wblab.study.designs.paired.recommendations import (
+from wblab.study.designs.trial.plan import ASKED, RECOMMENDATION, SCENARIO, scenario_spec, trial_matrix
+from wblab.study.designs.trial.recommendations import (
     DEFAULT,
     WISDOM,
     Expectation,
@@ -27,16 +27,16 @@ from wblab.study.designs.paired.recommendations import (
     Wisdom,
     read_wisdom,
 )
-from wblab.study.designs.paired.report import worst_text, write_report
-from wblab.study.designs.paired.result import Result
-from wblab.study.designs.paired.result import Row as Found
-from wblab.study.designs.paired.run import question, result_of
-from wblab.study.designs.paired.verdict import NOTICED_S
+from wblab.study.designs.trial.report import worst_text, write_report
+from wblab.study.designs.trial.result import Result
+from wblab.study.designs.trial.result import Row as Found
+from wblab.study.designs.trial.run import question, result_of
+from wblab.study.designs.trial.verdict import NOTICED_S
 from wblab.study.plan import Plan
 from wblab.study.run import run_store
 from wblab.study.store import Store
 
-_JUDGES = ("analysis", "report", "study/designs/paired")
+_JUDGES = ("analysis", "report", "study/designs/trial")
 _PRESETS: Filesystem = "ext4"  # of the scenarios; a memory stick keeps its own
 _NOTHING = f"nothing to shorten: with the default no pause exceeds {NOTICED_S} s"
 

@@ -12,11 +12,11 @@ from wblab.lab.designs import FINDING
 from wblab.lab.formats import EXPERIMENT, RUN
 from wblab.lab.results import MATRICES
 from wblab.study.cells import Cell, run_name
-from wblab.study.designs.factorial import read_matrix
 from wblab.study.designs.finding import claimed, kept
 from wblab.study.designs.finding.finding import Point, read
 from wblab.study.designs.finding.kept import Measured
 from wblab.study.designs.finding.words import Layout, Words
+from wblab.study.designs.matrix.factorial import read_matrix
 from wblab.study.plan import Further, Plan
 from wblab.study.rowfile import run_rows
 from wblab.study.store import Store

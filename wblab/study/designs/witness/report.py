@@ -17,7 +17,7 @@ from wblab.report.palette import NOT_REPRODUCED, REPRODUCED, look_of
 from wblab.report.quantities import quantity, size, spread
 from wblab.report.report import Block, Column, Points, Report, Row, Section, Span, Table, counted
 from wblab.study.cells import run_name
-from wblab.study.designs.cases.result import figure_text
+from wblab.study.designs.verify.result import figure_text
 from wblab.study.designs.witness.kept import OfStudy, Seen
 from wblab.study.designs.witness.result import Figure, Spoiled, Witness, spoiled, witness
 from wblab.study.designs.witness.substrates import AXIS, Substrate, substrate

@@ -11,8 +11,8 @@ from wblab.core.errors import InputError, WblabError
 from wblab.study.designs.atlas import content
 from wblab.study.designs.atlas.target import FILESYSTEMS, Target
 from wblab.study.designs.atlas.tried import planned, rows_of
-from wblab.study.designs.paired.judged import judged
-from wblab.study.designs.paired.result import Result, rows
+from wblab.study.designs.trial.judged import judged
+from wblab.study.designs.trial.result import Result, rows
 
 DEFAULT = ("default", "as it is")
 NO_COMMIT = "disk.mount_options: unknown option 'commit=30'"

@@ -1,0 +1,1 @@
+"""Every combination of several settings: the axes of a matrix."""

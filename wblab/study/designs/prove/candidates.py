@@ -1,0 +1,244 @@
+"""What may shorten a pause, by its kind of wait: settings to try on its run. What the run has already is no candidate.
+
+The order is that of their effects in the matrices remedies, commit and two-disks (docs/explanation/what-helps.md).
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from json import dumps
+from typing import Any, Literal
+
+from wblab.core.check import check_spec
+from wblab.core.errors import InputError
+from wblab.core.spec import Cgroup, Spec
+from wblab.core.stacks import write_bps
+from wblab.core.tables import to_table
+from wblab.core.units import format_bytes
+from wblab.report.quantities import enumerated
+from wblab.study.designs.prove.change import Edit, Remedy, read_remedy
+
+Wait = Literal["queue", "limit", "processor", "other"]  # what the load waits for at the end of its chain
+
+_REQUESTS = 4
+_DIRTY, _BACKGROUND = 4 << 20, 2 << 20
+_SHARES = {1: 10}  # per cent of the dirty limit that one disk may have, by the number of disks
+_SHARE_OF_SEVERAL = 5
+_MEMORY_HIGH = 8 << 20
+_RATE = 0.8
+_WBT_US = 75_000
+_LIMITS = ("memory.max", "memory.high", "cpu.max")  # files of a control group that "max" lifts
+_WEIGHTS = ("io.weight", "io.bfq.weight", "cpu.weight")
+_USUAL_WEIGHT = "100"
+_IO_LIMITS = ("rbps=max", "wbps=max", "riops=max", "wiops=max")
+_LOWERED = ("nr_requests", "vm.dirty_bytes", "vm.dirty_background_bytes")  # a lower value of these is as good
+_HAS_JOURNAL = ("ext3", "ext4")
+_ORDERED, _UNORDERED = "data=", "data=writeback"
+_SLOW_OPTIONS = ("sync", "dirsync", "strictatime")  # of a mount: each makes calls wait that do not by default
+
+
+@dataclass(frozen=True)
+class Candidate:
+    """A setting to try. what: in words; short: in a list. change: a Remedy can also be set while a guest runs.
+
+    is_lift: it lifts a limit that the run has, so if it helps, that limit is a cause.
+    """
+
+    what: str
+    short: str
+    change: Remedy | Edit
+    is_lift: bool = False
+
+    @property
+    def settings(self) -> tuple[str, ...]:
+        """The settings, each KEY=VALUE: of a phase for a Remedy, of the spec for an Edit."""
+        return self.change.settings
+
+
+def candidates(spec: Spec, wait: Wait, disk: str, culprits: Sequence[str], stalled: Sequence[str]) -> list[Candidate]:
+    """Return what to try, the most promising first. disk: whose queue it is; culprits, stalled: names of loads."""
+    offered = [*_lifted(spec, wait, stalled), *_mounted(spec, stalled)]
+    others = [load for load in culprits if load in spec.load and load not in stalled]
+    if wait == "processor":
+        offered += _in_group(spec, others, "cpu.max of 10 %", {"cpu.max": "10000 100000"})
+    elif wait != "other" or others:
+        offered += _of_disk(spec, wait, _whole(spec, disk), others)
+    return [item for item in offered if _is_new(spec, item)]
+
+
+def _lifted(spec: Spec, wait: Wait, stalled: Sequence[str]) -> Iterator[Candidate]:
+    """Yield the limits of the stalled loads, lifted: of their groups, their classes, their disks and all memory."""
+    for name in dict.fromkeys((*spec.cgroup, *(name for phase in spec.phase.values() for name in phase.cgroup))):
+        groups = [("", spec.cgroup.get(name, Cgroup()))]
+        groups += [(f"phase.{key}.", phase.cgroup[name]) for key, phase in spec.phase.items() if name in phase.cgroup]
+        if not any(load in group.loads for _, group in groups for load in stalled):
+            continue
+        for file in dict.fromkeys(file for _, group in groups for file in group.files):
+            settings = tuple(
+                f"{place}cgroup.{name}.files.{file}={lifted}"
+                for place, group in groups
+                if file in group.files and (lifted := _without_limit(file, str(group.files[file])))
+            )
+            if settings:
+                what = f"without {file} of the group {name}"
+                yield Candidate(what, f"no {file}", Edit(settings), is_lift=True)
+    if idle := [load for load in stalled if spec.load[load].ioclass == "idle"]:
+        usual = read_remedy([f"load.{load}.ioclass=best-effort" for load in idle])
+        yield Candidate(f"without the idle class of {enumerated(idle)}", "no idle class", usual, is_lift=True)
+    for disk in dict.fromkeys(spec.disk_of(load) for load in stalled):
+        if spec.disk[disk].bdi.keys() & {"strict_limit", "max_ratio", "max_bytes"}:
+            key = f"{spec.disk_key(disk)}.bdi"
+            without = Edit((f"{key}.strict_limit=0", f"{key}.max_ratio=100"))
+            what = f"without the own dirty limit of {_said(spec, disk)}"
+            yield Candidate(what, "no own dirty limit", without, is_lift=True)
+    if wait == "limit" and _has_low_limit(spec):
+        usual = read_remedy(["sysctl.vm.dirty_background_ratio=10", "sysctl.vm.dirty_ratio=20"])
+        yield Candidate("with the kernel's own dirty limit, 20 %", "dirty limit of 20 %", usual, is_lift=True)
+
+
+def _mounted(spec: Spec, stalled: Sequence[str]) -> Iterator[Candidate]:
+    """Yield the disks of the stalled loads mounted without what makes calls wait."""
+    for disk in dict.fromkeys(spec.disk_of(load) for load in stalled):
+        options = spec.disk[disk].mount_options
+        for slow in (option for option in options if option in _SLOW_OPTIONS):
+            kept = dumps([option for option in options if option != slow])
+            what = f"without the mount option {slow} on {_said(spec, disk)}"
+            yield Candidate(what, f"no {slow}", Edit((f"{spec.disk_key(disk)}.mount_options={kept}",)))
+
+
+def _without_limit(file: str, value: str) -> str:
+    """Return the value of a group's file that sets no limit; empty for a file that is no limit, or that sets none."""
+    if file == "io.max":
+        return " ".join((value.split(maxsplit=1)[0], *_IO_LIMITS)) if _is_limiting(value) else ""
+    if file in _WEIGHTS:
+        weight = value.rsplit(maxsplit=1)[-1]
+        return _USUAL_WEIGHT if weight.isdecimal() and int(weight) < int(_USUAL_WEIGHT) else ""
+    return "max" if file in _LIMITS and not value.startswith("max") else ""
+
+
+def _has_low_limit(spec: Spec) -> bool:
+    """Whether less memory may be dirty than by the kernel's default."""
+    limit, ratio = spec.sysctl.get("vm.dirty_bytes", 0), spec.sysctl.get("vm.dirty_ratio", 20)
+    return bool(limit) or (isinstance(ratio, int) and 0 < ratio < 20)
+
+
+def _is_limiting(value: str) -> bool:
+    return any(not word.endswith("=max") for word in value.split()[1:])
+
+
+def _of_disk(spec: Spec, wait: Wait, disk: str, others: Sequence[str]) -> Iterator[Candidate]:
+    """Yield what shortens a disk's queue, or keeps others from filling it or the memory that may be dirty."""
+    hard, said = _hardware(spec, disk), _said(spec, disk)
+    queue = [
+        Candidate(
+            f"a queue of {_REQUESTS} requests for {enumerated([_said(spec, each) for each in hard])}",
+            f"{_REQUESTS} requests",
+            read_remedy([f"disk.{each}.queue.nr_requests={_REQUESTS}" for each in hard]),
+        )
+    ]
+    low = [
+        Candidate(
+            f"a dirty limit of {format_bytes(_DIRTY)}",
+            f"dirty limit of {format_bytes(_DIRTY)}",
+            read_remedy([f"sysctl.vm.dirty_background_bytes={_BACKGROUND}", f"sysctl.vm.dirty_bytes={_DIRTY}"]),
+        )
+    ]
+    is_throttle = all(spec.disk[each].model == "throttle" for each in hard)
+    yield from (*low, *queue) if is_throttle else queue
+    if not spec.disk[disk].bdi.get("strict_limit"):
+        share = _SHARES.get(len(spec.disk), _SHARE_OF_SEVERAL)
+        own = read_remedy([f"disk.{disk}.bdi.strict_limit=1", f"disk.{disk}.bdi.max_ratio={share}"])
+        what = f"a dirty limit of its own for {said}, {share} % of the limit for all"
+        yield Candidate(what, "own dirty limit", own)
+    if not is_throttle:
+        yield from low
+    yield from _priorities(spec, hard, others)
+    if spec.disk[disk].filesystem in _HAS_JOURNAL and wait == "queue":
+        options = dumps([*spec.disk[disk].mkfs_options, "-J", "size=1"])
+        small = Edit((f"{spec.disk_key(disk)}.mkfs_options={options}",))
+        yield Candidate(f"a journal of 1 MiB on {said}", "journal of 1 MiB", small)
+        if not any(option.startswith(_ORDERED) for option in spec.disk[disk].mount_options):
+            options = dumps([*spec.disk[disk].mount_options, _UNORDERED])
+            what = f"the mount option {_UNORDERED} on {said}, with which a crash may leave old data in new files"
+            unordered = Edit((f"{spec.disk_key(disk)}.mount_options={options}",))
+            yield Candidate(what, _UNORDERED, unordered)
+    yield from _in_group(spec, others, f"memory.high of {format_bytes(_MEMORY_HIGH)}", {"memory.high": _MEMORY_HIGH})
+    if rate := int(_RATE * write_bps(spec, disk)):
+        limit = {"io.max": f"{{disk.{hard[0]}}} wbps={rate}"}
+        yield from _in_group(spec, others, f"io.max of {_RATE * 100:.0f} % of the disk's rate", limit)
+    wbt = read_remedy([f"disk.{each}.queue.wbt_lat_usec={_WBT_US}" for each in hard])
+    yield Candidate("WBT, wbt_lat_usec of 75 ms", "WBT", wbt)
+
+
+def _priorities(spec: Spec, hard: Sequence[str], others: Sequence[str]) -> Iterator[Candidate]:
+    """Yield what a scheduler does, with priorities of others and without."""
+    bfq = [f"disk.{each}.queue.scheduler=bfq" for each in hard]
+    if others:
+        idle = [f"load.{load}.ioclass=idle" for load in others]
+        what = f"the scheduler BFQ, and {enumerated(others)} in the idle class"
+        yield Candidate(what, "BFQ and idle class", read_remedy([*bfq, *idle]))
+        schedulers = tuple(f"{spec.disk_key(each)}.scheduler=bfq" for each in hard)
+        weight = {"memory.max": "max", "io.bfq.weight": 10}
+        for item in _in_group(spec, others, "io.bfq.weight of 10", weight):
+            change = Edit((*schedulers, *item.settings))
+            yield Candidate(f"the scheduler BFQ, and {item.what}", "BFQ and io.bfq.weight", change)
+    else:
+        yield Candidate("the scheduler BFQ", "BFQ", read_remedy(bfq))
+
+
+def _in_group(spec: Spec, others: Sequence[str], what: str, files: dict[str, Any]) -> Iterator[Candidate]:
+    """Yield a control group with these files for others; the group that they have, if it is theirs alone."""
+    if not others:
+        return
+    groups = {name for name, group in spec.cgroup.items() if set(group.loads) & set(others)}
+    name = next(iter(groups), "bulk")
+    if len(groups) > 1 or (groups and not set(spec.cgroup[name].loads) <= set(others)):
+        return
+    loads = [f"cgroup.{name}.loads={dumps(others)}"] if not groups else []
+    settings = (*loads, *(f"cgroup.{name}.files.{file}={value}" for file, value in files.items()))
+    short = next(reversed(files))
+    yield Candidate(f"a group for {enumerated(others)} with {what}", short, Edit(settings))
+
+
+def _hardware(spec: Spec, disk: str) -> list[str]:
+    """Return the disks below a disk that the host makes: those with a queue of requests."""
+    if spec.disk[disk].is_hardware:
+        return [disk]
+    return list(dict.fromkeys(below for part in spec.disk[disk].on for below in _hardware(spec, part))) or [disk]
+
+
+def _whole(spec: Spec, disk: str) -> str:
+    """Return the disk with a filesystem that is made of a disk, as a mirror is of its legs; or that disk itself."""
+    upper = next((name for name, each in spec.disk.items() if disk in each.on), "")
+    return _whole(spec, upper) if upper and spec.disk[disk].filesystem == "none" else disk
+
+
+def _said(spec: Spec, disk: str) -> str:
+    return "the disk" if len(spec.disk) == 1 else f"the disk *{disk}*"
+
+
+def _is_new(spec: Spec, item: Candidate) -> bool:
+    """Whether a candidate changes something, and makes a spec that can run."""
+    try:
+        changed = item.change.applied(spec, 0)
+        check_spec(changed)
+    except InputError:
+        return False
+    if isinstance(item.change, Edit):
+        return bool(to_table(changed) != to_table(spec))
+    phase, has = item.change.phase, spec.disk
+    disks = [
+        (has[name].queue | {"scheduler": has[name].scheduler} | has[name].bdi, attributes.queue | attributes.bdi)
+        for name, attributes in phase.disk.items()
+    ]
+    loads = any(spec.load[name].ioclass != priority.ioclass for name, priority in phase.load.items())
+    return loads or _adds(spec.sysctl, phase.sysctl) or any(_adds(before, after) for before, after in disks)
+
+
+def _adds(before: dict[str, int | str], after: dict[str, int | str]) -> bool:
+    """Whether settings change others; what is lower already stays."""
+    return any(not _is_there(key, before.get(key), value) for key, value in after.items())
+
+
+def _is_there(key: str, there: int | str | None, value: int | str) -> bool:
+    is_lower = key in _LOWERED and isinstance(there, int) and isinstance(value, int) and 0 < there < value
+    return is_lower or str(there) == str(value)

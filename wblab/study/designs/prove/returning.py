@@ -1,0 +1,111 @@
+"""The latest effective intervention (point of no return): the last moment at which a change still spares the load."""
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+
+from wblab.study.designs.prove.trial import Outcome
+
+Spared = Callable[[Outcome], bool]
+_PARTS = 6  # a change that always helps is sampled between this many equal parts of the time
+
+
+@dataclass(frozen=True)
+class Return:
+    """The point of no return: a change at `saved` spares the load, a change at `lost` does not.
+
+    `lost` is None if every change spared the load, `saved` if none did. curve: all runs, by time. odd: runs that
+    contradict a single point: spared after `lost`, or not spared before `saved`.
+    """
+
+    saved: Outcome | None
+    lost: Outcome | None
+    curve: tuple[Outcome, ...]
+    odd: tuple[Outcome, ...] = ()
+
+
+def is_gone(outcome: Outcome) -> bool:
+    """Whether the pause is gone. In the strict sense, only then is the load spared."""
+    return outcome.verdict == "gone"
+
+
+def helps(first: Outcome, pause_ns: int) -> Spared:
+    """Return a test of whether a change still helps, from its `first` outcome for a pause of `pause_ns`.
+
+    If the pause was gone at first, it must be gone. If it was shorter, at least half of that reduction must remain.
+    """
+    if first.verdict != "shorter":
+        return is_gone
+    return lambda outcome: 2 * outcome.pause_ns <= first.pause_ns + pause_ns
+
+
+def point_of_no_return(
+    probe: Callable[[int], Outcome],
+    first: Outcome,
+    last_ns: int,
+    tolerance_ns: int,
+    is_spared: Spared = is_gone,
+) -> Return:
+    """Return the point of no return between the `first` run and `last_ns`.
+
+    A bisection finds one point. Samples after it, near and far, test whether the load is spared again later; if so,
+    the search continues from there. Samples before it test whether the point is the only one.
+    """
+    if not is_spared(first):
+        return Return(None, first, (first,))
+    last = probe(last_ns)
+    made = [first, last]
+    if is_spared(last):
+        made += [probe(at_ns) for at_ns in _between(first.at_ns, last_ns)]
+        return Return(last, None, _ordered(made), _ordered(item for item in made if not is_spared(item)))
+    tried = {item.at_ns: item for item in made}
+
+    def at(at_ns: int) -> Outcome:
+        if at_ns not in tried:
+            tried[at_ns] = probe(at_ns)
+        return tried[at_ns]
+
+    saved, lost = first, last
+    while True:
+        saved, lost = _bisected(at, saved, lost, tolerance_ns, is_spared)
+        later = [at(at_ns) for at_ns in _steps(lost.at_ns, last_ns, tolerance_ns)]
+        again = [item for item in later if is_spared(item)]
+        if not again:
+            break
+        saved = again[-1]
+        lost = min((item for item in tried.values() if item.at_ns > saved.at_ns), key=lambda item: item.at_ns)
+    for at_ns in _steps(saved.at_ns, first.at_ns, -tolerance_ns):
+        at(at_ns)
+    odd = (item for item in tried.values() if is_spared(item) != (item.at_ns <= saved.at_ns))
+    return Return(saved, lost, _ordered(tried.values()), _ordered(odd))
+
+
+def _bisected(
+    at: Callable[[int], Outcome], saved: Outcome, lost: Outcome, tolerance_ns: int, is_spared: Spared
+) -> tuple[Outcome, Outcome]:
+    """Return the last outcome that spares the load and the first that does not, at most the tolerance apart."""
+    while lost.at_ns - saved.at_ns > tolerance_ns:
+        middle = at((saved.at_ns + lost.at_ns) // 2)
+        saved, lost = (middle, lost) if is_spared(middle) else (saved, middle)
+    return saved, lost
+
+
+def _steps(start_ns: int, end_ns: int, step_ns: int) -> list[int]:
+    """Return moments from start towards end; each is twice as far from the start as the one before."""
+    found = []
+    while (end_ns - start_ns) / step_ns > 0 and abs(step_ns) < abs(end_ns - start_ns):
+        found.append(start_ns + step_ns)
+        step_ns *= 2
+    return found
+
+
+def _between(start_ns: int, end_ns: int) -> list[int]:
+    """Return moments that divide the span evenly; none if it is too short."""
+    return (
+        [start_ns + (end_ns - start_ns) * part // _PARTS for part in range(1, _PARTS)]
+        if end_ns > start_ns + _PARTS
+        else []
+    )
+
+
+def _ordered(made: Iterable[Outcome]) -> tuple[Outcome, ...]:
+    return tuple(sorted(made, key=lambda item: item.at_ns))
