@@ -52,7 +52,7 @@ lint: developed ## Check style, types and the direction of imports
 	$(VENV)/bin/lint-imports
 
 docs: developed ## Build the documentation, docs/_build/index.html
-	@$(VENV)/bin/sphinx-build --fail-on-warning --keep-going --quiet --builder html docs docs/_build
+	@rm -rf docs/_build && $(VENV)/bin/python docs/build.py
 
 unit: developed ## Run the tests that boot nothing
 	$(PYTEST) -m "not soak" tests/unit

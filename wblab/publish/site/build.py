@@ -17,8 +17,22 @@ from wblab.lessons.markdown import to_html
 from wblab.lessons.runs import Student, made
 from wblab.publish.docpages.regions import WHOLE, Forms
 from wblab.publish.site.interactive import library
-from wblab.publish.site.page import CITE, HOME, LESSONS, OPEN, RUNS, STUDIES, File, Link, list_page, page, relative
-from wblab.publish.site.prose import prose, timeline_picture
+from wblab.publish.site.page import (
+    CITE,
+    HOME,
+    LESSONS,
+    OPEN,
+    RUNS,
+    STUDIES,
+    File,
+    Link,
+    Section,
+    list_page,
+    page,
+    relative,
+)
+from wblab.publish.site.prose import Told, prose, read_contents, silent, timeline_picture
+from wblab.publish.site.readback import search_page
 from wblab.publish.site.runpage import PICTURE, Shown, run_files
 from wblab.publish.site.specs import spec_page
 from wblab.publish.site.studypages import Study, study_files
@@ -80,16 +94,17 @@ def question(text: str) -> str:
 _READER = Student("a reader")
 
 
-def lesson_pages() -> Iterator[File]:
-    """Yield a page for each lesson, and the page that lists them. Raises InputError."""
+def lesson_pages(contents: Sequence[Section] = ()) -> Iterator[File]:
+    """Yield a page for each lesson, and the page that lists them. contents: shown beside them. Raises InputError."""
     found = lessons()
     for lesson in found:
         text = to_html(_READER.text(lesson, TEXT))
-        yield page(_address(lesson), lesson.title, "lesson.html", lesson=lesson, text=text)
+        yield page(_address(lesson), lesson.title, "lesson.html", contents=contents, lesson=lesson, text=text)
     links = [
         Link(f"{lesson.name[:2].lstrip('0')}. {lesson.title}", _address(lesson), _about(lesson)) for lesson in found
     ]
-    yield list_page(LESSONS, "Lessons", links, "Learn writeback by experiments of your own, from what a page cache is.")
+    about = "Learn writeback by experiments of your own, from what a page cache is."
+    yield list_page(LESSONS, "Lessons", links, about, contents)
 
 
 def _address(lesson: Lesson) -> str:
@@ -111,12 +126,12 @@ _EXAMPLE = {
 _FIRST = 4  # runs of the gallery that are on the first page too
 
 
-def home(runs: Sequence[Shown], studies: Sequence[Study]) -> Iterator[File]:
+def home(runs: Sequence[Shown], studies: Sequence[Study], contents: Sequence[Section]) -> Iterator[File]:
     """Yield the first page, those that open files and say how to cite, and the list of studies."""
     listed = [Link(study.title, study.address) for study in studies]
     found = [Link(f"{one.title}: {one.says}", one.address, one.about) for one in runs[:_FIRST]]
     first = {"picture": f"{runs[0].folder}/{PICTURE}", "says": runs[0].says} if runs else _EXAMPLE
-    yield page(HOME, TITLE, "home.html", runs=found, studies=listed, first=first)
+    yield page(HOME, TITLE, "home.html", contents=contents, runs=found, studies=listed, first=first)
     yield page(OPEN, "Open a file", "open.html")
     yield page(CITE, "How to cite", "cite.html", lab=__version__, title_=TITLE, file=CITATION.name)
     yield File(CITATION.name, CITATION.read_bytes())
@@ -136,7 +151,7 @@ class Wanted:
     """What a site holds. presets: run on the spot; studies: directories; pages: runs of each with pictures.
 
     kernel: that of the presets' guests, by its full name; empty: the presets' own. forms: of the regions of the lab's
-    own pages.
+    own pages. told: of what is wrong with these.
     """
 
     presets: Sequence[str]
@@ -144,6 +159,7 @@ class Wanted:
     pages: int
     kernel: str = ""
     forms: Forms = field(default_factory=lambda: WHOLE)
+    told: Told = silent
 
 
 def files(wanted: Wanted, results: Path, resolve: KernelResolver, report: Report) -> Iterator[File]:
@@ -157,14 +173,22 @@ def files(wanted: Wanted, results: Path, resolve: KernelResolver, report: Report
     for study in studies:
         yield from study_files(study, wanted.pages, report)
     report(None, "the lab's own pages")
-    yield from {
-        file.address: file for file in (*prose(forms=wanted.forms), timeline_picture())
-    }.values()  # a page may show it too
-    yield from lesson_pages()
-    yield spec_page()
-    yield from home(runs, studies)
+    sections = read_contents()
+    yield from documentation(sections, wanted.forms, wanted.told)
+    yield from home(runs, studies, sections)
     yield from assets()
     yield library()
+
+
+def documentation(contents: Sequence[Section], forms: Forms, told: Told = silent) -> list[File]:
+    """Return the lab's own pages: prose, lessons, specs, and the page that searches them. Raises InputError.
+
+    told: of what is wrong with the prose.
+    """
+    made = [*prose(contents, forms=forms, told=told), *lesson_pages(contents), spec_page(contents)]
+    pages = [file for file in made if file.address.endswith(".html")]
+    # A page may show the picture too.
+    return list({file.address: file for file in (*made, search_page(pages, contents), timeline_picture())}.values())
 
 
 def opened(paths: Sequence[Path]) -> list[Study]:

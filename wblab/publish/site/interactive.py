@@ -4,17 +4,15 @@ Numbers are 32-bit floats, each array once, and the whole is compressed. A line 
 and the last value of each of more columns than a screen has (wblab/plot/traces.py).
 """
 
-import gzip
 import json
 from base64 import b64decode, b64encode
-from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
 
 from wblab.plot.marks import Timeline
 from wblab.plot.page import CONFIG, LEAST_WIDTH, page
-from wblab.publish.site.page import File
+from wblab.publish.site.page import File, packed
 from wblab.publish.site.page import page as site_page
 
 PLOTLY = "assets/plotly.min.js"
@@ -25,7 +23,11 @@ _NUMBERS = ("x", "y", "customdata")
 def interactive(timeline: Timeline, folder: str, title: str) -> File:
     """Return the page of a timeline, in a folder of the site."""
     return site_page(
-        f"{folder}/{TIMELINE}", f"Timeline: {title}", "timeline.html", packed=packed(page(timeline)), width=LEAST_WIDTH
+        f"{folder}/{TIMELINE}",
+        f"Timeline: {title}",
+        "timeline.html",
+        packed=packed(_smaller(page(timeline))),
+        width=LEAST_WIDTH,
     )
 
 
@@ -36,23 +38,17 @@ def library() -> File:
     return File(PLOTLY, get_plotlyjs().encode())
 
 
-def packed(figure: Any) -> str:
-    """Return a figure of Plotly as text: JSON, compressed; see assets/timeline.js."""
+def _smaller(figure: Any) -> dict[str, Any]:
+    """Return a figure of Plotly as data, with each array once; see assets/timeline.js."""
     content = json.loads(figure.to_json())
     arrays: dict[str, int] = {}
     for trace in content["data"]:
         for key in _NUMBERS:
             if isinstance(array := trace.get(key), dict):
                 trace[key] = arrays.setdefault(_floats(array), len(arrays))
-    whole = {"data": content["data"], "layout": content["layout"], "config": CONFIG, "arrays": list(arrays)}
-    text = json.dumps(whole, separators=(",", ":"), sort_keys=True)
-    return "\n".join(_lines(b64encode(gzip.compress(text.encode(), mtime=0)).decode()))
+    return {"data": content["data"], "layout": content["layout"], "config": CONFIG, "arrays": list(arrays)}
 
 
 def _floats(array: dict[str, str]) -> str:
     numbers = np.frombuffer(b64decode(array["bdata"]), array["dtype"])
     return b64encode(numbers.astype("<f4").tobytes()).decode()
-
-
-def _lines(text: str, length: int = 120) -> Iterator[str]:
-    return (text[at : at + length] for at in range(0, len(text), length))

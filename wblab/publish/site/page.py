@@ -1,9 +1,11 @@
 """A page of the site: an address, a frame with navigation, and what stands in it."""
 
+import gzip
 import json
 import posixpath
+from base64 import b64encode
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from html import escape
 from typing import Any
 
@@ -16,7 +18,7 @@ from wblab.study.designs.audit.report import Record
 
 PACKAGE = "wblab.publish.site"
 HOME, RUNS, STUDIES, LESSONS = "index.html", "runs/index.html", "studies/index.html", "lessons/index.html"
-CITE, OPEN, ARTIFACT, SPECS = "cite.html", "open.html", "artifact.html", "reference/spec.html"
+CITE, OPEN, SEARCH, SPECS = "cite.html", "open.html", "search.html", "reference/spec.html"
 NAVIGATION = (
     ("Runs", RUNS),
     ("Studies", STUDIES),
@@ -28,10 +30,12 @@ NAVIGATION = (
     ("How it works", "explanation/how-it-works.html"),
     ("How to", "how-to/index.html"),
     ("Reference", "reference/index.html"),
+    ("Search", SEARCH),
     ("Open a file", OPEN),
     ("Cite", CITE),
 )
 _SITE = "wblab"
+_WIDTH = 120  # letters in a line of packed data
 
 
 @dataclass(frozen=True)
@@ -51,8 +55,29 @@ class Link:
     about: str = ""
 
 
-def page(address: str, title: str, template: str, *, package: str = PACKAGE, **values: Any) -> File:
-    """Return a page. values: of the template. package: whose template it is."""
+@dataclass(frozen=True)
+class Section:
+    """A list of pages of the documentation. about: a sentence on them."""
+
+    title: str
+    about: str
+    pages: Sequence[Link] = field(default_factory=list)
+
+    @property
+    def folder(self) -> str:
+        """The folder of its own page, and of most of its pages: that of the first."""
+        return posixpath.dirname(self.pages[0].address)
+
+    @property
+    def address(self) -> str:
+        """The address of its own page."""
+        return f"{self.folder}/index.html"
+
+
+def page(
+    address: str, title: str, template: str, *, package: str = PACKAGE, contents: Sequence[Section] = (), **values: Any
+) -> File:
+    """Return a page. values: of the template. package: whose template it is. contents: shown beside the page."""
     links = [(name, relative(address, target), target == address) for name, target in NAVIGATION]
     text = render(
         package,
@@ -62,16 +87,33 @@ def page(address: str, title: str, template: str, *, package: str = PACKAGE, **v
         heading=title,
         root="../" * address.count("/"),
         navigation=links,
+        contents=[_listed(address, section) for section in contents],
         version=__version__,
         **values,
     )
     return File(address, text.encode())
 
 
-def list_page(address: str, title: str, links: Sequence[Link], about: str = "") -> File:
+def _listed(address: str, section: Section) -> dict[str, Any]:
+    """Return a section as a page's template shows it: open on its own pages, and on pages of no section."""
+    pages = [(link.text, relative(address, link.address), link.address == address) for link in section.pages]
+    is_here = address == section.address or any(here for *_, here in pages)
+    return {"title": section.title, "pages": pages, "is_open": is_here or "/" not in address}
+
+
+def list_page(
+    address: str, title: str, links: Sequence[Link], about: str = "", contents: Sequence[Section] = ()
+) -> File:
     """Return a page that lists others. about: a paragraph above the list."""
     shown = [Link(link.text, relative(address, link.address), link.about) for link in links]
-    return page(address, title, "list.html", links=shown, about=about)
+    return page(address, title, "list.html", contents=contents, links=shown, about=about)
+
+
+def packed(value: Any) -> str:
+    """Return data for a page's script as text: JSON, compressed, in short lines; see assets/packed.js."""
+    whole = json.dumps(value, separators=(",", ":"), sort_keys=True)
+    text = b64encode(gzip.compress(whole.encode(), mtime=0)).decode()
+    return "\n".join(text[at : at + _WIDTH] for at in range(0, len(text), _WIDTH))
 
 
 def relative(source: str, target: str) -> str:

@@ -1,10 +1,11 @@
 """The lab's pages of prose, from docs/: Markdown, with links between them that hold in the site.
 
-What a page links beside other pages and pictures, such as a module, is no part of the site: there the words stay.
+The lists in docs/index.md are the contents: which pages there are, in which order. What a page links beside other pages
+and pictures, such as a module, is no part of the site: there the words stay.
 """
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 from pathlib import Path
@@ -15,26 +16,56 @@ from markdown_it.token import Token
 from wblab.core.errors import InputError
 from wblab.lab.places import DOCS, SHARE
 from wblab.publish.docpages.regions import WHOLE, Forms, filled
-from wblab.publish.site.page import ARTIFACT, HOME, SPECS, File, Link, list_page, page, relative
+from wblab.publish.site.code import shown
+from wblab.publish.site.page import HOME, SPECS, File, Link, Section, list_page, page, relative
 
-SECTIONS = {
-    "findings": ("Findings", "What the lab found, and what came of the claims and recommendations of others."),
-    "explanation": ("Explanation", "How it works, and how far it can be trusted."),
-    "how-to": ("How to", "Each page answers one question about the use of the lab."),
-    "reference": ("Reference", "Terms, files and formats."),
-    "teaching": ("Teaching", "For those who teach with the lab."),
-}
+Told = Callable[[str], None]
+
+_INDEX = "index.md"
+_SPECS = Link("Specs: all keys, units and defaults", SPECS)  # a page that is made from the lab's own classes
 _INCLUDE = re.compile(r"\s*```\{include\} (\S+)\s*```\s*")
 _TITLE = re.compile(r"^# (.+)$", re.MULTILINE)
 _OUTSIDE = ("https://", "http://")
 
 
+def read_contents(docs: Path = DOCS) -> list[Section]:
+    """Return the sections of the documentation as docs/index.md lists their pages. Raises InputError if it does not.
+
+    That of reference has the page on specs too.
+    """
+    try:
+        found = list(_sections(_parser().parse((docs / _INDEX).read_text())))
+    except OSError:
+        raise InputError(f"no pages in {docs}: install the lab again, or use a checkout") from None
+    return [
+        replace(one, pages=[*one.pages, _SPECS]) if SPECS.startswith(f"{one.folder}/") else one
+        for one in found
+        if one.pages
+    ]
+
+
+def _sections(found: Sequence[Token]) -> Iterator[Section]:
+    """Yield what stands below each heading of the second level: a paragraph, and items that are links."""
+    now: Section | None = None
+    for opening, inline in pairwise(found):
+        if opening.type == "heading_open":
+            yield from [now] if now else []
+            now = Section(inline.content, "") if opening.tag == "h2" else None
+        elif now and opening.type == "paragraph_open" and not opening.hidden:
+            now = replace(now, about=inline.content)
+        elif now and opening.type == "paragraph_open":  # an item
+            link, *words = inline.children or []
+            address = Path(str(link.attrs.get("href", ""))).with_suffix(".html").as_posix()
+            now = replace(now, pages=[*now.pages, Link("".join(word.content for word in words), address)])
+    yield from [now] if now else []
+
+
 @dataclass(frozen=True)
 class Source:
-    """A page of prose. folder: what its links are relative to. address: where it is in the site."""
+    """A page of prose. path: its file; what its links are relative to. address: where it is in the site."""
 
     text: str
-    folder: Path
+    path: Path
     address: str
 
     @property
@@ -44,61 +75,80 @@ class Source:
         return found[1].replace("`", "") if found else Path(self.address).stem
 
 
-def prose(docs: Path = DOCS, forms: Forms = WHOLE) -> Iterator[File]:
+def silent(trouble: str) -> None:
+    """Say nothing of what is wrong with a page."""
+
+
+def prose(sections: Sequence[Section], docs: Path = DOCS, forms: Forms = WHOLE, told: Told = silent) -> Iterator[File]:
     """Yield the pages of prose, a page of each section, and the pictures that they show. Raises InputError.
 
-    forms: those of the regions of pages, by their names.
+    sections: the contents. forms: those of the regions of pages, by their names. told: of each link to a file that is
+    not there, each language of code that is not known, and each page that the contents do not list.
     """
-    sources = [replace(one, text=filled(one.text, forms)) for one in _sources(docs)]
+    sources = [replace(one, text=filled(one.text, forms)) for one in _sources(sections, docs, told)]
     pages = {docs.resolve() / Path(one.address).with_suffix(".md"): one.address for one in sources}
+    pages |= {one.path: one.address for one in sources}  # that of a page which another includes
     # What index pages of the checkout say is on the site's own pages.
-    pages |= {(docs.parent / "README.md").resolve(): HOME, (docs / "index.md").resolve(): HOME}
+    pages |= {(docs.parent / "README.md").resolve(): HOME, (docs / _INDEX).resolve(): HOME}
     pictures: dict[Path, str] = {}
     for source in sources:
-        yield page(source.address, source.title, "prose.html", body=_body(source, pages, pictures))
-    for section, (title, about) in SECTIONS.items():
-        links = [Link(one.title, one.address) for one in sources if one.address.startswith(f"{section}/")]
-        links += [Link("Specs: all keys, units and defaults", SPECS)] if section == "reference" else []
-        yield list_page(f"{section}/index.html", title, sorted(links, key=lambda link: link.text), about)
+        body, headings = _body(source, pages, pictures, told)
+        yield page(source.address, source.title, "prose.html", contents=sections, body=body, headings=headings)
+    titles = {one.address: one.title for one in sources}
+    for one in sections:
+        links = [Link(titles.get(link.address, link.text), link.address) for link in one.pages]
+        yield list_page(one.address, one.title, links, one.about, sections)
     for path, address in pictures.items():
         yield File(address, path.read_bytes())
 
 
-def _sources(docs: Path) -> list[Source]:
-    paths = sorted(path for section in SECTIONS for path in (docs / section).glob("*.md"))
-    if not paths:
-        raise InputError(f"no pages in {docs}: install the lab again, or use a checkout")
-    sources = [_source(path, f"{path.parent.name}/{path.stem}.html") for path in paths]
-    return [*sources, _source(docs / "artifact.md", ARTIFACT)]
+def _sources(sections: Sequence[Section], docs: Path, told: Told) -> Iterator[Source]:
+    listed = {docs / Path(link.address).with_suffix(".md"): link.address for one in sections for link in one.pages}
+    for path in sorted({*docs.glob("*.md"), *docs.glob("*/*.md")} - {*listed, docs / _INDEX}):
+        told(f"{path.relative_to(docs)}: no list of {_INDEX} has this page")
+    for path, address in listed.items():
+        if path.is_file():
+            yield _source(path, address)
+        elif address != SPECS:
+            told(f"{_INDEX}: there is no {path.relative_to(docs)}")
 
 
 def _source(path: Path, address: str) -> Source:
     text = path.read_text()
     if included := _INCLUDE.fullmatch(text):
-        path = (path.parent / included[1]).resolve()
+        path = path.parent / included[1]
         text = path.read_text()
-    return Source(text, path.parent.resolve(), address)
+    return Source(text, path.resolve(), address)
 
 
-def _body(source: Source, pages: Mapping[Path, str], pictures: dict[Path, str]) -> str:
-    """Return a page's HTML. pictures: those found are added, by their files."""
-    parser = MarkdownIt("commonmark", {"html": True}).enable("table")
+def _body(source: Source, pages: Mapping[Path, str], pictures: dict[Path, str], told: Told) -> tuple[str, list[Link]]:
+    """Return a page's HTML, and links to its headings. pictures: those found are added, by their files."""
+
+    def here(trouble: str) -> None:
+        told(f"{source.address}: {trouble}")
+
+    parser = _parser()
     found = parser.parse(source.text)
-    _anchor(found)
+    headings = list(_anchored(found))
     for token in found:
         if token.type in ("code_block", "fence"):
-            token.type, token.attrs = "code_block", {"tabindex": "0"}
+            token.type, token.content = "html_block", shown(token.content, token.info.strip(), here)
         for child in token.children or ():
             if child.type == "image":
                 child.attrs["src"] = _picture(source, str(child.attrs["src"]), pictures)
         if token.children:
-            token.children = list(_linked(token.children, source, pages))
+            token.children = list(_linked(token.children, source, pages, here))
     text = str(parser.renderer.render(found, parser.options, {}))
-    return text.replace("<table>", '<div class="scroll" tabindex="0"><table>').replace("</table>", "</table></div>")
+    text = text.replace("<table>", '<div class="scroll" tabindex="0"><table>').replace("</table>", "</table></div>")
+    return text, headings
 
 
-def _anchor(found: Sequence[Token]) -> None:
-    """Give headings the anchors that GitHub and MyST give them."""
+def _parser() -> MarkdownIt:
+    return MarkdownIt("commonmark", {"html": True}).enable("table")
+
+
+def _anchored(found: Sequence[Token]) -> Iterator[Link]:
+    """Give headings the anchors that GitHub gives them, and yield links to those of the second level."""
     seen: dict[str, int] = {}
     for heading, inline in pairwise(found):
         if heading.type == "heading_open":
@@ -106,14 +156,16 @@ def _anchor(found: Sequence[Token]) -> None:
             name = re.sub(r"[^\w\- ]", "", words.lower()).replace(" ", "-")
             count = seen[name] = seen.get(name, -1) + 1
             heading.attrs["id"] = f"{name}-{count}" if count else name
+            if heading.tag == "h2":
+                yield Link(words, f"#{heading.attrs['id']}")
 
 
-def _linked(children: Sequence[Token], source: Source, pages: Mapping[Path, str]) -> Iterator[Token]:
+def _linked(children: Sequence[Token], source: Source, pages: Mapping[Path, str], told: Told) -> Iterator[Token]:
     """Yield the tokens of a paragraph with links that hold in the site; of others only the words."""
     is_dropped = False
     for child in children:
         if child.type == "link_open":
-            target = _target(source, str(child.attrs["href"]), pages)
+            target = _target(source, str(child.attrs["href"]), pages, told)
             is_dropped = target is None
             child.attrs["href"] = target or ""
         if child.type in ("link_open", "link_close") and is_dropped:
@@ -121,18 +173,22 @@ def _linked(children: Sequence[Token], source: Source, pages: Mapping[Path, str]
         yield child
 
 
-def _target(source: Source, link: str, pages: Mapping[Path, str]) -> str | None:
+def _target(source: Source, link: str, pages: Mapping[Path, str], told: Told) -> str | None:
     path, mark, heading = link.partition("#")
     if not path or link.startswith(_OUTSIDE):
         return link
-    address = pages.get((source.folder / path).resolve())
-    return None if address is None else relative(source.address, address) + mark + heading
+    file = (source.path.parent / path).resolve()
+    if file not in pages and not file.exists():
+        told(f"the link {link} leads nowhere")
+    return relative(source.address, pages[file]) + mark + heading if file in pages else None
 
 
 def _picture(source: Source, link: str, pictures: dict[Path, str]) -> str:
-    path = (source.folder / link).resolve()
-    pictures[path] = f"assets/{path.name}"
-    return relative(source.address, pictures[path])
+    path = (source.path.parent / link).resolve()
+    address = f"assets/{path.name}"
+    if path.is_file():
+        pictures[path] = address
+    return relative(source.address, address)
 
 
 def timeline_picture() -> File:

@@ -2,7 +2,7 @@
 
 import inspect
 import re
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import MISSING, fields
 from typing import Any, Literal, get_args, get_origin, get_type_hints
 
@@ -10,7 +10,7 @@ from wblab.core.loads import KINDS
 from wblab.core.spec import Agent, Attributes, Cgroup, Clock, Disk, GuestKernel, Phase, Priority, Spec, Trace
 from wblab.core.units import Bytes, BytesPerSecond, Nanoseconds
 from wblab.lab.specfile import default_of, measured
-from wblab.publish.site.page import SPECS, File, html_table, page
+from wblab.publish.site.page import SPECS, File, Section, html_table, page
 from wblab.report.listing import Listing
 
 # The tables of a spec, as TOML names them.
@@ -30,11 +30,11 @@ _UNITS = {Bytes: "size: 64KiB, 4096", BytesPerSecond: "rate: 1MiB/s", Nanosecond
 _PLAIN = {int: "whole number", str: "text", bool: "true or false", float: "number"}
 
 
-def spec_page() -> File:
-    """Return the page."""
+def spec_page(contents: Sequence[Section] = ()) -> File:
+    """Return the page. contents: of the documentation."""
     parts = [_part(name, cls) for name, cls in _TABLES.items()]
     loads = [_part(f'[load.NAME] kind = "{kind}"', cls, kind) for kind, cls in KINDS.items()]
-    return page(SPECS, "Specs: all keys, units and defaults", "spec.html", parts=parts, loads=loads)
+    return page(SPECS, "Specs: all keys, units and defaults", "spec.html", contents=contents, parts=parts, loads=loads)
 
 
 def _part(name: str, cls: type, anchor: str = "") -> dict[str, Any]:

@@ -177,7 +177,7 @@ def _study_pages(study: Study, cells: Sequence[tuple[Cell, list[OneRun]]], most:
             for at, other in enumerate(names)
             if other != name
         ]
-        own = {"body": body, "head": head} if not number else {"body": "", "head": ""}
+        own: dict[str, Any] = {"body": body, "head": head} if not number else {"body": "", "head": ""}
         yield page(name, study.title, "study.html", notes=notes, cells=_cells(study, name, part), others=others, **own)
 
 

@@ -1,11 +1,8 @@
-// The timeline's figure is in the page, packed: JSON, compressed, as text.
+// The timeline's figure is in the page, packed.
 const place = document.getElementById("timeline");
 
 async function figure() {
-  const packed = atob(document.getElementById("figure").textContent.trim());
-  const bytes = Uint8Array.from(packed, (letter) => letter.charCodeAt(0));
-  const plain = new Blob([bytes]).stream().pipeThrough(new DecompressionStream("gzip"));
-  const { data, layout, config, arrays } = await new Response(plain).json();
+  const { data, layout, config, arrays } = await unpacked("figure");
   for (const trace of data)
     for (const key of ["x", "y", "customdata"])
       if (Number.isInteger(trace[key])) trace[key] = { dtype: "f4", bdata: arrays[trace[key]] };
