@@ -13,7 +13,7 @@ from hatchling.builders.hooks.plugin.interface import BuildHookInterface
 
 from wblab.core.errors import WblabError
 from wblab.kernels import Kernel, carry, catalog, find_kernel, identity, patches
-from wblab.kernels.packaged import SUFFIX
+from wblab.kernels.carry import SUFFIX
 from wblab.kernels.series import name_of
 
 _PLACE = "wblab_kernel"

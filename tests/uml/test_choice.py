@@ -3,7 +3,7 @@
 import pytest
 
 from wblab.kernels import catalog, choice, places
-from wblab.kernels.recipe import choose_for, recipe, recipe_of_tree
+from wblab.kernels.identity import choose_for, recipe, recipe_of_tree
 
 
 def test_the_tree_of_a_series_gets_exactly_its_own_patches():

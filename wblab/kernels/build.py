@@ -11,10 +11,9 @@ from pathlib import Path
 
 from wblab.core.errors import InputError
 from wblab.kernels import cache, config, kept, kernel, make, patches, source, tree
-from wblab.kernels.identity import Identity, Named
+from wblab.kernels.identity import METHOD, Identity, Named, Recipe
 from wblab.kernels.kernel import Kernel
 from wblab.kernels.objects import Objects
-from wblab.kernels.recipe import METHOD, Recipe
 from wblab.kernels.source import Source
 from wblab.lab.progress import Report
 

@@ -9,11 +9,9 @@ from typing import Any
 
 from wblab.core.errors import InputError, nearest
 from wblab.kernels import pins
-from wblab.kernels.forms import Forms, forms
-from wblab.kernels.patches import PatchFile, read_series
+from wblab.kernels.patches import Forms, PatchFile, forms, read_series
 from wblab.kernels.pins import Pin
-from wblab.kernels.versions import ordinal
-from wblab.lab.kernelname import VARIANT, check_option, named, options_in
+from wblab.lab.kernelname import VARIANT, check_option, named, options_in, ordinal
 from wblab.lab.places import LINUX_UML
 
 

@@ -15,8 +15,7 @@ from pathlib import Path
 
 from wblab.core.errors import WblabError
 from wblab.kernels import patches
-from wblab.kernels.forms import Forms
-from wblab.kernels.patches import Patch, PatchFile, numbered, stem
+from wblab.kernels.patches import Forms, Patch, PatchFile, numbered, stem
 
 # Return the content of a file of the tree, or None if there is none.
 ReadFile = Callable[[str], bytes | None]

@@ -3,8 +3,8 @@
 import re
 from dataclasses import dataclass
 
-from wblab.kernels import download
-from wblab.kernels.versions import ordinal
+from wblab.kernels import places
+from wblab.lab.kernelname import ordinal
 
 
 @dataclass(frozen=True)
@@ -38,7 +38,7 @@ def find(series: str, folder: str) -> Tarball | str:
     """Return the newest release of `series` in the folder (a URL with {major}), or why there is none."""
     folder = folder.format(major=series.partition(".")[0])
     try:
-        listing = download.read(f"{folder}/sha256sums.asc").decode(errors="replace")
+        listing = places.read(f"{folder}/sha256sums.asc").decode(errors="replace")
     except OSError as error:
-        return f"{folder} cannot be read ({download.why(error)})"
+        return f"{folder} cannot be read ({places.why(error)})"
     return newest(series, listing) or f"{folder} has no linux-{series}"

@@ -10,10 +10,11 @@ from wblab.core.errors import InputError, WblabError
 from wblab.kernels import catalog, kernel, make, patches, places, source, tree
 from wblab.kernels.build import Build, Say, shared_place
 from wblab.kernels.choice import from_folder
+from wblab.kernels.git import git
+from wblab.kernels.identity import Recipe, choose_for, recipe, recipe_of_tree
 from wblab.kernels.kernel import Kernel
 from wblab.kernels.mailbox import UserPatch, touched
 from wblab.kernels.patches import Patch
-from wblab.kernels.recipe import Recipe, choose_for, recipe, recipe_of_tree
 from wblab.kernels.source import Source
 from wblab.lab.progress import Report
 
@@ -109,3 +110,52 @@ def base_of_tree(path: Path, description: str, place: Path) -> Base:
     """Return the source of a work tree in its present state; see `wanted.build_tree`. Raises InputError."""
     given = replace(source.given(path), description=description)
     return Base(given, place=place)
+
+
+# A kernel's source as a git repository, with a commit for each patch: what a bisection and a comparison take.
+
+# The same patches give the same commits. Git would tidy up in the background, in a directory that is renamed.
+_COMMITTING = {
+    "GIT_AUTHOR_NAME": "wblab",
+    "GIT_AUTHOR_EMAIL": "wblab@localhost",
+    "GIT_AUTHOR_DATE": "2000-01-01T00:00:00Z",
+    "GIT_COMMITTER_NAME": "wblab",
+    "GIT_COMMITTER_EMAIL": "wblab@localhost",
+    "GIT_COMMITTER_DATE": "2000-01-01T00:00:00Z",
+    "GIT_CONFIG_COUNT": "1",
+    "GIT_CONFIG_KEY_0": "gc.auto",
+    "GIT_CONFIG_VALUE_0": "0",
+}
+
+
+def write(base: Base, given: Sequence[UserPatch], target: Path, report: Report) -> str:
+    """Write the source and the patches as commits into a new directory; return the last commit's hash.
+
+    Raises InputError if the directory exists or a patch does not apply, WblabError if git fails.
+    """
+    if target.exists():
+        raise InputError(f"{target} exists: give a new directory")
+    base.check(given)
+    staged = target.with_name(f"{target.name}.part")
+    try:
+        report(None, f"copying {base.source.description}")
+        tree.copy(base.source.tree, tree.files(base.source.tree), staged)
+        git(staged, "init", "--quiet", "--initial-branch=main")
+        report(None, "committing the source")
+        _commit(staged, f"Linux {tree.version(staged)}: {base.source.description}")
+        for place, item in enumerate(given):
+            report((place + 1) / len(given), item.subject)
+            patches.push(staged, [item.patch], base.source.description)
+            _commit(staged, item.subject)
+        last = git(staged, "rev-parse", "HEAD").stdout.strip()
+        staged.rename(target)
+    except OSError as error:
+        raise InputError(f"cannot write {target}: {error.strerror}") from None
+    finally:
+        shutil.rmtree(staged, ignore_errors=True)
+    return last
+
+
+def _commit(folder: Path, subject: str) -> None:
+    git(folder, "add", "--all", "--force")  # a kernel's .gitignore names files that its archive has
+    git(folder, "commit", "--quiet", "--allow-empty", "--no-gpg-sign", "--message", subject, environment=_COMMITTING)

@@ -3,13 +3,16 @@
 Each place returns the file of a pin, or the reason why it has none. The digest is always checked.
 """
 
+import hashlib
 import json
+import os
 import shutil
 import urllib.parse
+import urllib.request
 from pathlib import Path
 
 from wblab.core.errors import WblabError
-from wblab.kernels import cache, download
+from wblab.kernels import cache
 from wblab.kernels.catalog import Catalog, Series
 from wblab.kernels.pins import Pin
 from wblab.kernels.source import Source
@@ -25,10 +28,10 @@ def snapshot_url(package: str, version: str, site: str) -> str:
     """Return the URL of a package for all architectures. Raises LookupError with the reason if there is none."""
     place = f"{site}/mr/binary/{package}/{urllib.parse.quote(version)}/binfiles"
     try:
-        result = json.loads(download.read(place))["result"]
+        result = json.loads(read(place))["result"]
         name = next(str(entry["hash"]) for entry in result if entry["architecture"] == "all")
     except OSError as error:
-        raise LookupError(f"{site} cannot be read ({download.why(error)})") from None
+        raise LookupError(f"{site} cannot be read ({why(error)})") from None
     except (ValueError, LookupError, TypeError, StopIteration):
         raise LookupError(f"{site} has no {package} {version}") from None
     return f"{site}/file/{urllib.parse.quote(name, safe='')}"
@@ -93,17 +96,56 @@ def _apt(pin: Pin, series: Series, known: Catalog, path: Path, report: Report) -
 
 
 def _snapshot(pin: Pin, series: Series, known: Catalog, path: Path, report: Report) -> None:
-    from wblab.kernels import download
-
     report(None, f"looking for {series.package} in {known.snapshot}")
-    download.download(snapshot_url(series.package, pin.version, known.snapshot), pin.sha256, path, report)
+    download(snapshot_url(series.package, pin.version, known.snapshot), pin.sha256, path, report)
 
 
 def _kernel_org(pin: Pin, series: Series, known: Catalog, path: Path, report: Report) -> None:
-    from wblab.kernels import download, kernel_org
+    from wblab.kernels import kernel_org
 
-    download.download(kernel_org.url(pin.version, known.kernel_org), pin.sha256, path, report)
+    download(kernel_org.url(pin.version, known.kernel_org), pin.sha256, path, report)
 
 
 def _unpacks_packages() -> bool:
     return shutil.which("dpkg-deb") is not None
+
+
+# Downloads, kept only if their digest is the expected one.
+
+TIMEOUT_S = 10  # for each answer, not for the whole transfer
+_CHUNK_BYTES = 1 << 20
+
+
+def read(url: str) -> bytes:
+    """Return the content of a URL, at most 16 MiB. Raises OSError."""
+    with urllib.request.urlopen(url, timeout=TIMEOUT_S) as answer:
+        content: bytes = answer.read(16 << 20)
+    return content
+
+
+def why(error: OSError) -> str:
+    """Return the reason why a URL cannot be read."""
+    return str(getattr(error, "reason", error))
+
+
+def download(url: str, sha256: str, path: Path, report: Report) -> Path:
+    """Fetch a file to `path` in the cache. Raises WblabError if it is incomplete or has another digest."""
+    report(None, f"fetching {path.name}")
+    staged = path.with_name(f".{path.name}")
+    staged.unlink(missing_ok=True)
+    digest = hashlib.sha256()
+    try:
+        descriptor = os.open(staged, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC, 0o644)
+        with urllib.request.urlopen(url, timeout=TIMEOUT_S) as answer, open(descriptor, "wb") as file:
+            total_bytes = int(answer.headers.get("Content-Length") or 0)
+            while chunk := answer.read(_CHUNK_BYTES):
+                file.write(chunk)
+                digest.update(chunk)
+                report(file.tell() / total_bytes if total_bytes else None, f"fetching {path.name}")
+    except OSError as error:  # URLError and timeouts are OSErrors
+        staged.unlink(missing_ok=True)
+        raise WblabError(f"cannot fetch {url}: {why(error)}") from None
+    if digest.hexdigest() != sha256:
+        staged.unlink()
+        raise WblabError(f"{url} has the wrong digest: {digest.hexdigest()[:16]}… instead of {sha256[:16]}…")
+    return staged.rename(path)

@@ -11,13 +11,13 @@ from types import MappingProxyType
 from typing import TypeAlias
 
 from wblab.core.errors import InputError, WblabError
-from wblab.kernels import cache, catalog, choice, here, kernel, make, packaged, series, source, tree
+from wblab.kernels import cache, carry, catalog, choice, here, kernel, make, series, source, tree
 from wblab.kernels.build import Build, Say
 from wblab.kernels.catalog import Catalog
 from wblab.kernels.choice import Choice, PatchError, ReadFile
 from wblab.kernels.features import on_processors
+from wblab.kernels.identity import choose_for, recipe_of_tree
 from wblab.kernels.kernel import Kernel
-from wblab.kernels.recipe import choose_for, recipe_of_tree
 from wblab.kernels.series import NoSourceError
 from wblab.kernels.source import Source
 from wblab.kernels.stock import kernel as stock
@@ -60,7 +60,7 @@ def _other_package(plain: str, options: Mapping[str, str]) -> str:
     known = catalog.load()
     if plain and not known.knows(plain):
         return ""
-    why = packaged.describe(None, known.find(named(plain or known.default, options)), known)
+    why = carry.describe(None, known.find(named(plain or known.default, options)), known)
     return f"{why}; or " if why else ""
 
 
@@ -131,7 +131,7 @@ def find_kernel(wanted: str | None = None) -> Kernel | None:
         return stock.find(wanted or "")
     known = catalog.load()
     if wanted is None:
-        return packaged.current(known.find(known.default), known) or _stand_in(known)
+        return carry.current(known.find(known.default), known) or _stand_in(known)
     plain, options, processors = _parted(wanted)
     found = _find(plain, options, known)
     return on_processors(found, processors, wanted) if found else None
@@ -140,7 +140,7 @@ def find_kernel(wanted: str | None = None) -> Kernel | None:
 def _find(plain: str, options: Mapping[str, str], known: Catalog) -> Kernel | None:
     path = _path(plain, known) if plain else None
     if path is None:
-        return packaged.current(known.find(named(plain or known.default, options)), known)
+        return carry.current(known.find(named(plain or known.default, options)), known)
     if kernel.is_executable(path):
         return _executable(path, options)
     given = source.given(path)
@@ -173,7 +173,7 @@ def build_kernel(
         return _build_default(known, report, say)
     if path is None:
         entry = known.find(named(plain or known.default, options))
-        packaged.current(entry, known)  # then there is nothing to build
+        carry.current(entry, known)  # then there is nothing to build
         try:
             return series.build(entry, known, report, say)
         except NoSourceError as error:
@@ -234,7 +234,7 @@ def _given_build(given: Source, known: Catalog, options: Mapping[str, int | str]
 
 def _build_default(known: Catalog, report: Report, say: Say) -> Kernel:
     """Build the default series, or else the newest older one with a source, and remember which."""
-    if not packaged.current(known.find(known.default), known) and (stand_in := _stand_in(known)):
+    if not carry.current(known.find(known.default), known) and (stand_in := _stand_in(known)):
         return stand_in
     reason = ""  # why the default series has no source
     for candidate in known.from_default():
@@ -259,7 +259,7 @@ def _stand_in(known: Catalog) -> Kernel | None:
     names = [candidate.name for candidate in known.series]
     if not memory or memory.get("default") != known.default or memory.get("series") not in names:
         return None
-    found = packaged.current(known.find(str(memory["series"])), known)
+    found = carry.current(known.find(str(memory["series"])), known)
     return replace(found, instead_of=known.default) if found else None
 
 

@@ -67,3 +67,11 @@ def check_option(name: str, value: int | str, key: str) -> None:
         raise InputError(f"{key}: {name!r} is not the name of an option: write for example PREEMPT")
     if not _VALUE.fullmatch(str(value)):
         raise InputError(f"{key}: {value!r} is not a plain value: give y, n, a number or a text without spaces and '/'")
+
+
+# The order of kernel versions.
+
+
+def ordinal(version: str) -> tuple[int, ...]:
+    """Return a version's numbers, so that 6.12 sorts after 6.1."""
+    return tuple(int(number) for number in re.findall(r"\d+", version))

@@ -6,17 +6,22 @@ import pytest
 
 from wblab.commands.doctor import show, table
 from wblab.core.errors import InputError, WblabError
-from wblab.host.abilities import built, check_extras, check_groups, check_processor, check_trace_cmd, check_tracefs
 from wblab.host.doctor import (
     bad,
+    built,
     check_addresses,
     check_cache,
     check_compiler,
     check_execution,
+    check_extras,
+    check_groups,
     check_guest_python,
     check_memory,
     check_packages,
+    check_processor,
     check_ptrace,
+    check_trace_cmd,
+    check_tracefs,
     examine,
     next_command,
 )

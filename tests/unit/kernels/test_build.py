@@ -11,8 +11,8 @@ from support.waiting import wait_until
 
 from wblab.core.errors import InputError, WblabError
 from wblab.kernels import build_kernel, build_tree, built_kernel, catalog, find_kernel, list_kernels, make
+from wblab.kernels.identity import recipe
 from wblab.kernels.pins import Pin
-from wblab.kernels.recipe import recipe
 from wblab.lab.results import is_held
 
 pytestmark = pytest.mark.usefixtures("tools")

@@ -5,8 +5,8 @@ import pytest
 from wblab.core.errors import InputError
 from wblab.kernels import catalog, config
 from wblab.kernels.choice import Choice
+from wblab.kernels.identity import recipe, recipe_of_tree
 from wblab.kernels.patches import PatchFile
-from wblab.kernels.recipe import recipe, recipe_of_tree
 
 
 def test_the_lab_s_catalog_is_valid() -> None:

@@ -8,8 +8,7 @@ import pytest
 
 from wblab.kernels import choice
 from wblab.kernels.choice import Choice, PatchError, choose
-from wblab.kernels.forms import Forms
-from wblab.kernels.patches import numbered
+from wblab.kernels.patches import Forms, numbered
 
 LINES = [f"line {number}" for number in range(1, 31)]
 Wants = Callable[..., Forms]

@@ -5,8 +5,7 @@ from pathlib import Path
 import pytest
 
 from wblab.kernels import catalog
-from wblab.kernels.forms import Forms, forms, nearest, order
-from wblab.kernels.patches import PatchFile, numbered
+from wblab.kernels.patches import Forms, PatchFile, forms, nearest_first, numbered, order
 
 
 @pytest.mark.parametrize(
@@ -20,7 +19,7 @@ from wblab.kernels.patches import PatchFile, numbered
     ],
 )
 def test_older_series_are_nearer_than_newer_ones(version: str, expected: list[str]) -> None:
-    assert nearest(version, ["7.3", "6.1", "7.2", "6.12"]) == expected
+    assert nearest_first(version, ["7.3", "6.1", "7.2", "6.12"]) == expected
 
 
 def test_a_patch_that_only_an_older_series_has_follows_its_predecessor() -> None:

@@ -13,7 +13,7 @@ from hatchling.builders.wheel import WheelBuilder
 
 from wblab.commands.kernel import info
 from wblab.core.errors import InputError
-from wblab.kernels import build_kernel, built_kernel, find_kernel, list_kernels, packaged
+from wblab.kernels import build_kernel, built_kernel, carry, find_kernel, list_kernels
 from wblab.lab.places import ROOT
 
 PROJECT = ROOT / "misc/kernel-wheel"
@@ -34,7 +34,7 @@ def installed(wheel: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, else
     with zipfile.ZipFile(wheel) as archive:
         archive.extractall(tmp_path / "packages")
     folder = tmp_path / "packages/wblab_kernel"
-    monkeypatch.setattr(packaged, "packaged_kernels", lambda: folder)
+    monkeypatch.setattr(carry, "packaged_kernels", lambda: folder)
     elsewhere()
     return folder
 
@@ -53,7 +53,7 @@ def test_the_kernel_of_the_package_is_used(installed: Path, tools: Path, capsys:
 def test_a_kernel_built_here_is_used_before_it(installed: Path, tools: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tools / "gcc").write_text("#!/bin/sh\necho gcc 2.0\n")
     with monkeypatch.context() as without:
-        without.setattr(packaged, "packaged_kernels", lambda: None)
+        without.setattr(carry, "packaged_kernels", lambda: None)
         built = build_kernel()
     assert built.compiler.startswith("gcc 2.0")
     assert find_kernel() == built

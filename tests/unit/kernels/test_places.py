@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from wblab.core.errors import WblabError
-from wblab.kernels import apt, catalog, download, kernel_org, places
+from wblab.kernels import apt, catalog, kernel_org, places
 from wblab.kernels.catalog import Catalog, Series
 from wblab.kernels.pins import Pin
 from wblab.lab.progress import silent
@@ -159,9 +159,9 @@ def test_a_download_with_another_digest_is_not_kept(web, tmp_path):
     web["/a"] = b"broken"
     for digest in (SHA256, "0" * 64):
         with pytest.raises(WblabError, match="has the wrong digest"):
-            download.download(f"{web[''].decode()}/a", digest, tmp_path / "a", silent)
+            places.download(f"{web[''].decode()}/a", digest, tmp_path / "a", silent)
     with pytest.raises(WblabError, match="cannot fetch"):
-        download.download(f"{web[''].decode()}/b", SHA256, tmp_path / "b", silent)
+        places.download(f"{web[''].decode()}/b", SHA256, tmp_path / "b", silent)
     assert list(tmp_path.glob("*[ab]")) == []
 
 
@@ -171,5 +171,5 @@ def test_a_download_follows_no_link(web, tmp_path):
     (tmp_path / ".a").symlink_to(victim)
     (tmp_path / "a").symlink_to(victim)
     web["/a"] = PACKAGE
-    assert download.download(f"{web[''].decode()}/a", SHA256, tmp_path / "a", silent).read_bytes() == PACKAGE
+    assert places.download(f"{web[''].decode()}/a", SHA256, tmp_path / "a", silent).read_bytes() == PACKAGE
     assert victim.read_text() == "untouched"

@@ -8,8 +8,7 @@ from wblab.cli import main
 from wblab.core.errors import InputError
 from wblab.kernels import source
 from wblab.kernels.mailbox import read_patches
-from wblab.kernels.patched import Base
-from wblab.kernels.repository import write
+from wblab.kernels.patched import Base, write
 from wblab.lab.progress import silent
 
 PATCH = """Subject: [PATCH 1/2] mm: {new}

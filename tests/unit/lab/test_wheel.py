@@ -57,7 +57,7 @@ def test_a_wheel_brings_no_other_packages_and_says_that_it_is_typed(installed):
 def test_kernel_sources_and_patches_are_installed(installed):
     code = """
 from wblab.kernels.catalog import load
-from wblab.kernels.recipe import recipe
+from wblab.kernels.identity import recipe
 known = load()
 print([(series.name, recipe(series.name, known).digest) for series in known.series])
 """

@@ -8,7 +8,7 @@ from wblab.core.errors import InputError
 from wblab.core.spec import Spec
 from wblab.lab.results import SPECS
 from wblab.lab.specfile import read_spec
-from wblab.substrates.qemu.translate import check, in_bytes, largest_request_bytes, translated
+from wblab.substrates.qemu.command import check, in_bytes, largest_request_bytes, translated
 
 MIB = 1 << 20
 BACKGROUND, LIMIT = "vm.dirty_background_bytes", "vm.dirty_bytes"

@@ -158,8 +158,7 @@ def source_arguments(parser: argparse.ArgumentParser) -> None:
 def _source(arguments: argparse.Namespace) -> None:
     from wblab.kernels import catalog
     from wblab.kernels.mailbox import read_patches
-    from wblab.kernels.patched import base
-    from wblab.kernels.repository import write
+    from wblab.kernels.patched import base, write
     from wblab.lab.progress import steps
 
     wanted = arguments.kernel or catalog.load().default

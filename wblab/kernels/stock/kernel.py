@@ -11,7 +11,7 @@ from typing import Any, ClassVar
 from wblab.core.errors import InputError
 from wblab.kernels import cache
 from wblab.kernels.kernel import Kernel
-from wblab.kernels.versions import ordinal
+from wblab.lab.kernelname import ordinal
 
 PREFIX = "stock:"
 MOST_PROCESSORS = 64

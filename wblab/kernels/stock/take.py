@@ -17,7 +17,7 @@ from wblab.kernels import apt, cache, catalog
 from wblab.kernels.stock import unpack
 from wblab.kernels.stock.kernel import CONFIG, IDENTITY, IMAGE, MODULES, NAMES, StockKernel, stock_kernels
 from wblab.kernels.stock.modules import Modules
-from wblab.kernels.versions import ordinal
+from wblab.lab.kernelname import ordinal
 from wblab.lab.progress import Report
 
 # The names in a stock kernel: those of its trace events among others, from its packed image and its modules.

@@ -39,10 +39,9 @@ from wblab.lab.formats import CONFIG, EXPERIMENT, write_json
 from wblab.lab.packages import tool_path
 from wblab.lab.places import ROOT
 from wblab.lab.progress import Report, silent
-from wblab.substrates.qemu.command import CONSOLE_FD, Machine, arguments, memory_bytes
+from wblab.substrates.qemu.command import CONSOLE_FD, Machine, arguments, memory_bytes, translated
+from wblab.substrates.qemu.command import check as check_translation
 from wblab.substrates.qemu.initramfs import initramfs
-from wblab.substrates.qemu.translate import check as check_translation
-from wblab.substrates.qemu.translate import translated
 
 # What a guest in QEMU has left, taken over: text of a serial port, of somebody else.
 #

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from wblab.analysis.statistics.decision import HARMS, NOT_DECIDED, NOT_REPRODUCED, NOT_TESTABLE, REPRODUCED
-from wblab.kernels.versions import ordinal
+from wblab.lab.kernelname import ordinal
 from wblab.study.designs.atlas.lines import Cell, Line
 from wblab.study.designs.atlas.target import FILESYSTEMS, TRIAL
 from wblab.study.sources.cases import case_spec

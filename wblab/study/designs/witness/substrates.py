@@ -15,7 +15,7 @@ from wblab.kernels.here import is_here
 from wblab.kernels.stock.kernel import PREFIX, is_stock, parse
 from wblab.lab.kernelname import with_processors
 from wblab.study.cells import Cell
-from wblab.substrates.qemu.translate import in_bytes
+from wblab.substrates.qemu.command import in_bytes
 
 _REAL = "/real"
 AXIS = "substrate"

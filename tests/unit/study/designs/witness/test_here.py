@@ -9,7 +9,7 @@ from wblab.core.errors import InputError
 from wblab.lab.results import SPECS
 from wblab.lab.specfile import read_spec
 from wblab.study.designs.witness.report import differences, titles
-from wblab.substrates.qemu.translate import in_bytes
+from wblab.substrates.qemu.command import in_bytes
 
 MIB = 1 << 20
 SLOW, FAST = "live:slow=/a,fast=/b", "live+limits:slow=/a,fast=/b"
