@@ -15,6 +15,7 @@ from pathlib import Path
 from wblab.core.spec import ClockMode
 from wblab.host.sandbox import landlock_version
 from wblab.kernels import facts
+from wblab.lab.distributions import os_release
 from wblab.lab.packages import tool_path
 
 _CPUINFO = Path("/proc/cpuinfo")
@@ -52,10 +53,7 @@ def available_memory_bytes() -> int:
 
 def distribution() -> str:
     """Return what the distribution calls itself; see os-release(5)."""
-    try:
-        return platform.freedesktop_os_release()["PRETTY_NAME"]
-    except (OSError, KeyError):
-        return "Linux"
+    return os_release().get("PRETTY_NAME", "Linux")
 
 
 def processor_flags(cpuinfo: Path = _CPUINFO) -> set[str]:

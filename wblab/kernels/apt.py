@@ -15,6 +15,7 @@ from pathlib import Path
 
 from wblab.core.errors import WblabError
 from wblab.kernels import cache
+from wblab.lab.distributions import os_release
 from wblab.lab.progress import Report
 
 # Suites with the same name on every Debian. Names of releases come from the system.
@@ -140,13 +141,12 @@ def system_entries(etc: Path = Path("/etc/apt")) -> tuple[Entry, ...]:
     return tuple(sorted(entries, key=lambda entry: "debian" not in urllib.parse.urlsplit(entry.uri).path))
 
 
-def system_codename(os_release: Path = Path("/etc/os-release")) -> str | None:
-    """Return the name of the system's Debian release, or None if it is not a Debian or has no name yet."""
-    try:
-        lines = os_release.read_text().splitlines()
-    except OSError:
-        return None
-    values = {key: value.strip("\"'") for key, _, value in (line.partition("=") for line in lines)}
+def system_codename(release: Mapping[str, str] | None = None) -> str | None:
+    """Return the name of the system's Debian release, or None if it is not a Debian or has no name yet.
+
+    release: the system's variables of os-release(5).
+    """
+    values = os_release() if release is None else release
     return values.get("VERSION_CODENAME") if values.get("ID") == "debian" else None
 
 

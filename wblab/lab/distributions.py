@@ -5,13 +5,9 @@ tried. The others' are what these distributions are known to call them: the lab 
 """
 
 import os
-import shlex
+import platform
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from pathlib import Path
-
-# os-release(5): the first that is there counts.
-_OS_RELEASE = (Path("/etc/os-release"), Path("/usr/lib/os-release"))
 
 
 @dataclass(frozen=True)
@@ -135,24 +131,22 @@ _NIXOS = Distribution(
 ALL = (DEBIAN, _FEDORA, _ARCH, _OPENSUSE, _ALPINE, _NIXOS)
 
 
-def this_distribution(files: Sequence[Path] = _OS_RELEASE) -> Distribution | None:
-    """Return this machine's distribution, else the first known one that it is like (os-release(5)); else None."""
-    found = _read(next((path for path in files if path.is_file()), None))
+def os_release() -> Mapping[str, str]:
+    """Return this machine's variables of os-release(5); none where it has no such file, or one that is no text."""
+    try:
+        return platform.freedesktop_os_release()
+    except (OSError, UnicodeDecodeError):
+        return {}
+
+
+def this_distribution(release: Mapping[str, str] | None = None) -> Distribution | None:
+    """Return this machine's distribution, else the first known one that it is like; else None.
+
+    release: the variables of its os-release(5).
+    """
+    found = os_release() if release is None else release
     for name in (found.get("ID", ""), *found.get("ID_LIKE", "").split()):
         for distribution in ALL:
             if name in distribution.ids:
                 return distribution
     return None
-
-
-def _read(path: Path | None) -> dict[str, str]:
-    """Return the variables in an os-release file, whose values are quoted as a shell's."""
-    found: dict[str, str] = {}
-    for line in path.read_text(errors="replace").splitlines() if path else ():
-        name, equals, value = line.partition("=")
-        if equals and not name.startswith("#"):
-            try:
-                found[name.strip()] = " ".join(shlex.split(value))
-            except ValueError:  # a quotation mark without its other
-                continue
-    return found
