@@ -11,7 +11,7 @@ import pandas as pd
 from wblab import Run
 from wblab.analysis.runs.run import guest_spec
 from wblab.analysis.runs.throttling import (
-    Limits,
+    DirtyLimits,
     dirty_limit,
     dirty_thresholds,
     flush_time_s,
@@ -32,13 +32,13 @@ _POINTS, _CURVE_POINTS = 4000, 400
 _TOP_RATIO = 3.0
 
 
-def limits_at(run: Run, row: int) -> Limits:
+def limits_at(run: Run, row: int) -> DirtyLimits:
     """Return the limits of the page cache in one event of a run, in pages: 0 is the first, -1 the last."""
     state, page = run.trace.dirty_state, run.trace.trace.info.page_bytes
-    return Limits(*(int(column[row]) // page for column in (state.background, state.threshold, state.limit)))
+    return DirtyLimits(*(int(column[row]) // page for column in (state.background, state.threshold, state.limit)))
 
 
-def plot_control_line(limits: Limits, page_bytes: int = 4096, *, ax: Axes = None) -> Axes:
+def plot_control_line(limits: DirtyLimits, page_bytes: int = 4096, *, ax: Axes = None) -> Axes:
     """Plot the position ratio against the dirty pages, in MiB: free to write, steered to the setpoint, blocked."""
     ax = new_axes(_PANES) if ax is None else ax
     background, threshold = int(np.asarray(limits.background)), int(np.asarray(limits.threshold))
@@ -137,7 +137,7 @@ def plot_settings(
     dirtyable_mib: free and file pages. The ratios are vm.dirty_ratio and vm.dirty_background_ratio, in per cent.
     """
     background, threshold = dirty_thresholds(dirtyable_mib * _MIB // 4096, dirty_ratio, background_ratio)
-    ax = plot_control_line(Limits(background, threshold, threshold), ax=ax)
+    ax = plot_control_line(DirtyLimits(background, threshold, threshold), ax=ax)
     flush_s, all_s = flush_time_s(np.array([int(background), int(threshold)]) * 4096, write_mib_per_s * _MIB).tolist()
     of_background, of_all = quantity(flush_s, "s"), quantity(all_s, "s")
     title = f"at {write_mib_per_s:g} MiB/s, writing the background threshold takes {of_background}, "

@@ -9,7 +9,7 @@ It needs NumPy, zstandard where a trace is packed with it, and pandas for tables
 
 import os
 
-from tracecmd.buffers import Lost
+from tracecmd.buffers import LostEvents
 from tracecmd.errors import TraceError
 from tracecmd.events import Events
 from tracecmd.formats import EventFormat, Field
@@ -21,7 +21,7 @@ __all__ = [
     "Events",
     "Field",
     "Info",
-    "Lost",
+    "LostEvents",
     "Symbols",
     "TraceError",
     "TraceFile",

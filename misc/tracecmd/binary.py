@@ -11,7 +11,7 @@ _WINDOW_BYTES = 1 << 16
 _PIECE_BYTES = 1 << 20  # fits in the processor's cache
 
 
-class Source:
+class RandomAccess:
     """Bytes read by offset: a file, or unpacked data.
 
     `order` is "<" or ">", the byte order of its numbers. Raises TraceError for reads past its end.
@@ -21,12 +21,12 @@ class Source:
         self._read, self.size_bytes, self.order, self.what = read, size_bytes, order, what
 
     @classmethod
-    def of_file(cls, descriptor: int, order: str, what: str) -> "Source":
+    def of_file(cls, descriptor: int, order: str, what: str) -> "RandomAccess":
         """Return the bytes of an open file, which may be long: it is not read as a whole."""
         return cls(_Ahead(descriptor).read, os.fstat(descriptor).st_size, order, what)
 
     @classmethod
-    def of_bytes(cls, data: bytes, order: str, what: str) -> "Source":
+    def of_bytes(cls, data: bytes, order: str, what: str) -> "RandomAccess":
         """Return bytes that are in memory."""
         return cls(lambda size, at: data[at : at + size], len(data), order, what)
 
@@ -67,7 +67,7 @@ class _Ahead:
 class Cursor:
     """Reads a source sequentially from an offset."""
 
-    def __init__(self, source: Source, at: int = 0) -> None:
+    def __init__(self, source: RandomAccess, at: int = 0) -> None:
         self.source, self.at = source, at
 
     def take(self, size_bytes: int) -> bytes:

@@ -18,7 +18,7 @@ _TYPE_BYTES = 2
 
 
 @dataclass(frozen=True)
-class Lost:
+class LostEvents:
     """A span in which events of one CPU were lost. `count` is -1 if the kernel did not count them.
 
     If no event before the loss is left, the span begins with the buffer's first event.
@@ -43,7 +43,7 @@ class Walked:
     ts_ns: NDArray[np.int64]
     cpu: NDArray[np.int32]
     by_type: dict[int, NDArray[np.int64]]
-    lost: tuple[Lost, ...]
+    lost: tuple[LostEvents, ...]
 
 
 def walk_buffer(contents: Contents, buffer: BufferData, header: dict[str, Field]) -> Walked:
@@ -53,7 +53,7 @@ def walk_buffer(contents: Contents, buffer: BufferData, header: dict[str, Field]
         raise TraceError(f"buffer {buffer.name!r} of {what} holds a latency tracer's text, no events")
     if contents.options.all(options.TIME_SHIFT):
         raise TraceError(f"{what} has the option time_shift (a guest traced with its host), which is not supported")
-    layout = ring.Layout.of(header, contents.order, buffer.page_bytes)
+    layout = ring.PageLayout.of(header, contents.order, buffer.page_bytes)
     data, starts = _pages(contents, buffer)
     entries, losses = ring.walk(data, layout)
     begins = np.searchsorted(entries.places, np.array(starts) // 4)  # of each CPU, and the end
@@ -112,7 +112,7 @@ def _by_type(data: Bytes, entries: ring.Entries, ts_ns: NDArray[np.int64], order
 
 def _lost(
     buffer: BufferData, entries: ring.Entries, losses: list[ring.Loss], starts: list[int], said: options.Options
-) -> tuple[Lost, ...]:
+) -> tuple[LostEvents, ...]:
     """Return the spans of losses. If a CPU has no event left before one, the span begins with the first event."""
     begins = np.searchsorted(entries.places, np.array(starts) // 4)
     firsts = [entries.times[at] for at, end in itertools.pairwise(begins) if at < end]
@@ -123,5 +123,5 @@ def _lost(
         before = int(np.searchsorted(entries.places, place // 4))
         start = entries.times[before - 1] if before > begins[cpu] else min([*firsts, np.uint64(loss.time)])
         start_ns, end_ns = converted(np.array([start, loss.time], np.uint64), said).tolist()
-        found_lost.append(Lost(buffer.name, buffer.cpus[cpu].cpu, start_ns, end_ns, loss.count))
+        found_lost.append(LostEvents(buffer.name, buffer.cpus[cpu].cpu, start_ns, end_ns, loss.count))
     return tuple(found_lost)

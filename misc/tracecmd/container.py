@@ -2,7 +2,7 @@
 
 import os
 
-from tracecmd.binary import Cursor, Source
+from tracecmd.binary import Cursor, RandomAccess
 from tracecmd.compression import Budget, Codec
 from tracecmd.contents import Contents, checked_page_bytes
 from tracecmd.errors import TraceError
@@ -14,7 +14,7 @@ _MAGIC = b"\x17\x08\x44tracing"
 
 def read_contents(descriptor: int, what: str, limit_bytes: int) -> Contents:
     """Parse an open file; unpack at most `limit_bytes`. Raises TraceError."""
-    start = Cursor(Source.of_file(descriptor, "<", what))
+    start = Cursor(RandomAccess.of_file(descriptor, "<", what))
     size_bytes = os.fstat(descriptor).st_size
     if size_bytes < len(_MAGIC) or start.take(len(_MAGIC)) != _MAGIC:
         raise TraceError(f"{what} is not a trace.dat: it does not begin like a file of trace-cmd")
@@ -23,7 +23,7 @@ def read_contents(descriptor: int, what: str, limit_bytes: int) -> Contents:
         raise TraceError(f"{what} is a trace.dat of version {version!r}; supported are 6 and 7")
     if order not in (0, 1):
         raise TraceError(f"{what} is damaged: its byte order is {order}, not 0 or 1")
-    cursor = Cursor(Source.of_file(descriptor, "<>"[order], what), start.at)
+    cursor = Cursor(RandomAccess.of_file(descriptor, "<>"[order], what), start.at)
     long_bytes, page_bytes = cursor.number(1), cursor.u32()
     if long_bytes not in (4, 8):
         raise TraceError(f"{what} is damaged: it states that a long has {long_bytes} bytes")

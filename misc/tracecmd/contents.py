@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
-from tracecmd.binary import Cursor, Source
+from tracecmd.binary import Cursor, RandomAccess
 from tracecmd.compression import Codec
 from tracecmd.errors import TraceError
 from tracecmd.options import Options
@@ -37,7 +37,7 @@ class BufferData:
 class Contents:
     """The content of a file of either version."""
 
-    source: Source
+    source: RandomAccess
     version: int
     order: str
     long_bytes: int  # of the traced machine's user space

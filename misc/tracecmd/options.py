@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass, field
 
-from tracecmd.binary import Cursor, Source, text
+from tracecmd.binary import Cursor, RandomAccess, text
 from tracecmd.errors import TraceError
 
 _MOST = 1 << 16  # options in a file; a few for each CPU, buffer and event are common
@@ -53,7 +53,7 @@ class Options:
 
     def cursor(self, number: int, data: bytes) -> Cursor:
         """Return a cursor over an option's data."""
-        return Cursor(Source.of_bytes(data, self.order, f"option {_NAMES.get(number, number)}"))
+        return Cursor(RandomAccess.of_bytes(data, self.order, f"option {_NAMES.get(number, number)}"))
 
     def number(self, number: int) -> int | None:
         """Return the number in the last option of this kind."""

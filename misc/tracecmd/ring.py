@@ -31,7 +31,7 @@ Times = NDArray[np.uint64]
 
 
 @dataclass(frozen=True)
-class Layout:
+class PageLayout:
     """The layout of a page; sizes and offsets in bytes."""
 
     order: str
@@ -41,7 +41,7 @@ class Layout:
     data_offset: int
 
     @classmethod
-    def of(cls, fields: dict[str, Field], order: str, page_bytes: int) -> "Layout":
+    def of(cls, fields: dict[str, Field], order: str, page_bytes: int) -> "PageLayout":
         """Return the layout that events/header_page describes. Raises TraceError for that of Linux 2.6.30."""
         try:
             time, used, data = fields["timestamp"], fields["commit"], fields["data"]
@@ -72,7 +72,7 @@ class Loss:
 
 
 def walk(
-    data: NDArray[np.uint8], layout: Layout, batch_pages: int = _BATCH_PAGES, few_pages: int = _FEW_PAGES
+    data: NDArray[np.uint8], layout: PageLayout, batch_pages: int = _BATCH_PAGES, few_pages: int = _FEW_PAGES
 ) -> tuple[Entries, list[Loss]]:
     """Return the entries of consecutive pages, and where events were lost. Raises TraceError.
 
@@ -92,7 +92,7 @@ def walk(
     return Entries(*together), losses
 
 
-def _headers(data: NDArray[np.uint8], layout: Layout) -> tuple[Times, Times]:
+def _headers(data: NDArray[np.uint8], layout: PageLayout) -> tuple[Times, Times]:
     """Return each page's time, and its word of used bytes and flags."""
     pages = data.reshape(-1, layout.page_bytes)
     order = layout.order
@@ -105,7 +105,7 @@ def _headers(data: NDArray[np.uint8], layout: Layout) -> tuple[Times, Times]:
     return times, used
 
 
-def _losses(data: NDArray[np.uint8], layout: Layout, times: Times, used: Times) -> list[Loss]:
+def _losses(data: NDArray[np.uint8], layout: PageLayout, times: Times, used: Times) -> list[Loss]:
     found = []
     for page in np.flatnonzero(used & np.uint64(_LOST)):
         count = -1

@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tracecmd import options, ring
-from tracecmd.buffers import Lost, Walked, walk_buffer
+from tracecmd.buffers import LostEvents, Walked, walk_buffer
 from tracecmd.catalogue import Catalogue
 from tracecmd.container import read_contents
 from tracecmd.contents import Contents
@@ -70,7 +70,7 @@ class TraceFile:
             limit_bytes = limit_bytes or _UNPACKED_ALWAYS_BYTES + _UNPACKED_PER_BYTE * size_bytes
             self._contents: Contents = read_contents(self._descriptor, str(self.path), limit_bytes)
             header = parse_fields(self._contents.header_page, self._contents.long_bytes)
-            layout = ring.Layout.of(header, self._contents.order, self._contents.page_bytes)
+            layout = ring.PageLayout.of(header, self._contents.order, self._contents.page_bytes)
         except BaseException:
             self.close()
             raise
@@ -148,7 +148,7 @@ class TraceFile:
         return {self.formats.short(self._occurring(number).key): len(where) for number, where in by_type.items()}
 
     @cached_property
-    def lost(self) -> tuple[Lost, ...]:
+    def lost(self) -> tuple[LostEvents, ...]:
         """The spans in which events were lost, of all buffers."""
         return tuple(
             item for buffer in self._buffers.values() if not buffer.is_text for item in self._walk(buffer.name).lost

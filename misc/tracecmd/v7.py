@@ -3,7 +3,7 @@
 from collections.abc import Callable
 
 from tracecmd import options
-from tracecmd.binary import Cursor, Source
+from tracecmd.binary import Cursor, RandomAccess
 from tracecmd.contents import BufferData, Contents, CpuData, checked_page_bytes
 from tracecmd.errors import TraceError
 from tracecmd.metadata import read_cmdlines, read_event_formats, read_ftrace_formats, read_header_info, read_text
@@ -57,14 +57,14 @@ def _open(contents: Contents, at: int, number: int) -> Cursor:
     if not flags & _PACKED:
         return cursor
     data = contents.codec.section(cursor)
-    return Cursor(Source.of_bytes(data, contents.order, f"section {number} of {contents.source.what}"))
+    return Cursor(RandomAccess.of_bytes(data, contents.order, f"section {number} of {contents.source.what}"))
 
 
 def _section(contents: Contents, number: int) -> Cursor:
     """Return a cursor over the section named by the last option with this number; empty if there is none."""
     if not (found := contents.options.all(number)):
         if number == options.CMDLINES:
-            return Cursor(Source.of_bytes(bytes(8), contents.order, "no task names"))
+            return Cursor(RandomAccess.of_bytes(bytes(8), contents.order, "no task names"))
         raise TraceError(f"{contents.source.what} is damaged: it has no section {number}")
     return _open(contents, contents.options.cursor(number, found[-1]).u64(), number)
 

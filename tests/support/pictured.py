@@ -7,7 +7,7 @@ from types import SimpleNamespace
 
 import numpy as np
 
-from wblab.analysis.runs.pagecache import Dirtied, DirtyState, Throttling
+from wblab.analysis.runs.pagecache import DirtiedPages, DirtyState, Throttling
 
 MIB = 1 << 20
 MS = 10**6
@@ -59,7 +59,7 @@ def page_cache():
         times_ns=lambda name: times.get(name, np.zeros(0, np.int64)),
         dirty_state=state,
         throttling=decisions,
-        dirtied=Dirtied(np.zeros(0, np.int64), np.zeros(0, object), np.zeros(0, object)),
+        dirtied=DirtiedPages(np.zeros(0, np.int64), np.zeros(0, object), np.zeros(0, object)),
         lost_ns=((2 * S, 3 * S),),
         disks={},
     )

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from wblab.analysis.runs.observations import matrix_notes, matrix_runs, read_table
-from wblab.analysis.sensitivity.analysis import Analysis, Finding, analyse
+from wblab.analysis.sensitivity.analysis import Analysis, Sensitivities, analyse
 from wblab.analysis.sensitivity.observed import Observed
 from wblab.api.compared import Comparison, compare
 from wblab.api.frames import paragraphs
@@ -138,7 +138,7 @@ class Sensitivity:
 
     observed: Observed
     analysis: Analysis
-    finding: Finding
+    finding: Sensitivities
 
     @property
     def answer(self) -> str:

@@ -14,7 +14,7 @@ from wblab.report.listing import Listing
 from wblab.report.quantities import column, quantity
 
 if TYPE_CHECKING:
-    from wblab.analysis.runs.results import Entry
+    from wblab.analysis.runs.results import ResultEntry
 
 _UNITS_S = {"h": 3600, "d": 86400, "w": 7 * 86400}
 
@@ -80,7 +80,7 @@ def _clean(arguments: argparse.Namespace) -> None:
     print(f"{len(chosen)} {'entry' if len(chosen) == 1 else 'entries'}, {total}: {done}")
 
 
-def _chosen(arguments: argparse.Namespace) -> "list[Entry]":
+def _chosen(arguments: argparse.Namespace) -> "list[ResultEntry]":
     """Return the results that the arguments choose. Raises InputError for an unknown name or a result in use."""
     from wblab.analysis.runs.results import entries
 

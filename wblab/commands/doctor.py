@@ -11,7 +11,7 @@ from wblab.report.listing import Listing
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from wblab.host.environment import Finding
+    from wblab.host.environment import Check
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -30,7 +30,7 @@ def _doctor(arguments: argparse.Namespace) -> None:
     show(examine(), as_json=arguments.json)
 
 
-def show(findings: "Sequence[Finding]", *, as_json: bool) -> None:
+def show(findings: "Sequence[Check]", *, as_json: bool) -> None:
     """Print findings, and the next command. Raises WblabError if one of them keeps the lab from running here."""
     from wblab.host.doctor import bad, next_command
 
@@ -44,7 +44,7 @@ def show(findings: "Sequence[Finding]", *, as_json: bool) -> None:
         print(f"\nNext:\n    {next_command(findings)}")
 
 
-def table(findings: "Sequence[Finding]") -> Listing:
+def table(findings: "Sequence[Check]") -> Listing:
     """Return findings as a table, with what to do: BAD is what every run needs, -- what only some verbs do."""
     rows = []
     last = {finding.advice: finding for finding in findings if not finding.good}  # one advice may mend several

@@ -11,7 +11,7 @@ from wblab.report.listing import Listing
 from wblab.report.quantities import column, duration, size
 
 if TYPE_CHECKING:
-    from wblab.analysis.runs.results import Entry
+    from wblab.analysis.runs.results import ResultEntry
 
 _SHOWN = 20
 
@@ -50,7 +50,7 @@ def _runs(arguments: argparse.Namespace) -> None:
     print("    wblab runs --clean --help    # remove what you no longer need")
 
 
-def table(found: "list[Entry]") -> Listing:
+def table(found: "list[ResultEntry]") -> Listing:
     """Return runs and studies as a table."""
     sizes = column([entry.size for entry in found], "bytes")
     rows = [
@@ -65,11 +65,11 @@ def table(found: "list[Entry]") -> Listing:
     return Listing(rows, ("name", "longest pause", "size", "what"), frozenset({1, 2}), spare=(2,))
 
 
-def _what(entry: "Entry") -> str:
+def _what(entry: "ResultEntry") -> str:
     """Return what an entry is, its state if it did not succeed, and its changes to a preset."""
     state = "" if entry.state == "succeeded" else f", {entry.state}"
     return f"{entry.what}{state}: {entry.summary}" if entry.summary else f"{entry.what}{state}"
 
 
-def _object(entry: "Entry") -> dict[str, Any]:
+def _object(entry: "ResultEntry") -> dict[str, Any]:
     return asdict(entry) | {"path": str(entry.path)}

@@ -11,7 +11,7 @@ from pathlib import Path
 from wblab.core.errors import WblabError
 from wblab.host import addresses, execution
 from wblab.host.command import interpreter
-from wblab.host.environment import Finding
+from wblab.host.environment import Check
 from wblab.host.machine import available_memory_bytes, free_shared_bytes, processor_flags, shared_memory, tool_versions
 from wblab.host.sandbox import landlock_version
 from wblab.kernels import Kernel, carry, catalog
@@ -31,7 +31,7 @@ _PR_GET_SECCOMP, _PR_SET_NO_NEW_PRIVS = 21, 38
 _SECCOMP_GET_ACTION_AVAIL, _SYS_SECCOMP, _SECCOMP_RET_TRAP = 2, 317, 0x00030000
 
 
-def examine() -> list[Finding]:
+def examine() -> list[Check]:
     """Run every check."""
     kernel, missing = built(), missing_packages()
     return [
@@ -52,50 +52,50 @@ def examine() -> list[Finding]:
     ]
 
 
-def bad(findings: Sequence[Finding]) -> list[Finding]:
+def bad(findings: Sequence[Check]) -> list[Check]:
     """Return what keeps the lab from running here."""
     return [finding for finding in findings if finding.needed and not finding.good]
 
 
-def next_command(findings: Sequence[Finding]) -> str:
+def next_command(findings: Sequence[Check]) -> str:
     """Return what to type next: to build a kernel, or with one to make a run."""
     return BUILD if any(finding.check == KERNEL and not finding.good for finding in findings) else "wblab run base"
 
 
-def check_python() -> Finding:
+def check_python() -> Check:
     """Look at the version of this Python."""
     version = ".".join(map(str, sys.version_info[:3]))
-    return Finding("Python", sys.version_info >= (3, 11), version, "install Python 3.11 or later")
+    return Check("Python", sys.version_info >= (3, 11), version, "install Python 3.11 or later")
 
 
-def check_guest_python(find: Callable[[], str] = interpreter) -> Finding:
+def check_guest_python(find: Callable[[], str] = interpreter) -> Check:
     """Look for the Python that guests run."""
     try:
-        return Finding("Python of the guest", True, find())
+        return Check("Python of the guest", True, find())
     except WblabError as error:
-        return Finding("Python of the guest", False, str(error), "install python3")
+        return Check("Python of the guest", False, str(error), "install python3")
 
 
-def check_packages(missing: Sequence[str], *, has_kernel: bool) -> Finding:
+def check_packages(missing: Sequence[str], *, has_kernel: bool) -> Check:
     """Look for what runs call; and, without a kernel, for what builds one. missing: packages, by Debian's names."""
     needed = [package for package in missing if not (has_kernel and only_build([package]))]
-    return Finding("packages", not needed, ", ".join(own_names(needed)) or "all installed", advice(needed))
+    return Check("packages", not needed, ", ".join(own_names(needed)) or "all installed", advice(needed))
 
 
-def check_compiler(missing: Sequence[str]) -> Finding:
+def check_compiler(missing: Sequence[str]) -> Check:
     """Look for what builds kernels, where there is one. missing: packages, by Debian's names."""
     needed = [package for package in missing if only_build([package])]
     found = f"{', '.join(own_names(needed)) or 'all installed'}: to build other kernels"
-    return Finding("packages of builds", not needed, found, advice(needed), needed=False)
+    return Check("packages of builds", not needed, found, advice(needed), needed=False)
 
 
-def check_ptrace(setting: Path = _PTRACE_SCOPE) -> Finding:
+def check_ptrace(setting: Path = _PTRACE_SCOPE) -> Check:
     """Look whether Yama forbids all tracing. setting: the file of its sysctl, which kernels without it lack."""
     try:
         scope = int(setting.read_text())
     except OSError:
-        return Finding("ptrace", True, "no Yama")
-    return Finding(
+        return Check("ptrace", True, "no Yama")
+    return Check(
         "ptrace",
         scope < _PTRACE_SCOPE_NONE,
         f"kernel.yama.ptrace_scope = {scope}",
@@ -103,35 +103,35 @@ def check_ptrace(setting: Path = _PTRACE_SCOPE) -> Finding:
     )
 
 
-def check_seccomp() -> Finding:
+def check_seccomp() -> Check:
     """Ask whether a filter may trap system calls, which is what UML does with one; see seccomp(2)."""
     action = ctypes.c_uint32(_SECCOMP_RET_TRAP)
     result = ctypes.CDLL(None).syscall(_SYS_SECCOMP, _SECCOMP_GET_ACTION_AVAIL, 0, ctypes.byref(action))
     found = "filters can trap" if result == 0 else "filters cannot trap"
-    return Finding("seccomp", result == 0, found, "guests use ptrace instead, at about half the speed")
+    return Check("seccomp", result == 0, found, "guests use ptrace instead, at about half the speed")
 
 
-def check_landlock() -> Finding:
+def check_landlock() -> Check:
     """Look for the version of Landlock, which confines guests."""
     version = landlock_version()
     found = f"version {version}" if version else "none"
     advice = "boot with lsm=landlock,… or a kernel that has it; without it only the guest's kernel protects your files"
-    return Finding("Landlock", version > 0, found, advice)
+    return Check("Landlock", version > 0, found, advice)
 
 
-def check_addresses(*, are_fixed: bool) -> Finding:
+def check_addresses(*, are_fixed: bool) -> Check:
     """Say whether programs get the same addresses in each run."""
     found = "the same in each run" if are_fixed else addresses.RANDOM
-    return Finding("addresses", are_fixed, found, addresses.ADVICE)
+    return Check("addresses", are_fixed, found, addresses.ADVICE)
 
 
-def check_shared_memory() -> Finding:
+def check_shared_memory() -> Check:
     """Look for room for the memory of a guest."""
     try:
         room = free_shared_bytes()
     except OSError as error:
-        return Finding("shared memory", False, f"{shared_memory()}: {error.strerror}", "set WBLAB_SHM to a tmpfs")
-    return Finding(
+        return Check("shared memory", False, f"{shared_memory()}: {error.strerror}", "set WBLAB_SHM to a tmpfs")
+    return Check(
         "shared memory",
         room >= _BASE_MEMORY,
         f"{shared_memory()} has {room >> 20} MiB free",
@@ -139,7 +139,7 @@ def check_shared_memory() -> Finding:
     )
 
 
-def check_executable() -> Finding:
+def check_executable() -> Check:
     """UML maps its memory executable: a file on /dev/shm must be one that can be run."""
     try:
         with tempfile.TemporaryDirectory(dir=shared_memory(), prefix="wblab-doctor-") as directory:
@@ -149,22 +149,22 @@ def check_executable() -> Finding:
             subprocess.run([script], check=True)
     except OSError as error:
         advice = "remount it with exec, or set WBLAB_SHM to a tmpfs without noexec"
-        return Finding("exec on shared memory", False, f"{shared_memory()}: {error.strerror}", advice)
-    return Finding("exec on shared memory", True, f"{shared_memory()} allows it")
+        return Check("exec on shared memory", False, f"{shared_memory()}: {error.strerror}", advice)
+    return Check("exec on shared memory", True, f"{shared_memory()} allows it")
 
 
-def check_execution(*, is_allowed: bool) -> Finding:
+def check_execution(*, is_allowed: bool) -> Check:
     """Say whether a program may be executed that is in memory only."""
-    return Finding("exec in memory", is_allowed, "allowed" if is_allowed else execution.REFUSED, execution.ADVICE)
+    return Check("exec in memory", is_allowed, "allowed" if is_allowed else execution.REFUSED, execution.ADVICE)
 
 
-def check_memory(available_bytes: int) -> Finding:
+def check_memory(available_bytes: int) -> Check:
     """Say whether the base experiment has enough memory."""
     good = available_bytes >= _BASE_MEMORY
-    return Finding("memory", good, f"{available_bytes >> 20} MiB available", "close other programs")
+    return Check("memory", good, f"{available_bytes >> 20} MiB available", "close other programs")
 
 
-def check_cache(*, has_kernel: bool, needed_bytes: int = _BUILD_ROOM) -> Finding:
+def check_cache(*, has_kernel: bool, needed_bytes: int = _BUILD_ROOM) -> Check:
     """Look for room to build a kernel. Who has one needs none."""
     directory = home()
     while not directory.exists():
@@ -173,7 +173,7 @@ def check_cache(*, has_kernel: bool, needed_bytes: int = _BUILD_ROOM) -> Finding
     room = stats.f_bavail * stats.f_frsize
     good = room >= needed_bytes and os.access(directory, os.W_OK)
     found, advice = f"{directory}: {room >> 30} GiB free", "set XDG_CACHE_HOME to a directory with 3 GiB free"
-    return Finding("kernel cache", good, found, advice, needed=not has_kernel)
+    return Check("kernel cache", good, found, advice, needed=not has_kernel)
 
 
 # What some verbs need of this machine beside what every run does: a kernel, tracing, control groups, packages.
@@ -193,7 +193,7 @@ _FOR = {
 }
 
 
-def abilities(kernel: Finding) -> list[Finding]:
+def abilities(kernel: Check) -> list[Check]:
     """Run every check of what only some verbs need. kernel: what `built` found."""
     return [
         check_processor(processor_flags()),
@@ -205,48 +205,48 @@ def abilities(kernel: Finding) -> list[Finding]:
     ]
 
 
-def built(find: Callable[[], Kernel | None] = find_kernel) -> Finding:
+def built(find: Callable[[], Kernel | None] = find_kernel) -> Check:
     """Return whether there is a kernel, and which."""
     try:
         known = catalog.load()
         found, default = find(), known.find(known.default)
         package = carry.describe(found, default, known)
     except WblabError as error:
-        return Finding(KERNEL, False, str(error), BUILD, needed=False)
+        return Check(KERNEL, False, str(error), BUILD, needed=False)
     words = ", ".join(filter(None, [found.release if found else "none built yet", package]))
-    return Finding(KERNEL, found is not None, words, BUILD, needed=False)
+    return Check(KERNEL, found is not None, words, BUILD, needed=False)
 
 
-def check_processor(flags: Collection[str]) -> Finding:
+def check_processor(flags: Collection[str]) -> Check:
     """Look for what NumPy's packages are built for; without it Python ends with an illegal instruction."""
     missing = [flag for flag in _X86_64_V2 if flag not in flags]
     found = f"without {', '.join(missing)}" if missing else "x86-64-v2 or better"
     advice = "in a virtual machine, show it a newer processor (QEMU: -cpu max): runs do without, NumPy does not"
-    return Finding("processor", not missing, found, advice, needed=False)
+    return Check("processor", not missing, found, advice, needed=False)
 
 
-def check_trace_cmd(versions: Mapping[str, str]) -> Finding:
+def check_trace_cmd(versions: Mapping[str, str]) -> Check:
     """Look for the recorder of traces. versions: of the tools that are here."""
     version = versions.get("trace-cmd", "")
     advice = "install trace-cmd: runs need it to show the page cache and to explain pauses"
-    return Finding("trace-cmd", bool(version), version or "not found", advice, needed=False)
+    return Check("trace-cmd", bool(version), version or "not found", advice, needed=False)
 
 
-def check_tracefs(places: Sequence[Path], filesystems: Path = _FILESYSTEMS) -> Finding:
+def check_tracefs(places: Sequence[Path], filesystems: Path = _FILESYSTEMS) -> Check:
     """Look for tracing of this kernel. places: where it is mounted. filesystems: the file that lists all kinds."""
     there = bool(places) or "tracefs" in filesystems.read_text().split()
     found = str(places[0]) if places else "not mounted: live mode mounts it" if there else "this kernel has none"
     whose = "" if os.geteuid() == 0 or not there else "; for root only: run live mode with sudo"
-    return Finding("tracefs", there, found + whose, "boot a kernel with tracing: live mode needs it", needed=False)
+    return Check("tracefs", there, found + whose, "boot a kernel with tracing: live mode needs it", needed=False)
 
 
-def check_groups(root: Path | None) -> Finding:
+def check_groups(root: Path | None) -> Check:
     """Look for controllers of control groups. root: where these are mounted."""
     has = _controllers(root) if root else []
     missing = [name for name in _CONTROLLERS if name not in has]
     found = f"{root}, with {', '.join(name for name in _CONTROLLERS if name in has) or 'neither io nor memory'}"
     advice = "boot with systemd.unified_cgroup_hierarchy=1: live mode and mitigate need cgroup v2"
-    return Finding("control groups", not missing, found if root else "cgroup v2 is not mounted", advice, needed=False)
+    return Check("control groups", not missing, found if root else "cgroup v2 is not mounted", advice, needed=False)
 
 
 def _controllers(group: Path) -> list[str]:
@@ -256,12 +256,12 @@ def _controllers(group: Path) -> list[str]:
         return []
 
 
-def check_extras(is_there: Callable[[str], bool] = extras.is_there) -> list[Finding]:
+def check_extras(is_there: Callable[[str], bool] = extras.is_there) -> list[Check]:
     """Look for optional packages. One command installs all that are not there."""
     missing = [name for name in _FOR if not is_there(name)]
     advice = extras.command(missing) if missing else ""
     return [
-        Finding(
+        Check(
             f"extra {name}",
             name not in missing,
             f"{'not installed' if name in missing else 'installed'}: {what}",

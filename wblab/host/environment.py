@@ -14,7 +14,7 @@ from dataclasses import asdict, dataclass
 
 
 @dataclass(frozen=True)
-class Finding:
+class Check:
     """One check: what was looked at, whether it is good, what was found, and what to do if it is not.
 
     needed: by every run; else only by some verbs.

@@ -26,7 +26,7 @@ _MOST_MAPPINGS, _MAPPING_BYTES = 1 << 20, 256
 
 
 @dataclass(frozen=True)
-class Bounds:
+class ProcessBounds:
     """What processes may take: files without a name up to own_bytes, and memory_bytes besides; and their number."""
 
     own_bytes: int
@@ -35,7 +35,7 @@ class Bounds:
 
 
 @dataclass(frozen=True)
-class Usage:
+class ProcessUsage:
     """What processes take, by their numbers: memory of their own, page tables, and files without a name.
 
     files: on these devices, of at most so many mappings. By default, as /proc says.
@@ -46,13 +46,13 @@ class Usage:
     files: Callable[[Sequence[int], frozenset[int], int], Unlinked] = unlinked_files
 
 
-_USAGE = Usage()
+_USAGE = ProcessUsage()
 
 
-class Look:
+class LimitWatch:
     """Looks at a guest's processes again and again, and says what is too much."""
 
-    def __init__(self, bounds: Bounds, scratch: Path, usage: Usage = _USAGE) -> None:
+    def __init__(self, bounds: ProcessBounds, scratch: Path, usage: ProcessUsage = _USAGE) -> None:
         self._bounds, self._usage = bounds, usage
         self._devices = devices(scratch)
         self._under_way = self._mapped = 0  # looks in a row at which there was some

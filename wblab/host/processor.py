@@ -10,14 +10,14 @@ from dataclasses import dataclass
 
 
 @dataclass(frozen=True)
-class Claim:
+class ProcessorClaim:
     """A processor that is ours among the lab's guests for as long as the claim is held, or None if all are taken."""
 
     processor: int | None
     held: socket.socket
 
 
-def claim_processor(*, shared: bool = False) -> Claim:
+def claim_processor(*, shared: bool = False) -> ProcessorClaim:
     """Claim one of the processors that we may run on. shared: if all are taken, one that another guest has.
 
     A claim is a bound socket of the abstract namespace (unix(7)): nothing is left of it when its holder dies.
@@ -28,5 +28,5 @@ def claim_processor(*, shared: bool = False) -> Claim:
             held.bind(f"\0wblab-processor-{processor}")
         except OSError:
             continue
-        return Claim(processor, held)
-    return Claim(min(os.sched_getaffinity(0)) if shared else None, held)
+        return ProcessorClaim(processor, held)
+    return ProcessorClaim(min(os.sched_getaffinity(0)) if shared else None, held)

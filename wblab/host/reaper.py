@@ -29,7 +29,7 @@ from wblab.core.errors import WblabError
 from wblab.core.layout import DISK_FDS, LEFT
 from wblab.core.syscalls import checked, libc, set_process_name
 from wblab.host.ext import ext_layout
-from wblab.host.limits import Bounds, Look
+from wblab.host.limits import LimitWatch, ProcessBounds
 from wblab.host.mkfs import Mkfs, format_disk
 from wblab.host.processor import claim_processor
 from wblab.host.sandbox import Sandbox
@@ -261,7 +261,7 @@ def wait(pid: int, order: ConfinedCommand, guarded: int) -> Word:
     Or until we are not guarded any more, as a file descriptor of the guard says: nobody would end it after us.
     """
     ended = os.pidfd_open(pid)
-    look = Look(Bounds(order.own_bytes, order.memory_bytes, order.processes), Path(order.scratch))
+    look = LimitWatch(ProcessBounds(order.own_bytes, order.memory_bytes, order.processes), Path(order.scratch))
     try:
         while True:
             ready, _, _ = select.select([ended, order.control, guarded], [], [], _LOOK_S)

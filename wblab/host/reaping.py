@@ -23,7 +23,7 @@ main(ConfinedCommand(**json.loads(sys.argv[2])))
 _OF_A_TERMINAL = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
 
-class Forked:
+class ForkedReaper:
     """A reaper that is a fork of this process; the answer comes from `stdout`. Leaving its block waits for its end."""
 
     def __init__(self, order: ConfinedCommand, console: BinaryIO, environment: dict[str, str]) -> None:
@@ -38,7 +38,7 @@ class Forked:
             os.close(answer_far)
             signal.pthread_sigmask(signal.SIG_SETMASK, mask)
 
-    def __enter__(self) -> "Forked":
+    def __enter__(self) -> "ForkedReaper":
         return self
 
     def __exit__(self, *error: object) -> None:
@@ -46,7 +46,7 @@ class Forked:
         os.waitpid(self.pid, 0)
 
 
-Reaper: TypeAlias = "subprocess.Popen[bytes] | Forked"
+Reaper: TypeAlias = "subprocess.Popen[bytes] | ForkedReaper"
 
 
 def has_one_thread() -> bool:
@@ -62,7 +62,7 @@ def start_reaper(order: ConfinedCommand, console: BinaryIO, home: Path) -> Reape
     """
     environment = {"HOME": str(home), "TMPDIR": str(home), "PATH": os.defpath}
     if has_one_thread():
-        return Forked(order, console, environment)
+        return ForkedReaper(order, console, environment)
     return subprocess.Popen(
         [sys.executable, "-I", "-S", "-c", _PROGRAM, str(ROOT), json.dumps(asdict(order))],
         stdin=subprocess.DEVNULL,

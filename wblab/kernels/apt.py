@@ -42,7 +42,7 @@ Acquire::https::Timeout "30";
 
 
 @dataclass(frozen=True)
-class Entry:
+class AptSource:
     """One entry of the system's apt sources that serves binary packages of Debian's main component."""
 
     uri: str
@@ -62,14 +62,14 @@ class Package:
     sha256: str
 
 
-def parse_one_line(text: str) -> Iterator[Entry]:
+def parse_one_line(text: str) -> Iterator[AptSource]:
     """Yield the usable entries of a sources.list: `deb [option=value ...] URI suite component...`."""
     for line in text.splitlines():
         match = _LINE.match(line.strip())
         if match and "main" in match["rest"].split() and _fetches(match["uri"]):
             pairs = (option.partition("=") for option in (match["options"] or "").split())
             fields = tuple((_FIELD.get(key, key.title()), value.replace(",", " ")) for key, _, value in pairs)
-            yield Entry(match["uri"], (match["suite"],), fields)
+            yield AptSource(match["uri"], (match["suite"],), fields)
 
 
 _LINE = re.compile(r"deb\s+(?:\[(?P<options>[^]]*)\]\s*)?(?P<uri>\S+)\s+(?P<suite>\S+)\s+(?P<rest>[^#]+)")
@@ -77,7 +77,7 @@ _STANZA_FIELD = re.compile(r"^([\w-]+):[ \t]*(.*(?:\n[ \t].*)*)", re.MULTILINE)
 _FIELD = {"arch": "Architectures", "signed-by": "Signed-By", "trusted": "Trusted"}
 
 
-def parse_deb822(text: str) -> Iterator[Entry]:
+def parse_deb822(text: str) -> Iterator[AptSource]:
     """Yield the usable entries of a *.sources file."""
     for stanza in re.split(r"\n[ \t]*\n", text):
         lines = "\n".join(line for line in stanza.splitlines() if not line.startswith("#"))
@@ -91,14 +91,14 @@ def parse_deb822(text: str) -> Iterator[Entry]:
             continue
         others = tuple(field for key, field in fields.items() if key in ("signed-by", "architectures", "trusted"))
         for uri in filter(_fetches, words.get("uris", [])):
-            yield Entry(uri, tuple(words.get("suites", [])), others)
+            yield AptSource(uri, tuple(words.get("suites", [])), others)
 
 
 def _fetches(uri: str) -> bool:
     return not uri.startswith("cdrom:")
 
 
-def sources(entries: Iterable[Entry], suite: str, codename: str | None) -> str:
+def sources(entries: Iterable[AptSource], suite: str, codename: str | None) -> str:
     """Return the apt sources (deb822) for one suite of Debian from the mirrors in `entries`; '' if there is none.
 
     suite: "release" stands for the suites that the system itself uses. codename: the system's release, if it is a
@@ -124,16 +124,16 @@ def _is_debian(suite: str, codename: str | None) -> bool:
     return (base in _CLASSES or base == codename) and pocket in pockets
 
 
-def _stanza(entry: Entry, suite: str) -> str:
+def _stanza(entry: AptSource, suite: str) -> str:
     # Targets and Languages limit the download to one file, the list of packages.
     lines = ["Types: deb", f"URIs: {entry.uri}", f"Suites: {suite}", "Components: main"]
     lines += ["Targets: Packages", "Languages: none", *(f"{key}: {value}" for key, value in entry.fields)]
     return "\n".join(lines) + "\n"
 
 
-def system_entries(etc: Path = Path("/etc/apt")) -> tuple[Entry, ...]:
+def system_entries(etc: Path = Path("/etc/apt")) -> tuple[AptSource, ...]:
     """Return the usable entries of the system's apt sources, likely mirrors of Debian first."""
-    entries: list[Entry] = []
+    entries: list[AptSource] = []
     for path in [etc / "sources.list", *sorted((etc / "sources.list.d").glob("*"))]:
         parse = {".list": parse_one_line, ".sources": parse_deb822}.get(path.suffix)
         if parse and path.is_file() and os.access(path, os.R_OK):

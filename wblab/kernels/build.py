@@ -11,10 +11,10 @@ from pathlib import Path
 
 from wblab.core.errors import InputError
 from wblab.kernels import cache, config, kept, kernel, make, patches, source, tree
-from wblab.kernels.identity import METHOD, Identity, Named, Recipe
+from wblab.kernels.identity import METHOD, Identity, PatchDigest, Recipe
 from wblab.kernels.kernel import Kernel
 from wblab.kernels.objects import Objects
-from wblab.kernels.source import Source
+from wblab.kernels.source import KernelSource
 from wblab.lab.progress import Report
 
 Say = Callable[[str], None]
@@ -24,7 +24,7 @@ Say = Callable[[str], None]
 class Build:
     """All inputs of a build."""
 
-    source: Source
+    source: KernelSource
     recipe: Recipe
     compiler: str
     place: Path | None = None  # the folder of copy and objects, below the cache; None: chosen here
@@ -129,7 +129,7 @@ class Build:
             source_identity=self.source.identity,
             method=METHOD,
             options=config.allconfig(self.recipe.options),
-            patches=tuple(Named(patch.name, patch.sha256) for patch in self.recipe.patches),
+            patches=tuple(PatchDigest(patch.name, patch.sha256) for patch in self.recipe.patches),
             compiler=self.compiler,
             build_id=self.key,
             config_sha256=kernel.sha256(staged / "config"),
@@ -147,7 +147,7 @@ def result(key: str) -> Path:
     return cache.home() / "builds" / key[:16]
 
 
-def shared_place(source: Source, recipe: Recipe, compiler: str) -> Path:
+def shared_place(source: KernelSource, recipe: Recipe, compiler: str) -> Path:
     """Return the folder of copy and objects of all kernels of a source with these options, whatever their patches."""
     same = (source.path if source.is_tree else source.identity, config.allconfig(recipe.options), compiler)
     return cache.home() / "objects" / hashlib.sha256("\0".join(same).encode(errors="surrogateescape")).hexdigest()[:16]

@@ -14,7 +14,7 @@ from wblab.kernels.build import Say
 from wblab.kernels.catalog import Catalog, Series
 from wblab.kernels.identity import Identity
 from wblab.kernels.kernel import Kernel
-from wblab.kernels.packed import Packed
+from wblab.kernels.packed import KernelPack
 from wblab.lab.held import replace_file
 from wblab.lab.places import packaged_kernels
 from wblab.lab.progress import step
@@ -41,13 +41,13 @@ def pack(built: Kernel, path: Path) -> str:
     return sha256(content).hexdigest()
 
 
-def _read(built: Kernel) -> Packed:
+def _read(built: Kernel) -> KernelPack:
     folder = built.path.parent
     if built.config is None or folder.parent != cache.home() / "builds":
         raise InputError(f"{built.path} was not built by the lab, so it cannot be packed: name a series or a tree")
     try:
         described = identity.parse((folder / "identity.json").read_bytes())
-        found = Packed(described, built.config.read_bytes(), built.path.read_bytes())
+        found = KernelPack(described, built.config.read_bytes(), built.path.read_bytes())
         found.check()
     except (OSError, ValueError) as error:
         raise WblabError(
@@ -79,7 +79,7 @@ def add(path: Path, say: Say, *, digest: str | None = None) -> Added:
     return Added(added, series.adopt(found.identity, catalog.load()))
 
 
-def _unpack(path: Path, digest: str | None) -> Packed:
+def _unpack(path: Path, digest: str | None) -> KernelPack:
     try:
         content = files.read_bytes(path, packed.MOST_BYTES, follow=True)
         if digest and sha256(content).hexdigest() != digest.lower():
@@ -91,7 +91,7 @@ def _unpack(path: Path, digest: str | None) -> Packed:
         raise InputError(f"{str(path)!r} is not a packed kernel: {error}") from None
 
 
-def _keep(found: Packed, folder: Path) -> None:
+def _keep(found: KernelPack, folder: Path) -> None:
     """Write the files, and move them into place in one step."""
     staged = folder.with_suffix(".part")
     try:

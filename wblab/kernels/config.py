@@ -14,7 +14,7 @@ _ENTRY = re.compile(r"^(?:menu)?config\s+(\w+)\s*$", re.MULTILINE)
 
 
 @dataclass(frozen=True)
-class Option:
+class KernelOption:
     """One requested option and the reason for it."""
 
     name: str  # with CONFIG_
@@ -24,7 +24,7 @@ class Option:
     fragment: str
 
 
-def parse_fragment(text: str, fragment: str) -> tuple[Option, ...]:
+def parse_fragment(text: str, fragment: str) -> tuple[KernelOption, ...]:
     """Parse the lines `CONFIG_NAME=value  # why` of a fragment, or `# optional: why` if some series lack the option.
 
     Raises InputError that names a line which is neither a comment nor an option with a reason.
@@ -32,17 +32,17 @@ def parse_fragment(text: str, fragment: str) -> tuple[Option, ...]:
     return tuple(_options(text, fragment))
 
 
-def _options(text: str, fragment: str) -> Iterator[Option]:
+def _options(text: str, fragment: str) -> Iterator[KernelOption]:
     for number, line in enumerate(text.splitlines(), start=1):
         if not line.strip() or line.startswith("#"):
             continue
         match = _OPTION.fullmatch(line.rstrip())
         if not match:
             raise InputError(f"{fragment}:{number}: {line.strip()!r} is not 'CONFIG_NAME=value  # why'")
-        yield Option(match["name"], match["value"], match["why"], match["optional"] is not None, fragment)
+        yield KernelOption(match["name"], match["value"], match["why"], match["optional"] is not None, fragment)
 
 
-def requested(fragments: Iterable[Path]) -> tuple[Option, ...]:
+def requested(fragments: Iterable[Path]) -> tuple[KernelOption, ...]:
     """Read fragments. Raises InputError, also for an option in two fragments."""
     options = [option for path in fragments for option in parse_fragment(path.read_text(), path.name)]
     seen: dict[str, str] = {}
@@ -53,7 +53,7 @@ def requested(fragments: Iterable[Path]) -> tuple[Option, ...]:
     return tuple(options)
 
 
-def changed(options: Iterable[Option], changes: Iterable[Option]) -> tuple[Option, ...]:
+def changed(options: Iterable[KernelOption], changes: Iterable[KernelOption]) -> tuple[KernelOption, ...]:
     """Return options with some changed or added; of several changes of one, the last counts."""
     found = {option.name: option for option in options}
     for change in changes:
@@ -61,14 +61,16 @@ def changed(options: Iterable[Option], changes: Iterable[Option]) -> tuple[Optio
     return tuple(found.values())
 
 
-def from_user(values: Mapping[str, str]) -> tuple[Option, ...]:
+def from_user(values: Mapping[str, str]) -> tuple[KernelOption, ...]:
     """Return the options that a user gave by name, without CONFIG_: what is neither a symbol nor a number is a text."""
     plain = re.compile(r"[ymn]|-?\d+|0x[0-9A-Fa-f]+")
     quoted = {name: value if plain.fullmatch(value) else f'"{value}"' for name, value in values.items()}
-    return tuple(Option(f"CONFIG_{name}", quoted[name], "", optional=False, fragment="--config") for name in quoted)
+    return tuple(
+        KernelOption(f"CONFIG_{name}", quoted[name], "", optional=False, fragment="--config") for name in quoted
+    )
 
 
-def allconfig(options: Iterable[Option]) -> str:
+def allconfig(options: Iterable[KernelOption]) -> str:
     """Return the options for kconfig (KCONFIG_ALLCONFIG), without reasons."""
     lines = (f"# {o.name} is not set" if o.value == "n" else f"{o.name}={o.value}" for o in options)
     return "".join(f"{line}\n" for line in lines)
@@ -85,12 +87,12 @@ def parse_config(text: str) -> dict[str, str]:
     return dict(re.findall(r"^(CONFIG_\w+)=(.*)$", text, re.MULTILINE))
 
 
-def missing(options: Iterable[Option], config: Mapping[str, str]) -> tuple[Option, ...]:
+def missing(options: Iterable[KernelOption], config: Mapping[str, str]) -> tuple[KernelOption, ...]:
     """Return the options, except optional ones, whose values in `config` differ from the request."""
     return tuple(o for o in options if not o.optional and config.get(o.name, "n") != o.value)
 
 
-def check(options: Iterable[Option], config: Mapping[str, str], tree: Path) -> None:
+def check(options: Iterable[KernelOption], config: Mapping[str, str], tree: Path) -> None:
     """Raise WblabError that names each missing option and what it depends on."""
     lacking = missing(options, config)
     if lacking:
@@ -98,7 +100,7 @@ def check(options: Iterable[Option], config: Mapping[str, str], tree: Path) -> N
         raise WblabError(f"the kernel's configuration differs from the request: {reasons}")
 
 
-def explain(option: Option, config: Mapping[str, str], tree: Path) -> str:
+def explain(option: KernelOption, config: Mapping[str, str], tree: Path) -> str:
     """Return why `option` may have failed: its dependencies in the Kconfig files of `tree`, with their values."""
     wanted = f"{option.name}={option.value} ({option.fragment}) is {config.get(option.name, 'n')}"
     entries = list(_entries(option.name.removeprefix("CONFIG_"), tree))

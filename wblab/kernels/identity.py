@@ -21,7 +21,7 @@ _DIGEST = re.compile(r"[0-9a-f]{64}")
 
 
 @dataclass(frozen=True)
-class Named:
+class PatchDigest:
     """A patch in an identity."""
 
     name: str
@@ -38,7 +38,7 @@ class Identity:
     source_identity: str
     method: int  # see METHOD
     options: str  # as kconfig reads them
-    patches: tuple[Named, ...]  # in order
+    patches: tuple[PatchDigest, ...]  # in order
     compiler: str
     build_id: str
     config_sha256: str
@@ -68,7 +68,9 @@ def _field(key: str, value: Mapping[str, Any]) -> Any:
     if key == "patches":
         if not isinstance(given, list) or not all(isinstance(patch, dict) for patch in given):
             raise ValueError("its identity.json has no 'patches'")
-        return tuple(Named(_text(patch.get("name"), "name"), _text(patch.get("sha256"), "sha256")) for patch in given)
+        return tuple(
+            PatchDigest(_text(patch.get("name"), "name"), _text(patch.get("sha256"), "sha256")) for patch in given
+        )
     if key == "method":
         if type(given) is not int:
             raise ValueError("its identity.json has no 'method'")
@@ -96,7 +98,7 @@ class Recipe:
     """Patches and options at the start of the build."""
 
     patches: tuple[Patch, ...]
-    options: tuple[config.Option, ...]
+    options: tuple[config.KernelOption, ...]
     steps: int  # expected number of files that a build compiles
 
     @property
@@ -144,6 +146,6 @@ def choose_for(tree: ReadFile, version: str, source: str, catalog: Catalog) -> C
     return choose(tree, source, own, catalog.forms(version))
 
 
-def _recipe(series: str, given: tuple[Patch, ...], own: Sequence[config.Option], catalog: Catalog) -> Recipe:
+def _recipe(series: str, given: tuple[Patch, ...], own: Sequence[config.KernelOption], catalog: Catalog) -> Recipe:
     options = config.changed(config.requested(catalog.fragments()), own)
     return Recipe(given, options, catalog.find(series).steps)

@@ -30,7 +30,7 @@ _MARK = "bisection"  # a file in the folder of a built kernel; its time is that 
 
 
 @dataclass(frozen=True)
-class Kept:
+class KeptBuild:
     """A folder that a bisection, or the build of a tree or of a patched kernel, has left."""
 
     path: Path
@@ -44,14 +44,14 @@ def mark_used(kernel: Kernel, description: str) -> None:
         (kernel.path.parent / _MARK).touch()
 
 
-def kept() -> list[Kept]:
+def kept() -> list[KeptBuild]:
     """Return what was left and is not used now, last used first."""
     folders = [path for name in ("bisect", "objects") for path in (cache.home() / name).glob("*")]
     rooms = [path for path in folders if path.is_dir() and not path.is_symlink()]
     idle = [path for path in rooms if not is_held(path.with_suffix(".lock"))]
-    found = [Kept(path, size_bytes(path), path.stat().st_mtime) for path in idle]
+    found = [KeptBuild(path, size_bytes(path), path.stat().st_mtime) for path in idle]
     for mark in (cache.home() / "builds").glob(f"*/{_MARK}"):
-        found.append(Kept(mark.parent, size_bytes(mark.parent), mark.stat().st_mtime))
+        found.append(KeptBuild(mark.parent, size_bytes(mark.parent), mark.stat().st_mtime))
     return sorted(found, key=lambda one: one.used_s, reverse=True)
 
 

@@ -30,7 +30,7 @@ MOST_BYTES = 64 << 20  # size of the packed file
 
 
 @dataclass(frozen=True)
-class Packed:
+class KernelPack:
     """One built kernel, without its path."""
 
     identity: Identity
@@ -57,16 +57,16 @@ class Packed:
         return {"identity.json": described.encode(), "config": self.config, "linux": self.linux}
 
 
-def to_file(packed: Packed) -> bytes:
+def to_file(packed: KernelPack) -> bytes:
     """Return the packed kernel: the same bytes for the same kernel and liblzma."""
     return lzma.compress(_to_tar(packed), preset=_PRESET)
 
 
-def from_file(content: bytes) -> Packed:
+def from_file(content: bytes) -> KernelPack:
     """Check a file from anybody and return the kernel in it. Raises ValueError with the reason."""
     tar = _decompress(content)
     found = _members(tar)
-    packed = Packed(identity.parse(found["identity.json"]), found["config"], found["linux"])
+    packed = KernelPack(identity.parse(found["identity.json"]), found["config"], found["linux"])
     if _to_tar(packed) != tar:
         raise ValueError(
             "it differs from a file of 'wblab kernel pack': additional content, or other owners, modes or times"
@@ -75,7 +75,7 @@ def from_file(content: bytes) -> Packed:
     return packed
 
 
-def _to_tar(packed: Packed) -> bytes:
+def _to_tar(packed: KernelPack) -> bytes:
     buffer = io.BytesIO()
     with tarfile.open(fileobj=buffer, mode="w", format=tarfile.USTAR_FORMAT) as archive:
         for name, content in packed.files().items():

@@ -15,7 +15,7 @@ from wblab.kernels.identity import Recipe, choose_for, recipe, recipe_of_tree
 from wblab.kernels.kernel import Kernel
 from wblab.kernels.mailbox import UserPatch, touched
 from wblab.kernels.patches import Patch
-from wblab.kernels.source import Source
+from wblab.kernels.source import KernelSource
 from wblab.lab.progress import Report
 
 
@@ -26,7 +26,7 @@ class Base:
     series: of the lab's patches, with variants; empty for a tree of the user, whose patches are chosen by what applies.
     """
 
-    source: Source
+    source: KernelSource
     series: str = ""
     place: Path | None = None
 

@@ -15,7 +15,7 @@ from wblab.core.errors import WblabError
 from wblab.kernels import cache
 from wblab.kernels.catalog import Catalog, Series
 from wblab.kernels.pins import Pin
-from wblab.kernels.source import Source
+from wblab.kernels.source import KernelSource
 from wblab.lab.progress import Report
 
 # Debian's archive of all its packages, snapshot.debian.org.
@@ -37,7 +37,7 @@ def snapshot_url(package: str, version: str, site: str) -> str:
     return f"{site}/file/{urllib.parse.quote(name, safe='')}"
 
 
-def source_of(pin: Pin, series: Series) -> Source:
+def source_of(pin: Pin, series: Series) -> KernelSource:
     """Return the source of a pin, fetched or not."""
     if pin.origin == "debian":
         description = f"Debian {series.package} {pin.version}"
@@ -45,7 +45,7 @@ def source_of(pin: Pin, series: Series) -> Source:
     else:
         description = f"kernel.org linux-{pin.version}"
         name = f"linux-{pin.version}.tar.xz"
-    return Source(description, pin.identity, str(cache.home() / "archives" / name))
+    return KernelSource(description, pin.identity, str(cache.home() / "archives" / name))
 
 
 def fetch(pin: Pin, series: Series, known: Catalog, report: Report) -> list[str]:

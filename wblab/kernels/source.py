@@ -15,7 +15,7 @@ from wblab.lab.progress import Report
 
 
 @dataclass(frozen=True)
-class Source:
+class KernelSource:
     """The source of a kernel, with a digest of all of it."""
 
     description: str
@@ -40,12 +40,12 @@ class Source:
         return self.tree.exists() or Path(self.path).exists()
 
 
-def given(path: Path) -> Source:
+def given(path: Path) -> KernelSource:
     """Return the source that the user named: a tree, a tarball or a package file. Raises InputError."""
     path = path.resolve()
     if path.is_dir():
         tree.version(path)
-        return Source(tree.describe(path), tree.identity(path), str(path))
+        return KernelSource(tree.describe(path), tree.identity(path), str(path))
     if not is_archive(path):
         raise InputError(f"{path} is neither a kernel tree, an archive ({', '.join(_ARCHIVES)}) nor a linux executable")
     try:
@@ -53,7 +53,7 @@ def given(path: Path) -> Source:
             digest = hashlib.file_digest(file, "sha256").hexdigest()
     except OSError as error:
         raise InputError(f"cannot read {path}: {error.strerror}") from None
-    return Source(str(path), f"sha256:{digest}", str(path))
+    return KernelSource(str(path), f"sha256:{digest}", str(path))
 
 
 def is_archive(path: Path) -> bool:
@@ -64,7 +64,7 @@ def is_archive(path: Path) -> bool:
 _ARCHIVES = (".tar", ".tar.xz", ".tar.gz", ".tgz", ".tar.bz2", ".tar.zst", ".deb")
 
 
-def unpack(source: Source, report: Report) -> Path:
+def unpack(source: KernelSource, report: Report) -> Path:
     """Return the tree of a source; unpack it the first time. Raises WblabError."""
     target = source.tree
     if source.is_tree or target.exists():

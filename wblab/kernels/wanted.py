@@ -19,7 +19,7 @@ from wblab.kernels.features import on_processors
 from wblab.kernels.identity import choose_for, recipe_of_tree
 from wblab.kernels.kernel import Kernel
 from wblab.kernels.series import NoSourceError
-from wblab.kernels.source import Source
+from wblab.kernels.source import KernelSource
 from wblab.kernels.stock import kernel as stock
 from wblab.lab.kernelname import named, options_in, processors_in, with_processors
 from wblab.lab.progress import Report, silent
@@ -225,7 +225,7 @@ def _executable(path: Path, options: Mapping[str, str]) -> Kernel:
     return kernel.inspect(path)
 
 
-def _given_build(given: Source, known: Catalog, options: Mapping[str, int | str]) -> tuple[Build, Choice]:
+def _given_build(given: KernelSource, known: Catalog, options: Mapping[str, int | str]) -> tuple[Build, Choice]:
     """Return the build of a source that the user named and that is unpacked, and its patches. Raises PatchError."""
     version = tree.version(given.tree)
     chosen = choose_for(choice.from_folder(given.tree), version, given.description, known)

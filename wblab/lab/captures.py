@@ -65,7 +65,7 @@ class Lost:
 
 
 @dataclass(frozen=True)
-class Capture:
+class CapturedPause:
     """What trace.pause-N.json says. All times are ns of CLOCK_MONOTONIC, as those of the loads.
 
     pause_start_ns, pause_end_ns: of the pause of `load`, without its idle time. start_ns, end_ns: what the file covers;
@@ -108,20 +108,20 @@ def capture_files(directory: Path) -> list[Path]:
     return list(directory.glob(f"{capture_stem(_ANY)}"))
 
 
-def write_capture(directory: Path, capture: Capture) -> None:
+def write_capture(directory: Path, capture: CapturedPause) -> None:
     """Write what a capture is beside its trace. Raises OSError."""
     write_json(directory / f"{capture.stem}.json", CAPTURE.head() | to_table(capture))
 
 
-def read_captures(directory: Path) -> list[Capture]:
+def read_captures(directory: Path) -> list[CapturedPause]:
     """Return the captures in a run directory. Raises InputError for one that is damaged."""
     return [_read(path) for path in directory.glob(f"{capture_stem(_ANY)}.json")]
 
 
-def _read(path: Path) -> Capture:
+def _read(path: Path) -> CapturedPause:
     content = CAPTURE.read(path)
     try:
-        capture = from_table(Capture, {key: content[key] for key in content.keys() - CAPTURE.head().keys()})
+        capture = from_table(CapturedPause, {key: content[key] for key in content.keys() - CAPTURE.head().keys()})
     except InputError as error:
         raise InputError(f"{path} is damaged: {error}") from None
     if path.stem != capture.stem:

@@ -77,7 +77,7 @@ _ENVIRONMENT = os.environ | {"DEBIAN_FRONTEND": "noninteractive"}
 
 
 @dataclass(frozen=True)
-class Machine:
+class Installed:
     """What is installed here: where a program is, whether Python has a module, where C's headers are, and whose it is.
 
     distribution: None if it is not a known one.
@@ -89,9 +89,9 @@ class Machine:
     distribution: Distribution | None = field(default_factory=this_distribution)
 
 
-def missing_packages(machine: Machine | None = None) -> list[str]:
+def missing_packages(machine: Installed | None = None) -> list[str]:
     """Return the packages to install for the lab, by Debian's names, in a stable order. machine: this one if None."""
-    machine = machine or Machine()
+    machine = machine or Installed()
     missing = _missing(PROGRAMS, HEADERS, machine)
     # `make` makes .venv
     if not INSTALLED and (machine.module("ensurepip") is None or machine.module("venv") is None):
@@ -104,9 +104,9 @@ def only_build(packages: list[str]) -> bool:
     return set(packages) <= {*_OF_BUILDS.values(), *HEADERS.values()}
 
 
-def missing_test_packages(machine: Machine | None = None) -> list[str]:
+def missing_test_packages(machine: Installed | None = None) -> list[str]:
     """Return the packages to install for the tests besides, by Debian's names, in a stable order."""
-    machine = machine or Machine()
+    machine = machine or Installed()
     missing = _missing(OPTIONAL_PROGRAMS | TEST_PROGRAMS, TEST_HEADERS, machine)
     if not any(map(machine.program, BROWSERS)):
         missing.append("chromium")
@@ -114,7 +114,7 @@ def missing_test_packages(machine: Machine | None = None) -> list[str]:
     return [package for package in missing if here is None or here.packages([package])]
 
 
-def _missing(programs: dict[str, str], headers: dict[str, str], machine: Machine) -> list[str]:
+def _missing(programs: dict[str, str], headers: dict[str, str], machine: Installed) -> list[str]:
     missing = [package for program, package in programs.items() if machine.program(program) is None]
     if machine.distribution and not machine.distribution.headers:
         return missing

@@ -18,7 +18,7 @@ _LONGEST_NAME = 100
 
 
 @dataclass(frozen=True)
-class Named:
+class SpecFiles:
     """The files of one kind.
 
     noun, called: "spec" in "no spec X", "an experiment" in "it is an experiment". command: takes such a name. within: a
@@ -60,13 +60,13 @@ class Named:
         return self.folder / f"{name}.toml"
 
 
-SPECS = Named("spec", "an experiment", places.PRESETS, "wblab run", EXPERIMENT, "a run directory")
-MATRICES = Named("matrix", "a matrix", places.MATRICES, "wblab study")
-DESIGNS = Named("design", "a design", places.EXPLORATIONS, "wblab study")
-DISKS = Named("disk", "a disk", places.DISKS, "wblab run --disk")
+SPECS = SpecFiles("spec", "an experiment", places.PRESETS, "wblab run", EXPERIMENT, "a run directory")
+MATRICES = SpecFiles("matrix", "a matrix", places.MATRICES, "wblab study")
+DESIGNS = SpecFiles("design", "a design", places.EXPLORATIONS, "wblab study")
+DISKS = SpecFiles("disk", "a disk", places.DISKS, "wblab run --disk")
 
 
-def _others(name: str, wanted: Named) -> Iterator[str]:
+def _others(name: str, wanted: SpecFiles) -> Iterator[str]:
     for kind in (SPECS, MATRICES, DESIGNS, DISKS):
         if kind != wanted and kind.has(name):
             yield f"it is {kind.called}: {kind.command} {name}"

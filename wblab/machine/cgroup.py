@@ -4,7 +4,7 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from wblab.machine.block import mounted
-from wblab.machine.changes import Controller, Group, WayBack
+from wblab.machine.changes import Controller, MadeGroup, WayBack
 
 
 def cgroup_root() -> Path | None:
@@ -25,5 +25,5 @@ def make_group(group: Path, controllers: Iterable[str], way_back: WayBack) -> No
             way_back.note(Controller(path=str(group.parent), name=controller))
             enabled.write_text(f"+{controller}")
     if not group.exists():
-        way_back.note(Group(path=str(group)))
+        way_back.note(MadeGroup(path=str(group)))
         group.mkdir()

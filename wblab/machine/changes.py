@@ -123,7 +123,7 @@ class Controller:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Group:
+class MadeGroup:
     """A control group that we made."""
 
     kind: ClassVar[str] = "group"
@@ -159,7 +159,7 @@ class Directory:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Contents:
+class DirectoryContents:
     """The content of a directory, held by descriptor. The undo waits for remaining writers, and for a slow disk."""
 
     kind: ClassVar[str] = "contents"
@@ -198,7 +198,16 @@ class ProcessGroup:
 
 
 Change = (
-    IoPriority | Membership | Setting | Scheduler | Controller | Group | Directory | Contents | Mount | ProcessGroup
+    IoPriority
+    | Membership
+    | Setting
+    | Scheduler
+    | Controller
+    | MadeGroup
+    | Directory
+    | DirectoryContents
+    | Mount
+    | ProcessGroup
 )
 KINDS: dict[str, type[Change]] = {kind.kind: kind for kind in get_args(Change)}
 

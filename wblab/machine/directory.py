@@ -13,7 +13,7 @@ from pathlib import Path
 from wblab.core.errors import WblabError
 from wblab.lab import results as names
 from wblab.lab.held import held, through
-from wblab.machine.changes import Contents, Directory, WayBack
+from wblab.machine.changes import Directory, DirectoryContents, WayBack
 
 _WORK = ".work"
 _NAME_LETTERS = 50  # of a name in that of what is not whole yet: a name has at most 255 bytes
@@ -101,7 +101,7 @@ def own_directory(parent: int, name: str, way_back: WayBack) -> int:
     """Make a private directory; the undo removes it with its content. Raises OSError."""
     way_back.note(Directory(path=name, held=parent))
     directory = make_directory(parent, name)
-    way_back.note(Contents(held=directory))
+    way_back.note(DirectoryContents(held=directory))
     return directory
 
 

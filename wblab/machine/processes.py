@@ -87,7 +87,7 @@ def end_with(parent: int, number: signal.Signals = signal.SIGKILL) -> None:
 
 
 @dataclass(frozen=True)
-class Identity:
+class ProcessIdentity:
     """Fields of /proc/PID/stat, proc(5). `start_ticks` tells a process from a later one with the same number."""
 
     name: str
@@ -98,7 +98,7 @@ class Identity:
     start_ticks: int
 
 
-def identify(task: int) -> Identity | None:
+def identify(task: int) -> ProcessIdentity | None:
     """Return the identity of a process or thread; None if it is gone."""
     try:
         text = Path(f"/proc/{task}/stat").read_bytes()
@@ -107,7 +107,7 @@ def identify(task: int) -> Identity | None:
     before, _, after = text.rpartition(b")")  # a name may contain spaces and brackets
     fields = after.split()
     name = before.partition(b"(")[2].decode(errors="replace")
-    return Identity(name, fields[0].decode(), int(fields[1]), int(fields[3]), int(fields[6]), int(fields[19]))
+    return ProcessIdentity(name, fields[0].decode(), int(fields[1]), int(fields[3]), int(fields[6]), int(fields[19]))
 
 
 def threads(pid: int) -> list[int]:

@@ -17,7 +17,7 @@ _MOST_LINKS = 40  # the kernel's limit
 
 
 @dataclass(frozen=True)
-class Kernel:
+class FileProtections:
     """What the kernel says of files: whether it follows no links of others (sysctls, fs.rst), and what is mounted.
 
     status: of a file, whose links it does not follow.
@@ -28,10 +28,10 @@ class Kernel:
     status: Callable[[Path], os.stat_result] = os.lstat
 
 
-_KERNEL = Kernel()
+_KERNEL = FileProtections()
 
 
-def distrust(path: Path, *, sticky: bool = False, kernel: Kernel = _KERNEL) -> str:
+def distrust(path: Path, *, sticky: bool = False, kernel: FileProtections = _KERNEL) -> str:
     """Return who, except root and us, could change what a path leads to; '' if nobody can. Raises OSError.
 
     Each directory from the root on, each link and its target must belong to root or us, and nobody else may write to
@@ -43,7 +43,7 @@ def distrust(path: Path, *, sticky: bool = False, kernel: Kernel = _KERNEL) -> s
     return _distrust_way(path, kernel, passing=sticky and is_protected)
 
 
-def _distrust_way(path: Path, kernel: Kernel, *, passing: bool) -> str:
+def _distrust_way(path: Path, kernel: FileProtections, *, passing: bool) -> str:
     """Return the objection to any entry on the way to a path, which is the last one, or passed through as well."""
     at, left, links = Path("/"), list(Path(os.path.abspath(path)).parts[1:]), 0
     while True:
@@ -64,7 +64,7 @@ def _distrust_way(path: Path, kernel: Kernel, *, passing: bool) -> str:
             at /= name
 
 
-def distrust_new(path: Path, kernel: Kernel = _KERNEL) -> str:
+def distrust_new(path: Path, kernel: FileProtections = _KERNEL) -> str:
     """Return who else could change where a new file at this path would lie; '' if nobody can. Raises OSError.
 
     Checks every existing entry on the way, as `distrust` does.
@@ -74,7 +74,7 @@ def distrust_new(path: Path, kernel: Kernel = _KERNEL) -> str:
     return distrust(there, sticky=there != path, kernel=kernel)
 
 
-def distrust_any(paths: Iterable[Path], kernel: Kernel = _KERNEL) -> str:
+def distrust_any(paths: Iterable[Path], kernel: FileProtections = _KERNEL) -> str:
     """Return why one of these paths cannot be trusted, '' if all can; see `distrust`. Raises OSError."""
     directories: dict[Path, str] = {}  # the objection to each
     for path in paths:
@@ -86,7 +86,7 @@ def distrust_any(paths: Iterable[Path], kernel: Kernel = _KERNEL) -> str:
     return ""
 
 
-def _distrust(path: Path, kernel: Kernel, *, passing: bool) -> str:
+def _distrust(path: Path, kernel: FileProtections, *, passing: bool) -> str:
     """Return the objection to one entry; sticky directories may be passed through (`passing`)."""
     status = kernel.status(path)
     is_link = stat.S_ISLNK(status.st_mode)
@@ -164,7 +164,7 @@ def ourselves(user: int | None = None, caller: str | None = None) -> set[int]:
     return {0, user} | ({int(caller)} if user == 0 and caller.isdecimal() else set())
 
 
-class Account(Protocol):
+class UserAccount(Protocol):
     """A user (pwd(5))."""
 
     @property
@@ -188,7 +188,7 @@ def is_alone_in(user: int, group: int) -> bool:
         return False
 
 
-def has_own_group(user: Account, group: int, accounts: Iterable[Account], members: Iterable[str]) -> bool:
+def has_own_group(user: UserAccount, group: int, accounts: Iterable[UserAccount], members: Iterable[str]) -> bool:
     """Whether nobody but a user is in a group. accounts: all users. members: the group's further ones, by name."""
     having = {entry.pw_uid for entry in accounts if entry.pw_gid == group}
     return having == {user.pw_uid} and set(members) <= {user.pw_name}

@@ -24,7 +24,7 @@ from wblab.core.errors import InputError, WblabError
 from wblab.core.syscalls import set_process_name
 from wblab.lab.places import ROOT
 from wblab.lab.printable import printable
-from wblab.machine.changes import Change, Contents, Directory, from_row, to_row, undo_all
+from wblab.machine.changes import Change, Directory, DirectoryContents, from_row, to_row, undo_all
 
 _GUARD = "import sys; sys.path.insert(0, sys.argv[1]); from wblab.machine.undo import guard; guard()"
 _NOTED = "noted"
@@ -113,7 +113,7 @@ def guard() -> None:
 
 def _with_directory(change: Change, holder: int) -> Change:
     """Return a change with our own descriptor of the directory that its holder holds. Raises OSError."""
-    if isinstance(change, Directory | Contents) and change.held is not None:
+    if isinstance(change, Directory | DirectoryContents) and change.held is not None:
         return replace(change, held=_held(holder, change.held))
     return change
 

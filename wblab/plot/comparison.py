@@ -10,7 +10,7 @@ from matplotlib.axes import Axes
 from matplotlib.lines import Line2D
 from matplotlib.ticker import MaxNLocator
 
-from wblab.analysis.runs.comparison import Comparison, Distribution, Sort
+from wblab.analysis.runs.comparison import Comparison, GroupValues, Sort
 from wblab.analysis.statistics.intervals import Interval
 from wblab.core.loads import KINDS, Write
 from wblab.plot.picture import Figure, new_figure
@@ -151,7 +151,7 @@ def _at(row: int, place: int, loads: int) -> float:
     return row + _SPREAD * ((place + 0.5) / loads - 0.5)
 
 
-def _draw_runs(ax: Axes, at: float, item: Distribution, colour: str, reach: float) -> None:
+def _draw_runs(ax: Axes, at: float, item: GroupValues, colour: str, reach: float) -> None:
     """Draw each run's value, spread out so that equal values stay visible."""
     shifts = np.linspace(-reach, reach, len(item.values)) if len(item.values) > 1 else np.zeros(1)
     ax.plot(item.values, at + shifts, "o", color=colour, markersize=2.6, alpha=0.6, zorder=3)

@@ -2,7 +2,7 @@
 
 from wblab.analysis.why.dirtylimits import DirtyLimit
 from wblab.analysis.why.parties import READ
-from wblab.analysis.why.polling import Kept, Polling
+from wblab.analysis.why.polling import KeptByWriteback, Polling
 from wblab.report.quantities import duration, enumerated, size
 
 # What a program that polls may have waited for, as far as a trace shows.
@@ -45,7 +45,7 @@ def _slept(polling: Polling) -> str:
     return f"{polling.task} {how} {polling.times} times, {most} at most, as a program that polls does"
 
 
-def _of(kept: Kept) -> str:
+def _of(kept: KeptByWriteback) -> str:
     waited = f"{kept.name}, which had waited for writeback for {duration(kept.kept_ns)}"
     if kept.request and (first := next(iter(kept.request.ahead), "")) and first != kept.name:
         waited += f" behind data {first}" if first.startswith(READ) else f" behind data of {first}"

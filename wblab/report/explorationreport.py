@@ -3,8 +3,8 @@
 import math
 from collections.abc import Iterator, Mapping
 
-from wblab.analysis.sensitivity.analysis import Analysis, Finding, Front, floor
-from wblab.analysis.sensitivity.anova import Effect
+from wblab.analysis.sensitivity.analysis import Analysis, Front, Sensitivities, floor
+from wblab.analysis.sensitivity.anova import FactorEffect
 from wblab.analysis.sensitivity.observed import Observed
 from wblab.lab.printable import printable
 from wblab.report.explorationtext import (
@@ -93,7 +93,7 @@ def _first(analysis: Analysis) -> str:
     return f"{analysis.rows} runs, in which no response depends on a factor."
 
 
-def _response(analysis: Analysis, observed: Observed, finding: Finding, figures: Figures) -> Section:
+def _response(analysis: Analysis, observed: Observed, finding: Sensitivities, figures: Figures) -> Section:
     """Return the section of a response; a terminal has its answer alone."""
     units = {name: of.unit for name, of in observed.responses.items()}
     points = Points((*answer(finding), *finding.notes))
@@ -114,14 +114,14 @@ def _response(analysis: Analysis, observed: Observed, finding: Finding, figures:
     return Section(headline(finding, observed), tuple(blocks), anchor=finding.response)
 
 
-def answer(finding: Finding) -> list[str]:
+def answer(finding: Sensitivities) -> list[str]:
     """Return at most four sentences: limits, what the response depends on, its worst tenth, and its best region."""
     if not finding.views:
         return []
     return [*beyond_sentences(finding), _depends(finding, "It"), *_worst(finding), *_best(finding)]
 
 
-def _depends(finding: Finding, what: str) -> str:
+def _depends(finding: Sensitivities, what: str) -> str:
     """Return the effects that explain most of the variance in the first view. what: the response in words."""
     first = finding.views[0]
     effects = (*first.variance.mains, *first.variance.pairs)
@@ -141,11 +141,11 @@ def _depends(finding: Finding, what: str) -> str:
     return f"{what} depends most on {named}{more}."
 
 
-def _name(effect: Effect) -> str:
+def _name(effect: FactorEffect) -> str:
     return printable(" together with ".join(effect.factors))
 
 
-def _worst(finding: Finding) -> list[str]:
+def _worst(finding: Sensitivities) -> list[str]:
     """Return the level of each factor that is most often in the worst tenth, for the strongest factors."""
     tail = finding.tail
     if tail is None:
@@ -159,7 +159,7 @@ def _worst(finding: Finding) -> list[str]:
     return [f"In the worst tenth are {enumerated(named)}; of all rows {percent(tail.share)}."] if named else []
 
 
-def _best(finding: Finding) -> list[str]:
+def _best(finding: Sensitivities) -> list[str]:
     """Return the best region if the rows that test it agree: where the worst tenth starts there and in all rows."""
     region = finding.region
     if region is None:
@@ -174,7 +174,7 @@ def _best(finding: Finding) -> list[str]:
     ]
 
 
-def _effects(finding: Finding, found: list[EffectLine]) -> Table:
+def _effects(finding: Sensitivities, found: list[EffectLine]) -> Table:
     columns = [Column("share of variance of")]
     for view in finding.views:
         columns += [Column(SCALES[view.scale], "number"), Column("interval (%)", "number")]
@@ -187,7 +187,7 @@ def _effects(finding: Finding, found: list[EffectLine]) -> Table:
     return Table(tuple(columns), tuple(rows))
 
 
-def _levels(finding: Finding) -> Iterator[Section]:
+def _levels(finding: Sensitivities) -> Iterator[Section]:
     """Yield the map of the worst tenth, level by level."""
     words = {1: "more frequent", -1: "less frequent", 0: ""}
     tail = finding.tail
@@ -203,7 +203,7 @@ def _levels(finding: Finding) -> Iterator[Section]:
     yield Section("The worst tenth, level by level", (Table(columns, tuple(rows)),), "folded")
 
 
-def _fronts(finding: Finding, observed: Observed) -> Iterator[Section]:
+def _fronts(finding: Sensitivities, observed: Observed) -> Iterator[Section]:
     for front in finding.fronts:
         if rows := tuple(_front(front, finding, observed)):
             head = f"Pareto front: no row is better in both {finding.response} and {front.against}"
@@ -212,7 +212,7 @@ def _fronts(finding: Finding, observed: Observed) -> Iterator[Section]:
             yield Section(head, (Table(columns, rows),), "folded")
 
 
-def _front(front: Front, finding: Finding, observed: Observed) -> Iterator[Row]:
+def _front(front: Front, finding: Sensitivities, observed: Observed) -> Iterator[Row]:
     """Yield the rows of a Pareto front: their numbers, both responses, and their levels."""
     one, two = observed.responses[finding.response], observed.responses[front.against]
     for row in front.rows[:_MOST_FRONT]:
@@ -222,7 +222,7 @@ def _front(front: Front, finding: Finding, observed: Observed) -> Iterator[Row]:
         yield Row((str(row), *values, settings))
 
 
-def _estimates(finding: Finding) -> Iterator[Section]:
+def _estimates(finding: Sensitivities) -> Iterator[Section]:
     if not finding.estimates:
         return
     rows = (

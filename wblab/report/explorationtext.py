@@ -7,10 +7,10 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 
-from wblab.analysis.sensitivity.analysis import Finding, Scale
-from wblab.analysis.sensitivity.anova import Effect
+from wblab.analysis.sensitivity.analysis import Scale, Sensitivities
+from wblab.analysis.sensitivity.anova import FactorEffect
 from wblab.analysis.sensitivity.observed import Factor, Observed
-from wblab.analysis.sensitivity.region import Region
+from wblab.analysis.sensitivity.region import BestRegion
 from wblab.analysis.sensitivity.tail import LevelTail
 from wblab.lab.printable import printable
 from wblab.report.quantities import confidence, numbers, percent, quantity
@@ -38,12 +38,12 @@ def ends(low: float, high: float) -> str:
     return "" if math.isnan(low) else " to ".join(numbers([low, high], "share")[0])
 
 
-def effect_name(effect: Effect) -> str:
+def effect_name(effect: FactorEffect) -> str:
     """Return the name of an effect: its factor, or both factors of a pair."""
     return " × ".join(effect.factors)
 
 
-def shown_effects(finding: Finding, factors: Sequence[Factor]) -> list[tuple[str, ...]]:
+def shown_effects(finding: Sensitivities, factors: Sequence[Factor]) -> list[tuple[str, ...]]:
     """Return the factors of the effects to show: every factor, then the pairs found, by their shares in the first view.
 
     The dummy follows the other factors.
@@ -62,7 +62,7 @@ def shown_effects(finding: Finding, factors: Sequence[Factor]) -> list[tuple[str
     ]
 
 
-def effect_lines(finding: Finding, factors: Sequence[Factor]) -> list[EffectLine]:
+def effect_lines(finding: Sensitivities, factors: Sequence[Factor]) -> list[EffectLine]:
     """Return the effects in words."""
     found = [
         {effect.factors: effect for effect in (*view.variance.mains, *view.variance.pairs)} for view in finding.views
@@ -78,7 +78,7 @@ def effect_lines(finding: Finding, factors: Sequence[Factor]) -> list[EffectLine
     ]
 
 
-def effects_frame(finding: Finding, factors: Sequence[Factor]) -> pd.DataFrame:
+def effects_frame(finding: Sensitivities, factors: Sequence[Factor]) -> pd.DataFrame:
     """Return the effects as a table for a notebook: for each scale the share, its interval, and whether it is found."""
     scales = [SCALES[view.scale] for view in finding.views]
     columns = pd.MultiIndex.from_product([scales, ["share", "interval (%)", "found"]])
@@ -87,7 +87,7 @@ def effects_frame(finding: Finding, factors: Sequence[Factor]) -> pd.DataFrame:
     return pd.DataFrame(rows, columns=columns, index=[line.name for line in lines])
 
 
-def headline(finding: Finding, observed: Observed) -> str:
+def headline(finding: Sensitivities, observed: Observed) -> str:
     """Return one line with the number of rows, the median, the start of the worst tenth, and the worst value."""
     values = observed.responses[finding.response].values
     values = values[np.isfinite(values)]
@@ -100,7 +100,7 @@ def headline(finding: Finding, observed: Observed) -> str:
     return f"{printable(finding.response)}: {finding.rows} rows, {text}"
 
 
-def beyond_sentences(finding: Finding) -> list[str]:
+def beyond_sentences(finding: Sensitivities) -> list[str]:
     """Return a sentence with the share of rows above each limit; empty if the design sets no limits."""
     shares = [
         f"{printable(of.name)} in {percent(of.inside / of.rows)} ({ends(of.low, of.high)})" for of in finding.beyond
@@ -108,7 +108,7 @@ def beyond_sentences(finding: Finding) -> list[str]:
     return [f"More than {', '.join(shares)} of the rows."] if shares else []
 
 
-def tail_sentences(finding: Finding) -> list[str]:
+def tail_sentences(finding: Sensitivities) -> list[str]:
     """Return which levels are more frequent in the worst tenth, and which are less frequent."""
     tail = finding.tail
     if tail is None:
@@ -135,12 +135,12 @@ def _by_factor(levels: Sequence[LevelTail], way: int) -> list[str]:
     ]
 
 
-def conditions(region: Region) -> str:
+def conditions(region: BestRegion) -> str:
     """Return the conditions of a region, all of which hold."""
     return printable(" and ".join(f"{one.factor} is {_either(one.levels)}" for one in region.conditions))
 
 
-def region_sentences(region: Region | None, units: dict[str, str]) -> list[str]:
+def region_sentences(region: BestRegion | None, units: dict[str, str]) -> list[str]:
     """Describe the best region: its levels, the response in it, and the cost in other responses. units: by response."""
     if region is None:
         return ["No region is better by a tenth or more, or there are too few rows to choose and test one."]
@@ -164,7 +164,7 @@ def region_sentences(region: Region | None, units: dict[str, str]) -> list[str]:
     return lines
 
 
-def salib_sentence(finding: Finding) -> str:
+def salib_sentence(finding: Sensitivities) -> str:
     """Return whether SALib finds the same shares for factors on a scale; empty if it gave no estimates."""
     if not finding.estimates or not finding.views:
         return ""
@@ -179,7 +179,7 @@ def salib_sentence(finding: Finding) -> str:
     return f"{text}: they differ for {printable(', '.join(differ))}." if differ else f"{text}: they agree."
 
 
-def looks(finding: Finding) -> str:
+def looks(finding: Sensitivities) -> str:
     """Return the number of effects tested on the first scale, and the confidence of their intervals."""
     first = finding.views[0].variance
     count = sum(not math.isnan(effect.p) for effect in (*first.mains, *first.pairs))
@@ -196,5 +196,5 @@ def _either(levels: Sequence[str]) -> str:
     return " or ".join(levels)
 
 
-def _share(effect: Effect) -> float:
+def _share(effect: FactorEffect) -> float:
     return -math.inf if math.isnan(effect.share) else effect.share

@@ -12,7 +12,7 @@ from wblab.analysis.why.explain import NO_ONE, Cause, Explanation
 from wblab.analysis.why.kinds import UNKNOWN, what_of
 from wblab.analysis.why.limits import BY_A_PROGRAM
 from wblab.analysis.why.parties import JOURNAL, READ, each_of, is_of_load, joined
-from wblab.analysis.why.request import Request
+from wblab.analysis.why.request import IoRequest
 from wblab.report.dirtylimittext import group_words, lifted, looked, near
 from wblab.report.quantities import duration, enumerated, percent, size
 from wblab.report.whybehind import THROTTLED, also, behind, culprit, leader, of_it, rest
@@ -72,7 +72,7 @@ def groups(found: Iterable[Explanation]) -> list[Group]:
     return sorted(made, key=order)
 
 
-def main_chain(item: Explanation) -> tuple[Chain, Request | None]:
+def main_chain(item: Explanation) -> tuple[Chain, IoRequest | None]:
     """Return the longest chain of those whose end explains most of a pause, and the request that ended it, if any.
 
     A known end comes before an unknown one, unless it explains little.

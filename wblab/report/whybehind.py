@@ -19,7 +19,7 @@ from wblab.analysis.why.charges import (
 )
 from wblab.analysis.why.explain import Explanation
 from wblab.analysis.why.parties import JOURNAL, JOURNALS, READ, each_of, is_of_load, joined, together
-from wblab.analysis.why.request import Request
+from wblab.analysis.why.request import IoRequest
 from wblab.core.units import Bytes
 from wblab.report.quantities import duration, enumerated, size
 
@@ -103,7 +103,7 @@ def culprit_ns(item: Explanation) -> int:
     return sum(charge.time_ns for charge in culprit(item))
 
 
-def behind(item: Explanation, chain: Chain, request: Request | None, *, one: bool) -> str:
+def behind(item: Explanation, chain: Chain, request: IoRequest | None, *, one: bool) -> str:
     """Return what a load waited for, if a request ended that. one: the sentence is about one load."""
     they = "it" if one else "they"
     found = culprit(item)
@@ -136,7 +136,7 @@ def _without_party(item: Explanation, main: Charge, waited: str, they: str) -> s
 
 
 def _with_party(  # noqa: PLR0911 - one for each way to be ahead
-    item: Explanation, main: Charge, waited: str, request: Request | None, *, one: bool
+    item: Explanation, main: Charge, waited: str, request: IoRequest | None, *, one: bool
 ) -> str:
     """Return whose I/O was ahead of a request."""
     took, amount, own = duration(main.time_ns), size(main.size), "of its own" if one else "of their own"

@@ -11,7 +11,7 @@ from wblab.analysis.why.explain import Cause, Explanation
 from wblab.analysis.why.explanations import Explained
 from wblab.analysis.why.parties import READ
 from wblab.analysis.why.recorded import Recorded
-from wblab.analysis.why.request import Request
+from wblab.analysis.why.request import IoRequest
 from wblab.analysis.why.shares import of_all
 from wblab.core.units import NS_PER_S
 from wblab.report.dirtylimittext import polled
@@ -73,7 +73,7 @@ def of_cause(item: Explanation, cause: Cause) -> list[str]:
     return lines
 
 
-def _request(request: Request) -> str:
+def _request(request: IoRequest) -> str:
     took_ns = request.done_ns - request.handed_ns
     took = duration(took_ns)
     head = f"The wait ended when {request.disk} completed {request.what}, {took} after it was submitted"

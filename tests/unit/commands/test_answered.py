@@ -6,7 +6,7 @@ from support.originals import live_run
 from support.runs import MS, S, write_run
 
 from wblab.commands.answered import print_answer, print_answered
-from wblab.lab.captures import Capture, write_capture
+from wblab.lab.captures import CapturedPause, write_capture
 
 MUTEX = ("__schedule", "schedule", "__mutex_lock", "sys_openat")
 
@@ -47,7 +47,7 @@ def test_a_run_without_pauses_and_one_that_nothing_explains(tmp_path, capsys):
 
 def test_a_capture_that_would_fill_the_memory_is_left_to_why(tmp_path, capsys):
     live_run(tmp_path / "run")
-    write_capture(tmp_path / "run", Capture(1, "w1", 0, S, 0, S))
+    write_capture(tmp_path / "run", CapturedPause(1, "w1", 0, S, 0, S))
     print_answer(tmp_path / "run", times_size=1 << 40)
     assert capsys.readouterr().err == f"wblab: next: wblab why {tmp_path}/run\n"
 

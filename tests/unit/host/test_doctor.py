@@ -25,7 +25,7 @@ from wblab.host.doctor import (
     examine,
     next_command,
 )
-from wblab.host.environment import Finding
+from wblab.host.environment import Check
 from wblab.host.machine import processor_flags
 
 
@@ -43,7 +43,7 @@ def test_a_machine_is_examined_without_an_exception(shm):
 
 
 def test_a_bad_finding_has_the_next_step():
-    findings = [Finding("ptrace", True, "no Yama", "advice"), Finding("seccomp", False, "none", "do it")]
+    findings = [Check("ptrace", True, "no Yama", "advice"), Check("seccomp", False, "none", "do it")]
     assert table(findings).lines() == [
         "ok   ptrace   no Yama",
         "BAD  seccomp  none",
@@ -52,7 +52,7 @@ def test_a_bad_finding_has_the_next_step():
 
 
 def test_packages_of_some_verbs_are_not_a_failure():
-    findings = [Finding("extra live", False, "not installed", "pip install", needed=False)]
+    findings = [Check("extra live", False, "not installed", "pip install", needed=False)]
     assert table(findings).lines() == ["--  extra live  not installed", "                -> pip install"]
     two = table([*findings, replace(findings[0], check="extra pages")]).lines()
     assert [line.strip() for line in two if "->" in line] == ["-> pip install"]
@@ -77,12 +77,12 @@ def test_missing_packages_of_some_verbs_are_listed_with_the_command(tmp_path):
 
 
 def test_the_output_ends_with_the_next_command(capsys):
-    kernel = Finding("kernel", False, "none is built yet", "wblab kernel build", needed=False)
+    kernel = Check("kernel", False, "none is built yet", "wblab kernel build", needed=False)
     assert next_command([kernel]) == "wblab kernel build"
-    show([Finding("kernel", True, "7.2", needed=False)], as_json=False)
+    show([Check("kernel", True, "7.2", needed=False)], as_json=False)
     assert capsys.readouterr().out.splitlines()[-2:] == ["Next:", "    wblab run base"]
     with pytest.raises(WblabError, match=r"^1 of 2 checks failed: see the lines marked BAD$"):
-        show([Finding("ptrace", False, "no", "allow it"), kernel], as_json=False)
+        show([Check("ptrace", False, "no", "allow it"), kernel], as_json=False)
     assert "Next:" not in capsys.readouterr().out
 
 

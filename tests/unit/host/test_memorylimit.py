@@ -2,7 +2,7 @@
 
 import pytest
 
-from wblab.host.limits import Bounds, Look, Usage
+from wblab.host.limits import LimitWatch, ProcessBounds, ProcessUsage
 from wblab.host.unlinked import Unlinked
 
 NOTHING = Unlinked(0, 0, 0, 0, 0)
@@ -13,8 +13,8 @@ HIDES = "its processes hide files that they hold in memory"
 def look(tmp_path):
     """Return a function that checks the limits for one process with these resources, look by look."""
     seen = {}
-    usage = Usage(lambda pids: 1000, lambda pids: seen["tables"], lambda pids, on, most: seen["files"])
-    looked = Look(Bounds(own_bytes=500, memory_bytes=1 << 20, processes=3), tmp_path, usage)
+    usage = ProcessUsage(lambda pids: 1000, lambda pids: seen["tables"], lambda pids, on, most: seen["files"])
+    looked = LimitWatch(ProcessBounds(own_bytes=500, memory_bytes=1 << 20, processes=3), tmp_path, usage)
 
     def excess(files, page_table_bytes=0):
         seen.update(files=files, tables=page_table_bytes)
@@ -38,7 +38,7 @@ def test_what_the_host_s_kernel_needs_for_them_counts(look):
 
 
 def test_too_many_processes_are_an_error(tmp_path):
-    look = Look(Bounds(0, 0, 3), tmp_path)
+    look = LimitWatch(ProcessBounds(0, 0, 3), tmp_path)
     assert look.excess([1, 2, 3, 4]) == "it had more than 3 processes"
 
 

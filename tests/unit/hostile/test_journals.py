@@ -14,14 +14,14 @@ from wblab.core.errors import WblabError
 from wblab.live.mitigate import journal as journals
 from wblab.live.mitigate.journal import GROUP, Journal, is_possible
 from wblab.live.mitigate.rule import LEAST, MOST, Learned, recall, remember
-from wblab.machine.changes import Controller, Group, IoPriority, Membership, Setting
+from wblab.machine.changes import Controller, IoPriority, MadeGroup, Membership, Setting
 
 ROOT = Path("/sys/fs/cgroup/made-up")
 _TASK = {"pid": 7, "session": 7, "start_ticks": 12345}
 _DIRTY = {"path": "/proc/sys/vm/dirty_bytes", "new": "2", "back_path": "/proc/sys/vm/dirty_ratio", "back": "20"}
 _QUEUE = "/sys/block/sda/queue/nr_requests"
 CHANGES = [
-    Group(path=str(ROOT / GROUP)),
+    MadeGroup(path=str(ROOT / GROUP)),
     Controller(path=str(ROOT), name="io"),
     IoPriority(tid=7, old=0, new=24583, **_TASK),
     Membership(old=str(ROOT / "user.slice"), new=str(ROOT / GROUP), **_TASK),

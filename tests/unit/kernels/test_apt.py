@@ -74,7 +74,7 @@ def test_a_suite_is_requested_from_every_debian_mirror() -> None:
 def test_written_entries_are_read_back() -> None:
     entries = tuple(apt.parse_deb822(DEB822))
     again = tuple(apt.parse_deb822(apt.sources(entries[:1], "unstable", "bookworm")))
-    assert again == (apt.Entry("http://one.invalid/debian", ("unstable",), entries[0].fields),)
+    assert again == (apt.AptSource("http://one.invalid/debian", ("unstable",), entries[0].fields),)
 
 
 def test_release_means_the_suites_of_the_system() -> None:

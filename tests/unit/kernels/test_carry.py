@@ -16,7 +16,7 @@ import pytest
 
 from wblab.core.errors import InputError, WblabError
 from wblab.kernels import build_kernel, cache, carry, find_kernel, packed
-from wblab.kernels.packed import Packed
+from wblab.kernels.packed import KernelPack
 
 
 @pytest.fixture(autouse=True)
@@ -33,7 +33,7 @@ def pack(tmp_path: Path, wanted: str | None = None, name: str = "kernel.tar.xz")
     return tmp_path / name
 
 
-def read(path: Path) -> Packed:
+def read(path: Path) -> KernelPack:
     return packed.from_file(path.read_bytes())
 
 
@@ -229,7 +229,7 @@ def test_a_build_of_an_earlier_version_is_refused_with_the_next_step(tmp_path: P
 # Hostile archives
 
 
-def tar_of(found: Packed) -> bytes:
+def tar_of(found: KernelPack) -> bytes:
     return lzma.decompress(packed.to_file(found))
 
 
@@ -238,7 +238,7 @@ def write(path: Path, tar: bytes) -> Path:
     return path
 
 
-def linux(found: Packed, content: bytes) -> Packed:
+def linux(found: KernelPack, content: bytes) -> KernelPack:
     digest = sha256(content).hexdigest()
     return replace(found, linux=content, identity=replace(found.identity, linux_sha256=digest))
 
@@ -259,19 +259,19 @@ def archive(*members: tuple[tarfile.TarInfo, bytes], form: int = tarfile.USTAR_F
     return buffer.getvalue()
 
 
-def usual(found: Packed) -> list[tuple[tarfile.TarInfo, bytes]]:
+def usual(found: KernelPack) -> list[tuple[tarfile.TarInfo, bytes]]:
     return [
         member(f"wblab-kernel-1/{name}", content, mode=packed.mode(name)) for name, content in found.files().items()
     ]
 
 
-def renamed(found: Packed, name: str, **fields) -> bytes:
+def renamed(found: KernelPack, name: str, **fields) -> bytes:
     """The archive with another name or type of its first file."""
     first, *rest = usual(found)
     return archive(member(name, b"" if "type" in fields else first[1], **fields), *rest)
 
 
-def changed(found: Packed, **values) -> bytes:
+def changed(found: KernelPack, **values) -> bytes:
     """The archive with a changed identity.json."""
     first, *rest = usual(found)
     described = json.loads(first[1]) | values
@@ -373,14 +373,14 @@ HOSTILE = {
 
 
 @pytest.fixture(scope="module")
-def made() -> dict[str, Packed]:
+def made() -> dict[str, KernelPack]:
     """One packed kernel for all attacks."""
     return {}
 
 
 @pytest.mark.parametrize("attack", HOSTILE)
 def test_a_hostile_archive_gets_one_line_and_writes_nothing(
-    tmp_path: Path, made: dict[str, Packed], elsewhere, attack: str
+    tmp_path: Path, made: dict[str, KernelPack], elsewhere, attack: str
 ) -> None:
     if not made:
         made["kernel"] = read(pack(tmp_path))

@@ -18,7 +18,7 @@ CONFIG_LOCALVERSION="-x"  # a string
 
 def test_a_fragment_gives_options_with_reasons() -> None:
     ext4, wbt, memcg, version = config.parse_fragment(FRAGMENT, "f.config")
-    assert ext4 == config.Option("CONFIG_EXT4_FS", "y", "the filesystem", False, "f.config")
+    assert ext4 == config.KernelOption("CONFIG_EXT4_FS", "y", "the filesystem", False, "f.config")
     assert (wbt.value, wbt.optional) == ("n", False)
     assert (memcg.why, memcg.optional) == ("since 6.11", True)
     assert version.value == '"-x"'

@@ -4,10 +4,10 @@ from dataclasses import asdict, replace
 import pytest
 
 from wblab.core.errors import InputError
-from wblab.lab.captures import Capture, Lost, capture_files, read_captures, write_capture
+from wblab.lab.captures import CapturedPause, Lost, capture_files, read_captures, write_capture
 from wblab.lab.formats import CAPTURE
 
-SAVED = Capture(3, "w1", 10, 20, 8, 22)
+SAVED = CapturedPause(3, "w1", 10, 20, 8, 22)
 
 
 def test_a_capture_is_complete_if_it_reaches_back_to_the_pause():

@@ -10,7 +10,7 @@ from wblab.lab.packages import (
     HEADERS,
     PROGRAMS,
     TEST_PROGRAMS,
-    Machine,
+    Installed,
     advice_on,
     install,
     missing_packages,
@@ -23,7 +23,7 @@ FEDORA, NIXOS, OPENSUSE = (next(one for one in ALL if one.name == name) for name
 
 def machine_without(*programs, module=lambda name: name, headers=Path("/nowhere"), distribution=DEBIAN):
     """Return a machine that has all programs but these, and all modules."""
-    return Machine(lambda name: None if name in programs else "/bin/true", module, headers, distribution)
+    return Installed(lambda name: None if name in programs else "/bin/true", module, headers, distribution)
 
 
 @pytest.fixture

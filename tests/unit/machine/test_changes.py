@@ -9,11 +9,11 @@ from support.waiting import wait_until
 from wblab.core.errors import InputError
 from wblab.machine.changes import (
     KINDS,
-    Contents,
     Controller,
     Directory,
-    Group,
+    DirectoryContents,
     IoPriority,
+    MadeGroup,
     Membership,
     Mount,
     ProcessGroup,
@@ -31,10 +31,10 @@ CHANGES = [
     Setting(path="/proc/sys/vm/dirty_bytes", new="2", back_path="/proc/sys/vm/dirty_ratio", back="20"),
     Scheduler(disk="/sys/block/sda", old="bfq"),
     Controller(path="/sys/fs/cgroup", name="io"),
-    Group(path="/sys/fs/cgroup/ours"),
+    MadeGroup(path="/sys/fs/cgroup/ours"),
     Directory(path="/tmp/\udcff"),
     Directory(path="own", held=5),
-    Contents(held=5),
+    DirectoryContents(held=5),
     Mount(path="/tmp/tracefs"),
     ProcessGroup(leader=7),
 ]
@@ -110,7 +110,7 @@ def test_a_noted_but_unmade_change_is_not_a_failure(tmp_path):
         Directory(path=never),
         Mount(path=never),
         Mount(path=str(tmp_path)),
-        Group(path=never),
+        MadeGroup(path=never),
         ProcessGroup(leader=gone.pid),
         IoPriority(tid=gone.pid, old=0, new=1, **task),
         Membership(old=never, new=never, **task),
@@ -136,7 +136,7 @@ def test_a_directory_is_emptied_while_it_is_still_written_to(tmp_path):
     script = "i=0; while [ $i -lt 200 ]; do i=$((i+1)); echo > $1/$i || exit 0; done 2>/dev/null"
     writer = subprocess.Popen(["sh", "-c", script, "sh", str(tmp_path)])
     held = os.open(tmp_path, os.O_PATH | os.O_DIRECTORY)
-    Contents(held=held).undo()
+    DirectoryContents(held=held).undo()
     os.close(held)
     assert not (tmp_path / "below").exists()
     writer.wait()

@@ -12,7 +12,7 @@ from wblab.lab import places
 from wblab.lab.held import held
 from wblab.machine import trust
 from wblab.machine.trust import (
-    Kernel,
+    FileProtections,
     distrust,
     distrust_any,
     distrust_found,
@@ -52,7 +52,9 @@ def test_a_foreign_owner_is_found(place):
         status[4] = 12345 if str(path).endswith("/link") else status[4]
         return os.stat_result(status)
 
-    assert distrust(place / "link/file", kernel=Kernel(status=foreign)) == f"{place}/link belongs to user 12345"
+    assert (
+        distrust(place / "link/file", kernel=FileProtections(status=foreign)) == f"{place}/link belongs to user 12345"
+    )
 
 
 def test_sticky_directories_are_trusted_only_on_the_way(place):
@@ -69,7 +71,7 @@ def test_a_sticky_directory_is_trusted_if_the_kernel_protects_links(place, tmp_p
     for file, value in zip(files, protections, strict=True):
         file.write_text(f"{value}\n")
     (place / "a").chmod(0o1777)
-    assert (distrust(place / "a", sticky=True, kernel=Kernel(files)) == "") is trusted
+    assert (distrust(place / "a", sticky=True, kernel=FileProtections(files)) == "") is trusted
 
 
 @pytest.mark.parametrize(
@@ -86,7 +88,7 @@ def test_read_only_filesystems_are_trusted_with_any_owner(place, tmp_path, optio
         f"20 1 0:99 / /elsewhere rw - tmpfs tmpfs rw\n21 1 {os.major(device)}:{os.minor(device)} / / {options}\n"
     )
     (place / "a").chmod(0o777)
-    assert (distrust(place / "a/b", kernel=Kernel(mounts=mounts)) == "") is trusted
+    assert (distrust(place / "a/b", kernel=FileProtections(mounts=mounts)) == "") is trusted
 
 
 def test_what_is_found_here_is_ours(place, monkeypatch):
@@ -135,7 +137,7 @@ def test_missing_paths_and_circular_links_are_errors(place):
 
 
 def test_for_a_new_path_the_existing_parents_count(place):
-    kernel = Kernel([place / "protected"])
+    kernel = FileProtections([place / "protected"])
     (place / "protected").write_text("1\n")
     assert distrust_new(place / "a/b", kernel) == distrust_new(place / "a/b/c/d", kernel) == ""
     (place / "a").chmod(0o1777)

@@ -9,7 +9,7 @@ from support.waiting import wait_until
 
 from wblab.core.errors import WblabError
 from wblab.lab.places import ROOT
-from wblab.machine.changes import Contents, Directory, Setting
+from wblab.machine.changes import Directory, DirectoryContents, Setting
 from wblab.machine.undo import NoUndo, Undo
 
 HOLDER = """
@@ -97,7 +97,7 @@ def test_an_open_directory_is_emptied_wherever_its_name_points(tmp_path):
         (tmp_path / name).mkdir()
         (tmp_path / name / "file").touch()
     with Undo() as undo:
-        undo.note(Contents(held=os.open(tmp_path / "own", os.O_RDONLY)))
+        undo.note(DirectoryContents(held=os.open(tmp_path / "own", os.O_RDONLY)))
         (tmp_path / "own").rename(tmp_path / "moved")
         (tmp_path / "own").symlink_to("other")
     assert [path.name for path in tmp_path.glob("*/file")] == ["file", "file"]  # of other, and by the link
@@ -115,7 +115,7 @@ def test_without_changes_nothing_is_undone(tmp_path):
 def test_a_directory_that_the_guard_cannot_open_is_not_changed(tmp_path):
     with Undo() as undo:
         with pytest.raises(WblabError, match="no more changes are made"):
-            undo.note(Contents(held=10**6))
+            undo.note(DirectoryContents(held=10**6))
         undo.note(Directory(path=str(tmp_path / "x")))
         (tmp_path / "x").mkdir()
     assert undo.failures == ()

@@ -14,7 +14,7 @@ from throttling import (
 )
 
 from wblab.analysis.runs.pagecache import DirtyState
-from wblab.analysis.runs.throttling import Limits
+from wblab.analysis.runs.throttling import DirtyLimits
 
 
 def run(zero_ns=0, **trace):
@@ -24,7 +24,7 @@ def run(zero_ns=0, **trace):
 
 
 def test_the_curve_goes_from_two_over_one_at_the_setpoint_to_zero():
-    ax = plot_control_line(Limits(2560, 5120, 5120))
+    ax = plot_control_line(DirtyLimits(2560, 5120, 5120))
     curve = ax.lines[0]
     assert curve.get_ydata()[0] == pytest.approx(2, abs=0.01)
     assert curve.get_ydata()[-1] == 0
@@ -34,7 +34,7 @@ def test_the_curve_goes_from_two_over_one_at_the_setpoint_to_zero():
 
 
 def test_the_limit_counts_for_no_less_than_the_threshold():
-    texts = [text.get_text() for text in plot_control_line(Limits(2560, 5120, 100)).texts]
+    texts = [text.get_text() for text in plot_control_line(DirtyLimits(2560, 5120, 100)).texts]
     assert "limit 20.0" in texts
 
 
@@ -67,7 +67,7 @@ def test_steps_of_the_limit_are_shown_beside_computed_ones():
     assert steps["limit_after"].tolist() == [2969, 2900]
     assert steps["computed"].tolist() == [3000 - 1000 // 32, 2969 - 969 // 32]
     assert steps["at_s"].tolist() == [2.0, 3.0]
-    assert limits_at(one, -1) == Limits(1000, 2000, 2900)
+    assert limits_at(one, -1) == DirtyLimits(1000, 2000, 2900)
 
 
 def test_a_slider_begins_at_the_value_given():

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from support.pictured import S
 
-from wblab.analysis.runs.pagecache import Dirtied
+from wblab.analysis.runs.pagecache import DirtiedPages
 from wblab.analysis.runs.pauses import Window
 from wblab.plot.loadpanes import writer_panes
 from wblab.plot.style import OTHERS, SERIES, load_colours
@@ -46,7 +46,7 @@ def test_a_disk_that_all_write_to_is_named_once(run):
 def test_tasks_that_make_folios_dirty_are_told_apart_the_largest_seven(run, disk):
     tasks = [name for place, name in enumerate(["l1", *"abcdefgh"]) for _ in range(20 - place)]
     columns = (np.array(tasks, object), np.full(len(tasks), disk, object))
-    cache = SimpleNamespace(dirtied=Dirtied(np.arange(len(tasks)) * S // 40, *columns))
+    cache = SimpleNamespace(dirtied=DirtiedPages(np.arange(len(tasks)) * S // 40, *columns))
     shown, colours = panes(on(run) if disk else run, cache)
     lines = {line.name.removesuffix(" (slow)"): line.colour for line in shown["dirtied"].marks}
     assert list(lines) == ["l1", *"abcdef"]

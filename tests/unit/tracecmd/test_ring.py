@@ -25,7 +25,7 @@ def walk(request, ring):
     """Return what walks pages: it gives the sizes and times of entries, and the losses."""
 
     def pages(*pages):
-        layout = walker.Layout.of(parse_fields(ring.header_page(), ring.long_bytes), ring.order, ring.page_bytes)
+        layout = walker.PageLayout.of(parse_fields(ring.header_page(), ring.long_bytes), ring.order, ring.page_bytes)
         entries, losses = walker.walk(np.frombuffer(b"".join(pages), np.uint8), layout, few_pages=request.param)
         return list(zip(entries.sizes.tolist(), entries.times.tolist(), strict=True)), losses
 
@@ -156,7 +156,7 @@ def test_headers_of_pages_that_are_refused(old, new, message):
     described = Ring().header_page()
     assert old in described
     with pytest.raises(TraceError, match=message):
-        walker.Layout.of(parse_fields(described.replace(old, new), 8), "<", 1024)
+        walker.PageLayout.of(parse_fields(described.replace(old, new), 8), "<", 1024)
 
 
 def walked_plainly(data, ring):
@@ -207,7 +207,7 @@ heads = st.tuples(
 def test_any_page_is_walked_as_the_kernel_says(order, start, pages):
     """The same entries, or all a TraceError. Ends of pages that follow let entries of any length end."""
     ring = Ring(order, page_bytes=512)
-    layout = walker.Layout.of(parse_fields(ring.header_page(), 8), order, ring.page_bytes)
+    layout = walker.PageLayout.of(parse_fields(ring.header_page(), 8), order, ring.page_bytes)
     data = b"".join(
         ring.page(
             start,

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from support.smalltraces import FORMATS, OTHER, PROBE, probe_body
 from support.tracewriter import Ring, TraceWriter
 from tracecmd import ring as walker
-from tracecmd.buffers import Lost
+from tracecmd.buffers import LostEvents
 
 
 def signed(bits):
@@ -140,7 +140,7 @@ def test_side_by_side_or_one_after_the_other_is_the_same(order, pages, high):
     ring = Ring(order)
     start = (3 << 59) + 7 if high else 7
     data = b"".join(b"".join(write(ring, start, each).pages) for each in pages)
-    layout = walker.Layout.of(tracecmd.formats.parse_fields(ring.header_page(), 8), order, ring.page_bytes)
+    layout = walker.PageLayout.of(tracecmd.formats.parse_fields(ring.header_page(), 8), order, ring.page_bytes)
     array = np.frombuffer(data, np.uint8)
     together, _ = walker.walk(array, layout, few_pages=0)
     batched, _ = walker.walk(array, layout, batch_pages=2, few_pages=0)
@@ -163,4 +163,8 @@ def test_lost_events_are_spans(tmp_path, order, version):
     path = tmp_path / "trace.dat"
     path.write_bytes(TraceWriter(ring, version, formats=FORMATS, buffers={"": [pages]}).encode())
     with tracecmd.open(path) as trace:
-        assert trace.lost == (Lost("", 0, 100, 100, 7), Lost("", 0, 110, 200, -1), Lost("", 0, 305, 400, 9))
+        assert trace.lost == (
+            LostEvents("", 0, 100, 100, 7),
+            LostEvents("", 0, 110, 200, -1),
+            LostEvents("", 0, 305, 400, 9),
+        )

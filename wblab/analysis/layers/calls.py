@@ -29,7 +29,7 @@ _BEGINS = {
 
 
 @dataclass(frozen=True)
-class Phases:
+class CallPhases:
     """The begins and names of the phases of each journal's task, in order; an empty name ends a commit."""
 
     starts_ns: dict[int, NDArray[np.int64]]
@@ -47,7 +47,7 @@ class Phases:
         yield name, at, end_ns
 
 
-def read_phases(trace: tracecmd.TraceFile, sequence: Sequence) -> Phases:
+def read_phases(trace: tracecmd.TraceFile, sequence: Sequence) -> CallPhases:
     """Read the phases of all journals of a trace; empty if it has no such events."""
     rows: dict[int, list[tuple[int, int, str]]] = {}
     for event, name in _BEGINS.items():
@@ -57,7 +57,7 @@ def read_phases(trace: tracecmd.TraceFile, sequence: Sequence) -> Phases:
             for pid, rank, ts_ns in zip(*(column.tolist() for column in columns), strict=True):
                 rows.setdefault(pid, []).append((rank, ts_ns, name))
     ordered = {pid: sorted(found) for pid, found in rows.items()}
-    return Phases(
+    return CallPhases(
         {pid: np.array([ts_ns for _, ts_ns, _ in found], np.int64) for pid, found in ordered.items()},
         {pid: [name for _, _, name in found] for pid, found in ordered.items()},
     )
@@ -73,7 +73,7 @@ _NUMBERS: dict[int, Name] = {1: _WRITE, 18: _WRITE, 74: "fsync", 75: "fdatasync"
 
 
 @dataclass(frozen=True)
-class Call:
+class TracedCall:
     """One system call. number: the load's cycle, from 0. Times are ns of the trace's clock."""
 
     number: int
@@ -92,7 +92,7 @@ def check_calls(run: Run, trace: tracecmd.TraceFile) -> None:
     raise InputError("the trace has no system calls: repeat the run with --set trace.blame=always")
 
 
-def calls(trace: tracecmd.TraceFile, sequence: Sequence, item: LoadCycles) -> list[Call]:
+def calls(trace: tracecmd.TraceFile, sequence: Sequence, item: LoadCycles) -> list[TracedCall]:
     """Return the calls of a load in the order of time, without one that had not returned when the trace ended."""
     enter, leave = (_of(trace.events(event), sequence, item.pid) for event in (ENTER, EXIT))
     after = np.searchsorted(leave[0], enter[0])
@@ -102,7 +102,7 @@ def calls(trace: tracecmd.TraceFile, sequence: Sequence, item: LoadCycles) -> li
         number, back = int(enter[1][row]), int(after[row])
         if number in _NUMBERS and number == leave[1][back]:
             span_ns = int(enter[2][row]), int(leave[2][back])
-            found.append(Call(int(cycle[row]), _NUMBERS[number], *span_ns))
+            found.append(TracedCall(int(cycle[row]), _NUMBERS[number], *span_ns))
     return found
 
 
@@ -125,12 +125,12 @@ Piece = tuple[Path, int, int]  # path, begin and end in ns
 
 
 @dataclass(frozen=True)
-class Charge:
+class Charged:
     """The data that time is charged by."""
 
     recorded: Recorded
     disks: Disks
-    phases: Phases
+    phases: CallPhases
 
     def of_task(
         self, pid: int, start_ns: int, end_ns: int, path: Path = (), seen: frozenset[int] = frozenset()

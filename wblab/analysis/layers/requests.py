@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from tracecmd import TraceError
 from tracecmd.sequence import Sequence
 
-from wblab.analysis.layers.calls import Call, Charge, Name, Path, Piece, calls, check_calls, read_phases
+from wblab.analysis.layers.calls import Charged, Name, Path, Piece, TracedCall, calls, check_calls, read_phases
 from wblab.analysis.layers.stages import DEVICE, FLUSH, asleep_in, inclusive, once, read_disks, summed
 from wblab.analysis.runs.run import LoadCycles, Run
 from wblab.analysis.why.recorded import read_recorded
@@ -111,7 +111,7 @@ def layers(run: Run, load: str = "") -> list[LayeredCall]:
 def _taken_apart(run: Run, chosen: Iterable[LoadCycles]) -> list[LayeredCall]:
     recorded = read_recorded(run)
     trace, sequence = recorded.trace, recorded.sequence
-    charge = Charge(
+    charge = Charged(
         recorded,
         read_disks(trace, sequence, recorded.done, _depths(run)),
         read_phases(trace, sequence),
@@ -135,7 +135,9 @@ def _waits(item: LoadCycles) -> bool:
     return isinstance(item.load, SyncWrite | Commit)
 
 
-def _layered(run: Run, charge: Charge, entered: Mapping[str, Entered], item: LoadCycles, call: Call) -> LayeredCall:
+def _layered(
+    run: Run, charge: Charged, entered: Mapping[str, Entered], item: LoadCycles, call: TracedCall
+) -> LayeredCall:
     sleeps = asleep_in(charge.recorded, item.pid, call.start_ns, call.end_ns)
     functions = inclusive(sleeps)
     return LayeredCall(

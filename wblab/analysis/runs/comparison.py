@@ -52,7 +52,7 @@ class About:
 
 
 @dataclass(frozen=True)
-class Distribution:
+class GroupValues:
     """The values of one group, one for each run, in the unit of the metric, and their mean with its interval."""
 
     about: About
@@ -142,7 +142,7 @@ class Comparison:
 
     axes: dict[str, Levels]
     groups: tuple[str, ...]
-    distributions: tuple[Distribution, ...]
+    distributions: tuple[GroupValues, ...]
     alone: tuple[Difference, ...]
     notes: tuple[str, ...]
     resampling: Resampling
@@ -239,14 +239,14 @@ def compare(data: Observations, resampling: Resampling = DEFAULT) -> Comparison:
     short = short_names([axes[place] for place in shown])
     names = [_named(short, group) for group in groups]
     questions = [*_against_first(groups, names, shown), *_factorial(data, axes, shown)]
-    distributions: list[Distribution] = []
+    distributions: list[GroupValues] = []
     differences: list[Difference] = []
     for about, cells in _by_metric(data, axes):
         for name, group in zip(names, groups, strict=True):
             side = Side(1, dict(zip(shown, group, strict=True)))
             if mean := contrast(cells, [side], resampling):
                 values = [value for key, runs in cells.items() if side.has(key) for value in values_of(runs)]
-                distributions.append(Distribution(about, name, tuple(values), mean.interval))
+                distributions.append(GroupValues(about, name, tuple(values), mean.interval))
         for sort, name, of, parts in questions:
             found = contrast(cells, parts, resampling)
             if found:
@@ -346,7 +346,7 @@ def _first(names: Iterable[str]) -> str:
     return "; ".join(shown[:_MOST_NAMED]) + more
 
 
-def _notes(distributions: Sequence[Distribution], differences: Sequence[Difference]) -> Iterator[str]:
+def _notes(distributions: Sequence[GroupValues], differences: Sequence[Difference]) -> Iterator[str]:
     few = dict.fromkeys(item.group for item in distributions if not item.mean.known)
     if few:
         yield f"groups {TOO_FEW}, because they have fewer than {LEAST_RUNS} runs: {_first(few)}"

@@ -23,7 +23,7 @@ EXCLUDED = {"common_type": "each build of a kernel has its own numbers of events
 
 
 @dataclass(frozen=True)
-class Difference:
+class EventDifference:
     """A difference. at_s: its time since boot, in the run where it occurs first; first, second: the runs' lines."""
 
     what: str
@@ -32,7 +32,7 @@ class Difference:
     second: tuple[str, ...]
 
 
-def first_differences(first: Run, second: Run) -> list[Difference]:
+def first_differences(first: Run, second: Run) -> list[EventDifference]:
     """Return the first differences between two runs, in the order of time; empty if the runs are identical.
 
     At most one for each load, one for its files and one for the trace. Raises InputError for damaged files.
@@ -43,36 +43,38 @@ def first_differences(first: Run, second: Run) -> list[Difference]:
     return sorted((item for item in found if item is not None), key=lambda item: item.at_s)
 
 
-def load_difference(first: Run, second: Run, name: str) -> Difference | None:
+def load_difference(first: Run, second: Run, name: str) -> EventDifference | None:
     """Return the first boundary of a load that differs."""
     bounds = [_boundaries(run, name) for run in (first, second)]
     index = _first_unequal(*bounds)
     if index is None:
         return None
     lines = [_line(times, index) for times in bounds]
-    return Difference(f"load {name}, boundary {index}", _earlier_s(bounds, index), lines[0], lines[1])
+    return EventDifference(f"load {name}, boundary {index}", _earlier_s(bounds, index), lines[0], lines[1])
 
 
-def file_difference(first: Run, second: Run, name: str) -> Difference | None:
+def file_difference(first: Run, second: Run, name: str) -> EventDifference | None:
     """Return the difference in the places of a load's files on the disk, if there is one."""
     files = [run.files.get(name, {}) for run in (first, second)]
     if files[0] == files[1]:
         return None
     lines = [tuple(f"{file}: {_pieces(record)}" for file, record in one.items()) or ("nothing",) for one in files]
     ends_ns = [times[-1] for run in (first, second) if len(times := _boundaries(run, name))]
-    return Difference(f"places of {name}'s files on the disk", min(ends_ns, default=0) / NS_PER_S, lines[0], lines[1])
+    return EventDifference(
+        f"places of {name}'s files on the disk", min(ends_ns, default=0) / NS_PER_S, lines[0], lines[1]
+    )
 
 
 def _pieces(record: FileRecord) -> str:
     return ", ".join(f"{item.length} B at {item.physical}" for item in record.extents)
 
 
-def trace_difference(first: Run, second: Run, around: int = _AROUND) -> Difference | None:
+def trace_difference(first: Run, second: Run, around: int = _AROUND) -> EventDifference | None:
     """Return the first event that differs, with those around it; None if neither run has a trace."""
     has = [(run.path / rundir.TRACE).is_file() for run in (first, second)]
     if not all(has):
         states = [("a trace",) if one else ("none",) for one in has]
-        return Difference("the trace: one run has none", 0.0, *states) if any(has) else None
+        return EventDifference("the trace: one run has none", 0.0, *states) if any(has) else None
     traces = [page_cache(run).trace for run in (first, second)]
     try:
         sequences = [trace.sequence() for trace in traces]
@@ -86,7 +88,7 @@ def trace_difference(first: Run, second: Run, around: int = _AROUND) -> Differen
         ]
     except TraceError as error:
         raise InputError(str(error)) from None
-    return Difference(f"event {index}", _earlier_s([one.ts_ns for one in sequences], index), *lines)
+    return EventDifference(f"event {index}", _earlier_s([one.ts_ns for one in sequences], index), *lines)
 
 
 def _first_event(first: EventSequence, second: EventSequence) -> int | None:

@@ -21,7 +21,7 @@ _INT64_END = 1 << 63
 
 
 @dataclass(frozen=True)
-class Label:
+class PacketLabel:
     """The name, category and arguments of a slice or an instant."""
 
     name: str
@@ -61,7 +61,7 @@ class Packets:
         self._builder.write_packet(packet)
         return self._tracks
 
-    def begin(self, track: int, time_ns: int, label: Label) -> None:
+    def begin(self, track: int, time_ns: int, label: PacketLabel) -> None:
         """Begin a slice."""
         self._event(TrackEvent.TYPE_SLICE_BEGIN, track, time_ns, label)
 
@@ -69,12 +69,12 @@ class Packets:
         """End the slice that began last."""
         self._event(TrackEvent.TYPE_SLICE_END, track, time_ns)
 
-    def slice(self, track: int, start_ns: int, end_ns: int, label: Label) -> None:
+    def slice(self, track: int, start_ns: int, end_ns: int, label: PacketLabel) -> None:
         """Write a slice without nested slices."""
         self.begin(track, start_ns, label)
         self.end(track, end_ns)
 
-    def instant(self, track: int, time_ns: int, label: Label) -> None:
+    def instant(self, track: int, time_ns: int, label: PacketLabel) -> None:
         """Write an instant."""
         self._event(TrackEvent.TYPE_INSTANT, track, time_ns, label)
 
@@ -85,7 +85,9 @@ class Packets:
         for time_ns, value in zip(times_ns[kept].tolist(), values[kept].tolist(), strict=True):
             self._event(TrackEvent.TYPE_COUNTER, track, time_ns, value=value)
 
-    def _event(self, kind: int, track: int, time_ns: int, label: Label | None = None, value: int | None = None) -> None:
+    def _event(
+        self, kind: int, track: int, time_ns: int, label: PacketLabel | None = None, value: int | None = None
+    ) -> None:
         if time_ns < 0:
             raise InputError(f"the run is damaged: it has a time of {time_ns} ns, before its clock began")
         packet = self._packet()

@@ -98,7 +98,7 @@ class Written(Columns):
 
 
 @dataclass(frozen=True)
-class Dirtied(Columns):
+class DirtiedPages(Columns):
     """Folios dirtied by a task (writeback_dirty_folio): one or more pages; the event does not show how many."""
 
     ts_ns: Times
@@ -174,13 +174,13 @@ class PageCache:
         return done.where(np.array(["W" in flags for flags in events["rwbs"].tolist()], bool))
 
     @cached_property
-    def dirtied(self) -> Dirtied:
+    def dirtied(self) -> DirtiedPages:
         """The folios that tasks dirtied."""
         events = self._events(DIRTIED[0])
         if events is None:
-            return Dirtied(task=_NO_NAMES, disk=_NO_NAMES, **_no_rows(Dirtied, "task", "disk"))
+            return DirtiedPages(task=_NO_NAMES, disk=_NO_NAMES, **_no_rows(DirtiedPages, "task", "disk"))
         disk = self._disks(events["name"] if self.disks else np.full(len(events), ""))
-        return Dirtied(events.ts_ns, self._tasks(events), disk)
+        return DirtiedPages(events.ts_ns, self._tasks(events), disk)
 
     def times_ns(self, name: str) -> Times:
         """Return the times of the events of one type, in ns."""

@@ -15,7 +15,7 @@ from perfetto.protos.perfetto.trace.perfetto_trace_pb2 import CounterDescriptor,
 from tracecmd import TraceError
 
 from wblab.analysis.runs.names import unplug_s
-from wblab.analysis.runs.packets import Label, Packets
+from wblab.analysis.runs.packets import PacketLabel, Packets
 from wblab.analysis.runs.pagecache import DIRTY_STATE, THROTTLING, Bytes, DirtyState, PageCache, Throttling
 from wblab.analysis.runs.run import LoadCycles, Run
 from wblab.core.errors import InputError
@@ -46,10 +46,10 @@ def export(run: Run, cache: PageCache | None, bound_ns: int, most_events: int = 
     if starts_ns:
         track = out.track("offenders", root)
         for name, start_ns in starts_ns:
-            out.instant(track, start_ns, Label(f"{name} starts to write", OFFENDER))
+            out.instant(track, start_ns, PacketLabel(f"{name} starts to write", OFFENDER))
         for name, after_s in unplug_s(run).items():
             time_ns = int(run.load(name).boundaries_ns[-1]) + round(after_s * NS_PER_S)
-            out.instant(track, time_ns, Label(f"writeback of {name}'s data finished", OFFENDER))
+            out.instant(track, time_ns, PacketLabel(f"writeback of {name}'s data finished", OFFENDER))
     loads = out.track("loads", root)
     for item in run.loads:
         _load(out, loads, item, bound_ns)
@@ -115,13 +115,15 @@ def _load(out: Packets, parent: int, item: LoadCycles, bound_ns: int) -> None:
         duration_ms = (end_ns - start_ns) / NS_PER_MS
         if is_joined[first]:
             facts = {"cycles": end - first, "duration_ms": duration_ms, "longest_pause_ms": pause_ns / NS_PER_MS}
-            out.slice(track, start_ns, end_ns, Label("writing", CYCLE, facts))
+            out.slice(track, start_ns, end_ns, PacketLabel("writing", CYCLE, facts))
             continue
         facts = {"duration_ms": duration_ms, "idle_ms": idle / NS_PER_MS, "pause_ms": pause_ns / NS_PER_MS}
-        out.begin(track, start_ns, Label("cycle", CYCLE, facts | {"number": first}))
+        out.begin(track, start_ns, PacketLabel("cycle", CYCLE, facts | {"number": first}))
         if is_over[first]:
             from_ns = end_ns - pause_ns if item.load.sleeps_first else start_ns
-            out.slice(track, from_ns, from_ns + pause_ns, Label(f"paused {pause_ns / NS_PER_S:.2f} s", PAUSE, facts))
+            out.slice(
+                track, from_ns, from_ns + pause_ns, PacketLabel(f"paused {pause_ns / NS_PER_S:.2f} s", PAUSE, facts)
+            )
         out.end(track, end_ns)
 
 
@@ -164,10 +166,10 @@ def _throttling(out: Packets, root: int, decisions: Throttling) -> None:
             }
             if rows.disk[row]:
                 facts["disk"] = rows.disk[row]
-            out.slice(track, int(rows.ts_ns[row]), int(ends_ns[row]), Label("throttled", THROTTLED, facts))
+            out.slice(track, int(rows.ts_ns[row]), int(ends_ns[row]), PacketLabel("throttled", THROTTLED, facts))
 
 
-def _lost(out: Packets, root: int, lost: Iterable[tracecmd.Lost]) -> None:
+def _lost(out: Packets, root: int, lost: Iterable[tracecmd.LostEvents]) -> None:
     """Write the spans with lost events, on one track for each CPU, so that they do not overlap."""
     tracks: dict[int, int] = {}
     ended_ns: dict[int, int] = defaultdict(int)
@@ -177,7 +179,7 @@ def _lost(out: Packets, root: int, lost: Iterable[tracecmd.Lost]) -> None:
         start_ns = max(item.start_ns, ended_ns[item.cpu])
         ended_ns[item.cpu] = max(item.end_ns, start_ns)
         name = f"{item.count} lost" if item.count >= 0 else "lost"
-        out.slice(tracks[item.cpu], start_ns, ended_ns[item.cpu], Label(name, LOST, {"count": item.count}))
+        out.slice(tracks[item.cpu], start_ns, ended_ns[item.cpu], PacketLabel(name, LOST, {"count": item.count}))
 
 
 def _events(out: Packets, root: int, cache: PageCache, names: Iterable[str]) -> None:
@@ -196,7 +198,7 @@ def _events(out: Packets, root: int, cache: PageCache, names: Iterable[str]) -> 
             tracks[pid] = _task(out, root, pid, cache.load_names.get(pid, comm))
         arguments = {name: values[row] for name, values in facts[number].items()}
         event = types[number].format
-        out.instant(tracks[pid], int(times_ns[place]), Label(event.name, event.system, arguments))
+        out.instant(tracks[pid], int(times_ns[place]), PacketLabel(event.name, event.system, arguments))
 
 
 def _task(out: Packets, root: int, pid: int, name: str) -> int:

@@ -35,7 +35,7 @@ _SETTLED_S = 24 * 3600  # an entry untouched for so long is no longer in use
 
 
 @dataclass(frozen=True)
-class Entry:
+class ResultEntry:
     """A run, or a study of many runs.
 
     what: a run, a live run, or the kind of study. state: succeeded, failed, unfinished, or damaged. summary: a run's
@@ -58,7 +58,7 @@ class Entry:
         return max(0.0, time.time() - self.changed_s)
 
 
-def entries(results: Path) -> list[Entry]:
+def entries(results: Path) -> list[ResultEntry]:
     """Return the runs and studies in a directory, the latest last; other files are left out."""
     try:
         paths = [Path(item.path) for item in os.scandir(results) if item.is_dir(follow_symlinks=False)]
@@ -78,7 +78,7 @@ def latest_study(results: Path, *designs: str) -> Path:
     return found[-1]
 
 
-def _entry(path: Path) -> Entry | None:
+def _entry(path: Path) -> ResultEntry | None:
     try:
         study = _study_of(path)
         if study:
@@ -97,17 +97,17 @@ def _study_of(path: Path) -> str:
     return next((what for name, what in _STUDIES.items() if (path / name).is_file()), "")
 
 
-def _run(path: Path) -> Entry:
+def _run(path: Path) -> ResultEntry:
     changed_s, size = (path / EXPERIMENT).stat().st_mtime, size_bytes(path)
     try:
         run = read_run(path)
     except InputError as error:
         state = "failed" if path.name.startswith(STAGED) else "damaged"
-        return Entry(path, "run", state, str(error).partition(": ")[2], None, size, changed_s, in_use=False)
+        return ResultEntry(path, "run", state, str(error).partition(": ")[2], None, size, changed_s, in_use=False)
     state = str(run.record.get("outcome", "unfinished"))
     in_use = state == "unfinished" and time.time() - changed_s < _SETTLED_S
     what = "live run" if run.record["kind"] == LIVE else "run"
-    return Entry(path, what, state, _changes(run), _longest_ns(run), size, changed_s, in_use)
+    return ResultEntry(path, what, state, _changes(run), _longest_ns(run), size, changed_s, in_use)
 
 
 def _changes(run: Run) -> str:
@@ -129,9 +129,9 @@ def _rows(study: Path) -> int:
         return 0
 
 
-def _study(path: Path, what: str) -> Entry:
+def _study(path: Path, what: str) -> ResultEntry:
     runs = [item.name for item in (path / RUNS).glob("[!.]*") if item.is_dir()] if (path / RUNS).is_dir() else []
     failed = sum(name.startswith(STAGED) for name in runs)
     made = max(_rows(path), sum(NOISY_MARK not in name for name in runs) - failed)  # some may have no row yet
     summary = ("1 run" if made == 1 else f"{made} runs") + (f", {failed} failed" if failed else "")
-    return Entry(path, what, "succeeded", summary, None, size_bytes(path), path.stat().st_mtime, is_held(path))
+    return ResultEntry(path, what, "succeeded", summary, None, size_bytes(path), path.stat().st_mtime, is_held(path))

@@ -23,7 +23,7 @@ _UINT_MAX = 2**32 - 1
 
 
 @dataclass(frozen=True)
-class Limits:
+class DirtyLimits:
     """The limits of dirty pages, in pages: the fields of the trace event global_dirty_state.
 
     limit: the dirty limit, see `dirty_limit`; it counts as at least the threshold.

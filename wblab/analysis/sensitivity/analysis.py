@@ -8,9 +8,9 @@ from typing import Any, Literal
 
 import numpy as np
 
-from wblab.analysis.sensitivity.anova import DEFAULT, Effect, Sampling, Variance, variance
+from wblab.analysis.sensitivity.anova import DEFAULT, FactorEffect, Sampling, Variance, variance
 from wblab.analysis.sensitivity.observed import Codes, Factor, Observed, Response, Values
-from wblab.analysis.sensitivity.region import Region, best_region, front
+from wblab.analysis.sensitivity.region import BestRegion, best_region, front
 from wblab.analysis.sensitivity.salib import Estimate, estimates
 from wblab.analysis.sensitivity.tail import Beyond, PairMap, TailMap, beyond, in_tail, pair_map, tail_map
 from wblab.analysis.statistics.intervals import generator
@@ -44,7 +44,7 @@ class Front:
 
 
 @dataclass(frozen=True)
-class Finding:
+class Sensitivities:
     """The analysis of one response. rows: the number with a value; failed: the number without one.
 
     views: in reading order. estimates: SALib's estimates, on the scale of the first view. tail, best: the levels of
@@ -62,7 +62,7 @@ class Finding:
     tail: TailMap | None
     best: TailMap | None
     maps: tuple[PairMap, ...]
-    region: Region | None
+    region: BestRegion | None
     fronts: tuple[Front, ...]
     notes: tuple[str, ...]
     beyond: tuple[Beyond, ...] = ()
@@ -78,7 +78,7 @@ class Analysis:
 
     factors: tuple[Factor, ...]
     rows: int
-    findings: tuple[Finding, ...]
+    findings: tuple[Sensitivities, ...]
     seed: int
 
     def to_json(self) -> dict[str, Any]:
@@ -88,7 +88,7 @@ class Analysis:
             for view in finding["views"]:
                 for effect in (*view["variance"]["mains"], *view["variance"]["pairs"]):
                     known = effect["q"] is not None and effect["low"] is not None
-                    effect["found"] = known and Effect(**effect).found
+                    effect["found"] = known and FactorEffect(**effect).found
         return content
 
 
@@ -133,7 +133,7 @@ def _within(report: Report, place: int, count: int, share: float | None, text: s
     report((place + (share or 0)) / count, text)
 
 
-def _finding(observed: Observed, response: Response, seed: int, sampling: Sampling, report: Report) -> Finding:
+def _finding(observed: Observed, response: Response, seed: int, sampling: Sampling, report: Report) -> Sensitivities:
     known = np.isfinite(response.values)
     values, codes, u = response.values[known], observed.codes[known], observed.u[known]
     more = response.more_is_better
@@ -146,7 +146,7 @@ def _finding(observed: Observed, response: Response, seed: int, sampling: Sampli
     costs = [other for other in observed.responses.values() if other.more_is_better != more]
     first = next(iter(scales.values()), values)
     last = views[-1].variance if views else None
-    return Finding(
+    return Sensitivities(
         response=response.name,
         unit=response.unit,
         more_is_better=more,
@@ -188,7 +188,7 @@ def _maps(
     alone = {effect.factors[0]: _found_share(effect) for effect in tail.mains}
     places = {factor.name: place for place, factor in enumerate(factors)}
 
-    def both(effect: Effect) -> float:
+    def both(effect: FactorEffect) -> float:
         return _found_share(effect) + sum(alone[name] for name in effect.factors)
 
     ranked = sorted(tail.pairs, key=both, reverse=True)
@@ -201,7 +201,7 @@ def _maps(
     return found
 
 
-def _found_share(effect: Effect) -> float:
+def _found_share(effect: FactorEffect) -> float:
     return effect.share if effect.found else 0.0
 
 

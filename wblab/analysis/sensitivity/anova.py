@@ -46,7 +46,7 @@ DEFAULT = Sampling()
 
 
 @dataclass(frozen=True)
-class Effect:
+class FactorEffect:
     """The effect of a factor, or of a pair beyond both factors: its share of the response's variance, 0 to 1.
 
     low, high: its interval; NaN with too few rows. p: the p value; q: p, corrected for the number of effects tested.
@@ -74,8 +74,8 @@ class Variance:
     confidence: of each interval, corrected for the number of effects reported. rows: their number.
     """
 
-    mains: tuple[Effect, ...]
-    pairs: tuple[Effect, ...]
+    mains: tuple[FactorEffect, ...]
+    pairs: tuple[FactorEffect, ...]
     confidence: float
     rows: int
 
@@ -218,7 +218,7 @@ def _result(plan: _Plan, figures: Values) -> Variance:
     """Return the effects. figures: for each effect the share, low, high, p and chance."""
     p = figures[3]
     rows = zip(plan.names, *figures[:4].tolist(), corrected(p).tolist(), figures[4].tolist(), strict=True)
-    effects = [Effect(*row) for row in rows]
+    effects = [FactorEffect(*row) for row in rows]
     count = len(plan.factors)
     return Variance(tuple(effects[:count]), tuple(effects[count:]), joint_confidence(p), len(plan.values))
 

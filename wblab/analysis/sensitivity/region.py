@@ -26,7 +26,7 @@ class Condition:
 
 
 @dataclass(frozen=True)
-class Spread:
+class ResponseSpread:
     """A response over some rows, in its unit: the median, the start of the worst tenth, and the worst value."""
 
     response: str
@@ -36,7 +36,7 @@ class Spread:
 
 
 @dataclass(frozen=True)
-class Region:
+class BestRegion:
     """The region in which a response is best. conditions: all of them hold; the strongest first.
 
     One half of the rows chooses the region, the other half tests it. chosen_rows: the rows of the first half inside.
@@ -49,8 +49,8 @@ class Region:
     chosen_rows: int
     rows: int
     total: int
-    inside: tuple[Spread, ...]
-    everywhere: tuple[Spread, ...]
+    inside: tuple[ResponseSpread, ...]
+    everywhere: tuple[ResponseSpread, ...]
     tail: int
     tail_low: float
     tail_high: float
@@ -58,7 +58,7 @@ class Region:
 
 def best_region(
     observed: Observed, response: Response, costs: Sequence[Response], random: np.random.Generator
-) -> Region | None:
+) -> BestRegion | None:
     """Return the region with the best P90 of a response; None if none improves it, or with too few rows.
 
     The search is greedy: each step adds the condition with the best P90 (after J. Friedman and N. Fisher, "Bump hunting
@@ -81,7 +81,7 @@ def best_region(
         return None
     hits = int(in_tail(response.values[judging], response.more_is_better)[1][marks[judging]].sum())
     low, high = wilson(hits, len(inside), CONFIDENCE)
-    return Region(
+    return BestRegion(
         conditions=tuple(_condition(observed, place, within) for place, within in chosen),
         chosen_rows=int(marks[choosing].sum()),
         rows=len(inside),
@@ -156,7 +156,7 @@ def _p90(response: Response, rows: NDArray[np.int64]) -> float:
     return float(np.quantile(values, 0.9))
 
 
-def _spread(response: Response, rows: NDArray[np.int64]) -> Spread:
+def _spread(response: Response, rows: NDArray[np.int64]) -> ResponseSpread:
     values, sign = response.values[rows], -1 if response.more_is_better else 1
     p90 = sign * float(np.quantile(sign * values, 0.9))
-    return Spread(response.name, float(np.median(values)), p90, float((sign * values).max() * sign))
+    return ResponseSpread(response.name, float(np.median(values)), p90, float((sign * values).max() * sign))

@@ -35,7 +35,7 @@ from wblab.analysis.why.offcpu import Stack
 from wblab.analysis.why.parties import Parties, is_of_load, joined, read_parties, together
 from wblab.analysis.why.polling import Polling, polling_of
 from wblab.analysis.why.recorded import Recorded
-from wblab.analysis.why.request import Request, request_of
+from wblab.analysis.why.request import IoRequest, request_of
 from wblab.analysis.why.requests import Party, device_number
 from wblab.analysis.why.served import Shares, as_bytes, served
 from wblab.core.spec import Spec
@@ -75,7 +75,7 @@ class Cause:
     block: int
     is_of: str
     file: str
-    request: Request | None
+    request: IoRequest | None
     written: dict[str, Bytes]
     dirty: dict[str, Bytes]
     events: tuple[int, ...]
@@ -145,7 +145,7 @@ class Explanation:
     parts: dict[str, int]
     chains: tuple[Chain, ...]
     causes: tuple[Cause, ...]
-    requests: tuple[Request | None, ...] = ()
+    requests: tuple[IoRequest | None, ...] = ()
     ran: dict[str, int] = field(default_factory=dict)
     charges: tuple[Charge, ...] = ()
     polling: Polling | None = None
@@ -219,7 +219,7 @@ def _explained(  # noqa: PLR0913, PLR0917
     )
 
 
-def _background(run: Run, recorded: Recorded, parties: Parties, requests: list[Request | None]) -> Background | None:
+def _background(run: Run, recorded: Recorded, parties: Parties, requests: list[IoRequest | None]) -> Background | None:
     """Return the work for the background limit that the data ahead of the first of some requests were written for."""
     first = next(filter(None, requests), None)
     if first is None:
@@ -343,7 +343,7 @@ def _cause(  # noqa: PLR0913, PLR0917
     if kind == _FILE_LOCK:
         file = recorded.paths.locked(pid, int(spans.rank[longest.row]), recorded.tasks.parents)
     events = [int(recorded.awaited.rank[at]) if at >= 0 else NOBODY, file_event, int(spans.rank[longest.row])]
-    request: Request | None = None
+    request: IoRequest | None = None
     written: dict[str, Bytes] = {}
     dirty: dict[str, Bytes] = {}
     places: dict[str, Bytes] = {}

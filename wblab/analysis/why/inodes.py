@@ -23,7 +23,7 @@ Inode = tuple[int, int]  # device number as in events, inode number
 
 
 @dataclass(frozen=True)
-class Named:
+class NamedInodes:
     """The inodes named in events of one type, sorted by task and place in the trace."""
 
     pid: Numbers
@@ -47,8 +47,8 @@ class Inodes:
 
     writers: Mapping[Inode, tuple[str, ...]]
     paths: Mapping[Inode, str]
-    waited: Named
-    written: Named
+    waited: NamedInodes
+    written: NamedInodes
 
     def said(self, inode: Inode) -> str:
         """Return an inode in words: its number and its path or, if unknown, its writers."""
@@ -103,12 +103,12 @@ def _only_file(load: Load) -> str:
     return files[0] if len(files) == 1 else ""
 
 
-def _named(recorded: Recorded, trace: tracecmd.TraceFile, wanted: str) -> Named:
+def _named(recorded: Recorded, trace: tracecmd.TraceFile, wanted: str) -> NamedInodes:
     name = event_name(trace, wanted)
     if name not in trace.names:
-        return Named(*[np.zeros(0, np.int64)] * 4)
+        return NamedInodes(*[np.zeros(0, np.int64)] * 4)
     events = trace.events(name)
     rank, pid = recorded.sequence.ranks(events), events.pid.astype(np.int64)
     order = np.lexsort((rank, pid))
     columns = (pid, rank, device_numbers(events), events["ino"].astype(np.int64))
-    return Named(*(column[order] for column in columns))
+    return NamedInodes(*(column[order] for column in columns))

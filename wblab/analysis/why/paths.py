@@ -27,7 +27,7 @@ _ENTER = "sys_enter_"
 _NAME = "_val"  # the end of a field with the text behind an argument
 
 
-class Change(NamedTuple):
+class FileChange(NamedTuple):
     """A task's change of a file: `did`, in words."""
 
     rank: int
@@ -44,11 +44,11 @@ class Paths:
     """
 
     looks: tuple[tuple[int, int, str], ...] = ()
-    changes: tuple[Change, ...] = ()
+    changes: tuple[FileChange, ...] = ()
     opens: Mapping[int, list[tuple[int, int, str | int]]] = field(default_factory=dict)
     locks: Mapping[int, list[tuple[int, int]]] = field(default_factory=dict)
 
-    def changed(self, first: int, last: int) -> list[Change]:
+    def changed(self, first: int, last: int) -> list[FileChange]:
         """Return what tasks changed between two places in the trace, in order."""
         return [change for change in self.changes if first <= change.rank <= last]
 
@@ -88,7 +88,7 @@ def read_paths(trace: tracecmd.TraceFile, sequence: Sequence) -> Paths:
             if call in LOOKS:
                 looks.append((rank, pid, path))
             if call in CHANGES:
-                changes.append(Change(rank, pid, CHANGES[call], path))
+                changes.append(FileChange(rank, pid, CHANGES[call], path))
             if call == "openat":
                 opening[pid].append((rank, path))
     for rank, pid, fd in _numbers(trace, sequence, OPENED, "ret"):

@@ -13,9 +13,9 @@ from wblab.analysis.runs.run import Run
 from wblab.analysis.why.account import ASLEEP, REQUEST, RUNNABLE, RUNNING, Chain, chains
 from wblab.analysis.why.blame import Blame, blame_of, is_own_sleep
 from wblab.analysis.why.parties import Parties
-from wblab.analysis.why.paths import Change
+from wblab.analysis.why.paths import FileChange
 from wblab.analysis.why.recorded import Recorded
-from wblab.analysis.why.request import Request, request_of
+from wblab.analysis.why.request import IoRequest, request_of
 
 _SHARE = 4  # of a pause, at least a fourth is spent asleep
 _MOST = 2
@@ -24,7 +24,7 @@ _JUST = 0.01  # of a pause: a task that runs, rather than sleeps, may look all t
 
 
 @dataclass(frozen=True)
-class Kept:
+class KeptByWriteback:
     """A task that writeback kept for most of the time, and that then went on before another one's last look.
 
     kept_ns: how long; chain, request: the longest of its waits, and the request that ended it, if one did. did: what it
@@ -35,7 +35,7 @@ class Kept:
     load: str
     kept_ns: int
     chain: Chain
-    request: Request | None
+    request: IoRequest | None
     did: str = ""
 
 
@@ -52,7 +52,7 @@ class Polling:
     times: int
     longest_ns: int
     is_asleep: bool
-    kept: tuple[Kept, ...]
+    kept: tuple[KeptByWriteback, ...]
     sought: str = ""
     by: str = ""
 
@@ -134,12 +134,12 @@ def _last_look_ns(recorded: Recorded, row: int, end_ns: int) -> int:
     return min(end_ns, int(spans.woken_ns[recorded.ends(again[0])])) if again else woken_ns
 
 
-def _sought(recorded: Recorded, change: Change | None) -> tuple[str, str]:
+def _sought(recorded: Recorded, change: FileChange | None) -> tuple[str, str]:
     """Return the file that was looked for, and who changed it, in words; empty if the trace does not show it."""
     return (change.path, f"{recorded.name(change.pid)} {change.did}") if change else ("", "")
 
 
-def _change(recorded: Recorded, pids: set[int], ranks: Sequence[int]) -> Change | None:
+def _change(recorded: Recorded, pids: set[int], ranks: Sequence[int]) -> FileChange | None:
     """Return the last change, by another task, of a file that tasks had looked for again and again; None if none.
 
     ranks: the places in the trace of the first look, of the one before the last, and of the last.
@@ -150,7 +150,9 @@ def _change(recorded: Recorded, pids: set[int], ranks: Sequence[int]) -> Change 
     return max(own, key=lambda each: (looked[each.path] > 1, each.rank), default=None)
 
 
-def _by_change(recorded: Recorded, kept: tuple[Kept, ...], change: Change | None) -> tuple[Kept, ...]:
+def _by_change(
+    recorded: Recorded, kept: tuple[KeptByWriteback, ...], change: FileChange | None
+) -> tuple[KeptByWriteback, ...]:
     """Return of some tasks the one that made a change, or whose load did; all of them if the change is not known."""
     if change is None:
         return kept
@@ -168,7 +170,7 @@ def _sleeper(recorded: Recorded, chain: Chain) -> str:
 
 def _kept(  # noqa: PLR0913, PLR0917
     run: Run, recorded: Recorded, parties: Parties, start_ns: int, window_ns: tuple[int, int], without: set[int]
-) -> tuple[Kept, ...]:
+) -> tuple[KeptByWriteback, ...]:
     """Return the tasks that went on in a window, after writeback had kept them for most of the time; longest first."""
     spans, (from_ns, until_ns) = recorded.offcpu, window_ns
     blocked_ns = np.minimum(spans.woken_ns, until_ns) - np.maximum(spans.ts_ns, start_ns)
@@ -183,11 +185,11 @@ def _kept(  # noqa: PLR0913, PLR0917
         kept_ns = sum(each.time_ns for each in its)
         if 2 * kept_ns > until_ns - start_ns:
             request = request_of(run, recorded, parties, its[0].row) if its[0].end == REQUEST else None
-            found.append(Kept(recorded.name(pid), recorded.tasks.load_of(pid), kept_ns, its[0], request))
+            found.append(KeptByWriteback(recorded.name(pid), recorded.tasks.load_of(pid), kept_ns, its[0], request))
     by_itself = [each for each in found if not any(_waited_for(each, other) for other in found)]
     return tuple(sorted(by_itself, key=lambda each: -each.kept_ns)[:_MOST])
 
 
-def _waited_for(one: Kept, other: Kept) -> bool:
+def _waited_for(one: KeptByWriteback, other: KeptByWriteback) -> bool:
     """Whether a task only waited for another of its own load, such as its child."""
     return one.load == other.load != "" and other.name in {name for name, _ in one.chain.links[1:]}

@@ -24,7 +24,7 @@ from wblab.analysis.why.paths import Paths, read_paths
 from wblab.analysis.why.places import NEVER
 from wblab.analysis.why.requests import Dirtied, Done, Moved, read_requests
 from wblab.analysis.why.tasks import Tasks, read_tasks
-from wblab.analysis.why.verdict import Verdict, judged
+from wblab.analysis.why.verdict import Classified, judged
 from wblab.core.errors import InputError
 from wblab.core.spec import Spec
 from wblab.lab.specfile import LiveSpec
@@ -51,7 +51,7 @@ class Recorded:
     start_ns: int = 0
     end_ns: int = NEVER
     lost: tuple[Span, ...] = ()
-    _verdicts: dict[tuple[int, int], Verdict] = field(default_factory=dict, repr=False)
+    _verdicts: dict[tuple[int, int], Classified] = field(default_factory=dict, repr=False)
     _made: dict[Hashable, Any] = field(default_factory=dict, repr=False)
 
     def covered(self, start_ns: int, end_ns: int) -> tuple[int, int]:
@@ -143,7 +143,7 @@ class Recorded:
         """Return the stack that was recorded with an event; empty if none was."""
         return self.stacks.known[int(self.stacks.of(np.array([rank]))[0])]
 
-    def verdict(self, row: int) -> Verdict:
+    def verdict(self, row: int) -> Classified:
         """Return the verdict of both stacks of a span of `offcpu`.
 
         If a task was woken in vain and slept again in the same place, the end of the last of these sleeps counts.
@@ -173,7 +173,7 @@ class Recorded:
         soon = spans.ts_ns[again] - spans.woken_ns[row] <= _AT_ONCE_NS
         return bool(soon) and here.kind is UNKNOWN and here.said is not UNKNOWN
 
-    def _pair(self, sleep: int, wake: int) -> Verdict:
+    def _pair(self, sleep: int, wake: int) -> Classified:
         if (sleep, wake) not in self._verdicts:
             self._verdicts[sleep, wake] = judged(self.stacks.known[sleep], self.stacks.known[wake])
         return self._verdicts[sleep, wake]

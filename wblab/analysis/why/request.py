@@ -14,7 +14,7 @@ from wblab.core.units import Bytes, format_bytes
 
 
 @dataclass(frozen=True)
-class Request:
+class IoRequest:
     """The request whose completion ended a wait.
 
     disk: in words. handed_ns: when its first bio was submitted. held_ns, held_by: how long it was then delayed before
@@ -48,7 +48,7 @@ class Request:
         return f"a request of {format_bytes(self.size)}" if self.size else "a cache flush"
 
 
-def request_of(run: Run, recorded: Recorded, parties: Parties, span: int) -> Request | None:
+def request_of(run: Run, recorded: Recorded, parties: Parties, span: int) -> IoRequest | None:
     """Return the request that ended the wait that began with a span of `offcpu`; None if its submission is unknown."""
     done, row = recorded.done, recorded.request(span)
     data = done.data(row) if row >= 0 else -1
@@ -78,7 +78,7 @@ def request_of(run: Run, recorded: Recorded, parties: Parties, span: int) -> Req
     names = parties.renamed(run, bottom, first, is_released=is_held)
     disk = served(run, recorded, bottom)
     inside = disk.within(handed_ns, done_ns)
-    return Request(
+    return IoRequest(
         disk=disk_of(run, device),
         name=device_name(run, bottom),
         device=device,

@@ -29,7 +29,7 @@ Context = Literal["request", "timer", "interrupt", "task", "unknown"]
 
 
 @dataclass(frozen=True)
-class Verdict:
+class Classified:
     """Classification of a wait: its kind, UNKNOWN unless both stacks agree, and the context of its wake-up.
 
     said: the kind by the sleeper's stack alone. vain: how often the task was woken before, only to sleep again.
@@ -41,7 +41,7 @@ class Verdict:
     vain: int = 0
 
 
-def judged(sleep: Stack, wake: Stack) -> Verdict:
+def judged(sleep: Stack, wake: Stack) -> Classified:
     """Classify a wait by the sleeper's and the waker's stack."""
     inside = in_context(wake)
     asleep, awake = frozenset(sleep), frozenset(inside)
@@ -55,7 +55,7 @@ def judged(sleep: Stack, wake: Stack) -> Verdict:
         each for each in fitting if each.name == said.name and (not each.wakes or not awake.isdisjoint(each.wakes))
     ]
     kind = agreed[0] if agreed else UNKNOWN
-    return Verdict(kind, said, _context(wake, awake))
+    return Classified(kind, said, _context(wake, awake))
 
 
 def in_context(wake: Stack) -> Stack:

@@ -12,8 +12,18 @@ from wblab.core.errors import InputError, WblabError
 from wblab.core.files import read_json
 from wblab.lab.held import replace_file
 from wblab.machine.cgroup import cgroup_root
-from wblab.machine.changes import Change, Controller, Group, IoPriority, Membership, Setting, from_row, to_row, undo_all
-from wblab.machine.processes import Identity
+from wblab.machine.changes import (
+    Change,
+    Controller,
+    IoPriority,
+    MadeGroup,
+    Membership,
+    Setting,
+    from_row,
+    to_row,
+    undo_all,
+)
+from wblab.machine.processes import ProcessIdentity
 
 # Which changes the daemon can have made. Only those are undone from its file.
 #
@@ -25,7 +35,7 @@ from wblab.machine.processes import Identity
 Held = TypeVar("Held", IoPriority, Membership)
 
 
-def origin_of(held: list[Held], pid: int, identity: Identity) -> Held | None:
+def origin_of(held: list[Held], pid: int, identity: ProcessIdentity) -> Held | None:
     """Return the change of the held process that `pid` descends from; None if no process is held.
 
     That is the process itself, or else its parent, or else the oldest held process of its session. A daemon that lost
@@ -67,7 +77,7 @@ def is_possible(change: Change, root: Path | None) -> bool:
             return numeric and bool(_SETTING.fullmatch(f"{change.path} {change.back_path}"))
         case Controller():
             return root is not None and change.path == str(root) and change.name in CONTROLLERS
-        case Group():
+        case MadeGroup():
             return _is_group(change.path, root)
         case _:
             return False

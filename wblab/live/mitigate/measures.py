@@ -16,7 +16,7 @@ from wblab.live.mitigate.settings import ShortQueue, StrictLimit, keep
 from wblab.machine.block import number
 from wblab.machine.cgroup import cgroup_root
 from wblab.machine.changes import Change, IoPriority
-from wblab.machine.processes import Identity, get_ioprio, identify, ioprio_value, set_ioprio, threads
+from wblab.machine.processes import ProcessIdentity, get_ioprio, identify, ioprio_value, set_ioprio, threads
 
 _VM, _BLOCK = Path("/proc/sys/vm"), Path("/sys/block")
 # The kernel keeps a level for the idle class too, though no scheduler uses it. No program sets this level, so it marks
@@ -97,7 +97,7 @@ class IoClass:
                 if old is not None and (tid, identity.start_ticks) not in known:
                     yield self._noted(tid, pid, old)
 
-    def _inherited(self, pid: int, identity: Identity, ancestors: list[IoPriority]) -> int | None:
+    def _inherited(self, pid: int, identity: ProcessIdentity, ancestors: list[IoPriority]) -> int | None:
         """Return what a thread with our priority would have without us; None if it may have chosen it itself."""
         origin = origin_of(ancestors, pid, identity)
         if self.value == _OUR_IDLE:

@@ -18,7 +18,7 @@ from typing import Self
 from wblab.core.child import describe_exit, fork_child
 from wblab.core.errors import WblabError
 from wblab.core.syscalls import set_process_name
-from wblab.lab.captures import Capture, Lost, write_capture
+from wblab.lab.captures import CapturedPause, Lost, write_capture
 from wblab.machine.processes import end_with
 from wblab.machine.tracefs import Instance
 
@@ -188,7 +188,7 @@ class CaptureBuffer:
         os.close(reader)
         self._instance.start()
 
-    def save(self, wanted: Capture, keep_ns: int) -> None:
+    def save(self, wanted: CapturedPause, keep_ns: int) -> None:
         """Save a capture whose span has ended. Raises OSError.
 
         keep_ns: keep what was traced from then on for later captures. It may lie far back: a pause in progress began
@@ -211,10 +211,10 @@ class CaptureBuffer:
             kept: list[list[bytes]] = [[] for _ in sources]
             for line in iter(stack.enter_context(os.fdopen(wanted)).readline, _NO_MORE.decode()):
                 capture, keep_ns = json.loads(line)
-                kept = self._save(Capture(**capture), keep_ns, sources, kept)
+                kept = self._save(CapturedPause(**capture), keep_ns, sources, kept)
 
     def _save(
-        self, wanted: Capture, keep_ns: int, sources: Sequence[Processor], kept: list[list[bytes]]
+        self, wanted: CapturedPause, keep_ns: int, sources: Sequence[Processor], kept: list[list[bytes]]
     ) -> list[list[bytes]]:
         """Save a capture. Return the pages that the next one may need, because reading removes them from the buffer."""
         held = [old + source.read() for old, source in zip(kept, sources, strict=True)]

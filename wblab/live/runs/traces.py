@@ -12,7 +12,7 @@ from wblab.core import rundir
 from wblab.core.errors import WblabError
 from wblab.core.spec import Trace
 from wblab.core.units import format_bytes
-from wblab.lab.captures import Capture, capture_files, read_captures
+from wblab.lab.captures import CapturedPause, capture_files, read_captures
 from wblab.lab.packages import tool_path
 from wblab.live.runs.captures import STACKS, SUBMITTED, TOO_MANY, CaptureBuffer, capture_events, put_together
 from wblab.live.runs.request import Captures, LiveRequest
@@ -119,7 +119,7 @@ class Traces:
         longest = max(pauses, key=lambda pause: pause.duration_ns)
         start_ns = min(pause.start_ns for pause in pauses) - self._captures.around
         end_ns = min(now_ns, max(pause.end_ns for pause in pauses) + self._captures.around)
-        wanted = Capture(self._saved, longest.load, longest.start_ns, longest.end_ns, start_ns, end_ns)
+        wanted = CapturedPause(self._saved, longest.load, longest.start_ns, longest.end_ns, start_ns, end_ns)
         try:
             self._buffer.save(wanted, oldest_ns - self._captures.around)
         except OSError:  # its process died; stopping it reports why

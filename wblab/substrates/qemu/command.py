@@ -25,7 +25,7 @@ _TRACE_BYTES = 128 << 20
 
 
 @dataclass(frozen=True)
-class Machine:
+class EmulatedMachine:
     """The machine that QEMU is. accelerator: tcg or kvm. virtual: its time is that of its own instructions."""
 
     processors: int = 1
@@ -33,7 +33,7 @@ class Machine:
     virtual: bool = True
 
 
-def memory_bytes(spec: Spec, machine: Machine, initramfs_bytes: int) -> int:
+def memory_bytes(spec: Spec, machine: EmulatedMachine, initramfs_bytes: int) -> int:
     """Return the memory of the machine: the spec's, and what is taken before the loads start."""
     # The ring buffers of all processors, and the trace that is read from them meanwhile.
     trace = _TRACE_BYTES + spec.trace.buffer * machine.processors if spec.trace.events else 0
@@ -41,7 +41,7 @@ def memory_bytes(spec: Spec, machine: Machine, initramfs_bytes: int) -> int:
     return -(-total // _MIB) * _MIB
 
 
-def arguments(machine: Machine, kernel: Path, memory: int) -> list[str]:
+def arguments(machine: EmulatedMachine, kernel: Path, memory: int) -> list[str]:
     """Return QEMU's arguments. The descriptors of its ports and of the guest's root are inherited."""
     threads = ",thread=single" if machine.virtual else ",thread=multi"
     accelerator = f"tcg,tb-size=192{threads}" if machine.accelerator == "tcg" else machine.accelerator

@@ -73,7 +73,7 @@ _END = "TRAILER!!!"
 
 
 @dataclass(frozen=True)
-class Entry:
+class ArchivedFile:
     """A file of the archive. path: absolute. mode: with the type. device: major and minor of a device node."""
 
     path: str
@@ -82,37 +82,37 @@ class Entry:
     device: tuple[int, int] = (0, 0)
 
 
-def regular(path: str, data: bytes, *, executable: bool = False) -> Entry:
+def regular(path: str, data: bytes, *, executable: bool = False) -> ArchivedFile:
     """Return a regular file."""
-    return Entry(path, stat.S_IFREG | (0o755 if executable else 0o644), data)
+    return ArchivedFile(path, stat.S_IFREG | (0o755 if executable else 0o644), data)
 
 
-def link(path: str, target: str) -> Entry:
+def link(path: str, target: str) -> ArchivedFile:
     """Return a symbolic link."""
-    return Entry(path, stat.S_IFLNK | 0o777, target.encode())
+    return ArchivedFile(path, stat.S_IFLNK | 0o777, target.encode())
 
 
-def archive(entries: Iterable[Entry]) -> bytes:
+def archive(entries: Iterable[ArchivedFile]) -> bytes:
     """Return the archive, with all directories on the way: the same bytes for the same entries."""
     parts: list[bytes] = []
-    for number, entry in enumerate((*_with_directories(entries), Entry(_END, 0)), 1):
+    for number, entry in enumerate((*_with_directories(entries), ArchivedFile(_END, 0)), 1):
         parts += _record(entry, number if entry.path != _END else 0)
     return b"".join(parts)
 
 
-def _with_directories(entries: Iterable[Entry]) -> Iterator[Entry]:
+def _with_directories(entries: Iterable[ArchivedFile]) -> Iterator[ArchivedFile]:
     made: set[str] = {"/"}
     for entry in entries:
         for parent in reversed(PurePosixPath(entry.path).parents):
             if str(parent) not in made:
                 made.add(str(parent))
-                yield Entry(str(parent), stat.S_IFDIR | 0o755)
+                yield ArchivedFile(str(parent), stat.S_IFDIR | 0o755)
         if entry.path not in made:
             made.add(entry.path)
             yield entry
 
 
-def _record(entry: Entry, inode: int) -> Iterator[bytes]:
+def _record(entry: ArchivedFile, inode: int) -> Iterator[bytes]:
     name = entry.path.lstrip("/").encode() + b"\0"
     links = 2 if stat.S_ISDIR(entry.mode) else 1
     major, minor = entry.device
@@ -174,8 +174,8 @@ def _made(names: Iterable[str], modules: Modules, program: Path, tracer: str | N
     paths = files_of([python, *filter(None, [tracer])]) | python_files(
         python, program, ["wblab.substrates.qemu.guest.main"]
     )
-    entries = [Entry(path, stat.S_IFDIR | 0o755) for path in _DIRECTORIES]
-    entries.append(Entry("/dev/console", stat.S_IFCHR | 0o600, device=(5, 1)))
+    entries = [ArchivedFile(path, stat.S_IFDIR | 0o755) for path in _DIRECTORIES]
+    entries.append(ArchivedFile("/dev/console", stat.S_IFCHR | 0o600, device=(5, 1)))
     for path in sorted(paths):
         entries.append(regular(path, Path(path).read_bytes(), executable=os.access(path, os.X_OK)))
     entries.append(regular(PROGRAM, program.read_bytes()))

@@ -39,7 +39,7 @@ from wblab.lab.formats import CONFIG, EXPERIMENT, write_json
 from wblab.lab.packages import tool_path
 from wblab.lab.places import ROOT
 from wblab.lab.progress import Report, silent
-from wblab.substrates.qemu.command import CONSOLE_FD, Machine, arguments, memory_bytes, translated
+from wblab.substrates.qemu.command import CONSOLE_FD, EmulatedMachine, arguments, memory_bytes, translated
 from wblab.substrates.qemu.command import check as check_translation
 from wblab.substrates.qemu.initramfs import initramfs
 
@@ -159,7 +159,7 @@ def run_stock(
         raise InputError("--allow-read: a stock kernel in QEMU sees no file of this machine: leave it out")
     kernel, spec = request.kernel, translated(request.traced)
     assert isinstance(kernel, StockKernel)
-    machine = Machine(kernel.processors, "tcg", spec.clock.mode == "virtual")
+    machine = EmulatedMachine(kernel.processors, "tcg", spec.clock.mode == "virtual")
 
     def make(staged: Path, record: dict[str, Any]) -> Ended:
         if kernel.config:
@@ -176,14 +176,20 @@ def run_stock(
     return recorded(results, request.spec.name, begun(request) | {"machine": about}, make)
 
 
-def describe(machine: Machine) -> dict[str, Any]:
+def describe(machine: EmulatedMachine) -> dict[str, Any]:
     """Return what a record says of a machine."""
     clock = "instructions" if machine.virtual else "the host's"
     return {"emulator": EMULATOR, "processors": machine.processors, "accelerator": machine.accelerator, "clock": clock}
 
 
 def _boot(  # noqa: PLR0913, PLR0917
-    request: Request, machine: Machine, staged: Path, archive: bytes, memory: int, report: Report, limits: Limits
+    request: Request,
+    machine: EmulatedMachine,
+    staged: Path,
+    archive: bytes,
+    memory: int,
+    report: Report,
+    limits: Limits,
 ) -> Ended:
     with _files(archive) as (left, initial):
         guest = Boot(

@@ -394,7 +394,7 @@ def test_the_rarest_event_types_are_taken_up_to_a_limit(run):
 
 def test_lost_events_are_slices_for_each_cpu(run):
     def lost(cpu, start, end, count, buffer=""):
-        return tracecmd.Lost(buffer, cpu, start, end, count)
+        return tracecmd.LostEvents(buffer, cpu, start, end, count)
 
     losses = (lost(1, 5, 9, 12), lost(0, 20, 30, -1), lost(0, 4, 22, 3), lost(0, 1, 2, 3, "other"))
     tracks = with_cache(run, lost=losses).tracks

@@ -9,7 +9,7 @@ import pytest
 from support.pictured import BOUNDARIES, MS, S
 from support.runs import write_run_of
 
-from wblab.analysis.runs.pagecache import Dirtied
+from wblab.analysis.runs.pagecache import DirtiedPages
 from wblab.analysis.runs.pauses import Window, pause_report
 from wblab.analysis.runs.rates import dirtied_rates, load_rates
 from wblab.analysis.runs.run import read_run
@@ -37,7 +37,7 @@ def two_disks(tmp_path):
 def dirtied(*rows):
     times, tasks, disks = zip(*rows, strict=True)
     columns = (np.array(tasks, object), np.array(disks, object))
-    return SimpleNamespace(dirtied=Dirtied(np.array(times, np.int64), *columns))
+    return SimpleNamespace(dirtied=DirtiedPages(np.array(times, np.int64), *columns))
 
 
 def test_loads_are_listed_by_disk_with_the_largest_writers_first(two_disks):

@@ -13,7 +13,7 @@ from wblab.analysis.runs.run import Run, read_run
 from wblab.analysis.why.explanations import explanations
 from wblab.cli import main
 from wblab.core.errors import InputError
-from wblab.lab.captures import Capture, write_capture
+from wblab.lab.captures import CapturedPause, write_capture
 from wblab.lab.results import SPECS
 from wblab.lab.specfile import HostDisk, LiveSpec, read_spec
 from wblab.report.whyanswer import groups, sentence
@@ -32,7 +32,7 @@ def live_run(tmp_path, captured: dict[tuple[int, int], Story], rounds_ms: list[i
     path = write_run_of(spec, tmp_path / "run", {"mw1": [START_NS + time * MS for time in rounds_ms]}, kind="live")
     for number, ((start_ms, end_ms), story) in enumerate(captured.items(), 1):
         start_ns, end_ns = START_NS + start_ms * MS, START_NS + end_ms * MS
-        write_capture(path, Capture(number, "mw1", start_ns, end_ns, start_ns, end_ns))
+        write_capture(path, CapturedPause(number, "mw1", start_ns, end_ns, start_ns, end_ns))
         (path / f"trace.pause-{number}.dat").write_bytes(story.encode())
     return read_run(path)
 

@@ -12,7 +12,7 @@ from wblab.core.errors import InputError, WblabError
 from wblab.live.mitigate import service
 from wblab.live.mitigate.journal import Journal
 from wblab.live.mitigate.service import check_install
-from wblab.machine.changes import Group
+from wblab.machine.changes import MadeGroup
 
 NOBODY = 65534
 
@@ -95,7 +95,7 @@ def test_state_files_are_readable_only_by_root(tmp_path, monkeypatch):
     umask = os.umask(0o022)
     try:
         with service._alone(tmp_path / "run" / "wblab"):
-            Journal(tmp_path / "run" / "wblab" / "journal").note(Group(path="/sys/fs/cgroup/wblab-mitigate"))
+            Journal(tmp_path / "run" / "wblab" / "journal").note(MadeGroup(path="/sys/fs/cgroup/wblab-mitigate"))
             modes = {path.name: path.stat().st_mode & 0o777 for path in tmp_path.rglob("*")}
     finally:
         os.umask(umask)

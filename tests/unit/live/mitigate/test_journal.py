@@ -10,11 +10,11 @@ from hypothesis import strategies as st
 from wblab.core.errors import WblabError
 from wblab.live.mitigate.journal import GROUP, Journal
 from wblab.machine.changes import (
-    Contents,
     Controller,
     Directory,
-    Group,
+    DirectoryContents,
     IoPriority,
+    MadeGroup,
     Membership,
     Mount,
     ProcessGroup,
@@ -34,7 +34,7 @@ changes = st.one_of(
     st.builds(lambda new, back: setting("/sys/block/sda/queue/nr_requests", str(new), str(back)), numbers, numbers),
     st.builds(lambda new, back: setting("/sys/class/bdi/8:0/max_ratio_fine", str(new), str(back)), numbers, numbers),
     st.just(Controller(path=str(ROOT), name="io")),
-    st.just(Group(path=str(ROOT / GROUP))),
+    st.just(MadeGroup(path=str(ROOT / GROUP))),
 )
 
 
@@ -66,7 +66,7 @@ def test_the_next_daemon_undoes_what_a_killed_one_left(tmp_path):
 
 def test_the_journal_is_void_after_a_reboot(tmp_path):
     path = tmp_path / "mitigate.json"
-    journal_at(path).note(Group(path=str(ROOT / GROUP)))
+    journal_at(path).note(MadeGroup(path=str(ROOT / GROUP)))
     path.write_text(path.read_text().replace(Path("/proc/sys/kernel/random/boot_id").read_text().strip(), "other"))
     assert journal_at(path).changes == []
 
@@ -96,7 +96,7 @@ def test_a_broken_journal_is_set_aside_with_a_message(tmp_path, text):
     assert journal.changes == []
     assert journal.ignored.startswith(f"the journal, now {tmp_path}/mitigate.ignored: ")
     assert os.listdir(tmp_path) == ["mitigate.ignored"]
-    journal.note(Group(path=str(ROOT / GROUP)))
+    journal.note(MadeGroup(path=str(ROOT / GROUP)))
     assert journal_at(path).ignored == ""
 
 
@@ -120,18 +120,18 @@ def hostile():
     yield from (Membership(old=old, new=str(ROOT / GROUP), **task) for old in ("/etc", str(ROOT / "../.."), "\0", ""))
     yield Membership(old=str(ROOT), new="/etc", **task)
     yield Membership(old=str(ROOT), new=str(ROOT / GROUP), **task | {"pid": 2**40})
-    yield from (Group(path=path) for path in ("/etc", str(ROOT), "\0"))
+    yield from (MadeGroup(path=path) for path in ("/etc", str(ROOT), "\0"))
     yield from (Controller(path=path, name=name) for path, name in (("/etc", "io"), (str(ROOT), "io +memory")))
     yield from (IoPriority(tid=tid, old=0, new=0, **task) for tid in (-1, 2**62))
     yield IoPriority(tid=1, old=2**40, new=0, **task)
     yield from (ProcessGroup(leader=1), Scheduler(disk="/sys/block/sda", old="none"), Mount(path="/"))
-    yield from (Directory(path="/etc"), Directory(path="etc", held=0), Contents(held=0))
+    yield from (Directory(path="/etc"), Directory(path="etc", held=0), DirectoryContents(held=0))
 
 
 @pytest.mark.parametrize("change", list(hostile()))
 def test_changes_that_no_daemon_makes_are_not_undone(tmp_path, change):
     path = tmp_path / "mitigate.json"
-    ours = Group(path=str(ROOT / GROUP))
+    ours = MadeGroup(path=str(ROOT / GROUP))
     journal_at(path).note(change, ours)
     journal = journal_at(path)
     assert journal.changes == [ours]
@@ -147,4 +147,4 @@ def test_an_invalid_change_is_reported(tmp_path):
 
 def test_without_a_journal_nothing_is_changed(tmp_path):
     with pytest.raises(WblabError, match="nothing was changed"):
-        journal_at(tmp_path / "no" / "mitigate.json").note(Group(path=str(ROOT / GROUP)))
+        journal_at(tmp_path / "no" / "mitigate.json").note(MadeGroup(path=str(ROOT / GROUP)))

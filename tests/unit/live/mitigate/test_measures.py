@@ -14,7 +14,7 @@ from wblab.live.mitigate.cgroup import ControlGroup
 from wblab.live.mitigate.journal import Journal
 from wblab.live.mitigate.measures import IoClass, put_back_strays
 from wblab.machine.cgroup import cgroup_root
-from wblab.machine.changes import Group
+from wblab.machine.changes import MadeGroup
 from wblab.machine.processes import get_ioprio, ioprio_value, set_ioprio, threads
 
 pytestmark = [
@@ -236,7 +236,7 @@ def cgroup(tmp_path):
     measure = ControlGroup(Journal(tmp_path / "mitigate.json"), root, (), lambda *_: {})
     if measure.group.exists():
         pytest.skip("a daemon is at work here")
-    measure.journal.note(Group(path=str(measure.group)))
+    measure.journal.note(MadeGroup(path=str(measure.group)))
     measure.group.mkdir()
     yield measure
     let_go(measure.journal)
@@ -271,7 +271,7 @@ def test_a_control_group_removed_in_the_meantime_is_recreated(cgroup, puppet):
     finally:
         puppet.kill()
         puppet.wait()
-        Group(path=str(home)).undo()
+        MadeGroup(path=str(home)).undo()
 
 
 def test_a_missing_controller_is_named(tmp_path):

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from wblab.lab.captures import Capture, Lost, read_captures
+from wblab.lab.captures import CapturedPause, Lost, read_captures
 from wblab.live.runs.captures import (
     BLOCKING,
     STACKS,
@@ -87,7 +87,7 @@ def buffer(tmp_path):
 
 
 def wanted(number, start_ns, end_ns):
-    return Capture(number, "w1", start_ns + 2, end_ns - 2, start_ns, end_ns)
+    return CapturedPause(number, "w1", start_ns + 2, end_ns - 2, start_ns, end_ns)
 
 
 def test_a_capture_includes_events_that_an_earlier_one_consumed(buffer, tmp_path):

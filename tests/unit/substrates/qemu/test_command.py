@@ -7,7 +7,7 @@ import pytest
 
 from wblab.lab.results import SPECS
 from wblab.lab.specfile import read_spec
-from wblab.substrates.qemu.command import Machine, arguments, memory_bytes
+from wblab.substrates.qemu.command import EmulatedMachine, arguments, memory_bytes
 
 MIB = 1 << 20
 KERNEL = Path("/a kernel/vmlinuz")
@@ -18,7 +18,7 @@ def option(words: list[str], name: str) -> str:
 
 
 def test_virtual_time_is_that_of_instructions_on_one_thread():
-    words = arguments(Machine(processors=4), KERNEL, 512 * MIB)
+    words = arguments(EmulatedMachine(processors=4), KERNEL, 512 * MIB)
     assert option(words, "-icount") == "shift=2,sleep=off"
     assert "thread=single" in option(words, "-accel")
     assert option(words, "-rtc").endswith("clock=vm")
@@ -27,14 +27,14 @@ def test_virtual_time_is_that_of_instructions_on_one_thread():
 
 @pytest.mark.parametrize("accelerator", ["tcg", "kvm"])
 def test_the_hosts_clock_needs_no_instructions(accelerator):
-    words = arguments(Machine(2, accelerator, virtual=False), KERNEL, 512 * MIB)
+    words = arguments(EmulatedMachine(2, accelerator, virtual=False), KERNEL, 512 * MIB)
     assert "-icount" not in words
     assert "-rtc" not in words
     assert option(words, "-accel").partition(",")[0] == accelerator
 
 
 def test_it_has_no_network_no_monitor_and_no_file_but_those_that_it_inherits():
-    words = arguments(Machine(), KERNEL, 512 * MIB)
+    words = arguments(EmulatedMachine(), KERNEL, 512 * MIB)
     assert "-nodefaults" in words
     assert "-no-user-config" in words
     assert {"-monitor", "-netdev", "-nic", "-drive", "-virtfs", "-fsdev", "-qmp"} & {*words} == set()
@@ -45,8 +45,8 @@ def test_it_has_no_network_no_monitor_and_no_file_but_those_that_it_inherits():
 
 
 def test_the_command_does_not_depend_on_the_run():
-    assert arguments(Machine(), KERNEL, MIB) == arguments(Machine(), KERNEL, MIB)
-    append = option(arguments(Machine(), KERNEL, MIB), "-append")
+    assert arguments(EmulatedMachine(), KERNEL, MIB) == arguments(EmulatedMachine(), KERNEL, MIB)
+    append = option(arguments(EmulatedMachine(), KERNEL, MIB), "-append")
     assert " nokaslr " in append
     assert len(append) < 2048  # COMMAND_LINE_SIZE of x86
 
@@ -54,10 +54,10 @@ def test_the_command_does_not_depend_on_the_run():
 def test_the_memory_is_in_whole_mib_and_grows_with_what_is_taken_before_the_loads():
     spec = read_spec(SPECS.find("two-disks"), ["memory=100MiB"])
     silent = replace(spec, trace=replace(spec.trace, events=()))
-    least = memory_bytes(silent, Machine(), 0)
+    least = memory_bytes(silent, EmulatedMachine(), 0)
     assert least > 100 * MIB
-    assert memory_bytes(silent, Machine(8), 0) == least
-    assert memory_bytes(silent, Machine(), 10 * MIB + 1) == least + 21 * MIB
-    one, two = (memory_bytes(spec, Machine(number), 0) for number in (1, 2))
+    assert memory_bytes(silent, EmulatedMachine(8), 0) == least
+    assert memory_bytes(silent, EmulatedMachine(), 10 * MIB + 1) == least + 21 * MIB
+    one, two = (memory_bytes(spec, EmulatedMachine(number), 0) for number in (1, 2))
     assert abs(two - one - spec.trace.buffer) < MIB
     assert all(size % MIB == 0 for size in (least, one, two))

@@ -7,10 +7,10 @@ import subprocess
 
 import pytest
 
-from wblab.substrates.qemu.initramfs import Entry, archive, link, regular
+from wblab.substrates.qemu.initramfs import ArchivedFile, archive, link, regular
 
 ENTRIES = (
-    Entry("/dev", stat.S_IFDIR | 0o755),
+    ArchivedFile("/dev", stat.S_IFDIR | 0o755),
     regular("/usr/bin/python3", b"\x7fELF" + bytes(range(256)) * 17, executable=True),
     regular("/usr/lib/os.py", b""),
     regular("/a file", b"1"),
@@ -53,7 +53,7 @@ def test_the_same_files_give_the_same_bytes_and_a_second_archive_fits_behind():
 
 
 def test_a_device_has_its_numbers():
-    data = archive([Entry("/console", stat.S_IFCHR | 0o600, device=(5, 1))])
+    data = archive([ArchivedFile("/console", stat.S_IFCHR | 0o600, device=(5, 1))])
     assert [int(data[6 + 8 * number : 14 + 8 * number], 16) for number in (1, 9, 10)] == [stat.S_IFCHR | 0o600, 5, 1]
 
 

@@ -7,7 +7,7 @@ from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from wblab.analysis.runs.difference import Difference
+from wblab.analysis.runs.difference import EventDifference
 from wblab.analysis.runs.digest import digest
 from wblab.analysis.runs.run import Run, guest_spec
 from wblab.core.check import check_spec
@@ -139,7 +139,7 @@ _SHOWN = 3  # differences of two runs
 _MOST = 20  # runs that are listed
 
 
-def of_runs(first: Path, second: Path, differences: Sequence[Difference], excuses: Sequence[str]) -> Report:
+def of_runs(first: Path, second: Path, differences: Sequence[EventDifference], excuses: Sequence[str]) -> Report:
     """Return whether two runs are the same. excuses: reasons why they may differ."""
     return Report(
         title=_TITLE,
@@ -155,7 +155,7 @@ def of_runs(first: Path, second: Path, differences: Sequence[Difference], excuse
     )
 
 
-def _different(differences: Sequence[Difference]) -> Iterator[Block]:
+def _different(differences: Sequence[EventDifference]) -> Iterator[Block]:
     for item in differences[:_SHOWN]:
         yield Section(
             f"{item.what}, at {item.at_s:.9f} s", (_lines("first:", item.first), _lines("second:", item.second))

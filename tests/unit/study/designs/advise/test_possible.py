@@ -6,7 +6,7 @@ import pytest
 from support.advised import SITE, advice_for
 
 from wblab.core.errors import InputError
-from wblab.machine.changes import Group, Mount, ProcessGroup, Scheduler, Setting
+from wblab.machine.changes import MadeGroup, Mount, ProcessGroup, Scheduler, Setting
 from wblab.study.designs.advise.apply import is_possible, paths_of
 from wblab.study.designs.advise.settings import Wanted
 
@@ -49,7 +49,7 @@ def test_changes_of_an_advice_can_be_undone(change):
         Scheduler(disk="/sys/block/sda/../sdb", old="none"),
         Scheduler(disk="/sys/block/sda", old="none\nbfq"),
         Scheduler(disk="/sys/block/sda", old="none", nr_requests="x"),
-        Group(path="/sys/fs/cgroup/wblab-mitigate"),
+        MadeGroup(path="/sys/fs/cgroup/wblab-mitigate"),
         ProcessGroup(leader=1),
         Mount(path="/"),
     ],

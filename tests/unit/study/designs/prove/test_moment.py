@@ -7,8 +7,9 @@ from support.blametraces import DEVICE, Story
 from support.runs import MS, S, write_run
 
 from wblab.analysis.runs.run import read_run
-from wblab.analysis.why.explain import Cause, Explanation, Request
+from wblab.analysis.why.explain import Cause, Explanation
 from wblab.analysis.why.recorded import read_recorded
+from wblab.analysis.why.request import IoRequest
 from wblab.study.designs.prove.moment import happened
 
 L1, FLUSHER, JOURNAL = 7, 5, 6  # 7: the pid of every load in a synthetic run
@@ -72,7 +73,7 @@ def test_each_sentence_cites_its_events(described, story):
 
 
 def test_request_that_ended_the_pause_is_found(described, story):
-    request = Request(DEVICE, 8192, 4096, 10 * S + 141 * MS, 10 * S + 600 * MS, {})
+    request = IoRequest(DEVICE, 8192, 4096, 10 * S + 141 * MS, 10 * S + 600 * MS, {})
     cause = Cause("commit", "", 1, 1, 1, "", (), (), "", -1, "", "", request, {}, {}, ())
     found = described(story, 138, 200, replace(PAUSE, causes=(cause,)))
     assert texts(found) == [
