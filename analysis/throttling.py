@@ -21,7 +21,7 @@ from wblab.analysis.runs.throttling import (
     setpoint,
 )
 from wblab.core.units import NS_PER_S
-from wblab.plot.reduction import changes, visible
+from wblab.plot.lines import changes, visible
 from wblab.plot.style import BACKGROUND, CURVE, LIMIT, MARK, NEUTRAL, THRESHOLD, legend_above, new_axes
 from wblab.report.quantities import quantity
 

@@ -11,8 +11,7 @@ from wblab.host.request import ready
 from wblab.host.run import run_experiment
 from wblab.lab.results import SPECS
 from wblab.lab.specfile import read_spec
-from wblab.plot.picture import picture
-from wblab.plot.save import save
+from wblab.plot.picture import picture, save
 from wblab.plot.timeline import timeline
 
 pytestmark = pytest.mark.bench

@@ -13,8 +13,7 @@ from wblab.analysis.runs.pauses import around, pause_report
 from wblab.analysis.runs.perfetto import export
 from wblab.analysis.runs.run import Run, read_run
 from wblab.analysis.why.explanations import explanations
-from wblab.plot.picture import picture
-from wblab.plot.save import save
+from wblab.plot.picture import picture, save
 from wblab.plot.timeline import timeline
 
 MS, S = 10**6, 10**9

@@ -8,8 +8,7 @@ import wblab
 from wblab.analysis.runs.pagecache import page_cache
 from wblab.analysis.runs.pauses import longest_paused
 from wblab.analysis.runs.throttling import setpoint
-from wblab.plot.picture import picture
-from wblab.plot.save import save
+from wblab.plot.picture import picture, save
 from wblab.plot.timeline import timeline
 
 S = 10**9

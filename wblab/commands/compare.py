@@ -132,6 +132,6 @@ def _svg(comparison: "Comparison") -> str:
 
 def _draw(comparison: "Comparison", path: Path) -> None:
     from wblab.plot.comparison import comparison_figure
-    from wblab.plot.save import save
+    from wblab.plot.picture import save
 
     save(comparison_figure(comparison), "Comparison", path)

@@ -53,8 +53,7 @@ def _timeline(arguments: argparse.Namespace) -> None:
 
         save_page(page(shown), run, output)
     else:
-        from wblab.plot.picture import picture
-        from wblab.plot.save import save
+        from wblab.plot.picture import picture, save
 
         save(picture(shown), run.name, output)
     print(printable(str(output)))

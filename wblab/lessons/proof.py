@@ -7,6 +7,7 @@ from functools import cache
 from typing import Any
 
 from wblab.core.files import parse_toml
+from wblab.core.spec import Spec
 from wblab.lessons.check import Make, check, measured, patched
 from wblab.lessons.figures import OVER, Figures, cited, written
 from wblab.lessons.folder import blank
@@ -127,3 +128,15 @@ def _given_away(questions: Mapping[str, Question], run: Figures) -> Iterator[str
             given = cited(hint, question.unit)
             if any(number.is_near(run[question.figure], _GIVEN_AWAY_PERCENT) for number in given):
                 yield f"hint {place + 1} of {name} gives the number away"
+
+
+# The runs that a lecture shows: a lesson's, and those of its reference answers.
+
+
+def lecture(lesson: Lesson, student: Student) -> Iterator[tuple[str, Spec]]:
+    """Yield a name and a spec: the lesson's own, then each change as the reference makes it. Raises InputError."""
+    yield lesson.name, spec(lesson, student)
+    reference = student.table(lesson, REFERENCE)
+    for name, question in lesson.question.items():
+        if question.kind == "change":
+            yield f"{lesson.name}-{name}", spec(lesson, student, changed_table(lesson, student, reference[name]))

@@ -9,8 +9,8 @@ from matplotlib.patches import StepPatch
 from matplotlib.ticker import FixedLocator, MaxNLocator, NullLocator
 
 from wblab.core.units import NS_PER_S
+from wblab.plot.lines import COLUMNS, visible
 from wblab.plot.marks import Axis, Blocks, Label, Levels, Line, Mark, Pane, Points, Rules, Spans, Stack
-from wblab.plot.reduction import COLUMNS, visible
 from wblab.plot.style import MARK, PAUSE, legend_above, literal, new_axes
 
 _HATCH = "////"

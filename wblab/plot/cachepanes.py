@@ -11,9 +11,8 @@ from wblab.analysis.runs.pagecache import DirtyState, PageCache, Throttling
 from wblab.analysis.runs.pauses import Window
 from wblab.analysis.runs.rates import Rates, event_rates, written_rates
 from wblab.core.units import NS_PER_MS, format_time
+from wblab.plot.lines import SPAN, changes, count_axis, rate_axis, rate_ticks, shown, width_of
 from wblab.plot.marks import Axis, Layer, Levels, Line, Pane, Points, Stack
-from wblab.plot.rateaxes import SPAN, count_axis, rate_axis, rate_ticks, shown, width_of
-from wblab.plot.reduction import changes
 from wblab.plot.style import BACKGROUND, DIRTY, LIMIT, MARK, SERIES, THRESHOLD, WRITEBACK, task_colours
 
 _MIB, _KIB = 1 << 20, 1 << 10

@@ -13,8 +13,8 @@ from wblab.analysis.runs.run import LoadCycles, Run
 from wblab.analysis.runs.writers import label
 from wblab.core.units import NS_PER_MS, NS_PER_S, format_time
 from wblab.plot.causes import Causes
+from wblab.plot.lines import count_axis, rate_axis, shown, width_of
 from wblab.plot.marks import Axis, Blocks, Label, Levels, Line, Mark, Pane, Side
-from wblab.plot.rateaxes import count_axis, rate_axis, shown, width_of
 from wblab.plot.style import CONTROL, MARK, OTHERS, PAUSE, load_colours, unused
 from wblab.report.quantities import duration, quantity
 

@@ -1,16 +1,19 @@
-"""The timeline of a run as a picture: its panes, drawn by Matplotlib."""
+"""The timeline of a run as a picture: its panes, drawn by Matplotlib; and any picture as a file."""
 
 from io import BytesIO
+from pathlib import Path
 from textwrap import wrap
 from typing import Any
 
-from matplotlib import figure
+from matplotlib import figure, rc_context
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.collections import LineCollection
 from matplotlib.legend_handler import HandlerTuple
 from matplotlib.patches import Patch
 
+from wblab.core.errors import InputError, WblabError
 from wblab.core.units import NS_PER_S
+from wblab.lab.held import replace_file
 from wblab.plot.artists import patch_look, plot_mark, plot_pane
 from wblab.plot.marks import Pane, Timeline
 from wblab.plot.style import DPI, GRID, LEGEND_ROW_IN, MARK, PANE_HEIGHT_IN, PAUSE, WIDTH_IN, legend_rows, literal
@@ -121,3 +124,23 @@ def _rows(timeline: Timeline) -> int:
     """Return the number of rows of the legend below all panes."""
     letters = sum(len(meaning.text) + _SWATCH_LETTERS for meaning in timeline.meanings)
     return max(1, -(-letters // _LEGEND_LETTERS))
+
+
+# Files of pictures: permitted suffixes, and the metadata fields in which Matplotlib would write the date.
+FORMATS: dict[str, dict[str, None]] = {".png": {}, ".svg": {"Date": None}, ".pdf": {"CreationDate": None}}
+
+
+def save(figure: figure.Figure, title: str, path: Path) -> None:
+    """Write a figure in the format of the suffix. Its metadata hold the title and no date.
+
+    Raises InputError for another suffix, WblabError if the file cannot be written.
+    """
+    suffix = path.suffix.lower()
+    if suffix not in FORMATS:
+        raise InputError(f"cannot draw {str(path)!r}: its name must end in {', '.join(FORMATS)}")
+    try:
+        # Without a salt the ids of an SVG's elements are random.
+        with rc_context({"svg.hashsalt": title}), replace_file(path) as file:
+            figure.savefig(file, format=suffix[1:], metadata={"Title": title} | FORMATS[suffix])
+    except OSError as error:
+        raise WblabError(f"cannot write {path}: {error.strerror}") from None

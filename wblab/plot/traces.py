@@ -12,8 +12,8 @@ import plotly.graph_objects as go
 
 from wblab.core.units import NS_PER_S
 from wblab.lab.printable import printable
+from wblab.plot.lines import visible
 from wblab.plot.marks import PAUSED, Blocks, Label, Levels, Line, Mark, Pane, Points, Rules, Spans, Stack, Times, Values
-from wblab.plot.reduction import visible
 from wblab.plot.style import MARK, PAUSE
 from wblab.report.quantities import quantity
 

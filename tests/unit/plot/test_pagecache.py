@@ -5,7 +5,7 @@ from support.pictured import MIB, S, dirty_state, throttling
 from wblab.analysis.runs.rates import Rates
 from wblab.plot.artists import plot_pane
 from wblab.plot.cachepanes import dirty_state_pane, event_rates_pane, imposed_pauses_pane, rate_limits_pane
-from wblab.plot.rateaxes import rate_ticks
+from wblab.plot.lines import rate_ticks
 from wblab.plot.style import legend_rows
 
 LOADS = {"l1": "grey", "mw1": "skyblue"}

@@ -13,8 +13,7 @@ from wblab.lab.results import SPECS
 from wblab.lab.specfile import read_spec
 from wblab.plot.artists import plot_pane
 from wblab.plot.loadpanes import control_pane
-from wblab.plot.picture import picture
-from wblab.plot.save import FORMATS, save
+from wblab.plot.picture import FORMATS, picture, save
 from wblab.plot.style import GRID, INNOCENT, LOST, OFFENDERS, PAUSE
 from wblab.plot.timeline import start_labels, timeline, title
 

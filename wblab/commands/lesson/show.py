@@ -44,9 +44,9 @@ def pictures_arguments(parser: argparse.ArgumentParser) -> None:
 def _pictures(arguments: argparse.Namespace) -> None:
     from wblab.kernels import built_kernels
     from wblab.lab.progress import bar
-    from wblab.lessons.lecture import shown
     from wblab.lessons.lesson import find
     from wblab.lessons.place import lessons_of
+    from wblab.lessons.proof import lecture
     from wblab.lessons.runs import Student, made
 
     known, directory, resolve = lessons_of(arguments.set), results(arguments), built_kernels()
@@ -54,7 +54,7 @@ def _pictures(arguments: argparse.Namespace) -> None:
     for lesson in [one for one in chosen if lacking(one)]:
         print(f"{lesson.name}: left out: it needs a kernel: wblab kernel build {lacking(lesson)[0]}")
         chosen.remove(lesson)
-    wanted = [each for lesson in chosen for each in shown(lesson, Student(arguments.student))]
+    wanted = [each for lesson in chosen for each in lecture(lesson, Student(arguments.student))]
     try:
         arguments.directory.mkdir(parents=True, exist_ok=True)
     except OSError as error:
@@ -69,8 +69,7 @@ def _pictures(arguments: argparse.Namespace) -> None:
 
 def _draw(run: "Run", output: Path) -> None:
     from wblab.api.recorded import Run
-    from wblab.plot.picture import picture
-    from wblab.plot.save import save
+    from wblab.plot.picture import picture, save
 
     whole = Run.of(run.path).panes(None)
     wanted = {_DIRTY, *(item.name for item in run.loads if item.load.role != "control")}

@@ -1,4 +1,4 @@
-"""The results of claims and of recommendations, as Markdown: a line each, or with all figures."""
+"""Findings, and the results of claims and recommendations on each kernel, as Markdown: short, or with all figures."""
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
@@ -7,11 +7,16 @@ from wblab.analysis.statistics.decision import HARMS, NOT_DECIDED, NOT_REPRODUCE
 from wblab.core.errors import WblabError
 from wblab.lab.places import FINDINGS
 from wblab.publish.docpages.kept import ClaimRow, Trial, TrialRow, Verified
-from wblab.publish.docpages.markdown import legend, middle, plain, table
+from wblab.publish.docpages.markdown import legend, markdown, middle, plain, table
 from wblab.report.palette import look_of
+from wblab.report.report import Span
+from wblab.study.designs.atlas.made import Made
+from wblab.study.designs.atlas.report import NOT_MADE, Atlas
 from wblab.study.designs.finding.excerpt import FILE as TRACE
 from wblab.study.designs.finding.fill import filled
-from wblab.study.designs.finding.words import Layout, markdown
+from wblab.study.designs.finding.words import Layout
+from wblab.study.designs.finding.words import markdown as whole_table
+from wblab.study.sources.changes import Change
 from wblab.study.sources.registry import WORKS
 
 # The pages of findings, from their templates in experiments/findings: with medians, or with whole tables.
@@ -20,26 +25,26 @@ _PAGE = "page.md"
 _MORE = "Tables have medians here; the pages of `make docs` have the ranges, and further tables."
 
 
-def short(name: str) -> str:
+def short_finding(name: str) -> str:
     """Return a finding's page whose tables have medians only. Raises InputError."""
     title, body = _page(name, _medians).split("\n", 1)
     return f"{title}\n\n{_MORE}\n{body}"
 
 
-def whole(name: str) -> str:
+def whole_finding(name: str) -> str:
     """Return a finding's page whose tables have medians and ranges. Raises InputError."""
-    return _page(name, markdown)
+    return _page(name, whole_table)
 
 
 def _page(name: str, layout: Layout) -> str:
     directory = FINDINGS / name
     trace = directory / TRACE
     indented = "\n".join(f"    {line}".rstrip() for line in trace.read_text().splitlines()) if trace.is_file() else ""
-    return filled(directory, (directory / _PAGE).read_text(), layout, trace=indented, whole=layout is markdown)
+    return filled(directory, (directory / _PAGE).read_text(), layout, trace=indented, whole=layout is whole_table)
 
 
 def _medians(heads: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
-    return markdown(heads, [[label, *map(middle, values)] for label, *values in rows])
+    return whole_table(heads, [[label, *map(middle, values)] for label, *values in rows])
 
 
 _OF_TRIAL = (REPRODUCED, NOT_REPRODUCED, HARMS, NOT_DECIDED)
@@ -141,3 +146,38 @@ def _by_key(found: Trial) -> Iterator[tuple[str, list[TrialRow]]]:
 
 def _judged(row: TrialRow) -> str:
     return f"{look_of(row.verdict).sign} {plain(row.says)}" if row.says else ""
+
+
+# The atlas: where kernels differ; and with a table for each source and filesystem.
+
+
+def short_atlas(made: Sequence[Made]) -> str:
+    """Return where kernels differ: the outcome and the middle of the figure on each."""
+    found = Atlas(made, _change, middle, is_whole=False)
+    more = "The pages of `make docs` have every claim on every kernel here, with its interval or reason."
+    return "\n".join([*_tested(found), "", more, "", *markdown(found.differing())])
+
+
+def whole_atlas(made: Sequence[Made]) -> str:
+    """Return where kernels differ, and then a table for each source and filesystem."""
+    found = Atlas(made, _change)
+    about = (
+        "A figure is the mean over seeds with its 95 % interval, as in",
+        "[the results of the claims](results-of-claims.md).",
+        *found.about_cells(),
+    )
+    parts = markdown((*found.missing(), *found.differing(), *found.sources(overview=False)))
+    return "\n".join([*_tested(found), *about, "", *parts])
+
+
+def _tested(found: Atlas) -> Sequence[str]:
+    """Return what was tested, and the signs of outcomes."""
+    return (
+        found.tested(),
+        f"{legend(*map(look_of, OUTCOMES), NOT_MADE)} *Not decided* means too few seeds: more may decide it.",
+        "*Not testable* means that no number of seeds would help.",
+    )
+
+
+def _change(change: Change) -> Span:
+    return Span("what it did", link=f"../{change.finding}")

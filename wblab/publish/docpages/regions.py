@@ -7,32 +7,61 @@ in the same place, so that a link to the page leads to something in both. Commen
 import re
 from collections.abc import Callable, Mapping
 from functools import partial
+from itertools import takewhile
 
-from wblab.publish.docpages import atlas, claims, matrices, outside
-from wblab.publish.docpages import claims as findings
+from wblab.lab.places import MATRICES
+from wblab.publish.docpages import claims, outside
 from wblab.publish.docpages.kept import read_atlas, read_claims, read_trial
+from wblab.publish.docpages.markdown import plain, table
 from wblab.study.designs.finding.finding import names
 
 Forms = Mapping[str, Callable[[], str]]  # by the name of a region: Markdown that ends with a newline
 _FINDING = "finding-"  # and its name: a region that is a whole page
 _REGION = re.compile(r"(<!-- short: ([a-z0-9-]+) -->\n)(.*?)(<!-- end of \2 -->\n)", re.DOTALL)
 
+# The matrices: their names; and with the question that the first lines of each file state.
+
+_COMMENT = "#"
+
+
+def _short_matrices() -> str:
+    """Return the names, and where their questions are."""
+    more = "The first lines of each state its question; the pages of `make docs` have a table of them here."
+    return f"{', '.join(f'`{name}`' for name in _questions())}. {more}\n"
+
+
+def _whole_matrices() -> str:
+    """Return a table of names and questions."""
+    return "\n".join(table(("matrix", "question"), ((f"`{name}`", plain(said)) for name, said in _questions().items())))
+
+
+def _questions() -> dict[str, str]:
+    """Return the first comment of each file, by the matrix's name."""
+    return {
+        path.stem: " ".join(
+            line.removeprefix(_COMMENT).strip()
+            for line in takewhile(lambda line: line.startswith(_COMMENT), path.read_text().splitlines())
+        )
+        for path in sorted(MATRICES.glob("*.toml"))
+    }
+
+
 SHORT: Forms = {
     "claims": lambda: claims.short_claims(read_claims()),
     "recommendations": lambda: claims.short_trial(read_trial()),
-    "atlas": lambda: atlas.short(read_atlas()),
+    "atlas": lambda: claims.short_atlas(read_atlas()),
     "outside": outside.short,
-    "matrices": matrices.short,
-    **{f"{_FINDING}{name}": partial(findings.short, name) for name in names()},
+    "matrices": _short_matrices,
+    **{f"{_FINDING}{name}": partial(claims.short_finding, name) for name in names()},
 }
 # Beside these the built docs and a site have `commands`, which only the command itself knows.
 WHOLE: Forms = {
     "claims": lambda: claims.whole_claims(read_claims()),
     "recommendations": lambda: claims.whole_trial(read_trial()),
-    "atlas": lambda: atlas.whole(read_atlas()),
+    "atlas": lambda: claims.whole_atlas(read_atlas()),
     "outside": outside.whole,
-    "matrices": matrices.whole,
-    **{f"{_FINDING}{name}": partial(findings.whole, name) for name in names()},
+    "matrices": _whole_matrices,
+    **{f"{_FINDING}{name}": partial(claims.whole_finding, name) for name in names()},
 }
 
 

@@ -16,7 +16,6 @@ from wblab.lessons.lesson import TEXT, Lesson, lessons
 from wblab.lessons.markdown import to_html
 from wblab.lessons.runs import Student, made
 from wblab.publish.docpages.regions import WHOLE, Forms
-from wblab.publish.site.interactive import library
 from wblab.publish.site.page import (
     CITE,
     HOME,
@@ -33,7 +32,7 @@ from wblab.publish.site.page import (
 )
 from wblab.publish.site.prose import Told, prose, read_contents, silent, timeline_picture
 from wblab.publish.site.readback import search_page
-from wblab.publish.site.runpage import PICTURE, Shown, run_files
+from wblab.publish.site.runpage import PICTURE, Shown, library, run_files
 from wblab.publish.site.specs import spec_page
 from wblab.publish.site.studypages import Study, study_files
 from wblab.study.store import Store

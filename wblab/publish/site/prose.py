@@ -4,19 +4,25 @@ The lists in docs/index.md are the contents: which pages there are, in which ord
 and pictures, such as a module, is no part of the site: there the words stay.
 """
 
+import ast
 import re
+import tomllib
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from html import escape
 from itertools import pairwise
 from pathlib import Path
 
 from markdown_it import MarkdownIt
 from markdown_it.token import Token
+from pygments import highlight
+from pygments.formatters import HtmlFormatter
+from pygments.lexers import get_lexer_by_name
+from pygments.util import ClassNotFound
 
 from wblab.core.errors import InputError
 from wblab.lab.places import DOCS, SHARE
 from wblab.publish.docpages.regions import WHOLE, Forms, filled
-from wblab.publish.site.code import shown
 from wblab.publish.site.page import HOME, SPECS, File, Link, Section, list_page, page, relative
 
 Told = Callable[[str], None]
@@ -132,7 +138,7 @@ def _body(source: Source, pages: Mapping[Path, str], pictures: dict[Path, str], 
     headings = list(_anchored(found))
     for token in found:
         if token.type in ("code_block", "fence"):
-            token.type, token.content = "html_block", shown(token.content, token.info.strip(), here)
+            token.type, token.content = "html_block", _coloured(token.content, token.info.strip(), here)
         for child in token.children or ():
             if child.type == "image":
                 child.attrs["src"] = _picture(source, str(child.attrs["src"]), pictures)
@@ -194,3 +200,46 @@ def _picture(source: Source, link: str, pictures: dict[Path, str]) -> str:
 def timeline_picture() -> File:
     """Return the picture of the first page."""
     return File("assets/timeline.png", (SHARE / "misc" / "timeline.png").read_bytes())
+
+
+# Code, with its parts coloured by Pygments: the classes of site.css, no styles within.
+
+_COMMAND = re.compile(r"(?:sudo|make|wblab|pipx?|uv|python3?|git|cd|echo|sysctl|docker|podman|\S*/[\w.-]+)(?:\s|$)")
+_DOES = (ast.Import, ast.ImportFrom, ast.Assign, ast.For, ast.With, ast.FunctionDef, ast.ClassDef)
+_PLAIN = "text"
+
+
+def _coloured(code: str, language: str, told: Told) -> str:
+    """Return code as HTML. language: '' where it is not said. told: of a language that is not known."""
+    name = language or _guessed(code)
+    try:
+        lexer = get_lexer_by_name(name, stripnl=False)
+    except ClassNotFound:
+        told(f"there is no language {language!r} for code")
+        return _framed(escape(code))
+    return _framed(highlight(code, lexer, HtmlFormatter(nowrap=True)))
+
+
+def _framed(html: str) -> str:
+    return f'<pre tabindex="0"><code>{html}</code></pre>\n'
+
+
+def _guessed(code: str) -> str:
+    """Return the language of code that does not say it."""
+    if _COMMAND.match(code):
+        return "bash"
+    try:
+        if tomllib.loads(code):
+            return "toml"
+    except tomllib.TOMLDecodeError:
+        pass
+    try:
+        steps = ast.parse(code).body
+    except (SyntaxError, ValueError):
+        return _PLAIN
+    is_python = any(isinstance(step, _DOES) or _is_call(step) for step in steps)
+    return "python" if is_python else _PLAIN
+
+
+def _is_call(step: ast.stmt) -> bool:
+    return isinstance(step, ast.Expr) and isinstance(step.value, ast.Call)

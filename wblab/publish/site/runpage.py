@@ -1,12 +1,15 @@
 """The pages of one run: what it shows, why, how to repeat it; its timeline; and its files."""
 
 import gzip
+import json
+from base64 import b64decode, b64encode
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from io import BytesIO
 from typing import Any
 
+import numpy as np
 from matplotlib.figure import Figure
 
 from wblab.analysis.runs.pagecache import PageCache, page_cache
@@ -20,10 +23,12 @@ from wblab.core.spec import Spec
 from wblab.core.units import format_time
 from wblab.lab.printable import printable
 from wblab.lab.specfile import spec_toml
+from wblab.plot.marks import Timeline
+from wblab.plot.page import CONFIG, LEAST_WIDTH
+from wblab.plot.page import page as figure_of
 from wblab.plot.picture import picture
 from wblab.plot.timeline import timeline
 from wblab.plot.whypage import why_values
-from wblab.publish.site.interactive import TIMELINE, interactive
 from wblab.publish.site.page import (
     REPEAT,
     SPEC_FILE,
@@ -32,6 +37,7 @@ from wblab.publish.site.page import (
     facts,
     html_table,
     line,
+    packed,
     page,
     record_file,
     relative,
@@ -136,3 +142,47 @@ def _page(shown: Shown, found: Sequence[Explained], cache: PageCache | None) -> 
         "names": {"repeat": REPEAT, "spec": SPEC_FILE, "timeline": TIMELINE, "why": WHY, "trace": TRACE},
     }
     return page(shown.address, shown.title, "run.html", **values)
+
+
+# The timeline that can be zoomed: the figure of `wblab timeline --format html`, packed; all pages share one library.
+#
+# Numbers are 32-bit floats, each array once, and the whole is compressed. A line keeps the least, the greatest, the
+# first and the last value of each of more columns than a screen has (wblab/plot/traces.py).
+
+PLOTLY = "assets/plotly.min.js"
+TIMELINE = "timeline.html"
+_NUMBERS = ("x", "y", "customdata")
+
+
+def interactive(timeline: Timeline, folder: str, title: str) -> File:
+    """Return the page of a timeline, in a folder of the site."""
+    return page(
+        f"{folder}/{TIMELINE}",
+        f"Timeline: {title}",
+        "timeline.html",
+        packed=packed(_smaller(figure_of(timeline))),
+        width=LEAST_WIDTH,
+    )
+
+
+def library() -> File:
+    """Return the plotting library, which all such pages share."""
+    from plotly.offline import get_plotlyjs
+
+    return File(PLOTLY, get_plotlyjs().encode())
+
+
+def _smaller(figure: Any) -> dict[str, Any]:
+    """Return a figure of Plotly as data, with each array once; see assets/timeline.js."""
+    content = json.loads(figure.to_json())
+    arrays: dict[str, int] = {}
+    for trace in content["data"]:
+        for key in _NUMBERS:
+            if isinstance(array := trace.get(key), dict):
+                trace[key] = arrays.setdefault(_floats(array), len(arrays))
+    return {"data": content["data"], "layout": content["layout"], "config": CONFIG, "arrays": list(arrays)}
+
+
+def _floats(array: dict[str, str]) -> str:
+    numbers = np.frombuffer(b64decode(array["bdata"]), array["dtype"])
+    return b64encode(numbers.astype("<f4").tobytes()).decode()

@@ -4,7 +4,7 @@ import re
 
 import pytest
 
-from wblab.publish.docpages.atlas import short, whole
+from wblab.publish.docpages.claims import short_atlas, whole_atlas
 from wblab.publish.docpages.kept import read_atlas, write_atlas
 from wblab.publish.docpages.markdown import TOGETHER
 from wblab.study.designs.atlas.made import Made
@@ -26,7 +26,7 @@ def text():
     trial = Row("3a", "A: 4 | 5 MiB", "shorter", "harms", "", "", "×2 on throttle", "5")
     untestable = row("L1", "not testable", "", "no MD <here>")
     openat = row("openat-ext4", "reproduced", "9 s", seeds="3")
-    return whole([
+    return whole_atlas([
         made("7.2", "ext4", "thesis", row("openat-ext4", "not reproduced"), row("fills-ext4", "reproduced")),
         made("7.2", "ext4", "li", untestable),
         made("7.2", "ext4", "trial", trial),
@@ -82,7 +82,7 @@ def test_the_usual_number_of_seeds_is_given_once(text):
 
 
 def test_each_filesystem_has_a_table_of_its_own():
-    text = whole([
+    text = whole_atlas([
         made("7.2", "ext4", "thesis", row("openat-ext4", "not reproduced")),
         made("7.2", "xfs", "thesis", row("openat-ext4", "reproduced")),
         made("6.1", "ext4", "thesis", row("openat-ext4", "not reproduced")),
@@ -103,12 +103,12 @@ def test_what_is_kept_is_read_as_it_was(tmp_path):
     write_atlas([first[0]], series, file)  # it replaces the former
     kept = read_atlas(file)
     assert [one.target for one in kept] == [one.target for one in first]
-    assert whole(kept) == whole(first)
+    assert whole_atlas(kept) == whole_atlas(first)
     assert len(file.read_text().splitlines()) == 4  # a line for each row
 
 
 def test_the_short_form_has_where_kernels_differ_with_the_middle_of_each_figure():
-    text = short([
+    text = short_atlas([
         made("7.2", "ext4", "thesis", row("openat-ext4", "not reproduced"), row("fills-ext4", "reproduced")),
         made("6.1", "ext4", "thesis", row("openat-ext4", "reproduced"), row("fills-ext4", "reproduced")),
     ]).replace(TOGETHER, " ")  # fmt: skip
@@ -117,6 +117,6 @@ def test_the_short_form_has_where_kernels_differ_with_the_middle_of_each_figure(
 
 
 def test_one_kernel_differs_nowhere():
-    text = whole([made("7.2", "ext4", "li", row("L1", "reproduced"))])
+    text = whole_atlas([made("7.2", "ext4", "li", row("L1", "reproduced"))])
     assert "Where kernels differ" not in text
     assert "Tested on Linux 7.2.11 with" in text

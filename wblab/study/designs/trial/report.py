@@ -8,7 +8,7 @@ from wblab.analysis.statistics.intervals import RATE
 from wblab.core.errors import WblabError
 from wblab.core.units import format_bytes
 from wblab.lab.formats import EXPERIMENT, REPORT, RUNS, VERDICTS, write_json
-from wblab.plot.save import save
+from wblab.plot.picture import save
 from wblab.report.page import write
 from wblab.report.palette import look_of
 from wblab.report.quantities import confidence, interval, quantity, span, unit_of

@@ -19,8 +19,7 @@ from wblab.analysis.why.explanations import explain_all
 from wblab.core.errors import WblabError
 from wblab.core.loads import MultiWrite, Write
 from wblab.lab.formats import EXPERIMENT, REPORT, RUNS, VERDICTS, write_json
-from wblab.plot.picture import picture
-from wblab.plot.save import save
+from wblab.plot.picture import picture, save
 from wblab.plot.style import DPI, GRID, WIDTH_IN, load_colours
 from wblab.plot.timeline import timeline
 from wblab.report.page import write

@@ -2,7 +2,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from wblab.plot.reduction import changes, visible
+from wblab.plot.lines import changes, visible
 
 values = st.lists(st.integers(min_value=-50, max_value=50), min_size=1, max_size=400)
 
