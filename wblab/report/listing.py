@@ -4,8 +4,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from wblab.lab.printable import printable
-from wblab.report.report import Column, Row, Table
-from wblab.report.text import show_table, table_lines
+from wblab.report.report import Column, Report, Row, Table
+from wblab.report.text import block_lines, show
 
 
 @dataclass(frozen=True)
@@ -23,11 +23,11 @@ class Listing:
 
     def lines(self) -> list[str]:
         """Return the list as a file or a pipe gets it."""
-        return table_lines(self.table())
+        return block_lines(self.table())
 
     def show(self) -> None:
         """Print the list on standard output."""
-        show_table(self.table())
+        show(Report("", "", (self.table(),)))
 
     def table(self) -> Table:
         """Return it as a table of a report."""
@@ -41,7 +41,8 @@ class Listing:
             )
             for at, head in enumerate(heads)
         ]
-        return Table(tuple(columns), tuple(Row((*row, *[""] * (count - len(row)))) for row in self.rows))
+        rows = tuple(Row((*row, *[""] * (count - len(row)))) for row in self.rows)
+        return Table(tuple(columns), rows, has_page=False)
 
     def _repr_html_(self) -> str:
         """Return the list as a notebook shows it, which may have no Jinja2."""

@@ -11,6 +11,7 @@ from jinja2 import ChoiceLoader, Environment, PackageLoader, StrictUndefined, Un
 from wblab import __version__
 from wblab.core.errors import WblabError
 from wblab.lab.held import replace_file
+from wblab.lab.printable import printable
 from wblab.report.palette import LOOKS
 from wblab.report.quantities import percent
 from wblab.report.report import Report, kind_of
@@ -51,7 +52,7 @@ def _environment(package: str, beside: str) -> Environment:
         lstrip_blocks=True,
     )
     environment.globals["palette"] = LOOKS
-    environment.filters |= {"percent": percent, "kind": kind_of, "data_url": _data_url}
+    environment.filters |= {"percent": percent, "kind": kind_of, "data_url": _data_url, "printable": printable}
     return environment
 
 

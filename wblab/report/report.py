@@ -15,6 +15,7 @@ from wblab.report.palette import look_of
 Medium = Literal["mail", "terminal", "page", "folded"]
 MEDIA: tuple[Medium, ...] = ("mail", "terminal", "page", "folded")
 Kind = Literal["name", "number", "prose"]
+INDENT = 4  # columns of text: by so much a command is indented
 
 
 @dataclass(frozen=True)
@@ -22,7 +23,7 @@ class Span:
     """Words that differ from those around them.
 
     look: a style of `palette`, such as "yes". link: an address, relative to the directory of the report. title: what a
-    sign means.
+    sign means. swatch: the colour, #rrggbb, of a square before them on a page, which a picture beside them explains.
     """
 
     text: str
@@ -30,6 +31,7 @@ class Span:
     link: str = ""
     form: Literal["", "bold", "code"] = ""
     title: str = ""
+    swatch: str = ""
 
 
 Words = str | Span | tuple[str | Span, ...]
@@ -69,12 +71,13 @@ class Column:
 class Table:
     """Rows below the heads of their columns; a text among the rows heads those below it.
 
-    most: rows in a terminal, of which a mail has half. None: all.
+    most: rows in a terminal, of which a mail has half. None: all. has_page: whether there is a page that shows it.
     """
 
     columns: tuple[Column, ...]
     rows: tuple[Row | str, ...]
     most: int | None = None
+    has_page: bool = True
 
 
 @dataclass(frozen=True)
@@ -86,9 +89,10 @@ class Points:
 
 @dataclass(frozen=True)
 class Lines:
-    """Lines that stay as they are, such as commands; in text they are indented."""
+    """Lines that stay as they are, such as commands; in text they are indented, by so many columns."""
 
     lines: tuple[str, ...]
+    indent: int = INDENT
 
 
 @dataclass(frozen=True)
@@ -103,12 +107,19 @@ class Picture:
 
 @dataclass(frozen=True)
 class Section:
-    """Blocks with a head, or without one to give them a place of their own."""
+    """Blocks with a head, or without one to give them a place of their own.
+
+    picture: stands beside the head, also while the section is folded. close: in text, no empty line is above it or
+    between its blocks. indent: of what is below its head, in columns of text.
+    """
 
     head: str
     blocks: "tuple[Block, ...]"
     place: Medium = "mail"
     anchor: str = ""
+    picture: Picture | None = None
+    close: bool = False
+    indent: int = 0
 
 
 Block = Words | Points | Lines | Table | Picture | Section
@@ -119,7 +130,8 @@ class Report:
     """What was found.
 
     notes: what a reader should know. command: repeats it; empty if there is none. inputs: what the result depends on,
-    such as digests, by name. data: what programs read, as JSON values.
+    such as digests, by name. data: what programs read, as JSON values. about: lines above the headline, on what it is
+    about; in text, an empty one sets them apart.
     """
 
     title: str
@@ -129,6 +141,7 @@ class Report:
     command: str = ""
     inputs: Mapping[str, str] = field(default_factory=dict)
     data: Mapping[str, Any] = field(default_factory=dict)
+    about: tuple[Words, ...] = ()
 
     def to_json(self) -> dict[str, Any]:
         """Return a JSON object; numbers that are not finite become null."""
@@ -140,6 +153,12 @@ def counted(outcomes: Sequence[str], names: Iterable[str]) -> tuple[str | Span, 
     """Return how often each outcome occurs: 3 reproduced, 1 not reproduced."""
     said = [Span(f"{outcomes.count(name)} {name}", look_of(name).style) for name in names]
     return tuple(part for at, one in enumerate(said) for part in ((", ", one) if at else (one,)))
+
+
+def paragraphs(lines: Iterable[str]) -> "tuple[Block, ...]":
+    """Return lines as paragraphs, those that are indented as commands are as lines that stay as they are."""
+    before = " " * INDENT
+    return tuple(Lines((line.removeprefix(before),)) if line.startswith(before) else line for line in lines)
 
 
 def text_of(words: Words | Cell) -> str:
@@ -220,6 +239,7 @@ def changed(
 
     return replace(
         report,
+        about=tuple(map(of_words, report.about)),
         headline=of_words(report.headline),
         blocks=tuple(map(of_block, report.blocks)),
         notes=tuple(map(of_words, report.notes)),

@@ -1,16 +1,19 @@
 """A report as text: for a terminal, for a file of 80 columns, and for a mail of 72."""
 
+import os
 import re
 import shlex
 import shutil
 import sys
 import textwrap
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from itertools import chain
 
 from wblab import __version__
 from wblab.lab.printable import printable
 from wblab.report.report import (
+    INDENT,
     Block,
     Column,
     Lines,
@@ -28,15 +31,34 @@ from wblab.report.report import (
 WIDTH, MAIL_WIDTH = 80, 72
 _APART = 2  # columns between those of a table
 _WRAPPED = 24  # columns: so narrow a column of prose may be
-_INDENT = "    "
+_INDENT = " " * INDENT
 _BEFORE_UNIT = re.compile(r"(?<=\d) (?=%|[mµn]?s\b|(?:[KMG]iB|bytes)\b)")
 _NO_BREAK = "\u00a0"
 _BOLD = "\0"  # begins a line that a terminal shows in bold
+_BOLD_ON_TERMINALS = ("\x1b[1m", "\x1b[0m")
+_WITHOUT_BOLD = ("dumb", "unknown")  # terminals
+
+
+@dataclass(frozen=True)
+class _Room:
+    """Where text goes. width: in columns; None for a pipe. breaks_words: those that are longer than a line."""
+
+    width: int | None
+    place: Medium = "terminal"
+    breaks_words: bool = True
+
+    def wrapped(self, said: str, indent: str = "") -> list[str]:
+        return wrapped(said, self.width, indent, breaks_words=self.breaks_words)
 
 
 def lines(report: Report, width: int | None = WIDTH, place: Medium = "terminal") -> list[str]:
     """Return a report's lines. width: in columns; None for a pipe, whose lines are as long as they must be."""
-    return [line.removeprefix(_BOLD) for line in _report(report, width, place)]
+    return [line.removeprefix(_BOLD) for line in _report(report, _Room(width, place))]
+
+
+def block_lines(*blocks: Block) -> list[str]:
+    """Return the lines of blocks, as long as they must be."""
+    return lines(Report("", "", blocks), None)
 
 
 def mail(report: Report) -> list[str]:
@@ -44,38 +66,21 @@ def mail(report: Report) -> list[str]:
     return lines(report, MAIL_WIDTH, "mail")
 
 
-def show(report: Report, place: Medium = "terminal") -> None:
-    """Print a report on standard output, as wide as a terminal is."""
-    _show(lambda width: _report(report, width, place))
+def show(report: Report, place: Medium = "terminal", more: Iterable[Block] = ()) -> None:
+    """Print a report on standard output, as wide as a terminal is, which breaks long words itself.
+
+    more: further blocks that take time: what is known is printed before each.
+    """
+    _show(lambda width: _report(report, _Room(width, place, breaks_words=False), more), at_once=bool(more))
 
 
-def show_table(table: Table) -> None:
-    """Print a table on standard output, as wide as a terminal is."""
-    _show(lambda width: _table(table, width, "terminal", ""))
-
-
-def table_lines(table: Table) -> list[str]:
-    """Return a table's lines, as long as they must be."""
-    return [line.removeprefix(_BOLD) for line in _table(table, None, "terminal")]
-
-
-def _show(found: Callable[[int | None], Iterable[str]]) -> None:
-    """Print the lines of a width; on a terminal in bold where they say so. A system Python may have no rich."""
-    output = None
-    if sys.stdout.isatty():
-        try:
-            from rich.console import Console
-            from rich.text import Text
-
-            output = Console(highlight=False)
-        except ImportError:
-            pass
-    for line in found(shutil.get_terminal_size().columns if sys.stdout.isatty() else None):
-        if output:
-            style = "bold" if line.startswith(_BOLD) else ""
-            output.print(Text(line.removeprefix(_BOLD), style), soft_wrap=True)
-        else:
-            print(line.removeprefix(_BOLD))
+def _show(found: Callable[[int | None], Iterable[str]], *, at_once: bool = False) -> None:
+    """Print the lines of a width; on a terminal in bold where they say so. at_once: each as soon as it is there."""
+    is_terminal = sys.stdout.isatty()
+    bold, plain = _BOLD_ON_TERMINALS if is_terminal and os.environ.get("TERM") not in _WITHOUT_BOLD else ("", "")
+    for line in found(shutil.get_terminal_size().columns if is_terminal else None):
+        shown_line = f"{bold}{line.removeprefix(_BOLD)}{plain}" if line.startswith(_BOLD) else line
+        print(shown_line, flush=at_once)
 
 
 def wrapped(said: str, width: int | None, indent: str = "", *, breaks_words: bool = True) -> list[str]:
@@ -124,60 +129,59 @@ def _parts(word: str, room: int) -> list[str]:
     return [shlex.quote(word[:most]), *_parts(word[most:], room)]
 
 
-def _report(report: Report, width: int | None, place: Medium) -> Iterator[str]:
-    for line in wrapped(text_of(report.headline), width):
+def _report(report: Report, room: _Room, more: Iterable[Block] = ()) -> Iterator[str]:
+    for about in report.about:
+        yield from room.wrapped(text_of(about))
+    for line in room.wrapped(text_of(report.headline)) if report.headline else ():
         yield _BOLD + line
-    for block in report.blocks:
-        yield from _apart(_block(block, width, place))
+    for at, block in enumerate(chain(report.blocks, more)):
+        yield from _set(block, room, close=not at and not report.headline)
     if report.notes:
-        yield from ("", f"{_BOLD}What to know", *_points(Points(report.notes), width))
+        yield from ("", f"{_BOLD}What to know", *_block(Points(report.notes), room))
     if report.command:
         yield from ("", f"To repeat it with wblab {__version__}:")
-        yield from command(shlex.split(report.command), width, len(_INDENT))
-        yield from wrapped(", ".join(f"{name} {value}" for name, value in report.inputs.items()), width)
+        yield from command(shlex.split(report.command), room.width, INDENT)
+        yield from room.wrapped(", ".join(f"{name} {value}" for name, value in report.inputs.items()))
 
 
-def _apart(found: Iterator[str]) -> Iterator[str]:
-    """Yield lines after an empty one; nothing if there are none."""
+def _set(block: Block, room: _Room, *, close: bool = False) -> Iterator[str]:
+    """Yield the lines of a block, after an empty one unless it stands close; nothing if it has none."""
+    found = _block(block, room)
     first = next(found, None)
     if first is not None:
-        yield from ("", first, *found)
+        is_close = close or (isinstance(block, Section) and block.close)
+        yield from (*([] if is_close else [""]), first, *found)
 
 
-def _block(block: Block, width: int | None, place: Medium) -> Iterator[str]:
+def _block(block: Block, room: _Room) -> Iterator[str]:
     match block:
         case Section():
-            if shown(block.place, place):
-                yield from _section(block, width, place)
+            if shown(block.place, room.place):
+                yield from _section(block, room)
         case Table():
-            yield from _table(block, width, place)
+            yield from _table(block, room.width, room.place)
         case Points():
-            yield from _points(block, width)
+            for item in block.items:
+                yield from room.wrapped(f"- {text_of(item)}", "  ")
         case Lines():
-            yield from (f"{_INDENT}{printable(line)}" for line in block.lines)
+            yield from (" " * block.indent + printable(line) for line in block.lines)
         case Picture():
             return
         case _:
-            yield from wrapped(text_of(block), width)
+            yield from room.wrapped(text_of(block))
 
 
-def _section(section: Section, width: int | None, place: Medium) -> Iterator[str]:
-    body = [line for block in section.blocks for line in _apart(_block(block, width, place))][1:]
-    if section.head and body:
-        yield from (_BOLD + line for line in wrapped(section.head, width))
-    yield from body
+def _section(section: Section, room: _Room) -> Iterator[str]:
+    inner = room if room.width is None else replace(room, width=room.width - section.indent)
+    body = [line for block in section.blocks for line in _set(block, inner, close=section.close)]
+    if section.head and (body or section.close):
+        yield from (_BOLD + line for line in room.wrapped(section.head))
+    for line in body[1:] if body[:1] == [""] else body:
+        yield " " * section.indent + line.removeprefix(_BOLD) if line and section.indent else line
 
 
-def _points(points: Points, width: int | None) -> Iterator[str]:
-    for item in points.items:
-        yield from wrapped(f"- {text_of(item)}", width, "  ")
-
-
-def _table(table: Table, width: int | None, place: Medium, whole: str = "a page, ") -> Iterator[str]:
-    """Yield a table's lines; if it does not fit without its spare columns, those of a list of its rows.
-
-    whole: what else has all columns.
-    """
+def _table(table: Table, width: int | None, place: Medium) -> Iterator[str]:
+    """Yield a table's lines; if it does not fit without its spare columns, those of a list of its rows."""
     if not table.rows:
         return
     shown_rows, left_out = _first(table, place)
@@ -201,7 +205,7 @@ def _table(table: Table, width: int | None, place: Medium, whole: str = "a page,
         yield f"and {left_out} more{': see a page or --json' if place != 'mail' else ''}"
     if hidden := len(wanted) - len(kept):
         count = "1 column" if hidden == 1 else f"{hidden} columns"
-        yield f"({count} left out: see {whole}a wider terminal or --json)"
+        yield f"({count} left out: see {'a page, ' if table.has_page else ''}a wider terminal or --json)"
 
 
 def _chosen(

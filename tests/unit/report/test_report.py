@@ -87,7 +87,7 @@ def wide(kind):
 
 
 def of_table(table, width):
-    return lines(Report("", "", (table,)), width)[2:]
+    return lines(Report("", "", (table,)), width)
 
 
 def test_the_prose_at_a_tables_end_is_wrapped_below_its_head():
