@@ -13,13 +13,13 @@ from wblab.analysis.runs.run import Run
 from wblab.analysis.statistics.decision import for_looks
 from wblab.analysis.statistics.intervals import Resampling
 from wblab.analysis.why.explanations import cause_metrics
+from wblab.api.frames import shown
 from wblab.api.reading import results
 from wblab.core.errors import InputError
 from wblab.report.comparisonreport import answer, report
 from wblab.report.comparisontext import chosen_sorts, differences_frame, footnotes, is_first
-from wblab.report.page import fragment
 from wblab.report.quantities import metric_of
-from wblab.report.report import Report, within
+from wblab.report.report import Report
 from wblab.report.text import lines
 
 if TYPE_CHECKING:
@@ -93,8 +93,8 @@ class Comparison(comparison.Comparison):
     def __repr__(self) -> str:
         return f"<Comparison by {', '.join(self.axes)}: {self.answer}>"
 
-    def _repr_html_(self) -> str:
-        return fragment(within(self.report, "terminal"), 4)
+    def _repr_html_(self) -> str | None:
+        return shown(self.report)
 
 
 def compare(  # noqa: PLR0913 - each has a default

@@ -11,12 +11,13 @@ from wblab.analysis.why.explain import Cause
 from wblab.analysis.why.explanations import Explained, explanations
 from wblab.analysis.why.shares import by_load
 from wblab.analysis.why.verdict import in_context
-from wblab.api.frames import frame, paragraphs
+from wblab.api.frames import frame, shown
 from wblab.core.units import NS_PER_S
-from wblab.report.pausetext import run_line
 from wblab.report.quantities import duration
+from wblab.report.report import Report
 from wblab.report.whyanswer import groups, main_chain, sentence
-from wblab.report.whytext import main_causes, of_cause, sentences, total
+from wblab.report.whyreport import report
+from wblab.report.whytext import main_causes, of_cause, pause, sentences, total
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -133,8 +134,8 @@ class ExplainedPause(Explained):
     def __repr__(self) -> str:
         return f"<Pause of {self.load} at {self.start_s:.1f} s: {sentence(groups([self.explanation])[0])}>"
 
-    def _repr_html_(self) -> str:
-        return paragraphs(line.strip() for line in sentences(self.explanation))
+    def _repr_html_(self) -> str | None:
+        return shown(Report("", "", (pause(self.explanation),)))
 
 
 class Why(Sequence[ExplainedPause]):
@@ -154,6 +155,15 @@ class Why(Sequence[ExplainedPause]):
         return cls(run, bound_s, [ExplainedPause(item.explanation, item.recorded, run) for item in found])
 
     @property
+    def _bound(self) -> str:
+        return duration(round(self.bound_s * NS_PER_S))
+
+    @property
+    def report(self) -> Report:
+        """The answer of `wblab why --no-try`, as data."""
+        return report(self.run, self, self._bound)
+
+    @property
     def longest(self) -> ExplainedPause:
         """The longest pause. Raises ValueError if there is none."""
         return max(self, key=lambda item: item.explanation.pause_ns)
@@ -166,7 +176,7 @@ class Why(Sequence[ExplainedPause]):
     def lines(self) -> list[str]:
         """Return a sentence for each cause, the one that matters most first."""
         if not self:
-            return [f"No pause over {duration(round(self.bound_s * NS_PER_S))}."]
+            return [f"No pause over {self._bound}."]
         causes = groups(item.explanation for item in self)
         return [sentence(causes[0]), *(f"Also: {sentence(each)}" for each in causes[1:_MOST_CAUSES])]
 
@@ -202,11 +212,10 @@ class Why(Sequence[ExplainedPause]):
 
     def save(self, path: str | Path) -> Path:
         """Write a page in HTML, as `wblab why --html` does; return its path. Raises WblabError."""
-        from wblab.plot.whypage import why_page
-        from wblab.report.page import write_page
+        from wblab.plot.whypage import drawn_report
+        from wblab.report.page import write
 
-        write_page(Path(path), why_page(self.run, self, duration(round(self.bound_s * NS_PER_S))))
-        return Path(path)
+        return write(drawn_report(self.run, self, self._bound), Path(path))
 
     def __len__(self) -> int:
         return len(self._found)
@@ -219,10 +228,10 @@ class Why(Sequence[ExplainedPause]):
         return Why(self.run, self.bound_s, self._found[at]) if isinstance(at, slice) else self._found[at]
 
     def __str__(self) -> str:
-        return "\n".join([*self.lines(), *(total([item.explanation for item in self]) if self else [])])
+        return "\n".join([*self.lines(), *([total([item.explanation for item in self])] if self else [])])
 
     def __repr__(self) -> str:
         return f"<Why: {self.answer}>"
 
-    def _repr_html_(self) -> str:
-        return paragraphs([run_line(self.run), *str(self).splitlines()])
+    def _repr_html_(self) -> str | None:
+        return shown(self.report)

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from wblab.lab.extras import require
 from wblab.lab.printable import printable
+from wblab.report.report import Report, within
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -34,3 +35,21 @@ def paragraphs(lines: Iterable[str]) -> str:
         for line in lines
         if line.strip()
     )
+
+
+_STYLE = """\
+<style>
+.wblab :is(td, th) { text-align: left; vertical-align: top }
+.wblab :is(td, th).number { text-align: right; white-space: nowrap }
+.wblab p { margin: .4em 0 } .wblab .lead { font-weight: bold } .wblab .scroll { overflow-x: auto }
+</style>
+"""
+
+
+def shown(report: Report) -> str | None:
+    """Return what a notebook shows of a report: as much as a terminal. None where Jinja2 is missing: then its text."""
+    try:
+        from wblab.report.page import fragment
+    except ModuleNotFoundError:
+        return None
+    return f'{_STYLE}<div class="wblab">{fragment(within(report, "terminal"), 4)}</div>'

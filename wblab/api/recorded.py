@@ -15,11 +15,11 @@ from wblab.analysis.runs import run as records
 from wblab.analysis.runs.captures import capture_of
 from wblab.analysis.runs.pagecache import PageCache, page_cache
 from wblab.analysis.runs.pauses import DEFAULT_BOUND_NS, Window, pause_report
-from wblab.api.frames import frame, paragraphs
+from wblab.api.frames import frame, shown
 from wblab.core.errors import InputError, nearest
 from wblab.core.units import NS_PER_S
 from wblab.lab.printable import printable
-from wblab.report.pausetext import headline, run_line, table
+from wblab.report.pausetext import report, run_line
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -183,9 +183,8 @@ class Run(records.Run):
     def __repr__(self) -> str:
         return f"<{run_line(self).removesuffix('.')}>"
 
-    def _repr_html_(self) -> str:
-        report = pause_report(self)
-        return paragraphs([run_line(self), headline(report)]) + table(report)._repr_html_()
+    def _repr_html_(self) -> str | None:
+        return shown(report(self, pause_report(self)))
 
 
 class Trace(PageCache):

@@ -11,7 +11,7 @@ from wblab.analysis.runs.observations import matrix_notes, matrix_runs, read_tab
 from wblab.analysis.sensitivity.analysis import Analysis, Sensitivities, analyse
 from wblab.analysis.sensitivity.observed import Observed
 from wblab.api.compared import Comparison, compare
-from wblab.api.frames import paragraphs
+from wblab.api.frames import paragraphs, shown
 from wblab.api.recorded import Run
 from wblab.lab.formats import DESIGN
 from wblab.report.explorationreport import report
@@ -22,8 +22,7 @@ from wblab.report.explorationtext import (
     salib_sentence,
     tail_sentences,
 )
-from wblab.report.page import fragment
-from wblab.report.report import Report, text_of, within
+from wblab.report.report import Report, text_of
 from wblab.report.text import lines
 from wblab.study.store import Store
 
@@ -188,5 +187,5 @@ class Sensitivity:
     def __repr__(self) -> str:
         return f"<Sensitivity: {self.answer}>"
 
-    def _repr_html_(self) -> str:
-        return fragment(within(self.report, "terminal"), 4)
+    def _repr_html_(self) -> str | None:
+        return shown(self.report)

@@ -1,145 +1,91 @@
-"""What `wblab why` prints: a sentence, what trials on its run say of it, further causes, and a pause in detail."""
+"""What `wblab why` tries for an answer: each cause on its run, and what to do where that cannot be repeated."""
 
 import argparse
-import json
 import shlex
-import sys
 import time
-from collections.abc import Callable
-from dataclasses import asdict
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any
 
-from wblab.commands.common import print_wrapped, results, shown_run
+from wblab.commands.common import results
+from wblab.core.errors import InputError
+from wblab.core.units import NS_PER_S, parse_time
+from wblab.lab.specfile import LiveSpec
+from wblab.report.pausetext import shown_run
+from wblab.report.whyanswer import Group, by_itself, remedy
+from wblab.report.whyreport import Untried
+from wblab.study.designs.prove import words
 
 if TYPE_CHECKING:
     from wblab.analysis.runs.run import Run
-    from wblab.analysis.why.explain import Explanation
-    from wblab.analysis.why.explanations import Explained
-    from wblab.report.whyanswer import Group
     from wblab.study.designs.prove.tried import Tried
 
-# Tries a cause on its run; of the causes after the first, only who counts. None if that is not wanted.
-Attempt: TypeAlias = "Callable[[Group, Tried | None], Tried | None]"
 
-_MOST_CAUSES = 5  # causes that are printed after the first
-_MOST_KILLS = 5  # OOM kills that are printed
+class Trials(Untried):
+    """Tries the causes of pauses on their run, one after the other, until the time that the arguments give is over."""
 
+    def __init__(self, run: "Run", arguments: argparse.Namespace, bound_ns: int) -> None:
+        """Raises InputError."""
+        super().__init__(run)
+        self._bound_ns, self._is_wanted = bound_ns, not arguments.no_try
+        self._made: list[Tried] = []
+        if self._is_wanted:
+            from wblab.kernels import built_kernels
+            from wblab.study.designs.prove.runs import proofs
 
-def attempts(arguments: argparse.Namespace, run: "Run", bound_ns: int) -> Attempt:
-    """Return what tries causes on their run, until the time that the arguments give is over. Raises InputError."""
-    if arguments.no_try:
-        return lambda group, before: None
-    from wblab.core.units import NS_PER_S, parse_time
-    from wblab.kernels import built_kernels
-    from wblab.study.designs.prove.runs import proofs
+            self._until_s = time.monotonic() + parse_time(arguments.try_for) / NS_PER_S
+            self._place, self._resolve = proofs(run.path, results(arguments)), built_kernels(arguments.kernel)
 
-    until_s = time.monotonic() + parse_time(arguments.try_for) / NS_PER_S
-    place, resolve = proofs(run.path, results(arguments)) / "tried", built_kernels(arguments.kernel)
+    @property
+    def is_interrupted(self) -> bool:
+        """Whether an interrupt ended the trials."""
+        return any(each.is_interrupted for each in self._made)
 
-    def attempt(group: "Group", before: "Tried | None") -> "Tried | None":
+    def first(self, group: Group) -> list[str]:
+        """Return what trials say of a cause; without any, what shortened such pauses elsewhere."""
+        tried, name, path = self._tried(group), shown_run(self.run), shlex.quote(str(self.run.path))
+        if tried and tried.search:
+            way = [] if tried.search.limits else [by_itself(group)]
+            return [*filter(None, way), *words.lines(tried, name, path)]
+        found = super().first(group)
+        if isinstance(self.run.spec, LiveSpec):
+            return found or ([] if group.longest.blame == "not writeback" else _to_set(self.run))
+        found += words.lines(tried, "", "") if tried else []
+        if (known := remedy(group)) and is_emulated(self.run):
+            found.append(f"    wblab run {path} --set {known.setting}")
+        return found
+
+    def further(self, group: Group) -> str:
+        """Try a further cause, in the time that is left, and return what that says in a sentence; empty for nothing."""
+        last = self._made[-1] if self._made else None
+        tried = self._tried(group) if last and last.search and not last.why_not else None
+        return words.first_line(tried) if tried else ""
+
+    def after(self, group: Group) -> list[str]:
+        """Return the commands that show more of the first cause."""
+        name, item = shown_run(self.run), group.longest
+        close_up = f"--from {item.start_ns / NS_PER_S:.3f}s --to {item.end_ns / NS_PER_S:.3f}s"
+        return [
+            f"    wblab timeline {name} {close_up}    # draw it",
+            f"    wblab why {name} --evidence    # every pause with its evidence; --html: as a page",
+        ]
+
+    def table(self, group: Group) -> dict[str, Any] | None:
+        """Return the trials of a cause as a JSON object; None if there was none."""
+        tried = next((each for each in self._made if each.pause is group.longest), None)
+        return words.table(tried) if tried else None
+
+    def _tried(self, group: Group) -> "Tried | None":
+        """Try a cause on the run; of the causes after the first, only who counts."""
+        if not self._is_wanted:
+            return None
         from wblab.study.designs.prove.tried import Terms, try_on_run
 
-        if before and (before.search is None or before.why_not):
-            return None
-        return try_on_run(run, group, Terms(place, resolve, until_s, bound_ns), is_brief=before is not None)
-
-    return attempt
-
-
-def _each_tried(causes: "list[Group]", first: "Tried | None", attempt: Attempt) -> "list[Tried | None]":
-    """Try the causes after the first, too, in the time that is left."""
-    found = [first]
-    for group in causes[1 : 1 + _MOST_CAUSES]:
-        last = found[-1]
-        found.append(attempt(group, last) if last else None)
-    return [*found, *[None] * (len(causes) - len(found))]
-
-
-def print_answer(run: "Run", found: "list[Explained]", bound: str, attempt: Attempt) -> None:
-    """Print the answer: a sentence at once, what trials say of it, the other causes, and a pause in detail."""
-    from wblab.report.pausetext import run_line
-    from wblab.report.whyanswer import groups, sentence
-
-    if not found:
-        print_wrapped([run_line(run), *_killed(run), f"No pause over {bound}."])
-        return
-    explained = [item.explanation for item in found]
-    causes = groups(explained)
-    failed = [f"The run failed: {run.failure}. This explains what it recorded until then."] if run.failure else []
-    print_wrapped([run_line(run), *(failed or _killed(run)), "", sentence(causes[0])])
-    sys.stdout.flush()
-    first = attempt(causes[0], None)
-    print_wrapped([*_ends(causes[0], run, first), ""])
-    sys.stdout.flush()
-    tried = _each_tried(causes, first, attempt)
-    print_wrapped(_further(run, causes, tried, explained))
-    if any(item.is_interrupted for item in tried if item):
-        raise KeyboardInterrupt
-
-
-def _killed(run: "Run") -> list[str]:
-    """Return a line for each of a run's first OOM kills, and how many there were more."""
-    from wblab.core.units import NS_PER_S
-    from wblab.lab.oomkills import oom_kills, said
-
-    kills = oom_kills(run.path)
-    lines = [f"{said(kill, run.zero_ns / NS_PER_S)}." for kill in kills[:_MOST_KILLS]]
-    return [*lines, *([f"It killed {len(kills) - _MOST_KILLS} more."] if len(kills) > _MOST_KILLS else [])]
-
-
-def _further(
-    run: "Run", causes: "list[Group]", tried: "list[Tried | None]", explained: "list[Explanation]"
-) -> list[str]:
-    """Return a sentence for each cause after the first, and the longest pause of the first in detail."""
-    from wblab.report.whyanswer import sentence
-    from wblab.report.whytext import sentences, total
-    from wblab.study.designs.prove.words import first_line
-
-    first, name = causes[0], shown_run(run)
-    said = [first_line(each) if each else "" for each in tried[1:]]
-    also = [
-        " ".join(filter(None, (f"Also: {sentence(group)}", more))) for group, more in zip(causes[1:], said, strict=True)
-    ]
-    lines = also[:_MOST_CAUSES]
-    if len(also) > _MOST_CAUSES:
-        left = len(also) - _MOST_CAUSES
-        lines.append(f"And {left} more {'cause' if left == 1 else 'causes'}, for less time.")
-    lines += [""] if also else []
-    longest = first.longest
-    more = f", the longest of the {len(first.items)} pauses of the first cause" if len(first.items) > 1 else ""
-    lines += [f"In detail{more}:", *sentences(longest), "", *total(explained)]
-    close_up = f"--from {longest.start_ns / 1e9:.3f}s --to {longest.end_ns / 1e9:.3f}s"
-    return [
-        *lines,
-        f"    wblab timeline {name} {close_up}    # draw it",
-        f"    wblab why {name} --evidence    # every pause with its evidence; --html: as a page",
-    ]
-
-
-def _ends(group: "Group", run: "Run", tried: "Tried | None") -> list[str]:
-    """Return what trials say of a cause; without any, what shortened such pauses elsewhere."""
-    from wblab.lab.specfile import LiveSpec
-    from wblab.report.whyanswer import by_itself, remedy
-    from wblab.study.designs.prove.words import lines
-
-    known, way = remedy(group), by_itself(group)
-    found = [way] if way and not (tried and tried.search and tried.search.limits) else []
-    if tried and tried.search:
-        return [*found, *lines(tried, shown_run(run), shlex.quote(str(run.path)))]
-    if isinstance(run.spec, LiveSpec):
-        return found or ([] if group.longest.blame == "not writeback" else _to_set(run))
-    if known:
-        measured = f" ({known.measured})" if known.measured else ""
-        found.append(f"In the lab, {known.what} {'shortened' if measured else 'may shorten'} such pauses{measured}.")
-    found += lines(tried, "", "") if tried else []
-    if known and is_emulated(run):
-        found.append(f"    wblab run {shlex.quote(str(run.path))} --set {known.setting}")
-    return found
+        terms = Terms(self._place / "tried", self._resolve, self._until_s, self._bound_ns)
+        self._made.append(try_on_run(self.run, group, terms, is_brief=bool(self._made)))
+        return self._made[-1]
 
 
 def _to_set(run: "Run") -> list[str]:
     """Return the command that finds what to set on the machine of a live run, or why there is none."""
-    from wblab.core.errors import InputError
     from wblab.study.designs.twin.machine import machine_of
 
     try:
@@ -156,30 +102,3 @@ def _to_set(run: "Run") -> list[str]:
 def is_emulated(run: "Run") -> bool:
     """Whether a run was made in an emulator, whose time is that of instructions: nothing can be proved there."""
     return "machine" in run.record
-
-
-def print_json(run: "Run", found: "list[Explained]", attempt: Attempt) -> None:
-    """Print all explanations; the longest pause of each cause has its sentence, and what was tried for it."""
-    from wblab.report.whyanswer import groups, sentence
-    from wblab.study.designs.prove.words import table
-
-    tables = [_table(run, item) for item in found]
-    causes = groups([item.explanation for item in found])
-    tried = _each_tried(causes, attempt(causes[0], None), attempt) if causes else []
-    for group, each in zip(causes, tried, strict=True):
-        place = next(at for at, item in enumerate(found) if item.explanation is group.longest)
-        tables[place] |= {"sentence": sentence(group), "tried": table(each) if each else None}
-    print(json.dumps(tables, indent=2))
-    if any(item.is_interrupted for item in tried if item):
-        raise KeyboardInterrupt
-
-
-def _table(run: "Run", found: "Explained") -> dict[str, Any]:
-    """Return an explanation as a JSON object, with its events as text."""
-    from wblab.report.whytext import event_text
-
-    item = found.explanation
-    table = asdict(item) | {"unknown_ns": item.unknown_ns, "unexplained_ns": item.unexplained_ns, "blame": item.blame}
-    for cause in table["causes"]:
-        cause["events"] = [event_text(run, found.recorded, rank) for rank in cause["events"]]
-    return table

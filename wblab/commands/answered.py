@@ -70,8 +70,8 @@ def _lines(directory: Path, times_size: int) -> list[str]:
     from wblab.analysis.runs.captures import captures
     from wblab.analysis.runs.pauses import DEFAULT_BOUND_NS
     from wblab.analysis.runs.run import read_run
-    from wblab.commands.common import shown_run
     from wblab.lab.specfile import LiveSpec
+    from wblab.report.pausetext import shown_run
     from wblab.report.quantities import duration
     from wblab.report.whyanswer import groups, sentence
 

@@ -2,8 +2,6 @@
 
 import argparse
 import json
-import os
-import shlex
 import shutil
 import sys
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
@@ -14,7 +12,6 @@ from wblab.core.errors import InputError
 from wblab.lab.printable import printable
 
 if TYPE_CHECKING:
-    from wblab.analysis.runs.run import Run
     from wblab.report.report import Medium, Report
     from wblab.study.plan import Shard
 
@@ -242,16 +239,6 @@ def named_run(arguments: argparse.Namespace) -> Path:
     if arguments.run_name == "latest" and (failed := failed_since(found)):
         note(f"the latest run that succeeded; {failed.name} after it failed")
     return found
-
-
-def shown_run(run: "Run") -> str:
-    """Return the shortest text that names a run on a command line: its name, if it is among the results."""
-    from wblab.lab.places import RESULTS
-
-    if run.path.parent.resolve() == RESULTS.resolve():
-        return run.path.name
-    path, below = str(run.path), os.path.relpath(run.path)
-    return shlex.quote(below if len(below) < len(path) and not below.startswith("..") else path)
 
 
 def note(said: str) -> None:

@@ -2,23 +2,11 @@
 
 import argparse
 import json
-import sys
 from typing import TYPE_CHECKING
 
-from wblab.commands.common import (
-    add_bound,
-    add_exp,
-    add_json,
-    add_run,
-    named_run,
-    print_wrapped,
-    results,
-    shown_run,
-)
+from wblab.commands.common import add_bound, add_exp, add_json, add_run, named_run, note, print_wrapped, results
 from wblab.core.errors import InputError
-from wblab.lab.printable import printable
-from wblab.report.listing import Listing
-from wblab.report.quantities import duration, percent, quantity
+from wblab.report.quantities import quantity
 
 if TYPE_CHECKING:
     from wblab.analysis.runs.pauses import PauseReport
@@ -43,7 +31,8 @@ def _pauses(arguments: argparse.Namespace) -> None:
     from wblab.analysis.runs.writers import traces_dirtied_folios
     from wblab.api.recorded import Run
     from wblab.core.units import parse_time
-    from wblab.report.pausetext import below, headline, run_line, table
+    from wblab.report.pausetext import report as report_of
+    from wblab.report.text import show
 
     if arguments.before and (arguments.json or arguments.causes):
         raise InputError("--before cannot be combined with --json or --causes: call 'wblab why --pauses' once for each")
@@ -51,27 +40,20 @@ def _pauses(arguments: argparse.Namespace) -> None:
     run = Run.of(named_run(arguments))
     cache = run.traced("the list of writers") if traces_dirtied_folios(run) else None
     report = pause_report(run, bound_ns, cache)
-    causes = _causes(run, bound_ns) if arguments.causes else {}
-    if arguments.json:
-        print(json.dumps(report.to_json() | ({"causes_ns": causes} if arguments.causes else {}), indent=2))
-    elif arguments.before:
+    if arguments.before:
         _compare(arguments, run, report, bound_ns)
     else:
-        why = [f"    wblab why {shown_run(run)}    # why, and what helps"] if run.spec.trace.events else []
-        print_wrapped([run_line(run), headline(report), *why, ""])
-        table(report).show()
-        if causes:
-            print()
-            causes_table(causes).show()
-        for text in below(report):
-            print(printable(text))
+        found = report_of(run, report, _causes(run, bound_ns) if arguments.causes else None)
+        if arguments.json:
+            print(json.dumps(found.data, indent=2))
+        else:
+            show(found)
     if report.reason:
-        print(f"wblab: this run did not succeed: {report.reason}", file=sys.stderr)
+        note(f"this run did not succeed: {report.reason}")
     if report.control_stall_s:
-        print(
-            f"wblab: this run is noisy: the control load stalled for {quantity(report.control_stall_s, 's')}, so the "
-            "host disturbed it: repeat it on a quieter machine or with the virtual clock",
-            file=sys.stderr,
+        note(
+            f"this run is noisy: the control load stalled for {quantity(report.control_stall_s, 's')}, so the "
+            "host disturbed it: repeat it on a quieter machine or with the virtual clock"
         )
 
 
@@ -91,13 +73,3 @@ def _causes(run: "Run", bound_ns: int) -> dict[str, dict[str, int]]:
     from wblab.analysis.why.shares import by_load
 
     return by_load(item.explanation for item in explanations(run, bound_ns=bound_ns))
-
-
-def causes_table(causes: dict[str, dict[str, int]]) -> Listing:
-    """Return the paused time of loads by cause as a table."""
-    rows = [
-        (load, what, duration(time_ns), percent(time_ns / sum(parts.values())))
-        for load, parts in causes.items()
-        for what, time_ns in parts.items()
-    ]
-    return Listing(rows, ("load", "cause", "paused", "share"), frozenset((2, 3)))

@@ -1,6 +1,7 @@
 """wblab why: the cause of each pause of a run."""
 
 import argparse
+import json
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -11,7 +12,6 @@ from wblab.commands.common import (
     add_kernel,
     add_run,
     named_run,
-    print_wrapped,
     results,
     whole,
 )
@@ -84,10 +84,8 @@ def _why(arguments: argparse.Namespace) -> None:
     from wblab.analysis.runs.run import guest_spec
     from wblab.analysis.why.explanations import explanations
     from wblab.api.recorded import Run
-    from wblab.commands.answer import attempts, print_answer, print_json
     from wblab.core.errors import InputError
     from wblab.core.units import parse_time
-    from wblab.report.whytext import evidence
 
     if arguments.html and (arguments.json or arguments.prove):
         raise InputError("--html cannot be combined with --json or --prove: call 'wblab why' once for each")
@@ -109,12 +107,30 @@ def _why(arguments: argparse.Namespace) -> None:
         _prove(arguments, run, found, bound_ns)
     elif arguments.html:
         print(printable(str(_write_pages(run, found, bound))))
-    elif arguments.json:
-        print_json(run, found, attempts(arguments, run, bound_ns))
-    elif arguments.evidence:
-        print_wrapped(evidence(run, found, bound))
     else:
-        print_answer(run, found, bound, attempts(arguments, run, bound_ns))
+        _answer(arguments, run, found, bound_ns)
+
+
+def _answer(arguments: argparse.Namespace, run: "Run", found: "list[Explained]", bound_ns: int) -> None:
+    """Print the answer, or all pauses with their evidence, or both for programs."""
+    from wblab.commands.answer import Trials
+    from wblab.report.report import Report
+    from wblab.report.text import show
+    from wblab.report.whyreport import in_stages, report
+    from wblab.report.whytext import evidence
+
+    bound = duration(bound_ns)
+    if arguments.evidence and not arguments.json:
+        show(Report("", "", evidence(run, found, bound)))
+        return
+    trials = Trials(run, arguments, bound_ns)
+    if arguments.json:
+        print(json.dumps(report(run, found, bound, trials).data["pauses"], indent=2))
+    else:
+        known, more = in_stages(run, found, bound, trials)
+        show(known, more=more)
+    if trials.is_interrupted:
+        raise KeyboardInterrupt
 
 
 def _prove(arguments: argparse.Namespace, run: "Run", found: "list[Explained]", bound_ns: int) -> None:
@@ -143,10 +159,9 @@ def _prove(arguments: argparse.Namespace, run: "Run", found: "list[Explained]", 
 def _write_pages(run: "Run", found: "list[Explained]", bound: str) -> "Path":
     """Write the page of explanations and the timeline that it links to; return the path of the first."""
     from wblab.plot.page import page, save_page
-    from wblab.plot.whypage import TIMELINE, why_page
-    from wblab.report.page import write_page
+    from wblab.plot.whypage import TIMELINE, drawn_report
+    from wblab.report.page import write
 
-    path = run.path / "why.html"
-    write_page(path, why_page(run, found, bound))
+    path = write(drawn_report(run, found, bound), run.path / "why.html")
     save_page(page(run.panes(None)), run, run.path / TIMELINE)
     return path

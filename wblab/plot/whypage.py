@@ -1,29 +1,26 @@
-"""The explained pauses of a run as a page for beginners: one HTML file that needs no network."""
+"""The explained pauses of a run for beginners: the report of `wblab why` with bars of causes and with the evidence."""
 
-from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Any
-
-from tracecmd.sequence import Described as DescribedEvent
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from html import escape
 
 from wblab.analysis.runs.run import Run
-from wblab.analysis.why.account import ASLEEP, RUNNABLE, RUNNING, UNEXPLAINED, Chain
+from wblab.analysis.why.account import ASLEEP, RUNNABLE, RUNNING, UNEXPLAINED
 from wblab.analysis.why.ends import end_of
 from wblab.analysis.why.explain import Cause, Explanation
 from wblab.analysis.why.explanations import Explained
 from wblab.analysis.why.kinds import KINDS
 from wblab.analysis.why.offcpu import Stack
 from wblab.analysis.why.parties import READ
-from wblab.analysis.why.recorded import Recorded
 from wblab.analysis.why.shares import of_all
 from wblab.analysis.why.verdict import in_context
 from wblab.core.units import NS_PER_S
-from wblab.lab.printable import printable
-from wblab.plot.style import cause_colours
+from wblab.plot.style import MARK, cause_colour
 from wblab.plot.timeline import title
-from wblab.report import quantities
-from wblab.report.page import render
-from wblab.report.quantities import duration
+from wblab.report.quantities import duration, percent
+from wblab.report.quantities import size as size_text
+from wblab.report.report import Block, Column, Picture, Points, Report, Row, Section, Span, Table, Words
+from wblab.report.whyreport import report
 from wblab.report.whytext import heading, main_causes, of_cause, of_rest
 
 TIMELINE = "timeline.html"  # in the same directory; its address may end in a span, see `span`
@@ -46,37 +43,30 @@ _PROVES = {
     "block_rq_complete": "the disk completes the request",
     "sched_waking": "is woken",
 }
+_ABOUT = (
+    "A pause is the time by which one cycle of a load's work was longer than intended. Each nanosecond is accounted "
+    "for: the load was running, was ready to run but had no processor, or waited. The evidence of a wait is two kernel "
+    "stacks: of the sleeper as it went to sleep, and of the waker. Where they disagree, the cause is unknown. Times "
+    "count from the start of the loads, as in "
+)
 
 
-@dataclass(frozen=True)
-class _Part:
-    """A piece of a bar: `share` is in per cent."""
+def drawn_report(run: Run, found: Sequence[Explained], bound: str, most: int | None = None) -> Report:
+    """Return the report of explained pauses of a run, with their evidence.
 
-    what: str
-    words: str
-    time: str
-    share: float
-    colour: str
-
-
-def why_page(run: Run, found: Sequence[Explained], bound: str) -> str:
-    """Return the page of some explained pauses of a run. bound: the threshold that they exceed, in words."""
-    heading_ = f"{run.name.lstrip('_')}: why was it stalled?"
-    values = why_values(run, found, bound)
-    return render("wblab.plot", "why.html", layout="base.html", title=heading_, heading=heading_, **values)
-
-
-def why_values(run: Run, found: Sequence[Explained], bound: str) -> dict[str, Any]:
-    """Return the values of the template of that page, but for its heading and its layout."""
-    sums = of_all([item.explanation for item in found])
-    longest = max(found, key=lambda item: item.explanation.pause_ns, default=None)
-    return {
-        "subtitle": printable(title(run)),
-        "bound": bound,
-        "paused": duration(sum(sums.values())),
-        "parts": _parts(sums),
-        "pauses": [_pause(run, item.recorded, item.explanation, is_open=item is longest) for item in found],
-    }
+    bound: the threshold that they exceed, in words. most: so many of the longest are shown one by one; None: all.
+    """
+    whole = report(run, found, bound, detail=lambda item: _pause(run, item))
+    whole = replace(whole, about=(title(run).partition("\n")[0], *whole.about[1:]))
+    if not found:
+        return whole
+    sums = of_all(item.explanation for item in found)
+    every = Section("All pauses together", (_bar(sums), _parts(sums)), "page")
+    longest = {id(item) for item in sorted(found, key=lambda item: -item.explanation.pause_ns)[:most]}
+    shown = tuple(replace(_pause(run, item), place="folded") for item in found if id(item) in longest)
+    head = "Each pause" if len(shown) == len(found) else f"The {len(shown)} longest pauses"
+    about = (_ABOUT, Span("the timeline", link=TIMELINE), ".")
+    return replace(whole, blocks=(*whole.blocks, every, Section(head, (about, *shown), "page")))
 
 
 def span(item: Explanation) -> str:
@@ -86,88 +76,111 @@ def span(item: Explanation) -> str:
     return f"#{first_ns / NS_PER_S:.3f}-{last_ns / NS_PER_S:.3f}"
 
 
-def _pause(run: Run, recorded: Recorded, item: Explanation, *, is_open: bool) -> dict[str, Any]:
-    return {
-        "number": item.number,
-        "heading": printable(heading(item)),
-        "is_open": is_open,
-        "time": duration(item.pause_ns),
-        "parts": _parts(item.parts),
-        "causes": [_cause(run, recorded, item, cause) for cause in main_causes(item)],
-        "chains": [_chain(item, chain) for chain in item.chains if chain.time_ns > _LITTLE * item.pause_ns],
-        "short_chains": _short_chains(item),
-        "rest": [printable(line) for line in of_rest(item)],
-        "close_up": TIMELINE + span(item),
-    }
+def _pause(run: Run, found: Explained) -> Section:
+    item = found.explanation
+    happened = tuple(block for cause in main_causes(item) for block in _cause(run, found, cause))
+    blocks = (
+        (Span("Show it in the timeline", link=TIMELINE + span(item)),),
+        _parts(item.parts),
+        Section("What happened", (*happened, *of_rest(item))),
+        Section("Who waited for whom", (Points(tuple(_chains(item))),)),
+    )
+    return Section(f"{item.number}. {heading(item)}", blocks, "page", picture=_bar(item.parts))
 
 
-def _parts(parts: dict[str, int]) -> list[_Part]:
-    total, colours = sum(parts.values()), cause_colours(parts)
-    return [
-        _Part(what, _WORDS.get(what, what), duration(time_ns), 100 * time_ns / total, colours[what])
+def _bar(parts: Mapping[str, int]) -> Picture:
+    """Return a bar of as many colours as there are parts; the unknown is hatched."""
+    total, left, drawn = sum(parts.values()), 0.0, ""
+    for what, time_ns in parts.items():
+        share, title = 100 * time_ns / total, f"<title>{escape(what)}: {duration(time_ns)}</title>"
+        fills = (cause_colour(what), *(["url(#unknown)"] if what == UNEXPLAINED else []))
+        at = f'x="{left:.4f}%" width="{share:.4f}%" height="100%"'
+        drawn += "".join(f'<rect {at} fill="{fill}" stroke="white">{title}</rect>' for fill in fills)
+        left += share
+    hatching = f'<path d="M0 8 8 0" stroke="{MARK}"/>'
+    pattern = f'<pattern id="unknown" width="8" height="8" patternUnits="userSpaceOnUse">{hatching}</pattern>'
+    style = f"width: 100%; height: 1.4em; min-width: 0; border: 1px solid {MARK}; display: block"
+    words = ", ".join(f"{what} {percent(time_ns / total)}" for what, time_ns in parts.items())
+    return Picture("", f'<svg role="img" aria-label="{escape(words)}" style="{style}">{pattern}{drawn}</svg>')
+
+
+def _parts(parts: Mapping[str, int]) -> Table:
+    """Return the time of each part, and their sum."""
+    total = sum(parts.values())
+    rows: list[tuple[Words, ...]] = [
+        (Span(what, swatch=cause_colour(what)), duration(time_ns), percent(time_ns / total), _WORDS.get(what, what))
         for what, time_ns in parts.items()
     ]
+    columns = (Column("what"), Column("time", "number"), Column("share", "number"), Column("in words: it …", "prose"))
+    return Table(columns, tuple(map(Row, [*rows, (Span("total", form="bold"), duration(total), "100 %", "")])))
 
 
-def _cause(run: Run, recorded: Recorded, item: Explanation, cause: Cause) -> dict[str, Any]:
-    return {
-        "sentences": [printable(line) for line in of_cause(item, cause)],
-        "shares": [
-            {"what": what, "parts": _owners(sizes)}
-            for what, sizes in (
-                ("completed while the request was queued", cause.request.ahead if cause.request else {}),
-                ("waiting to be written when that began", cause.dirty),
-                ("completed meanwhile", cause.written),
-            )
-            if sizes
-        ],
-        "events": [_event(run, recorded.sequence.described(rank)) for rank in cause.events],
-        "asleep": _functions(tuple(reversed(cause.functions)), cause.kind),
-        "awake": _functions(cause.woken_in, cause.kind),
+def _cause(run: Run, found: Explained, cause: Cause) -> Iterator[Block]:
+    """Yield what is said of a cause, and the evidence for it."""
+    yield " ".join(of_cause(found.explanation, cause))
+    request = cause.request
+    sizes = {
+        "completed while the request was queued": request.ahead if request else {},
+        "waiting to be written when that began": cause.dirty,
+        "completed meanwhile": cause.written,
     }
+    rows: list[Row | str] = []
+    for what, owned in sizes.items():
+        rows += [what, *_owners(owned)] if owned else []
+    if rows:
+        yield Table((Column("share", "number"), Column("size", "number"), Column("whose", "prose")), tuple(rows))
+    yield Section(
+        "Evidence, of the longest of these waits",
+        (_events(run, found, cause), _stacks(cause), "The functions in bold identify this kind of wait."),
+        "folded",
+    )
 
 
-def _owners(sizes: dict[str, Any]) -> list[dict[str, Any]]:
+def _events(run: Run, found: Explained, cause: Cause) -> Table:
+    """Return the events of the trace that prove a wait."""
+    rows = []
+    for event in map(found.recorded.sequence.described, cause.events):
+        at_s, fields = (event.ts_ns - run.zero_ns) / NS_PER_S, event.fields.items()
+        listed = Span(" ".join(f"{name}={value}".strip() for name, value in fields), form="code")
+        proves = _PROVES.get(event.name, "")
+        rows.append(Row((f"{at_s:.6f}", f"{event.comm}-{event.pid}", event.name, listed, proves)))
+    heads = (Column("time (s)", "number"), Column("task"), Column("event"))
+    return Table((*heads, Column("fields", "prose"), Column("what it shows", "prose")), tuple(rows))
+
+
+def _owners(sizes: Mapping[str, int]) -> Iterator[Row]:
     total, shown = sum(sizes.values()), dict(list(sizes.items())[:_MOST_OWNERS])
     if left := total - sum(shown.values()):
         shown[f"{len(sizes) - len(shown)} more"] = left
-    return [
-        {
-            "name": printable(name if name.startswith(READ) else f"from {name}"),
-            "size": quantities.size(size),
-            "share": 100 * size / total,
-        }
-        for name, size in shown.items()
-    ]
+    for name, size in shown.items():
+        yield Row((percent(size / total), size_text(size), name if name.startswith(READ) else f"from {name}"))
 
 
-def _chain(item: Explanation, chain: Chain) -> dict[str, Any]:
-    links = [{"name": printable(name), "what": _WORDS.get(what, what)} for name, what in chain.links]
-    share = 100 * chain.time_ns / item.pause_ns
-    return {"time": duration(chain.time_ns), "share": share, "links": links, "end": end_of(chain)}
+def _stacks(cause: Cause) -> Table:
+    """Return both stacks, the innermost functions first; those of a task that was interrupted are in brackets."""
+    stacks = [_functions(stack, cause.kind) for stack in (tuple(reversed(cause.functions)), cause.woken_in)]
+    rows = [Row(tuple(stack[at] if at < len(stack) else "" for stack in stacks)) for at in range(max(map(len, stacks)))]
+    heads = "stack of the sleeper, innermost function first", "stack of the waker; in brackets: the task interrupted"
+    return Table(tuple(Column(head, "prose") for head in heads), tuple(rows))
 
 
-def _short_chains(item: Explanation) -> str:
-    """Return the number and the sum of the chains that are too short to be listed."""
-    short = [chain.time_ns for chain in item.chains if chain.time_ns <= _LITTLE * item.pause_ns]
-    return f"{len(short)} shorter: {duration(sum(short))} in all" if short else ""
-
-
-def _event(run: Run, event: DescribedEvent) -> dict[str, str]:
-    return {
-        "time": f"{(event.ts_ns - run.zero_ns) / NS_PER_S:.6f}",
-        "task": printable(f"{event.comm}-{event.pid}"),
-        "event": event.name,
-        "fields": printable(" ".join(f"{name}={value}".strip() for name, value in event.fields.items())),
-        "proves": _PROVES.get(event.name, ""),
-    }
-
-
-def _functions(stack: Stack, kind: str) -> list[dict[str, Any]]:
-    """Return a stack's functions, innermost first: does each identify the kind, or belong to an interrupted task?"""
+def _functions(stack: Stack, kind: str) -> list[Words]:
+    """Return a stack's functions; those that identify the kind are coloured."""
     telling = {name for each in KINDS if each.name == kind for name in (*each.sleeps, *each.besides, *each.wakes)}
     inside = len(in_context(stack))
     return [
-        {"name": printable(name), "tells": name in telling and place < inside, "is_other": place > inside}
+        Span(f"({name})" if place > inside else name, "yes" if name in telling and place < inside else "", form="code")
         for place, name in enumerate(stack)
-    ]
+    ] or ["not recorded"]
+
+
+def _chains(item: Explanation) -> Iterator[Words]:
+    """Yield which task waited for which, and the number and the sum of the chains that are too short for that."""
+    for chain in item.chains:
+        if chain.time_ns > _LITTLE * item.pause_ns:
+            words: list[str | Span] = [f"{duration(chain.time_ns)} ({percent(chain.time_ns / item.pause_ns)}): "]
+            for at, (name, what) in enumerate(chain.links):
+                words += [", held up by " if at else "", Span(name, form="bold"), f" {_WORDS.get(what, what)}"]
+            yield *words, f" – {end_of(chain)}."
+    if short := [chain.time_ns for chain in item.chains if chain.time_ns <= _LITTLE * item.pause_ns]:
+        yield f"{len(short)} shorter: {duration(sum(short))} in all"

@@ -3,7 +3,6 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from wblab.lab.printable import printable
 from wblab.report.report import Column, Report, Row, Table
 from wblab.report.text import block_lines, show
 
@@ -43,18 +42,3 @@ class Listing:
         ]
         rows = tuple(Row((*row, *[""] * (count - len(row)))) for row in self.rows)
         return Table(tuple(columns), rows, has_page=False)
-
-    def _repr_html_(self) -> str:
-        """Return the list as a notebook shows it, which may have no Jinja2."""
-        from html import escape  # its table of entities is for notebooks alone
-
-        def row(cells: Sequence[str], tag: str) -> str:
-            looks = ("right" if place in self.right else "left" for place in range(len(cells)))
-            shown = (
-                f'<{tag} style="text-align: {look}">{escape(printable(cell))}</{tag}>'
-                for look, cell in zip(looks, cells, strict=True)
-            )
-            return f"<tr>{''.join(shown)}</tr>"
-
-        head = f"<thead>{row(self.heads, 'th')}</thead>" if self.heads else ""
-        return f"<table>{head}<tbody>{''.join(row(cells, 'td') for cells in self.rows)}</tbody></table>"

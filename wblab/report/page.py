@@ -13,7 +13,6 @@ from wblab.core.errors import WblabError
 from wblab.lab.held import replace_file
 from wblab.lab.printable import printable
 from wblab.report.palette import LOOKS
-from wblab.report.quantities import percent
 from wblab.report.report import Report, kind_of
 from wblab.report.text import mail
 
@@ -52,7 +51,7 @@ def _environment(package: str, beside: str) -> Environment:
         lstrip_blocks=True,
     )
     environment.globals["palette"] = LOOKS
-    environment.filters |= {"percent": percent, "kind": kind_of, "data_url": _data_url, "printable": printable}
+    environment.filters |= {"kind": kind_of, "data_url": _data_url, "printable": printable}
     return environment
 
 

@@ -1,6 +1,8 @@
 """The pauses of a run in words: the headline, the table, and the lines below it."""
 
-from collections.abc import Callable, Iterator, Sequence
+import os
+import shlex
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from statistics import median
 
 from wblab.analysis.runs.pauses import LoadPauses, PauseReport
@@ -9,9 +11,11 @@ from wblab.analysis.runs.writers import Writer
 from wblab.core.loads import KINDS, Load
 from wblab.core.spec import Spec
 from wblab.lab.changes import changes
+from wblab.lab.places import RESULTS
 from wblab.lab.specfile import LiveSpec
 from wblab.report.listing import Listing
-from wblab.report.quantities import column, percent, quantity, size, span
+from wblab.report.quantities import column, duration, percent, quantity, size, span
+from wblab.report.report import Lines, Report, Section
 
 # Runs before and after a change of a machine, as one table. No interval: a live machine is not repeated by seeds.
 
@@ -74,6 +78,14 @@ def run_line(run: Run) -> str:
     return f"Run {run.path.name}: {run.spec.name}, {', '.join(changed)}."
 
 
+def shown_run(run: Run) -> str:
+    """Return the shortest text that names a run on a command line: its name, if it is among the results."""
+    if run.path.parent.resolve() == RESULTS.resolve():
+        return run.path.name
+    path, below = str(run.path), os.path.relpath(run.path)
+    return shlex.quote(below if len(below) < len(path) and not below.startswith("..") else path)
+
+
 def headline(report: PauseReport) -> str:
     """Return one sentence: which innocent loads were stalled, how often and for how long."""
     loads = [load for load in report.loads if KINDS.get(load.kind, Load).role == "innocent"]
@@ -88,6 +100,34 @@ def headline(report: PauseReport) -> str:
 
 def _times(count: int) -> str:
     return {1: "once, for", 2: "twice, for up to"}.get(count, f"{count} times, for up to")
+
+
+def report(run: Run, found: PauseReport, causes: Mapping[str, Mapping[str, int]] | None = None) -> Report:
+    """Return the report of a run's pauses. causes: the paused time of loads by cause, in ns, if that is wanted."""
+    why = Lines((f"wblab why {shown_run(run)}    # why, and what helps",))
+    *others, last = (table(found), *([_causes_table(causes)] if causes else []))
+    more = Section("", (last.table(), Lines(tuple(below(found)), indent=0)), close=True)
+    return Report(
+        f"{run.name.lstrip('_')}: pauses",
+        headline(found),
+        (
+            Section("", (why,) if run.spec.trace.events else (), close=True),
+            *(each.table() for each in others),
+            Section("", (more,)),
+        ),
+        data=found.to_json() | ({} if causes is None else {"causes_ns": causes}),
+        about=(run_line(run),),
+    )
+
+
+def _causes_table(causes: Mapping[str, Mapping[str, int]]) -> Listing:
+    """Return the paused time of loads by cause as a table."""
+    rows = [
+        (load, what, duration(time_ns), percent(time_ns / sum(parts.values())))
+        for load, parts in causes.items()
+        for what, time_ns in parts.items()
+    ]
+    return Listing(rows, ("load", "cause", "paused", "share"), frozenset((2, 3)))
 
 
 def table(report: PauseReport) -> Listing:

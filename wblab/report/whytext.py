@@ -1,6 +1,6 @@
 """Explanations as sentences that a student understands."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from itertools import zip_longest
 
@@ -18,22 +18,29 @@ from wblab.report.dirtylimittext import polled
 from wblab.report.dirtylimittext import what as why_throttled
 from wblab.report.quantities import duration, moment, percent
 from wblab.report.quantities import size as size_text
+from wblab.report.report import Block, Lines, Section
+from wblab.report.text import block_lines
 from wblab.report.whybehind import served
 
 _MOST_SHARES = 3
 _NEARLY_ALL = 0.999
+_INDENT = 3  # columns: that of a pause's sentences below its number
 _LITTLE = 0.01  # of a pause: smaller parts get no sentence
 
 
-def sentences(item: Explanation, event: Callable[[int], str] | None = None) -> list[str]:
-    """Describe a pause, one sentence a line. event: describes an event of the trace; if given, the evidence follows."""
-    lines = [f"{item.number}. {heading(item)}"]
+def pause(item: Explanation, event: Callable[[int], str] | None = None) -> Section:
+    """Describe a pause, a sentence a paragraph. event: describes an event of the trace; if given, evidence follows."""
+    found: list[Block] = []
     for cause in main_causes(item):
-        lines += [f"   {text}" for text in of_cause(item, cause)]
-        lines += [f"       {text}" for text in _proof(cause, event)] if event else []
-    lines += [f"   {text}" for text in (*_chained(item), *served(item))]
-    lines += [f"   {text}" for text in of_rest(item)]
-    return lines
+        found += of_cause(item, cause)
+        found += [Lines((" > ".join(cause.functions), *map(event, cause.events)))] if event else []
+    found += [*_chained(item), *served(item), *of_rest(item)]
+    return Section(f"{item.number}. {heading(item)}", tuple(found), close=True, indent=_INDENT)
+
+
+def sentences(item: Explanation) -> list[str]:
+    """Describe a pause, one sentence a line."""
+    return block_lines(pause(item))
 
 
 def heading(item: Explanation) -> str:
@@ -86,10 +93,6 @@ def _request(request: IoRequest) -> str:
     return f"{head}."
 
 
-def _proof(cause: Cause, event: Callable[[int], str]) -> list[str]:
-    return [" > ".join(cause.functions), *(event(rank) for rank in cause.events)]
-
-
 def _chained(item: Explanation) -> list[str]:
     """Return which task waited for which, for the chains of more than one task."""
     lines = []
@@ -138,8 +141,8 @@ def _total(sizes: Mapping[str, int]) -> str:
     return size_text(sum(sizes.values()))
 
 
-def total(found: list[Explanation]) -> list[str]:
-    """Return one line on all pauses together: their sum, how much is explained, and the share of each kind of wait."""
+def total(found: list[Explanation]) -> str:
+    """Return a line on all pauses together: their sum, how much is explained, and the share of each kind of wait."""
     parts = of_all(found)
     paused_ns = sum(parts.values())
     shown = [(what, time_ns / paused_ns) for what, time_ns in parts.items() if time_ns > _LITTLE / 10 * paused_ns]
@@ -149,18 +152,17 @@ def total(found: list[Explanation]) -> list[str]:
     if unexplained_ns and explained.startswith("100"):  # a chain below may end in the unknown
         explained = f"more than {percent(_NEARLY_ALL)}"
     pauses = "1 pause" if len(found) == 1 else f"{len(found)} pauses"
-    return [f"{pauses}, {duration(paused_ns)} in all, {explained} explained: {listed}"]
+    return f"{pauses}, {duration(paused_ns)} in all, {explained} explained: {listed}"
 
 
 # The evidence of explained pauses: the kernel's functions and the trace's events, as text.
 
 
-def evidence(run: Run, found: list[Explained], bound: str) -> list[str]:
-    """Return every pause over a bound with its evidence, as lines."""
-    lines: list[str] = []
-    for item in found:
-        lines += [*sentences(item.explanation, partial(event_text, run, item.recorded)), ""]
-    return [*lines, *total([item.explanation for item in found])] if found else [f"no pause over {bound}"]
+def evidence(run: Run, found: Sequence[Explained], bound: str) -> tuple[Block, ...]:
+    """Return every pause over a bound with its evidence."""
+    pauses = [pause(item.explanation, partial(event_text, run, item.recorded)) for item in found]
+    end = total([item.explanation for item in found]) if found else f"no pause over {bound}"
+    return *(Section("", (each,)) for each in pauses), end
 
 
 def event_text(run: Run, recorded: Recorded, rank: int) -> str:

@@ -24,6 +24,7 @@ from wblab.plot.picture import picture
 from wblab.plot.timeline import timeline
 from wblab.report.pausetext import below, headline, table
 from wblab.report.quantities import duration
+from wblab.report.text import block_lines
 from wblab.report.whyanswer import groups, sentence
 from wblab.report.whytext import evidence, sentences, total
 
@@ -174,11 +175,11 @@ def _why(run: Run, look: Look) -> Shown:
     if not found:
         return said(f"No pause over {bound}.")
     if look.evidence:
-        return block(evidence(run, found, bound))
+        return block(block_lines(*evidence(run, found, bound)))
     explained = [item.explanation for item in found]
     causes = groups(explained)
     sayings = [sentence(group) for group in causes]
-    detail = [*sentences(causes[0].longest), *total(explained)]
+    detail = [*sentences(causes[0].longest), total(explained)]
     html = f"{as_list(sayings)}<p>The longest pause of the first cause in detail:</p>{block(detail).html}"
     return Shown(html, "\n".join(map(printable, [*sayings, "", *detail])))
 

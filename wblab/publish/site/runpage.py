@@ -28,7 +28,7 @@ from wblab.plot.page import CONFIG, LEAST_WIDTH
 from wblab.plot.page import page as figure_of
 from wblab.plot.picture import picture
 from wblab.plot.timeline import timeline
-from wblab.plot.whypage import why_values
+from wblab.plot.whypage import drawn_report
 from wblab.publish.site.page import (
     REPEAT,
     SPEC_FILE,
@@ -43,13 +43,14 @@ from wblab.publish.site.page import (
     relative,
     spec_file,
 )
+from wblab.report.page import fragment
 from wblab.report.pausetext import headline, table
-from wblab.report.whytext import sentences
+from wblab.report.whyreport import report
 from wblab.study.designs.audit.report import Record, record_of
 
 PICTURE, WHY, TRACE = "timeline.png", "why.html", "trace.perfetto-trace.gz"
 MOST_EVIDENCE = 50  # pauses with their evidence: each takes some 10 KB
-_MOST_SENTENCES = 5  # pauses that are explained on the page; the others are on the page of evidence
+_BOUND = format_time(DEFAULT_BOUND_NS)
 
 
 @dataclass(frozen=True)
@@ -83,8 +84,10 @@ def run_files(shown: Shown) -> Iterator[File]:
     """Yield the files of a run. Raises InputError for a damaged one."""
     cache, found = _traced(shown.run), list[Explained]()
     if cache is not None and explains(cache):
-        found = explanations_of(shown.run, [item.name for item in shown.run.loads], cache=cache)
+        offenders = [item.name for item in shown.run.loads if item.load.role == "offender"]
+        found = explanations_of(shown.run, ["", *offenders], cache=cache)
     drawn = timeline(shown.run, cache, explained=[item.explanation for item in found])
+    found = [item for item in found if shown.run.load(item.explanation.load).load.role != "offender"]
     # The directory's name has the date of the run, the site's title has not.
     drawn = replace(drawn, title=drawn.title.replace(shown.run.name.lstrip("_"), shown.title, 1))
     yield record_file(shown.folder, shown.record)
@@ -114,23 +117,21 @@ def _traced(run: Run) -> PageCache | None:
 
 def _evidence(shown: Shown, found: Sequence[Explained]) -> File:
     """Return the page of all pauses with their stacks and events."""
-    found = sorted(found, key=lambda item: -item.explanation.pause_ns)[:MOST_EVIDENCE]
-    found = sorted(found, key=lambda item: item.explanation.number)
-    values = why_values(shown.run, found, format_time(DEFAULT_BOUND_NS))
+    told = replace(drawn_report(shown.run, found, _BOUND, MOST_EVIDENCE), about=())  # it has the run's date
+    up = Link(shown.title, "index.html")
     heading = f"{shown.title}: why was it stalled?"
-    return page(f"{shown.folder}/{WHY}", heading, "why.html", package="wblab.plot", layout="site.html", **values)
+    return page(f"{shown.folder}/{WHY}", heading, "evidence.html", up=up, body=fragment(told, 2))
 
 
 def _page(shown: Shown, found: Sequence[Explained], cache: PageCache | None) -> File:
-    report = pause_report(shown.run, DEFAULT_BOUND_NS, cache)
-    longest = sorted((item.explanation for item in found), key=lambda item: -item.pause_ns)[:_MOST_SENTENCES]
+    pauses = pause_report(shown.run, DEFAULT_BOUND_NS, cache)
     spec = shown.record.spec
     values: dict[str, Any] = {
         "shown": shown,
         "up": Link(shown.up.text, relative(shown.address, shown.up.address)),
         "picture": PICTURE,
-        "table": html_table(table(report)),
-        "why": [[printable(text).strip() for text in sentences(item)] for item in longest],
+        "table": html_table(table(pauses)),
+        "why": fragment(replace(report(shown.run, found, _BOUND), about=()), 3) if found else "",
         "pauses": len(found),
         "evidence": min(len(found), MOST_EVIDENCE),
         "line": line(shown.folder, shown.record),

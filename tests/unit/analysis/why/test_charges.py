@@ -181,6 +181,6 @@ def test_a_request_that_nothing_is_seen_to_hold_is_not_explained(story_run):
     assert charged(found) == [("unknown", "", 900), ("device", "the journal", 100)]
     assert found.unexplained_ns == 900 * MS
     assert "was held back for 900 ms, and the trace does not show by what" in answer(found)
-    assert " 10 % explained:" in total([found])[0]
+    assert " 10 % explained:" in total([found])
     nearly = tuple(replace(charge, time_ns=1000) for charge in found.charges)
-    assert ", more than 99.9 % explained:" in total([replace(found, charges=nearly)])[0]
+    assert ", more than 99.9 % explained:" in total([replace(found, charges=nearly)])

@@ -138,7 +138,7 @@ def test_one_stack_is_not_enough(story_run, wake):
     found = one(story_run, story)
     assert found.parts == {"unknown": 1000 * MS} == {"unknown": found.unknown_ns}
     assert found.chains[0].end == "unknown"
-    assert "1 s is unknown" in "\n".join(sentences(found, str))
+    assert "1 s is unknown" in "\n".join(sentences(found))
 
 
 def test_functions_of_an_interrupted_task_are_no_evidence(story_run):
@@ -161,7 +161,7 @@ def test_a_load_without_a_processor_is_not_stalled_by_the_disk(story_run):
     found = one(story_run, story)
     assert found.parts == {"runnable": 1000 * MS}
     assert found.blame == "not writeback"
-    assert "not caused by writeback" in "\n".join(sentences(found, str))
+    assert "not caused by writeback" in "\n".join(sentences(found))
 
 
 def test_a_load_that_always_runs_is_not_stalled_by_the_disk(story_run):
@@ -180,7 +180,7 @@ def test_pauses_are_numbered_in_the_order_of_time_and_chosen_by_load_and_bound(s
     assert explain(run, recorded, bound_ns=600 * MS) == []
     with pytest.raises(InputError, match="no load 'mw2'"):
         explain(run, recorded, "mw2")
-    assert total(explain(run, recorded)) == ["2 pauses, 1.20 s in all, 100 % explained: journal writes block 100 %"]
+    assert total(explain(run, recorded)) == "2 pauses, 1.20 s in all, 100 % explained: journal writes block 100 %"
 
 
 def test_a_run_without_recorded_events_is_refused_with_the_next_step(story_run):

@@ -10,16 +10,20 @@ from threading import Thread
 import pytest
 from support.blametraces import Story
 from support.browser import browser
+from support.reports import blocks, cells, tables, texts
 from support.runs import MS
 
 from wblab.analysis.why.account import RUNNABLE, RUNNING, UNEXPLAINED
 from wblab.analysis.why.explain import explain
+from wblab.analysis.why.explanations import explanations
 from wblab.analysis.why.kinds import KINDS
 from wblab.analysis.why.recorded import read_recorded
 from wblab.api.explained import ExplainedPause
 from wblab.cli import main
 from wblab.plot.causes import causes_axes
 from wblab.plot.style import cause_colour
+from wblab.plot.whypage import drawn_report
+from wblab.report.report import Report, Section, Span
 
 from .conftest import MW1
 from .test_explain import COMMS, L1, MUTEX, MUTEX_ENDS, NAP, NAP_ENDS, SHADOW, SHADOW_ENDS, blocked
@@ -52,7 +56,7 @@ class Page(HTMLParser):
 
 @pytest.fixture
 def page(story_run, capsys):
-    """A run of two pauses: behind the journal, and behind a lock of a task with a hostile name; and its page."""
+    """A run of two pauses: behind the journal, and behind a lock of a task with a hostile name; its report and page."""
     story = Story(COMMS | {L1: EVIL})
     story.wait_for_block(0, MW1, 276)
     blocked(story, 0, 600, SHADOW, SHADOW_ENDS)
@@ -68,54 +72,61 @@ def page(story_run, capsys):
     assert main(["why", str(run.path), "--html"]) == 0
     path = run.path / "why.html"
     assert capsys.readouterr().out == f"{path}\n"
-    return run, explain(run, recorded), path.read_text()
+    return run, explain(run, recorded), drawn_report(run, explanations(run), "300 ms"), path.read_text()
 
 
 def test_the_parts_of_each_bar_add_up_to_the_pause(page):
-    _, found, text = page
-    assert re.findall(r'<details class="pause" id="pause-(\d+)"', text) == ["1", "2"]
-    bars = [re.findall(r"width: ([0-9.]+)%", bar) for bar in re.findall(r'<div class="bar">(.*?)</div>', text, re.S)]
-    assert len(bars) == 1 + len(found)
-    assert all(sum(map(float, bar)) == pytest.approx(100, abs=0.01) for bar in bars)
-    assert text.count('<tr class="sum">') == 1 + len(found)
+    _, found, shown, _ = page
+    bars = [block for block in blocks(shown) if isinstance(block, Section) and block.picture]
+    assert [bar.place for bar in bars] == ["page", "folded", "folded"]
+    for bar in bars:
+        widths = re.findall(r'width="([0-9.]+)%"', bar.picture.svg)
+        assert sum(map(float, widths)) == pytest.approx(100, abs=0.01)
+    sums = [table for table in tables(shown) if cells(table)[-1][0] == "total"]
+    assert len(sums) == 2 + len(found)
 
 
 def test_the_evidence_of_a_sentence_is_below_it(page):
-    _, _, text = page
-    shown = Page(text)
-    for words in ("mw1 was stalled for 600 ms", "block 276", "block_buffer_wait", "is woken", "sched_waking"):
-        assert words in shown.text
-    assert re.search(r'<li class="tells yes">do_get_write_access</li>', text)
-    assert re.search(r'<li class="tells yes">journal_end_buffer_io_sync</li>', text)
-    assert re.search(r'<li class=" other">do_idle</li>', text)  # an interrupted task is no evidence
+    _, _, shown, _ = page
+    head = "1. mw1 was stalled for 600 ms in the cycle that began at 0.000 s."
+    first = next(block for block in blocks(shown) if isinstance(block, Section) and block.head == head)
+    of_first = Report("", "", first.blocks)
+    assert any("block 276" in text for text in texts(of_first))
+    *_, events, stacks = tables(of_first)
+    rows = cells(events)
+    assert (rows[0][2], rows[-1][2], rows[-1][4]) == ("block_buffer_wait", "sched_waking", "is woken")
+    named = [span.text for row in stacks.rows for span in row.cells if isinstance(span, Span) and span.look]
+    assert {"do_get_write_access", "journal_end_buffer_io_sync"} <= set(named)
+    assert "(do_idle)" in [row[1] for row in cells(stacks)]  # an interrupted task is no evidence
 
 
 def test_chains_are_listed_link_by_link(page):
-    _, _, text = page
-    chain = next(item for item in re.findall(r"<li>(.*?)</li>", text, re.S) if "held up by" in item)
-    assert "<b>mw1</b> waited for a lock that another task held" in chain
+    _, _, shown, _ = page
+    chain = next(text for text in texts(shown) if "held up by" in text)
+    assert "mw1 waited for a lock that another task held" in chain
     assert "waited to change a block that the journal was writing" in chain
 
 
 def test_untrusted_text_is_no_markup(page):
-    _, _, text = page
+    *_, text = page
     shown = Page(text)
     assert not shown.of("img")
     assert EVIL in shown.text
 
 
 def test_the_page_is_self_contained_and_links_to_close_ups(page):
-    run, _, text = page
+    run, *_, text = page
     shown = Page(text)
     assert not shown.of("script") + shown.of("link")
     links = [attributes["href"] for attributes in shown.of("a")]
-    assert links == ["timeline.html", "timeline.html#0.000-0.980", "timeline.html#0.380-1.820"]
+    first, second = "timeline.html#0.000-0.980", "timeline.html#0.380-1.820"
+    assert links == [second, "timeline.html", first, second]
     timeline = (run.path / "timeline.html").read_text()
     assert "location.hash" in timeline
 
 
 def test_the_url_fragment_selects_the_span_of_the_timeline(page):
-    run, _, _ = page
+    run, *_ = page
     server = ThreadingHTTPServer(("127.0.0.1", 0), partial(Quiet, directory=str(run.path)))
     Thread(target=server.serve_forever, daemon=True).start()
 
@@ -135,13 +146,13 @@ def test_the_url_fragment_selects_the_span_of_the_timeline(page):
 
 
 def test_without_pauses_it_says_so(page, capsys):
-    run, _, _ = page
+    run, *_ = page
     assert main(["why", str(run.path), "--html", "--bound", "9s"]) == 0
-    assert "No pause is longer than 9 s." in (run.path / "why.html").read_text()
+    assert "No pause over 9 s." in (run.path / "why.html").read_text()
 
 
 def test_html_cannot_be_combined_with_json_or_prove(page, capsys):
-    run, _, _ = page
+    run, *_ = page
     assert main(["why", str(run.path), "--html", "--json"]) == 2
     assert "--html cannot be combined" in capsys.readouterr().err
 
@@ -154,7 +165,7 @@ def test_every_kind_of_wait_has_a_colour_unlike_unknown():
 
 
 def test_a_picture_has_bars_as_long_as_the_pauses(page):
-    _, found, _ = page
+    _, found, *_ = page
     ax = causes_axes(found)
     ends = [
         max(bar.get_x() + bar.get_width() for bar in ax.patches if round(bar.get_y() + 0.4) == row) for row in (0, 1)
@@ -163,7 +174,7 @@ def test_a_picture_has_bars_as_long_as_the_pauses(page):
 
 
 def test_tables_have_all_parts(page):
-    run, found, _ = page
+    run, found, *_ = page
     for item in (ExplainedPause(each, read_recorded(run), run) for each in found):
         assert item.parts["time_s"].sum() == pytest.approx(item.duration_s)
         assert item.chains["time_s"].sum() == pytest.approx(item.duration_s)

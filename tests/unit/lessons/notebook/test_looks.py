@@ -14,6 +14,7 @@ from wblab.lessons.notebook.cells import as_html, as_list
 from wblab.lessons.notebook.shown import looked
 from wblab.lessons.sections import Look
 from wblab.report.listing import Listing
+from wblab.report.report import Lines
 
 
 @pytest.fixture
@@ -50,15 +51,12 @@ def test_why_in_words(run):
 
 def test_why_with_its_evidence(run, monkeypatch):
     monkeypatch.setattr(looks, "explanations", lambda run, load: [f"a pause{load}"])
-    monkeypatch.setattr(looks, "evidence", lambda run, found, bound: [*found, "   do_wp_page > <b>", bound])
+    words = ("do_wp_page > <b>",)
+    monkeypatch.setattr(looks, "evidence", lambda run, found, bound: (Lines((*found, *words, bound), indent=3),))
     shown = looked(run, Look("why", evidence=True))
-    assert shown.text == "a pause\n   do_wp_page > <b>\n300 ms"
-    assert shown.html == (
-        '<pre><span style="padding-left: 2ch; text-indent: -2ch">a pause</span>\n'
-        '<span style="padding-left: 5ch; text-indent: -5ch">   do_wp_page &gt; &lt;b&gt;</span>\n'
-        '<span style="padding-left: 2ch; text-indent: -2ch">300 ms</span></pre>'
-    )
-    assert looked(run, Look("why", evidence=True, load=" of w1")).text.startswith("a pause of w1\n")
+    assert shown.text == "   a pause\n   do_wp_page > <b>\n   300 ms"
+    assert '<span style="padding-left: 5ch; text-indent: -5ch">   do_wp_page &gt; &lt;b&gt;</span>\n' in shown.html
+    assert looked(run, Look("why", evidence=True, load=" of w1")).text.startswith("   a pause of w1\n")
 
 
 def test_what_a_load_dropped_stands_below_the_table(run):
