@@ -37,10 +37,9 @@ def test_outcomes_of_claims_and_of_the_trial_look_alike():
 
 def test_every_page_extends_the_base_and_has_no_outcome_s_colour_of_its_own():
     pages = [page for page in PAGES if page not in {BASE, *PARTS}]
-    assert len(pages) == 17
+    assert len(pages) == 18
     for page in pages:
         text = page.read_text()
-        assert text.startswith(('{% extends "base.html" %}', '{% extends "site.html" %}')), (
-            page
-        )  # the site's has the base
+        # The site's has the base.
+        assert text.startswith(('{% extends "base.html" %}', '{% extends "site.html" %}')), page
         assert not re.findall(r"<!doctype|#14691f|#00684c|#a3261b|#a84300|#8a5a00", text, re.IGNORECASE), page
