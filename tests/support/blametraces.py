@@ -119,6 +119,11 @@ class Story:
         if stack:
             self._stack(ns, by, stack)
 
+    def hand_over(self, ns: int, by: int, pid: int, stack: Sequence[str] = (), *, sleep: Sequence[str] = ()) -> None:
+        """Wake a task and switch to it at once; with `sleep`, the waker sleeps there."""
+        self.wake(ns, by, pid, stack)
+        self.switch(ns, by, pid, stack=sleep)
+
     def fork(self, ns: int, by: int, child: int) -> None:
         """Let a task fork a child."""
         self._add(ns, _FORK, by, struct.pack("<ii", by, child))

@@ -1,17 +1,20 @@
 """Layers of writes and fsyncs in traces written by hand."""
 
+import json
 from dataclasses import replace
 
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from support.runs import write_run
+from support.runs import write_run, write_run_of
 from support.writetraces import FSYNC, WRITE, WriteStory
 from tracecmd import TraceError
 
 from wblab.analysis.layers.requests import layers
 from wblab.analysis.runs.run import read_run
 from wblab.core.errors import InputError
+from wblab.lab.results import SPECS
+from wblab.lab.specfile import read_spec
 
 from .conftest import S1
 
@@ -78,11 +81,9 @@ def test_a_commit_is_followed_into_the_journal_by_its_phases(story_run):
     story.complete(280, 200, 8)
     story.flush(280, 380, WORKER)
     story.complete(380, 200, 0)
-    story.wake(380, 0, JOURNAL, BUFFER_ENDS)
-    story.switch(380, 0, JOURNAL)
+    story.hand_over(380, 0, JOURNAL, BUFFER_ENDS)
     story.phase(390, JOURNAL, "end_commit")
-    story.wake(400, JOURNAL, S1, COMMIT_ENDS)
-    story.switch(400, JOURNAL, S1)
+    story.hand_over(400, JOURNAL, S1, COMMIT_ENDS)
     story.leave(410, S1, FSYNC)
     call = only(story_run, story)
     below = "commit", "logging", "buffer"
@@ -132,18 +133,14 @@ def test_the_submitter_of_a_request_may_have_waited_for_the_same_worker(story_ru
     story.switch(0, S1, 0, stack=FOLIO)
     story.switch(0, OTHER, 0, stack=FOLIO)
     story.complete(300, 2000, 8)
-    story.wake(300, 0, WORKER, QUEUED)
-    story.switch(300, 0, WORKER)
-    story.wake(300, WORKER, OTHER, BY_WORKER)
-    story.switch(300, WORKER, OTHER, stack=IDLE)
+    story.hand_over(300, 0, WORKER, QUEUED)
+    story.hand_over(300, WORKER, OTHER, BY_WORKER, sleep=IDLE)
     story.submit(400, OTHER, 1000, 8, inode=14)
     story.issue(400, OTHER, 1000, 8)
     story.switch(400, OTHER, 0)
     story.complete(900, 1000, 8)
-    story.wake(900, 0, WORKER, QUEUED)
-    story.switch(900, 0, WORKER)
-    story.wake(900, WORKER, S1, BY_WORKER)
-    story.switch(900, WORKER, S1, stack=IDLE)
+    story.hand_over(900, 0, WORKER, QUEUED)
+    story.hand_over(900, WORKER, S1, BY_WORKER, sleep=IDLE)
     story.leave(900, S1, FSYNC)
     assert only(story_run, story).states == {"device": 800, "task": 100}
 
@@ -156,8 +153,7 @@ def test_time_before_submission_is_charged_to_the_submitter(story_run):
     story.issue(100, WORKER, 1000, 8)
     story.switch(110, WORKER, 0, stack=IDLE)
     story.complete(300, 1000, 8)
-    story.wake(300, 0, S1, FOLIO_ENDS)
-    story.switch(300, 0, S1)
+    story.hand_over(300, 0, S1, FOLIO_ENDS)
     story.leave(300, S1, FSYNC)
     call = only(story_run, story)
     assert call.states == {"device": 200, "worker": 100}
@@ -283,3 +279,41 @@ def test_states_add_up_to_each_call_for_any_trace(story_run, steps):
     (call,) = layers(story_run(story, now + 1))
     assert sum(call.states.values()) == sum(call.causes.values()) == call.duration_ns == now + 1
     assert all(time_ns > 0 for time_ns in call.parts.values())
+
+
+def two_before() -> WriteStory:
+    """An fsync issued at 100 behind two requests that complete at 300 and 400; its own request completes at 500."""
+    story = WriteStory(COMMS)
+    for at, sector in ((10, 1000), (20, 1100)):
+        story.submit(at, OTHER, sector, 8, rwbs="WS")
+        story.issue(at, OTHER, sector, 8)
+    story.enter(100, S1, FSYNC)
+    story.submit(100, S1, 1200, 8, inode=13)
+    story.issue(100, S1, 1200, 8)
+    story.switch(100, S1, 0, stack=FOLIO)
+    story.complete(300, 1000, 8)
+    story.complete(400, 1100, 8)
+    story.complete(500, 1200, 8)
+    story.hand_over(500, 0, S1, FOLIO_ENDS)
+    story.leave(500, S1, FSYNC)
+    return story
+
+
+@pytest.mark.parametrize(
+    ("depth", "states"),
+    [
+        (1, {"behind": 300, "device": 100}),
+        (2, {"behind": 200, "device": 200}),
+        (3, {"device": 400}),
+        (32, {"device": 400}),
+    ],
+)
+def test_a_wait_in_the_device_ends_when_a_slot_is_free(tmp_path, depth, states):
+    story, spec = two_before(), read_spec(SPECS.find("layers"))
+    disks = {name: replace(disk, depth=depth) for name, disk in spec.disk.items()}
+    spec = replace(spec, load={"s1": spec.load["s1"]}, disk=disks)
+    path = write_run_of(spec, tmp_path / "run", {"s1": [story.start_ns, story.start_ns + 600]})
+    (path / "trace.dat").write_bytes(story.encode())
+    (path / "disks.json").write_text(json.dumps({name: {"device": "98:0", "written_ns": 0} for name in disks}))
+    (call,) = layers(read_run(path))
+    assert call.states == states

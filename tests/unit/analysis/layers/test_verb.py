@@ -22,8 +22,7 @@ def path(story_run):
     story.issue(5000, S1, 1000, 8)
     story.switch(6000, S1, 0, stack=FOLIO)
     story.complete(10_000, 1000, 8)
-    story.wake(10_000, 0, S1, FOLIO_ENDS)
-    story.switch(10_000, 0, S1)
+    story.hand_over(10_000, 0, S1, FOLIO_ENDS)
     story.leave(10_000, S1, FSYNC)
     return str(story_run(story, 20_000).path)
 

@@ -9,8 +9,8 @@ from wblab.analysis.why.parties import read_parties
 from wblab.report.whyanswer import accused, groups, sentence
 
 from .conftest import MW1
-from .test_explain import FLUSHER, L1, SHADOW, SHADOW_ENDS, one
-from .test_parties import DD, JOURNAL, NAMES
+from .test_explain import FLUSHER, L1, one, served, waits
+from .test_parties import DD, NAMES
 
 WORKER = 52
 PASSED = "; the flusher wrote that as more than the background limit of 600 KiB was dirty: "
@@ -25,12 +25,9 @@ def stalled(story_run, limit, *, of_l1=100, of_dd=100, whose=L1, by=FLUSHER, **w
     story.dirty_state(0, L1, of_l1 + of_dd, 0, thresholds=(limit, 10_000))
     story.begin_writing(0, FLUSHER, **work)
     story.submit(0, by, 1000, 800, inode=whose)
-    story.submit(0, JOURNAL, 200, 8, rwbs="WSM")
-    story.switch(0, MW1, 0, stack=SHADOW)
+    waits(story)
     story.complete(990 * MS, 1000, 800)
-    story.complete(1000 * MS, 200, 8)
-    story.wake(1000 * MS, 0, MW1, SHADOW_ENDS)
-    story.switch(1000 * MS, 0, MW1)
+    served(story)
     (group,) = groups([one(story_run, story)])
     return group
 

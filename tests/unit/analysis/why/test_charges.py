@@ -32,8 +32,7 @@ def answer(found):
 
 
 def ended(story, ns, stack=SHADOW_ENDS):
-    story.wake(ns, 0, MW1, stack)
-    story.switch(ns, 0, MW1)
+    story.hand_over(ns, 0, MW1, stack)
 
 
 def test_the_time_of_the_disk_counts_and_not_the_bytes(story_run):
@@ -99,8 +98,7 @@ def test_the_queue_is_full_only_if_a_task_waited_for_a_request(story_run):
     story.switch(0, MW1, FLUSHER, stack=SHADOW)
     story.switch(0, FLUSHER, 0, stack=TAG)
     story.complete(990 * MS, 1000, 72)
-    story.wake(990 * MS, 0, FLUSHER, TAG_ENDS)
-    story.switch(990 * MS, 0, FLUSHER)
+    story.hand_over(990 * MS, 0, FLUSHER, TAG_ENDS)
     story.switch(990 * MS, FLUSHER, 0)
     story.complete(1000 * MS, 200, 8)
     ended(story, 1000 * MS)
@@ -113,8 +111,7 @@ def test_a_limit_is_known_by_the_timer_that_released_the_request(story_run):
     story.switch(0, WORKER, MW1, stack=IDLE)
     story.submit(0, MW1, 200, 8, rwbs="WS")
     story.switch(0, MW1, 0, stack=SHADOW)
-    story.wake(900 * MS, 0, WORKER, RELEASED)
-    story.switch(900 * MS, 0, WORKER)
+    story.hand_over(900 * MS, 0, WORKER, RELEASED)
     story.issue(900 * MS, 200, 8, by=WORKER)
     story.switch(900 * MS, WORKER, 0, stack=IDLE)
     story.complete(1000 * MS, 200, 8)
@@ -133,10 +130,8 @@ def suspended(resumes):
     story.switch(0, AGENT, MW1, stack=SUSPENDS)
     story.submit(0, MW1, 40, 8, rwbs="WS", device=MAPPED)
     story.switch(0, MW1, 0, stack=SHADOW)
-    story.wake(900 * MS, 0, AGENT, ("hrtimer_wakeup", *IRQ))
-    story.switch(900 * MS, 0, AGENT)
-    story.wake(990 * MS, AGENT, FLUSHER, resumes)
-    story.switch(990 * MS, AGENT, FLUSHER)
+    story.hand_over(900 * MS, 0, AGENT, ("hrtimer_wakeup", *IRQ))
+    story.hand_over(990 * MS, AGENT, FLUSHER, resumes)
     story.remap(990 * MS, FLUSHER, MAPPED, 40, sectors=8, to=200)
     story.issue(990 * MS, 200, 8, by=FLUSHER)
     story.switch(990 * MS, FLUSHER, 0)

@@ -31,8 +31,7 @@ def throttled(story, counts, *, dirty=30, at_ms=0):
     story.complete((at_ms + 1000) * MS, 1000, 8)
     story.switch((at_ms + 1000) * MS, 0, MW1)
     story.switch((at_ms + 1000) * MS, MW1, 0, stack=NAP)
-    story.wake((at_ms + 1000) * MS + IDLE_NS, 0, MW1, NAP_ENDS)
-    story.switch((at_ms + 1000) * MS + IDLE_NS, 0, MW1)
+    story.hand_over((at_ms + 1000) * MS + IDLE_NS, 0, MW1, NAP_ENDS)
 
 
 def story_with_pages():
@@ -149,7 +148,6 @@ def test_reclaim_is_told_as_a_wait_for_memory(tmp_path):
     story.complete(1000 * MS, 1000, 8)
     story.switch(1000 * MS, 0, MW1)
     story.switch(1000 * MS, MW1, 0, stack=NAP)
-    story.wake(1000 * MS + IDLE_NS, 0, MW1, NAP_ENDS)
-    story.switch(1000 * MS + IDLE_NS, 0, MW1)
+    story.hand_over(1000 * MS + IDLE_NS, 0, MW1, NAP_ENDS)
     _, sentence, _ = told(tmp_path, story)
     assert sentence == "mw1 was stalled once in write(), for 1 s: it waited for memory to become free."

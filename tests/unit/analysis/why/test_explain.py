@@ -33,6 +33,17 @@ def blocked(story, start_ms, end_ms, sleep, wake, *, pid=MW1, by=0):
     story.switch(end_ms * MS, 0, pid)
 
 
+def waits(story):
+    """Let mw1 sleep from the start for a request of the journal; `served` ends that after 1 s."""
+    story.submit(0, JOURNAL, 200, 8, rwbs="WSM")
+    story.switch(0, MW1, 0, stack=SHADOW)
+
+
+def served(story):
+    story.complete(1000 * MS, 200, 8)
+    story.hand_over(1000 * MS, 0, MW1, SHADOW_ENDS)
+
+
 def one(story_run, story, end_ms=1100):
     """Return the explanation of the only pause of a cycle that ends with the intended sleep."""
     blocked(story, end_ms - IDLE_NS // MS, end_ms, NAP, NAP_ENDS)
@@ -50,9 +61,7 @@ def test_a_journal_block_queued_behind_the_offender(story_run):
     story.wait_for_block(0, MW1, 276)
     story.switch(0, MW1, 0, stack=SHADOW)
     story.complete(900 * MS, 1000, 72)
-    story.complete(1000 * MS, 200, 8)
-    story.wake(1000 * MS, 0, MW1, SHADOW_ENDS)
-    story.switch(1000 * MS, 0, MW1)
+    served(story)
     found = one(story_run, story)
     assert found.parts == {"journal writes block": 1000 * MS}
     (cause,) = found.causes
@@ -71,8 +80,7 @@ def test_a_writer_at_the_dirty_limit(story_run):
     story.dirty(0, MW1, 14, 0)
     story.submit(0, FLUSHER, 1000, 8, inode=13, index=0)
     story.switch(0, MW1, 0, stack=THROTTLED)
-    story.wake(400 * MS, 0, MW1, TIMER)
-    story.switch(400 * MS, 0, MW1)
+    story.hand_over(400 * MS, 0, MW1, TIMER)
     story.complete(500 * MS, 1000, 8)
     blocked(story, 500, 1000, THROTTLED, TIMER)
     found = one(story_run, story)
@@ -87,10 +95,8 @@ def test_a_lock_whose_holder_waits_for_the_disk(story_run):
     story.switch(0, MW1, L1, stack=MUTEX)
     story.switch(10 * MS, L1, 0, stack=SHADOW)
     story.complete(800 * MS, 200, 8)
-    story.wake(800 * MS, 0, L1, SHADOW_ENDS)
-    story.switch(800 * MS, 0, L1)
-    story.wake(1000 * MS, L1, MW1, MUTEX_ENDS)
-    story.switch(1000 * MS, L1, MW1)
+    story.hand_over(800 * MS, 0, L1, SHADOW_ENDS)
+    story.hand_over(1000 * MS, L1, MW1, MUTEX_ENDS)
     found = one(story_run, story)
     assert found.parts == {"lock": 1000 * MS}
     told_chains = {(chain.links[-1], chain.end): chain.time_ns for chain in found.chains}
@@ -106,8 +112,7 @@ def test_a_lock_whose_holder_waits_for_the_disk(story_run):
 def test_a_lock_whose_holder_only_runs_is_not_caused_by_the_disk(story_run):
     story = Story(COMMS)
     story.switch(0, MW1, L1, stack=MUTEX)
-    story.wake(1000 * MS, L1, MW1, MUTEX_ENDS)
-    story.switch(1000 * MS, L1, MW1)
+    story.hand_over(1000 * MS, L1, MW1, MUTEX_ENDS)
     found = one(story_run, story)
     assert (found.parts, found.blame == "not writeback") == ({"lock": 1000 * MS}, True)
 
@@ -117,13 +122,12 @@ def test_a_worker_that_was_idle_until_the_disk_completed_is_not_the_cause(story_
     story, idle = Story(COMMS), ("__schedule", "schedule", "worker_thread")
     story.switch(0, FLUSHER, 0, stack=idle)
     story.switch(0, MW1, 0, stack=("__schedule", "schedule", "folio_wait_writeback", "sys_fsync"))
-    story.wake(300 * MS, 0, FLUSHER, ("try_to_wake_up", "kick_pool", "delayed_work_timer_fn", *TIMER))
-    story.switch(300 * MS, 0, FLUSHER)
+    story.hand_over(300 * MS, 0, FLUSHER, ("try_to_wake_up", "kick_pool", "delayed_work_timer_fn", *TIMER))
     story.switch(300 * MS, FLUSHER, 0, stack=idle)
-    story.wake(900 * MS, 0, FLUSHER, ("try_to_wake_up", "kick_pool", "bio_endio", "blk_update_request", *IRQ))
-    story.switch(900 * MS, 0, FLUSHER)
-    story.wake(1000 * MS, FLUSHER, MW1, ("try_to_wake_up", "folio_wake_bit", "folio_end_writeback", "worker_thread"))
-    story.switch(1000 * MS, FLUSHER, MW1)
+    story.hand_over(900 * MS, 0, FLUSHER, ("try_to_wake_up", "kick_pool", "bio_endio", "blk_update_request", *IRQ))
+    story.hand_over(
+        1000 * MS, FLUSHER, MW1, ("try_to_wake_up", "folio_wake_bit", "folio_end_writeback", "worker_thread")
+    )
     found = one(story_run, story)
     (waits, busy) = found.chains
     assert (waits.links[-1], waits.end, waits.time_ns) == (("kworker/u4:0", "idle"), "request", 900 * MS)

@@ -47,8 +47,7 @@ def behind(start_ms, end_ms):
     story.complete((start_ms + 10) * MS, 1000, 72)
     story.complete((start_ms + 20) * MS, 2000, 16)
     story.complete(end_ms * MS, 200, 8)
-    story.wake(end_ms * MS, 0, MW1, (*BUFFER_ENDS, *DONE))
-    story.switch(end_ms * MS, 0, MW1)
+    story.hand_over(end_ms * MS, 0, MW1, (*BUFFER_ENDS, *DONE))
     return story
 
 
@@ -117,13 +116,11 @@ def limited(stack=(), wake=()):
     story.switch(0, WORKER, 0, stack=IDLE)
     story.switch(100 * MS, MW1, 0, stack=BUFFER)
     if wake:
-        story.wake(1080 * MS, 0, WORKER, wake)
-        story.switch(1080 * MS, 0, WORKER)
+        story.hand_over(1080 * MS, 0, WORKER, wake)
     for at, (sector, sectors) in enumerate(((1000, 72), (200, 8))):
         story.queue((1090 + 4 * at) * MS, WORKER, sector, sectors, stack=stack)
         story.complete((1092 + 8 * at) * MS, sector, sectors)
-    story.wake(1100 * MS, 0, MW1, (*BUFFER_ENDS, *DONE))
-    story.switch(1100 * MS, 0, MW1)
+    story.hand_over(1100 * MS, 0, MW1, (*BUFFER_ENDS, *DONE))
     return story
 
 
@@ -163,8 +160,7 @@ def flushing(*dirtied):
     for at, (sector, sectors) in enumerate(((1000, 72), (2000, 16), (3000, 16), (4000, 24)), 1):
         story.complete((100 + at) * MS, sector, sectors)
     story.complete(1100 * MS, 200, 8)
-    story.wake(1100 * MS, 0, MW1, (*BUFFER_ENDS, *DONE))
-    story.switch(1100 * MS, 0, MW1)
+    story.hand_over(1100 * MS, 0, MW1, (*BUFFER_ENDS, *DONE))
     return story
 
 
@@ -199,8 +195,7 @@ def test_a_sleep_that_spans_a_loss_is_no_evidence(tmp_path):
     story.lose()
     story.switch(1500 * MS, 8, 0, preempted=True)
     story.complete(2500 * MS, 200, 8)
-    story.wake(2500 * MS, 0, MW1, (*BUFFER_ENDS, *DONE))
-    story.switch(2500 * MS, 0, MW1)
+    story.hand_over(2500 * MS, 0, MW1, (*BUFFER_ENDS, *DONE))
     run = live_run(tmp_path, {(0, 3000): story}, [0, 1200, 2700])
     for explained in explanations(run):
         assert "buffer" not in explained.explanation.parts

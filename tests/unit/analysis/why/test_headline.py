@@ -9,7 +9,21 @@ from wblab.report.whyanswer import accused, groups, remedy, sentence
 from wblab.report.whytext import of_rest
 
 from .conftest import MW1
-from .test_explain import FLUSHER, IRQ, L1, MUTEX, MUTEX_ENDS, SHADOW, SHADOW_ENDS, THROTTLED, TIMER, blocked, one
+from .test_explain import (
+    FLUSHER,
+    IRQ,
+    L1,
+    MUTEX,
+    MUTEX_ENDS,
+    SHADOW,
+    SHADOW_ENDS,
+    THROTTLED,
+    TIMER,
+    blocked,
+    one,
+    served,
+    waits,
+)  # fmt: skip
 from .test_parties import DD, JOURNAL, NAMES, NAP, NAP_ENDS, TERMINATED
 
 FILE_LOCK = ("__schedule", "schedule", "do_lock_file_wait", "fcntl_setlk", "sys_fcntl")
@@ -22,26 +36,25 @@ def answer(story_run, story):
     return sentence(group), remedy(group)
 
 
+def flushed(story):
+    """l1 has 400 KiB in the queue, which the flusher wrote."""
+    for page in range(100):
+        story.dirty(0, L1, 13, page)
+    story.submit(0, FLUSHER, 1000, 800, inode=13)
+
+
 def behind(submit):
     story = Story(dict(NAMES))
     story.fork(0, MW1, DD)
     submit(story)
-    story.submit(0, JOURNAL, 200, 8, rwbs="WSM")
-    story.switch(0, MW1, 0, stack=SHADOW)
+    waits(story)
     story.complete(900 * MS, 1000, 800)
-    story.complete(1000 * MS, 200, 8)
-    story.wake(1000 * MS, 0, MW1, SHADOW_ENDS)
-    story.switch(1000 * MS, 0, MW1)
+    served(story)
     return story
 
 
 def test_the_writer_that_filled_the_queue_is_named(story_run):
-    def submit(story):
-        for page in range(100):
-            story.dirty(0, L1, 13, page)
-        story.submit(0, FLUSHER, 1000, 800, inode=13)
-
-    said, _ = answer(story_run, behind(submit))
+    said, _ = answer(story_run, behind(flushed))
     assert said == (
         "mw1 was stalled once in openat(), for 1 s: l1 had 400 KiB in the queue of the device 98:0, "
         "and a request of 4 KiB that it waited for was queued behind it; this explains 900 ms of the 1 s."
@@ -63,8 +76,7 @@ def near_the_limit(pages, sectors, done_ms):
     story.switch(0, MW1, 0, stack=THROTTLED)
     if done_ms < 900:
         story.complete(done_ms * MS, 1000, sectors)
-    story.wake(900 * MS, 0, MW1, TIMER)
-    story.switch(900 * MS, 0, MW1)
+    story.hand_over(900 * MS, 0, MW1, TIMER)
     if done_ms > 900:
         story.complete(done_ms * MS, 1000, sectors)
     return story
@@ -90,8 +102,7 @@ def test_a_writer_near_the_limit(story_run):
 def test_a_lock_whose_holder_was_running_is_not_caused_by_writeback(story_run):
     story = Story(dict(NAMES))
     story.switch(0, MW1, L1, stack=MUTEX)
-    story.wake(1000 * MS, L1, MW1, MUTEX_ENDS)
-    story.switch(1000 * MS, L1, MW1)
+    story.hand_over(1000 * MS, L1, MW1, MUTEX_ENDS)
     said = answer(story_run, story)[0]
     assert said.endswith(f": l1 held {HELD} that it waited for; l1 was running: not caused by writeback.")
 
@@ -104,10 +115,8 @@ def test_who_held_a_lock_is_accused_beside_those_whom_the_holder_waited_for(stor
     story.switch(1, MW1, 0, stack=MUTEX)
     story.complete(990 * MS, 1000, 800)
     story.complete(1000 * MS, 200, 8)
-    story.wake(1000 * MS, 0, L1, SHADOW_ENDS)
-    story.switch(1000 * MS, 0, L1)
-    story.wake(1001 * MS, L1, MW1, MUTEX_ENDS)
-    story.switch(1001 * MS, L1, MW1)
+    story.hand_over(1000 * MS, 0, L1, SHADOW_ENDS)
+    story.hand_over(1001 * MS, L1, MW1, MUTEX_ENDS)
     (group,) = groups([one(story_run, story, 1200)])
     assert f": l1 held {HELD} that it waited for; dd had 400 KiB in the queue of the device" in sentence(group)
     assert accused(group) == ["l1", "dd"]
@@ -152,8 +161,7 @@ def test_a_program_that_polls(story_run):
 def test_the_share_of_the_main_cause_is_given(story_run):
     story = Story(dict(NAMES))
     story.switch(0, MW1, L1, stack=MUTEX)
-    story.wake(600 * MS, L1, MW1, MUTEX_ENDS)
-    story.switch(600 * MS, L1, MW1)
+    story.hand_over(600 * MS, L1, MW1, MUTEX_ENDS)
     blocked(story, 600, 1000, ("schedule", "some_function"), ("other_function", *IRQ))
     assert "not caused by writeback; this explains 600 ms of the " in answer(story_run, story)[0]
 
@@ -161,8 +169,7 @@ def test_the_share_of_the_main_cause_is_given(story_run):
 def test_a_known_cause_is_the_answer_though_more_is_unknown(story_run):
     story = Story(dict(NAMES))
     story.switch(0, MW1, L1, stack=MUTEX)
-    story.wake(300 * MS, L1, MW1, MUTEX_ENDS)
-    story.switch(300 * MS, L1, MW1)
+    story.hand_over(300 * MS, L1, MW1, MUTEX_ENDS)
     blocked(story, 300, 1000, ("schedule", "some_function"), ("other_function", *IRQ))
     said, _ = answer(story_run, story)
     assert "not caused by writeback; this explains 300 ms of the 1 s, and the trace does not show the rest." in said
@@ -198,12 +205,7 @@ def test_the_target_of_polling_is_not_explained(story_run):
 
 
 def test_a_short_queue_is_no_remedy_for_sync(story_run):
-    def submit(story):
-        for page in range(100):
-            story.dirty(0, L1, 13, page)
-        story.submit(0, FLUSHER, 1000, 800, inode=13)
-
-    item = one(story_run, behind(submit))
+    item = one(story_run, behind(flushed))
     item = replace(item, requests=tuple(each and replace(each, name="disk") for each in item.requests))
     (group,) = groups([item])
     assert remedy(group) is not None
@@ -213,12 +215,7 @@ def test_a_short_queue_is_no_remedy_for_sync(story_run):
 
 
 def test_a_short_queue_is_no_remedy_for_what_waits_before_the_queue(story_run):
-    def submit(story):
-        for page in range(100):
-            story.dirty(0, L1, 13, page)
-        story.submit(0, FLUSHER, 1000, 800, inode=13)
-
-    item = one(story_run, behind(submit))
+    item = one(story_run, behind(flushed))
     item = replace(
         item,
         requests=tuple(each and replace(each, name="disk", in_throttle=True) for each in item.requests),
@@ -230,12 +227,7 @@ def test_a_short_queue_is_no_remedy_for_what_waits_before_the_queue(story_run):
 
 
 def test_a_remedy_that_the_lab_has_not_measured_has_no_figure(story_run):
-    def submit(story):
-        for page in range(100):
-            story.dirty(0, L1, 13, page)
-        story.submit(0, FLUSHER, 1000, 800, inode=13)
-
-    item = one(story_run, behind(submit))
+    item = one(story_run, behind(flushed))
     item = replace(item, requests=tuple(each and replace(each, name="disk") for each in item.requests))
     chains = tuple(
         replace(chain, links=tuple((who, "folio locked") for who, _ in chain.links)) for chain in item.chains

@@ -22,6 +22,8 @@ from .test_explain import (
     TIMER,
     blocked,
     one,
+    served,
+    waits,
 )
 
 DD, CHILD = 30, 31
@@ -40,17 +42,14 @@ BUFFER = ("__schedule", "schedule", "bit_wait_io", "__wait_on_buffer", "jbd2_jou
 BUFFER_ENDS = ("try_to_wake_up", "__wake_up_bit", "end_buffer_write_sync", "blk_update_request", *IRQ)
 
 
-def behind(story_run, submit):
+def behind(story_run, submit, names=NAMES):
     """The request that mw1 waited for, with the I/O ahead of it. submit: submits that I/O."""
-    story = Story(dict(NAMES))
+    story = Story(dict(names))
     story.fork(0, MW1, DD)
     submit(story)
-    story.submit(0, JOURNAL, 200, 8, rwbs="WSM")
-    story.switch(0, MW1, 0, stack=SHADOW)
+    waits(story)
     story.complete(900 * MS, 1000, 72)
-    story.complete(1000 * MS, 200, 8)
-    story.wake(1000 * MS, 0, MW1, SHADOW_ENDS)
-    story.switch(1000 * MS, 0, MW1)
+    served(story)
     (cause,) = one(story_run, story).causes
     return cause.request
 
@@ -77,13 +76,10 @@ def test_bytes_of_a_stacked_device_count_for_the_disk_below(story_run):
     story = Story(dict(NAMES))
     story.fork(0, MW1, DD)
     story.submit(0, DD, 40, 72, rwbs="WS", device=DEVICE + 16)
-    story.submit(0, JOURNAL, 200, 8, rwbs="WSM")
-    story.switch(0, MW1, 0, stack=SHADOW)
+    waits(story)
     story.remap(500 * MS, FLUSHER, DEVICE + 16, 40, sectors=72, to=1000)
     story.complete(900 * MS, 1000, 72)
-    story.complete(1000 * MS, 200, 8)
-    story.wake(1000 * MS, 0, MW1, SHADOW_ENDS)
-    story.switch(1000 * MS, 0, MW1)
+    served(story)
     (cause,) = one(story_run, story).causes
     assert cause.request.ahead == {"mw1's dd": 9 * 4096, "the journal": 4096}
 
@@ -100,9 +96,7 @@ def test_a_write_to_a_mirror_waits_for_its_slow_disk(story_run):
     story.complete(10 * MS, 40, 72, device=fast)
     story.complete(20 * MS, 200, 8, device=fast)
     story.complete(900 * MS, 40, 72)
-    story.complete(1000 * MS, 200, 8)
-    story.wake(1000 * MS, 0, MW1, SHADOW_ENDS)
-    story.switch(1000 * MS, 0, MW1)
+    served(story)
     (cause,) = one(story_run, story).causes
     assert cause.request.device == DEVICE
     assert cause.request.ahead == {"l1": 9 * 4096, "the journal": 4096}
@@ -112,12 +106,9 @@ def test_a_write_to_a_mirror_waits_for_its_slow_disk(story_run):
 def test_a_program_with_a_similar_name_is_not_a_kernel_thread(story_run, name):
     story = Story({**NAMES, DD: name})
     story.submit(0, DD, 1000, 72, rwbs="WS")
-    story.submit(0, JOURNAL, 200, 8, rwbs="WSM")
-    story.switch(0, MW1, 0, stack=SHADOW)
+    waits(story)
     story.complete(900 * MS, 1000, 72)
-    story.complete(1000 * MS, 200, 8)
-    story.wake(1000 * MS, 0, MW1, SHADOW_ENDS)
-    story.switch(1000 * MS, 0, MW1)
+    served(story)
     (cause,) = one(story_run, story).causes
     assert cause.request.ahead == {name: 9 * 4096, "the journal": 4096}
 
@@ -131,9 +122,7 @@ def test_a_disk_that_completes_nothing_is_found_by_its_other_requests(story_run)
     story.submit(40 * MS, JOURNAL, 200, 8, rwbs="WSM")
     story.issue(40 * MS, 200, 8)
     story.switch(40 * MS, MW1, 0, stack=SHADOW)
-    story.complete(1000 * MS, 200, 8)
-    story.wake(1000 * MS, 0, MW1, SHADOW_ENDS)
-    story.switch(1000 * MS, 0, MW1)
+    served(story)
     (cause,) = one(story_run, story).causes
     assert cause.request.still_ns == (960 - 10) * MS
     assert cause.request.held_ns == 0
@@ -141,12 +130,9 @@ def test_a_disk_that_completes_nothing_is_found_by_its_other_requests(story_run)
 
 def test_a_request_that_waits_before_the_queue_was_delayed(story_run):
     story = Story(dict(NAMES))
-    story.submit(0, JOURNAL, 200, 8, rwbs="WSM")
-    story.switch(0, MW1, 0, stack=SHADOW)
+    waits(story)
     story.issue(700 * MS, 200, 8)
-    story.complete(1000 * MS, 200, 8)
-    story.wake(1000 * MS, 0, MW1, SHADOW_ENDS)
-    story.switch(1000 * MS, 0, MW1)
+    served(story)
     (cause,) = one(story_run, story).causes
     assert cause.request.held_ns == 700 * MS
 
@@ -161,10 +147,8 @@ def test_the_last_request_of_a_chain_shows_the_io_ahead(story_run):
     story.switch(0, JOURNAL, 0, stack=BUFFER)
     story.complete(900 * MS, 1000, 72)
     story.complete(1000 * MS, 200, 8)
-    story.wake(1000 * MS, 0, JOURNAL, BUFFER_ENDS)
-    story.switch(1000 * MS, 0, JOURNAL)
-    story.wake(1000 * MS, JOURNAL, MW1, UNLOCKED)
-    story.switch(1000 * MS, JOURNAL, MW1)
+    story.hand_over(1000 * MS, 0, JOURNAL, BUFFER_ENDS)
+    story.hand_over(1000 * MS, JOURNAL, MW1, UNLOCKED)
     found = one(story_run, story)
     assert found.causes[0].request is None
     assert [chain.end for chain in found.chains] == ["request"]
@@ -186,8 +170,7 @@ def test_a_wait_for_a_child_that_a_signal_cuts_off_was_for_that_child(story_run)
     story.submit(0, JOURNAL, 200, 8, rwbs="WSM")
     story.switch(0, MW1, CHILD, stack=WAIT4)
     story.switch(0, CHILD, 0, stack=SHADOW)
-    story.wake(1000 * MS, 0, MW1, TERMINATED)
-    story.switch(1000 * MS, 0, MW1)
+    story.hand_over(1000 * MS, 0, MW1, TERMINATED)
     found = one(story_run, story)
     (chain,) = found.chains
     assert chain.links == (("mw1", "task"), ("mw1's sync", "unknown"))
@@ -220,12 +203,9 @@ def test_a_worker_that_got_its_work_late_was_idle(story_run):
     story.switch(0, L1, 0, stack=SHADOW)
     story.switch(0, MW1, 0, stack=PAGE)
     story.complete(900 * MS, 200, 8)
-    story.wake(900 * MS, 0, L1, SHADOW_ENDS)
-    story.switch(900 * MS, 0, L1)
-    story.wake(900 * MS, L1, FLUSHER, GIVEN_WORK)
-    story.switch(900 * MS, L1, FLUSHER)
-    story.wake(1000 * MS, FLUSHER, MW1, PAGE_ENDS)
-    story.switch(1000 * MS, FLUSHER, MW1)
+    story.hand_over(900 * MS, 0, L1, SHADOW_ENDS)
+    story.hand_over(900 * MS, L1, FLUSHER, GIVEN_WORK)
+    story.hand_over(1000 * MS, FLUSHER, MW1, PAGE_ENDS)
     found = one(story_run, story)
     chain = found.chains[0]
     assert chain.links == (
@@ -240,21 +220,17 @@ def late_request(story):
     """A worker that sleeps idle twice; l1 submitted only at 600 ms the request that ends the second and frees mw1."""
     story.switch(0, FLUSHER, 0, stack=WORKER)
     story.switch(0, MW1, 0, stack=PAGE)
-    story.wake(300 * MS, 0, FLUSHER, GIVEN_WORK)
-    story.switch(300 * MS, 0, FLUSHER)
+    story.hand_over(300 * MS, 0, FLUSHER, GIVEN_WORK)
     story.switch(300 * MS, FLUSHER, 0, stack=WORKER)
 
 
 def worker_lets_go(story):
     story.submit(600 * MS, L1, 300, 8, rwbs="WS")
-    story.wake(700 * MS, 0, FLUSHER, GIVEN_WORK)
-    story.switch(700 * MS, 0, FLUSHER)
+    story.hand_over(700 * MS, 0, FLUSHER, GIVEN_WORK)
     story.switch(700 * MS, FLUSHER, 0, stack=WORKER)
     story.complete(1000 * MS, 300, 8)
-    story.wake(1000 * MS, 0, FLUSHER, ("try_to_wake_up", "kick_pool", "__queue_work", "blk_update_request", *IRQ))
-    story.switch(1000 * MS, 0, FLUSHER)
-    story.wake(1000 * MS, FLUSHER, MW1, PAGE_ENDS)
-    story.switch(1000 * MS, FLUSHER, MW1)
+    story.hand_over(1000 * MS, 0, FLUSHER, ("try_to_wake_up", "kick_pool", "__queue_work", "blk_update_request", *IRQ))
+    story.hand_over(1000 * MS, FLUSHER, MW1, PAGE_ENDS)
 
 
 def test_time_before_a_request_s_submission_does_not_count_as_that_request(story_run):
@@ -264,8 +240,7 @@ def test_time_before_a_request_s_submission_does_not_count_as_that_request(story
     story.switch(0, L1, 0, stack=SHADOW)
     late_request(story)
     story.complete(600 * MS, 200, 8)
-    story.wake(600 * MS, 0, L1, SHADOW_ENDS)
-    story.switch(600 * MS, 0, L1)
+    story.hand_over(600 * MS, 0, L1, SHADOW_ENDS)
     story.switch(600 * MS, L1, 0)
     worker_lets_go(story)
     idle = (("mw1", "folio under writeback"), ("kworker/u4:0", "idle"))
@@ -282,10 +257,8 @@ def test_a_worker_may_have_held_the_task_that_gave_it_its_request(story_run):
     story.switch(0, L1, 0, stack=LOCKED)
     late_request(story)
     story.complete(600 * MS, 200, 8)
-    story.wake(600 * MS, 0, FLUSHER, ("try_to_wake_up", "kick_pool", "__queue_work", "blk_update_request", *IRQ))
-    story.switch(600 * MS, 0, FLUSHER)
-    story.wake(600 * MS, FLUSHER, L1, UNLOCKED)
-    story.switch(600 * MS, FLUSHER, L1, stack=WORKER)
+    story.hand_over(600 * MS, 0, FLUSHER, ("try_to_wake_up", "kick_pool", "__queue_work", "blk_update_request", *IRQ))
+    story.hand_over(600 * MS, FLUSHER, L1, UNLOCKED, sleep=WORKER)
     story.switch(600 * MS, L1, 0)
     worker_lets_go(story)
     found = one(story_run, story)
@@ -299,10 +272,8 @@ def test_a_worker_woken_by_its_own_timer_waited_for_no_task(story_run):
     story = Story(dict(NAMES))
     story.switch(0, FLUSHER, 0, stack=("__schedule", "schedule", "schedule_timeout", "transaction_kthread"))
     story.switch(0, MW1, 0, stack=PAGE)
-    story.wake(1000 * MS, 0, FLUSHER, ("try_to_wake_up", "process_timeout", *TIMER[1:]))
-    story.switch(1000 * MS, 0, FLUSHER)
-    story.wake(1000 * MS, FLUSHER, MW1, PAGE_ENDS)
-    story.switch(1000 * MS, FLUSHER, MW1)
+    story.hand_over(1000 * MS, 0, FLUSHER, ("try_to_wake_up", "process_timeout", *TIMER[1:]))
+    story.hand_over(1000 * MS, FLUSHER, MW1, PAGE_ENDS)
     found = one(story_run, story)
     assert (found.chains[0].links[1], found.chains[0].end) == (("kworker/u4:0", "idle"), "unknown")
     assert (found.blame, found.unexplained_ns) == ("not known", 1000 * MS)
@@ -335,13 +306,10 @@ def test_a_page_that_a_loop_worker_dirtied_belongs_to_the_writer_of_the_loop_dev
     story.dirty(0, FLUSHER, 98, 77)  # a page that was not written to the device
     story.submit(0, FLUSHER, 1000, 72, inode=99, index=5)
     story.submit(0, FLUSHER, 1072, 8, inode=98, index=77)
-    story.submit(0, JOURNAL, 200, 8, rwbs="WSM")
-    story.switch(0, MW1, 0, stack=SHADOW)
+    waits(story)
     story.complete(800 * MS, 1000, 72)
     story.complete(900 * MS, 1072, 8)
-    story.complete(1000 * MS, 200, 8)
-    story.wake(1000 * MS, 0, MW1, SHADOW_ENDS)
-    story.switch(1000 * MS, 0, MW1)
+    served(story)
     (cause,) = one(story_run, story).causes
     assert cause.request.ahead == {"l1": 9 * 4096, "kworker/u4:0": 4096, "the journal": 4096}
 
@@ -385,8 +353,7 @@ def test_a_flush_has_a_submission_and_io_ahead(story_run):
     story.switch(200 * MS, MW1, 0, stack=flush)
     story.complete(700 * MS, 1000, 72)
     story.complete(1000 * MS, 0, 0)
-    story.wake(1000 * MS, 0, MW1, ("try_to_wake_up", "complete_with_flags", "blk_update_request", *IRQ))
-    story.switch(1000 * MS, 0, MW1)
+    story.hand_over(1000 * MS, 0, MW1, ("try_to_wake_up", "complete_with_flags", "blk_update_request", *IRQ))
     found = one(story_run, story)
     (request,) = [cause.request for cause in found.causes if cause.request]
     assert (request.what, request.handed_ns - story.start_ns) == ("a cache flush", 200 * MS)

@@ -34,11 +34,9 @@ def polls(story_run, times_ms, kept_until_ms, stack=NAP):
         if last_ms < kept_until_ms <= until_ms:
             story.complete(kept_until_ms * MS, 1000, 800)
             story.complete(kept_until_ms * MS, 200, 8)
-            story.wake(kept_until_ms * MS, 0, DD, SHADOW_ENDS)
-            story.switch(kept_until_ms * MS, 0, DD)
+            story.hand_over(kept_until_ms * MS, 0, DD, SHADOW_ENDS)
             story.switch(kept_until_ms * MS, DD, 0, stack=NAP)
-        story.wake(until_ms * MS, 0, MW1, NAP_ENDS)
-        story.switch(until_ms * MS, 0, MW1)
+        story.hand_over(until_ms * MS, 0, MW1, NAP_ENDS)
         last_ms = until_ms
     return one(story_run, story)
 
@@ -74,10 +72,8 @@ def test_a_load_that_waits_for_its_child_names_the_call_of_the_child(story_run):
     story.switch(0, MW1, CHILD, stack=WAIT4)
     story.switch(0, CHILD, 0, stack=SHADOW)
     story.complete(900 * MS, 200, 8)
-    story.wake(900 * MS, 0, CHILD, SHADOW_ENDS)
-    story.switch(900 * MS, 0, CHILD)
-    story.wake(1000 * MS, CHILD, MW1, CHILD_ENDED)
-    story.switch(1000 * MS, CHILD, MW1)
+    story.hand_over(900 * MS, 0, CHILD, SHADOW_ENDS)
+    story.hand_over(1000 * MS, CHILD, MW1, CHILD_ENDED)
     found = one(story_run, story)
     (cause,) = found.causes
     assert (cause.kind, cause.task, cause.call) == ("journal writes block", "mw1's sync", "openat")
