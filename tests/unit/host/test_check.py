@@ -1,11 +1,14 @@
+import resource
 from dataclasses import replace
+from typing import get_args
 
 import pytest
 
 from wblab.core.errors import InputError
-from wblab.core.spec import Clock, GuestKernel
-from wblab.host.check import Host, check_kernel, check_run
-from wblab.kernels import Kernel
+from wblab.core.spec import Clock, DiskModel, Filesystem, GuestKernel, Scheduler
+from wblab.host import check
+from wblab.host.check import Host, check_kernel, check_run, lacking
+from wblab.kernels import Kernel, catalog
 from wblab.lab.places import PRESETS
 from wblab.lab.results import SPECS
 from wblab.lab.specfile import read_spec
@@ -138,3 +141,87 @@ def test_a_sparse_disk_larger_than_memory_is_accepted():
     with pytest.raises(InputError, match=r"or limit what a disk takes by disk\.resident"):
         check_run(replace(BASE, disk={"disk": large}), small)
     check_run(replace(BASE, disk={"disk": replace(large, resident=256 << 20)}), small)
+
+
+ONE = 1 << 20
+
+
+def shell_limits(size_bytes, files=resource.RLIM_INFINITY, descriptors=resource.RLIM_INFINITY):
+    """Check a run in a shell with these limits."""
+    found = {resource.RLIMIT_FSIZE: files, resource.RLIMIT_NOFILE: descriptors}
+    check.check(size_bytes, lambda number: (found[number], resource.RLIM_INFINITY))
+
+
+def test_what_suffices_is_not_mentioned():
+    shell_limits(ONE)
+    shell_limits(ONE, files=ONE, descriptors=128)
+
+
+def test_a_file_that_may_not_be_so_large_is_refused_with_the_command():
+    with pytest.raises(InputError, match=r"at most 1023 KiB .*\(ulimit -f\), the run needs 1 MiB: ulimit -f unlimited"):
+        shell_limits(ONE, files=ONE - 1024)
+
+
+def test_too_few_open_files_are_refused_with_the_command():
+    with pytest.raises(InputError, match=r"only 64 files open .*\(ulimit -n\), the run needs 128: ulimit -n 1024"):
+        shell_limits(ONE, descriptors=64)
+
+
+MIRROR = read_spec(PRESETS / "mirror.toml")
+
+
+@pytest.fixture
+def lab_kernel(tmp_path):
+    """A kernel that has all of the lab's options, except those named."""
+
+    def without(*options):
+        text = "".join(path.read_text() for path in catalog.load().fragments())
+        lines = [line.partition("#")[0].strip() for line in text.splitlines()]
+        config, linux = tmp_path / "config", tmp_path / "linux"
+        linux.write_text("tt_syscall_ns um_seed ubd.depth")
+        config.write_text("".join(f"{line}\n" for line in lines if line.partition("=")[0] not in options))
+        return Kernel(linux, config, "7.2", "7.2.1", "", ("a.patch",), "f00", "source", "gcc")
+
+    return without
+
+
+@pytest.mark.parametrize("name", SPECS.names())
+def test_the_lab_s_options_are_enough_for_all_presets(name, lab_kernel):
+    assert lacking(read_spec(PRESETS / f"{name}.toml"), lab_kernel()) == {}
+
+
+def test_each_model_filesystem_and_scheduler_is_known_or_needs_nothing():
+    assert set(get_args(DiskModel)) - check._MODELS.keys() == {"throttle", "device"}
+    assert set(get_args(Filesystem)) - check._FILESYSTEMS.keys() == {"none"}
+    assert set(get_args(Scheduler)) - check._SCHEDULERS.keys() == {"none"}
+
+
+@pytest.mark.parametrize(
+    ("option", "changes", "where"),
+    [
+        ("CONFIG_EXT4_FS", {}, "disk.filesystem=ext4"),
+        ("CONFIG_XFS_FS", {"filesystem": "xfs"}, "disk.filesystem=xfs"),
+        ("CONFIG_IOSCHED_BFQ", {"scheduler": "bfq"}, "disk.scheduler=bfq"),
+    ],
+)
+def test_a_missing_option_is_named_with_the_key_that_needs_it(lab_kernel, option, changes, where):
+    spec = replace(BASE, disk={"disk": replace(BASE.disk["disk"], **changes)})
+    assert lacking(spec, lab_kernel(option)) == {where: option}
+
+
+def test_ext2_needs_one_of_two_options(lab_kernel):
+    spec = replace(BASE, disk={"disk": replace(BASE.disk["disk"], filesystem="ext2")})
+    without = lab_kernel("CONFIG_EXT4_USE_FOR_EXT2")
+    assert lacking(spec, without) == {"disk.filesystem=ext2": "CONFIG_EXT4_USE_FOR_EXT2 or CONFIG_EXT2_FS"}
+    with without.config.open("a") as file:
+        file.write("CONFIG_EXT2_FS=y\n")
+    assert lacking(spec, without) == {}
+
+
+def test_a_kernel_without_md_cannot_run_a_mirror(lab_kernel):
+    with pytest.raises(InputError, match=r"7\.2\.1 cannot run this: disk\.mirror\.model=raid1 needs CONFIG_MD_RAID1:"):
+        check_kernel(MIRROR, lab_kernel("CONFIG_MD_RAID1"))
+
+
+def test_a_kernel_with_unknown_options_may_try(lab_kernel):
+    assert lacking(MIRROR, replace(lab_kernel(), config=None)) == {}

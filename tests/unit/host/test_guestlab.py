@@ -8,7 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from wblab.host.guestlab import GuestLab, Origin, asks_for_packages, copied, guest_lab
+from wblab.core.errors import InputError
+from wblab.host.guestlab import GuestLab, Origin, asks_for_packages, copied, guest_lab, lab
 from wblab.host.guestprograms import describe_programs
 from wblab.lab.places import PRESETS
 from wblab.lab.specfile import read_spec
@@ -107,3 +108,20 @@ def test_the_record_names_what_programs_depend_on(tmp_path, monkeypatch):
     (packages / "more").mkdir()
     assert changed(before) == {"the lab's packages"}
     assert describe_programs(asking, replace(lab, sha256="b"))["the lab's modules"] == "b"
+
+
+def test_the_lab_is_the_running_package():
+    found = lab()
+    assert found.packages.is_relative_to(sys.prefix)
+    assert (found.packages / "psutil").is_dir()
+    assert found.python == Path(sys.executable).resolve()
+
+
+def test_an_environment_without_packages_is_refused(tmp_path):
+    with pytest.raises(InputError, match="make setup"):
+        lab(tmp_path)
+
+
+def test_a_python_that_guests_cannot_see_is_refused():
+    with pytest.raises(InputError, match="a guest cannot see"):
+        lab(hidden=["/"])

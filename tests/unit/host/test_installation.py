@@ -3,14 +3,16 @@
 import json
 import os
 import shutil
+from hashlib import sha256
 from pathlib import Path
 
 import pytest
 
 from wblab.core.errors import InputError, WblabError
 from wblab.host import installation
+from wblab.host.bundle import bundle
 from wblab.host.command import interpreter
-from wblab.host.installation import check_no_home, needed
+from wblab.host.installation import check_no_home, describe_python, needed
 
 
 @pytest.fixture(autouse=True)
@@ -118,3 +120,12 @@ def test_a_python_that_does_not_run_is_refused(home):
     python.chmod(0o755)
     with pytest.raises(WblabError, match=f"cannot run {python}: broken"):
         needed(str(python))
+
+
+def test_the_interpreter_and_its_libraries_are_identified_by_content():
+    said = describe_python(interpreter(), bundle(interpreter()))
+    assert said["python"] == interpreter()
+    assert str(said["python_version"]).startswith("3.")
+    assert said["python_sha256"] == sha256(Path(interpreter()).read_bytes()).hexdigest()
+    assert any(name.startswith("libc.so") for name in said["libraries"])
+    assert all(len(digest) == 64 for digest in said["libraries"].values())

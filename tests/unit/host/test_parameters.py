@@ -7,7 +7,8 @@ import pytest
 from wblab.core.errors import InputError, WblabError
 from wblab.core.spec import GuestKernel
 from wblab.host.command import kernel_arguments
-from wblab.host.parameters import arguments, check_parameters, check_taken
+from wblab.host.parameters import arguments, check_parameters, check_taken, may_take
+from wblab.kernels import Kernel
 from wblab.lab.places import PRESETS
 from wblab.lab.specfile import read_spec
 
@@ -130,3 +131,20 @@ def test_what_the_lab_itself_leaves_to_the_program_is_no_mistake(tmp_path):
     console = tmp_path / "console.log"
     console.write_text(f'[0] Unknown kernel command line parameters "{ENVIRONMENT}", will be passed to user space.\n')
     check_taken(["um_cycles=0"], console)
+
+
+TEXTS = b"\0um_cycles\0time-travel-start=\0\x07ext4.mb_scan\0printk.devkmsg=\0hello um_none \0"
+
+
+@pytest.mark.parametrize(
+    ("name", "there"),
+    [
+        *[("um_cycles", True), ("um-cycles", True), ("time_travel-start", True), ("ext4.mb_scan", True)],
+        *[("printk.devkmsg", True), ("um_cycle", False), ("m_cycles", False), ("um_cycless", False)],
+        *[("xt4.mb_scan", False), ("mb_scan", False), ("um_none", False), ("ext4xmb_scan", False), ("+", False)],
+    ],
+)
+def test_a_parameter_is_a_whole_text_of_the_executable(tmp_path, name, there):
+    (tmp_path / "linux").write_bytes(TEXTS)
+    kernel = Kernel(tmp_path / "linux", None, "7.3", "7.3.0", "", (), "f00", "source", "gcc")
+    assert may_take(kernel, name) is there

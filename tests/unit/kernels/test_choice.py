@@ -6,8 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from wblab.kernels import choice
+from wblab.kernels import catalog, choice, places
 from wblab.kernels.choice import Choice, PatchError, choose
+from wblab.kernels.identity import choose_for, recipe, recipe_of_tree
 from wblab.kernels.patches import Forms, numbered
 
 LINES = [f"line {number}" for number in range(1, 31)]
@@ -123,3 +124,15 @@ def test_a_form_is_not_taken_without_what_it_needs_to_compile(wants: Wants) -> N
     only = replace(free, paths=free.paths[:1])
     with pytest.raises(PatchError, match=r"free\.patch does not apply to here: it needs clock"):
         choose(tree(without), "here", None, [clock, only])
+
+
+def test_the_tree_of_a_series_gets_exactly_its_own_patches():
+    known = catalog.load()
+    trees = {entry.name: places.source_of(known.pins[entry.name], entry).tree for entry in known.series}
+    here = {name: tree for name, tree in trees.items() if tree.exists()}
+    if not here:
+        pytest.skip("no source of a series is unpacked")
+    for name, tree in here.items():
+        chosen = choose_for(choice.from_folder(tree), name, name, known)
+        assert recipe_of_tree(chosen, name, {}, known) == recipe(name, known)
+    print(f"checked: {', '.join(here)}")

@@ -5,7 +5,9 @@ from pathlib import Path
 
 import pytest
 
+from wblab.core.errors import InputError
 from wblab.kernels import Kernel, features, kernel, sort_events
+from wblab.kernels.features import on_processors
 
 BANNER = b"\0Linux version 6.12.1 (wblab@localhost) (gcc 12.2.0, GNU ld 2.40) #1 then\0umid=\0"
 OLD = b"tt_syscall_ns\0um_seed\0block\0writeback\0balance_dirty_pages\0global_dirty_state\0not_sched\0"
@@ -52,3 +54,33 @@ def test_events_missing_in_some_kernels_are_left_out_and_named(make) -> None:
 )
 def test_misspelt_events_are_unknown(make, event: str, known: bool) -> None:
     assert sort_events(make(OLD), [event]).unknown == (() if known else (event,))
+
+
+def built_for(config: Path | None) -> Kernel:
+    return Kernel(Path("linux"), config, "7.3", "7.3.0", "", (), "f00", "a source", "gcc 12")
+
+
+@pytest.fixture
+def several(tmp_path: Path) -> Kernel:
+    config = tmp_path / "config"
+    config.write_text("CONFIG_SMP=y\nCONFIG_NR_CPUS=8\n")
+    return built_for(config)
+
+
+def test_a_kernel_runs_on_as_many_as_it_was_built_for(several: Kernel) -> None:
+    assert [on_processors(several, number, "7.3+smp").processors for number in (1, 2, 8)] == [1, 2, 8]
+    with pytest.raises(
+        InputError, match=r"^kernel 7\.3\+smp@9: it was built for at most 8 processors: give @8 or fewer$"
+    ):
+        on_processors(several, 9, "7.3+smp@9")
+
+
+@pytest.mark.parametrize("text", ["# CONFIG_SMP is not set\nCONFIG_NR_CPUS=1\n", "", None])
+def test_a_kernel_for_one_processor_gets_no_more(tmp_path: Path, text: str | None) -> None:
+    config = tmp_path / "config"
+    if text is not None:
+        config.write_text(text)
+    for single in (built_for(config), built_for(None)):
+        assert on_processors(single, 1, "7.3").processors == 1
+        with pytest.raises(InputError, match=r"^kernel 7\.3@4: it was built for one processor: .* 7\.2\+smp@4 .*build"):
+            on_processors(single, 4, "7.3@4")

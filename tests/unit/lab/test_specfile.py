@@ -1,16 +1,18 @@
 import json
+import tomllib
 from dataclasses import replace
 
 import pytest
 
 from wblab.core.errors import InputError
 from wblab.core.loads import Control, Offender
-from wblab.core.spec import GuestKernel, Spec
+from wblab.core.spec import GuestKernel, Spec, Trace
 from wblab.core.tables import from_table, to_table
+from wblab.core.units import Nanoseconds
 from wblab.lab.formats import RUN
 from wblab.lab.places import PRESETS
 from wblab.lab.results import SPECS
-from wblab.lab.specfile import read_spec, set_key
+from wblab.lab.specfile import read_spec, set_key, spec_of, spec_toml
 
 
 @pytest.fixture
@@ -202,3 +204,27 @@ def test_a_parameter_with_a_dot_needs_no_quotes_in_a_file(tmp_path, spec_text):
     path = tmp_path / "dotted.toml"
     path.write_text(f"kernel.name = '7.2'\nkernel.parameters.printk.devkmsg = 'on'\n{spec_text}")
     assert read_spec(path).kernel == GuestKernel(name="7.2", parameters={"printk.devkmsg": "on"})
+
+
+def again(spec):
+    return spec_of(tomllib.loads(spec_toml(spec)), exact=False)
+
+
+@pytest.mark.parametrize("name", SPECS.names())
+def test_every_preset_reads_back(name):
+    spec = read_spec(SPECS.find(name))
+    assert again(spec) == spec
+
+
+def test_units_are_as_somebody_writes_them():
+    text = spec_toml(read_spec(SPECS.find("base-device")))
+    assert 'write_bps = "1 MiB/s"' in text
+    assert 'idle = "50 ms"' in text
+    assert "syscall_cost" not in text  # a default
+
+
+def test_what_is_odd_survives():
+    spec = read_spec(SPECS.find("base"))
+    odd = replace(spec.clock, syscall_cost=Nanoseconds(25_001))
+    spec = replace(spec, clock=odd, seed=0, trace=Trace(triggers={'a"b': "c\n\x7f"}))
+    assert again(spec) == spec

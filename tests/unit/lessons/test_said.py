@@ -1,10 +1,13 @@
 """What a check says to do next."""
 
+import argparse
 from pathlib import Path
 
 import pytest
+from support.lessonbegun import begin
 
 from wblab.commands.lesson.answer import say
+from wblab.commands.lesson.begin import reset_arguments
 from wblab.lessons.check import Checked
 from wblab.lessons.folder import Folder, State
 from wblab.lessons.judge import Judged
@@ -20,3 +23,13 @@ def test_a_solved_lesson_leads_to_the_next_if_there_is_one(number, goes_on, tmp_
     said = capsys.readouterr().out
     assert "wblab lesson show" in said
     assert ("wblab lesson start --next" in said) == goes_on
+
+
+def test_reset_says_how_to_leave_the_directory_that_was_renamed(tmp_path, monkeypatch, capsys):
+    at = begin(tmp_path)
+    monkeypatch.chdir(at.directory)
+    parser = argparse.ArgumentParser()
+    reset_arguments(parser)
+    arguments = parser.parse_args([])
+    arguments.run(arguments)
+    assert capsys.readouterr().out.splitlines()[-1] == "    cd ../01-mine"

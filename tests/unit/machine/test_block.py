@@ -1,6 +1,6 @@
 import pytest
 
-from wblab.machine.block import built_on, scheduler, schedulers, set_scheduler
+from wblab.machine.block import backing_devices, built_on, scheduler, schedulers, set_scheduler
 from wblab.machine.undo import Undo
 
 
@@ -82,3 +82,45 @@ def test_a_device_built_on_several_disks_belongs_to_none(devices):
 def test_a_volume_over_two_partitions_of_one_disk_belongs_to_it(devices):
     of = devices({"sda/sda1": ["dm-0"], "sda/sda2": ["dm-1"], "dm-0": ["dm-2"], "dm-1": ["dm-2"]})
     assert of("sda") == ["sda", "dm-0", "dm-1", "dm-2"]
+
+
+@pytest.fixture
+def sys(tmp_path):
+    """A /sys with two disks, and a btrfs on one or on both."""
+    for disk, number in (("sda", "8:0"), ("sdb", "8:16")):
+        (tmp_path / "class/bdi" / number).mkdir(parents=True)
+        (tmp_path / "block" / disk).mkdir(parents=True)
+        (tmp_path / "block" / disk / "bdi").symlink_to(tmp_path / "class/bdi" / number)
+
+    def btrfs(*disks):
+        (tmp_path / "class/bdi/btrfs-1").mkdir()
+        (devices := tmp_path / "fs/btrfs/0000/devices").mkdir(parents=True)
+        (devices.parent / "bdi").symlink_to(tmp_path / "class/bdi/btrfs-1")
+        for disk in disks:
+            (devices / disk).symlink_to(tmp_path / "block" / disk)
+
+    return btrfs
+
+
+@pytest.fixture
+def names(tmp_path):
+    """Return a function that names the backing devices of a disk."""
+    return lambda disk: [place.name for place in backing_devices(disk, tmp_path)]
+
+
+def test_each_disk_has_its_own_bdi(sys, names):
+    assert (names("sda"), names("sdb")) == (["8:0"], ["8:16"])
+
+
+def test_btrfs_has_its_own_bdi(sys, names):
+    sys("sda")
+    assert (names("sda"), names("sdb")) == (["8:0", "btrfs-1"], ["8:16"])
+
+
+def test_the_bdi_of_btrfs_on_two_disks_belongs_to_neither(sys, names):
+    sys("sda", "sdb")
+    assert (names("sda"), names("sdb")) == (["8:0"], ["8:16"])
+
+
+def test_a_removed_disk_has_no_bdi(sys, names):
+    assert names("sdc") == []

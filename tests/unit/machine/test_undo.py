@@ -3,6 +3,7 @@ import signal
 import subprocess
 import sys
 from contextlib import suppress
+from pathlib import Path
 
 import pytest
 from support.waiting import wait_until
@@ -120,3 +121,26 @@ def test_a_directory_that_the_guard_cannot_open_is_not_changed(tmp_path):
         (tmp_path / "x").mkdir()
     assert undo.failures == ()
     assert not (tmp_path / "x").exists()
+
+
+PARENT = """
+import os, time
+from wblab.core.child import fork_child
+from wblab.machine.processes import end_with
+me = os.getpid()
+def task():
+    end_with(me)
+    print(os.getpid(), flush=True)
+    time.sleep(60)
+fork_child(task)
+time.sleep(60)
+"""
+
+
+def test_a_child_ends_with_its_parent_even_after_a_kill():
+    parent = subprocess.Popen([sys.executable, "-c", PARENT], stdout=subprocess.PIPE, text=True, cwd=ROOT)
+    assert parent.stdout is not None
+    child = int(parent.stdout.readline())
+    os.kill(parent.pid, signal.SIGKILL)
+    parent.wait()
+    wait_until(lambda: not Path(f"/proc/{child}").exists())

@@ -2,8 +2,9 @@
 
 import numpy as np
 import pytest
+from scipy.stats import binomtest
 
-from wblab.analysis.statistics.intervals import Resampling, interval
+from wblab.analysis.statistics.intervals import Resampling, interval, wilson
 
 TRIALS = 400
 
@@ -120,3 +121,10 @@ def test_rescaling_to_the_same_confidence_changes_nothing():
 def test_invalid_contrasts_are_refused(cells, weights):
     with pytest.raises(ValueError, match="as many weights"):
         interval(cells, weights)
+
+
+def test_intervals_of_shares():
+    lows, highs = wilson([0, 5, 50], [20, 20, 50], 0.95)
+    for hits, rows, low, high in zip([0, 5, 50], [20, 20, 50], lows, highs, strict=True):
+        known = binomtest(hits, rows).proportion_ci(0.95, method="wilson")
+        assert (low, high) == pytest.approx((known.low, known.high), abs=1e-12)

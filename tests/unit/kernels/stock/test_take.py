@@ -1,18 +1,22 @@
 """A distribution's kernel is taken into the cache, whole or not at all."""
 
+import io
 import json
 import os
+import re
 import shutil
+import tarfile
 
 import pytest
-from support.stockkernels import PACKS, bzimage, module, modules
+from support.stockkernels import NAMES, PACKS, bzimage, module, modules
 
 from wblab.cli import main
 from wblab.core.errors import InputError, WblabError
 from wblab.kernels import cache
 from wblab.kernels.stock import take as stock_take
 from wblab.kernels.stock.kernel import find, stock_kernels
-from wblab.kernels.stock.take import release_of, take
+from wblab.kernels.stock.take import names, release_of, take, unpacked
+from wblab.lab.progress import silent
 
 FILES = {f"{name}.ko": module(depends="") for name in ("configfs", "null_blk", "ext4", "snd")}
 
@@ -150,3 +154,110 @@ def test_a_kernels_file_is_taken_by_the_verb(image, directory, capsys):
     assert main(["kernel", "build", "--stock", str(image), "--modules", str(directory)]) == 0
     assert capsys.readouterr().out == "stock:7.2.11-test\n"
     assert main(["kernel", "info", "stock:7.2"]) == 0
+
+
+@pytest.mark.parametrize("pack", PACKS)
+def test_names_are_found_in_the_packed_kernel_and_in_modules(pack):
+    found = names(bzimage(pack=PACKS[pack]), [module()])
+    assert {"balance_dirty_pages", "block_rq_complete", "ext_event"} <= found
+    assert not any(" " in name for name in found)
+
+
+@pytest.mark.parametrize("pack", PACKS)
+def test_the_kernel_is_unpacked_whole(pack):
+    assert unpacked(bzimage(pack=PACKS[pack])) == NAMES
+
+
+@pytest.mark.parametrize("pack", PACKS)
+@pytest.mark.parametrize("kept", [0, 8, 0.5])
+def test_a_kernel_that_is_cut_off_cannot_be_read(pack, kept):
+    def cut(kernel: bytes) -> bytes:
+        packed = PACKS[pack](kernel)
+        return packed[: int(kept * len(packed)) if kept < 1 else kept]
+
+    with pytest.raises(ValueError, match=r"cut off|packed in a way|cannot be unpacked"):
+        unpacked(bzimage(pack=cut, kernel=NAMES * 100))
+
+
+@pytest.mark.parametrize("pack", PACKS)
+def test_a_spoilt_kernel_cannot_be_read(pack):
+    def spoil(kernel: bytes) -> bytes:
+        packed = PACKS[pack](kernel)
+        return packed[:10] + bytes(byte ^ 0xA5 for byte in packed[10:])
+
+    with pytest.raises(ValueError, match=r"cut off|cannot be unpacked"):
+        unpacked(bzimage(pack=spoil, kernel=NAMES * 100))
+
+
+@pytest.mark.parametrize("length", [0, 100, 0x1F2, 0x24A, 0x24F])
+def test_an_image_without_a_whole_head_cannot_be_read(length):
+    with pytest.raises(ValueError, match="cut off"):
+        unpacked(bzimage()[:length])
+
+
+def test_an_unknown_packing_is_said():
+    with pytest.raises(ValueError, match="packed in a way that the lab does not know"):
+        unpacked(bzimage(pack=lambda kernel: b"LZ4!" + kernel))
+
+
+MODULES = "./usr/lib/modules/7.2.11"
+KEPT = (
+    "./boot/vmlinuz-7.2.11",
+    "./boot/config-7.2.11",
+    f"{MODULES}/config",
+    f"{MODULES}/kernel/fs/ext4/ext4.ko.xz",
+    f"{MODULES}/modules.builtin",
+)
+HOSTILE = ("./boot/vmlinuz-/../../../outside", f"{MODULES}/kernel/fs/../../../../../../outside.ko", "/boot/vmlinuz-x")
+
+
+def packed(*names: str) -> bytes:
+    file = io.BytesIO()
+    with tarfile.open(fileobj=file, mode="w") as archive:
+        for name in names:
+            archive.addfile(tarfile.TarInfo(name))
+        link = tarfile.TarInfo("./boot/vmlinuz-link")
+        link.type, link.linkname = tarfile.SYMTYPE, "/etc/passwd"
+        archive.addfile(link)
+    return file.getvalue()
+
+
+@pytest.fixture
+def unpack(tmp_path, monkeypatch):
+    """Return a function that unpacks what a dpkg-deb in its place prints; it returns the files."""
+    (tmp_path / "bin").mkdir()
+    monkeypatch.setenv("PATH", f"{tmp_path}/bin:/usr/bin:/bin")
+
+    def unpack(content: bytes, code: int = 0) -> set[str]:
+        (tmp_path / "tar").write_bytes(content)
+        (tmp_path / "bin/dpkg-deb").write_text(f"#!/bin/sh\ncat {tmp_path}/tar\nexit {code}\n")
+        (tmp_path / "bin/dpkg-deb").chmod(0o755)
+        (tmp_path / "a.deb").touch()
+        before = set(tmp_path.parent.iterdir())
+        stock_take._unpack(tmp_path / "a.deb", tmp_path / "root", silent)
+        assert set(tmp_path.parent.iterdir()) == before
+        return {f"./{path.relative_to(tmp_path / 'root')}" for path in (tmp_path / "root").rglob("*") if path.is_file()}
+
+    return unpack
+
+
+def test_only_the_kernels_files_are_taken(unpack):
+    others = ("./usr/share/doc/x", f"{MODULES}/kernel/sound/snd.ko", "./boot/System.map-7.2.11")
+    assert unpack(packed(*KEPT, *others)) == set(KEPT)
+
+
+@pytest.mark.parametrize("part", ["image", "base", "binary", "modules"])  # Debian 12 has the first only
+def test_a_kernel_is_in_several_packages(part):
+    pattern = stock_take._PACKAGE.format(series=r"7\.2")
+    assert re.fullmatch(pattern, f"linux-{part}-7.2.11+deb13-amd64")
+    assert not re.fullmatch(pattern, f"linux-{part}-7.21+deb13-amd64")
+
+
+def test_no_name_leads_out_of_the_directory(unpack):
+    assert unpack(packed(*HOSTILE)) == set()
+
+
+@pytest.mark.parametrize(("content", "code"), [(b"no tar at all" * 99, 1), (packed(*KEPT)[:700], 2)])
+def test_a_damaged_package_is_said(unpack, content, code):
+    with pytest.raises(WblabError, match=r"cannot unpack a\.deb: is it whole\?"):
+        unpack(content, code)

@@ -5,10 +5,13 @@ import threading
 from dataclasses import replace
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from wblab.core.errors import WblabError
-from wblab.live.monitor.audience import Audience, piped, printed, replayed
+from wblab.live.monitor.audience import Audience, Feed, piped, printed, replayed
 from wblab.live.monitor.samples import Batch, End, Source, line
+from wblab.live.monitor.server import events
 
 S = 10**9
 ITEMS = [Source("x", 0), Batch(1 * S), Batch(3 * S), End("over")]
@@ -100,3 +103,96 @@ def test_a_closed_standard_output_ends_the_command():
     audience = Audience(broken)
     with pytest.raises(BrokenPipeError), audience.showing(replayed([], 1.0)):
         audience.wait()
+
+
+ONE = len(line(Batch(1)))
+
+
+def filled(count, limit_bytes=1 << 20):
+    feed = Feed(limit_bytes)
+    for number in range(1, count + 1):
+        feed.add(Batch(number % 10))
+    return feed
+
+
+def numbers(batches):
+    return [batch.number for batch in batches]
+
+
+def test_batches_are_numbered_from_one():
+    feed = filled(3)
+    assert numbers(feed.after(0)) == [1, 2, 3]
+    assert feed.after(2)[0].text == line(Batch(3))
+    assert feed.after(3) == []
+
+
+def test_the_oldest_batches_are_dropped_first_and_readers_learn_it():
+    feed = filled(10, limit_bytes=3 * ONE)
+    assert numbers(feed.after(0)) == [8, 9, 10]
+    assert numbers(feed.after(5)) == [8, 9, 10]
+    assert feed.missed(5) == 2
+    assert feed.missed(7) == feed.missed(10) == 0
+    assert feed.missed(0) == 0  # a new reader has missed nothing
+
+
+def test_an_unknown_number_starts_from_the_beginning():
+    feed = filled(3)
+    assert numbers(feed.after(99)) == [1, 2, 3]
+    assert feed.missed(99) == 0
+
+
+def test_the_last_batch_is_kept_however_large():
+    assert numbers(filled(3, limit_bytes=1).after(0)) == [3]
+
+
+async def ids(feed, last, count):
+    """Return the next `count` numbers of batches that a page gets before it is disconnected."""
+    found = []
+    stream = events(feed, last)
+    while len(found) < count:
+        piece = await anext(stream, None)
+        if piece is None:
+            break
+        found += [int(text[4:]) for text in piece.split(b"\n") if text.startswith(b"id: ")]
+    await stream.aclose()
+    return found[:count]
+
+
+@given(st.lists(st.tuples(st.integers(0, 40), st.integers(1, 30)), max_size=12))
+def test_a_reconnecting_page_gets_each_batch_once_and_in_order(steps):
+    """In each step some batches are added; then the page reconnects and is disconnected after at most so many."""
+
+    async def watch():
+        feed, had, total = Feed(), [], 0
+        feed.add(Source("x", 0))
+        for added, taken in steps:
+            for _ in range(added):
+                total += 1
+                feed.add(Batch(total))
+            had += await ids(feed, had[-1] if had else 0, min(taken, total - len(had)))
+        feed.add(End("over"))
+        had += await ids(feed, had[-1] if had else 0, 10**6)
+        assert had == list(range(1, total + 1))
+
+    asyncio.run(watch())
+
+
+def test_a_page_waits_for_batches_and_gets_missed_ones_and_the_end():
+    async def watch():
+        feed = Feed(3 * ONE)
+        stream = events(feed, 2)
+        pieces = [await anext(stream)]
+        for number in range(1, 10):
+            feed.add(Batch(number))
+        asyncio.get_running_loop().call_soon(feed.add, Source("x", 0))
+        pieces += [await anext(stream) for _ in range(3)]
+        asyncio.get_running_loop().call_soon(feed.add, End("over"))
+        pieces += [piece async for piece in stream]
+        return pieces
+
+    retry, source, missed, batches, end = asyncio.run(watch())
+    assert retry.startswith(b"retry: ")
+    assert source == b'data: {"source":{"name":"x","zero_ns":0,"untraced":""}}\n\n'
+    assert missed == b'data: {"missed": 4}\n\n'
+    assert batches.startswith(b"id: 7\ndata: ")
+    assert b'"over"' in end

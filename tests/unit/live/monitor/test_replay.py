@@ -1,3 +1,4 @@
+import json
 from dataclasses import replace
 from itertools import pairwise
 from types import SimpleNamespace
@@ -8,8 +9,12 @@ from support import pictured
 
 from wblab.analysis.runs.pagecache import Written
 from wblab.analysis.runs.run import read_run
+from wblab.core import layout
+from wblab.core.errors import InputError
 from wblab.core.rundir import DiskRecord
-from wblab.live.monitor.replay import GRAIN_NS, TICK_NS, replay
+from wblab.lab.places import PRESETS
+from wblab.lab.specfile import read_spec
+from wblab.live.monitor.replay import GRAIN_NS, TICK_NS, replay, watched
 from wblab.live.monitor.samples import Batch, CacheState, End, Source, Throttled, Waited
 
 MS = 10**6
@@ -117,3 +122,38 @@ def test_with_several_disks_each_has_its_writes(make_run):
     assert {row.disk: row.busy_ns for row in rows} == {"slow": None, "fast": None}
     total = {disk: sum(row.written for row in rows if row.disk == disk) for disk in ("slow", "fast")}
     assert total["fast"] == pytest.approx(3 * total["slow"], rel=0.1)
+
+
+def test_a_sampler_is_added_to_the_guest():
+    spec = read_spec(PRESETS / "base.toml", ["agent.other.argv=['true']"])
+    seen = watched(spec)
+    assert set(seen.agent) == {"other", "sampler"}
+    assert str(layout.SAMPLES_DEVICE) in seen.agent["sampler"].argv[-1]
+    assert (seen.load, seen.disk, seen.agent["other"]) == (spec.load, spec.disk, spec.agent["other"])
+
+
+def asked(preset, *settings):
+    spec = watched(read_spec(PRESETS / f"{preset}.toml", list(settings)))
+    return json.loads(spec.agent["sampler"].argv[-1])
+
+
+def probed(preset, *settings):
+    return asked(preset, *settings)["probe"]
+
+
+def test_the_probe_writes_to_the_first_disk_with_a_filesystem():
+    assert probed("base") == "/mnt/disk"
+    assert probed("two-disks") == "/mnt/slow"
+    other = "disk.other={size='16MiB', model='throttle', write_bps='1MiB/s'}"
+    assert probed("linear", other) == probed("mirror", other) == "/mnt/other"
+
+
+def test_a_guest_without_any_filesystem_is_not_watched():
+    with pytest.raises(InputError, match="no disk of linear has a filesystem"):
+        probed("linear")
+
+
+def test_several_disks_have_their_spec_names_and_a_single_disk_none():
+    assert asked("two-disks")["called"] == {"ubda": "slow", "ubdb": "fast"}
+    assert asked("mirror", "disk.mirror.filesystem='ext4'")["called"] == {"ubda": "a", "ubdb": "b"}
+    assert asked("base")["called"] == {"ubda": ""}

@@ -1,6 +1,8 @@
-"""Root in another user's directory: nothing outside it is changed, whatever the user replaces names with."""
+"""Root in another user's directory, and kills: nothing outside is changed and nothing is left, whenever it happens."""
 
 import os
+import random
+import signal
 import stat
 import subprocess
 import sys
@@ -9,6 +11,7 @@ import time
 import pytest
 from support import swapped
 from support.livelab import PROGRAM, QUICK
+from support.processes import alive
 from support.swapped import NOBODY, state
 from support.waiting import wait_until
 
@@ -17,7 +20,9 @@ from wblab.lab.held import open_directory
 from wblab.lab.places import ROOT
 from wblab.live.monitor.audience import command
 from wblab.live.monitor.sampler import SamplerRequest
+from wblab.machine.block import scheduler, schedulers
 from wblab.machine.directory import make_directory, open_own, own_directory
+from wblab.machine.storage import find_storage
 from wblab.machine.undo import Undo
 
 BAIT = ["w1", "mw1.0", "mw1.1", "0", "1", "experiment.json", ".experiment.json.partial", "command.log", "load.w1.npy"]
@@ -174,3 +179,38 @@ def test_the_lab_s_own_directory_is_removed_with_its_contents(tmp_path):
         os.close(parent)
     assert undo.failures == ()
     assert list(tmp_path.iterdir()) == []
+
+
+OURS = ("wblab-live-", "wblab-captures-")
+
+
+def left(live, tracing):
+    """Return everything that a run could leave behind; others that still run may have trace instances."""
+    ours = [item.name for item in (tracing / "instances").iterdir() if item.name.startswith(OURS)]
+    orphans = [name for name in ours if not alive(int(name.rpartition("-")[2]))]
+    return {*orphans, *live.processes(), *os.listdir(live.disk)}
+
+
+def disk_options(live):
+    """Return options that change the disk's scheduler, and a function that reads it; nothing without a disk."""
+    place = find_storage(live.disk)
+    if not place.disks:
+        return [], lambda: ""
+    disk = place.disks[0]
+    now = scheduler(disk)
+    others = [name for name in schedulers(disk) if name != now]
+    return (["--scheduler", f"{disk.name}={others[0]}"] if others else []), lambda: scheduler(disk)
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_a_kill_at_any_moment_leaves_nothing(live, tracing, seed):
+    options, scheduler_now = disk_options(live)
+    before, there = scheduler_now(), left(live, tracing)
+    script = f"dd if=/dev/zero of={live.disk}/written bs=64K count=16; sleep 1000 & : {live.disk}; sleep 1000"
+    process = live.start(*options, "--capture-pauses", "10ms", "--capture-around", "100ms", "--", "sh", "-c", script)
+    time.sleep(random.Random(seed).uniform(0, 3))
+    os.kill(process.pid, signal.SIGKILL)
+    process.communicate()
+    (live.disk / "written").unlink(missing_ok=True)
+    wait_until(lambda: not left(live, tracing) - there)
+    wait_until(lambda: scheduler_now() == before)

@@ -68,7 +68,7 @@ def test_what_an_older_lab_recorded_is_stale_whatever_the_figures(changed):
 
 
 def test_what_is_expected_of_the_default_series_was_recorded_with_this_lab():
-    """It needs no kernel. The other series are compared where they are built, in tests/uml/test_expected.py."""
+    """It needs no kernel. The other series are compared where they are built, in tests/uml/test_kept.py."""
     expected = read_expected(DEFAULT, path_of(DEFAULT))
     for cell, seed in plan_of(DEFAULT, update=False).runs():
         recorded = expected[cell.name].golden.inputs

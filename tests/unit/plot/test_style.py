@@ -1,5 +1,6 @@
 from wblab.core.loads import Command, Control, MultiWrite, Offender, Write
-from wblab.plot.style import CONTROL, INNOCENT, OFFENDERS, PAUSE, SERIES, load_colours, task_colours
+from wblab.plot.picture import new_figure
+from wblab.plot.style import CONTROL, INNOCENT, OFFENDERS, PAUSE, SERIES, load_colours, new_axes, task_colours
 
 
 def test_a_load_has_the_colour_of_its_role_in_the_order_of_the_spec():
@@ -33,3 +34,11 @@ def test_a_task_of_a_load_has_the_load_s_colour_and_others_one_that_no_load_has(
 def test_the_most_frequent_tasks_have_a_colour():
     tasks = [f"task-{number:02}" for number in range(20) for _ in range(20 - number)]
     assert task_colours(tasks, {}) == {f"task-{number:02}": colour for number, colour in enumerate(SERIES)}
+
+
+_PNG = b"\x89PNG\r\n\x1a\n"
+
+
+def test_a_figure_shows_itself_in_a_notebook_without_pyplot():
+    assert new_figure(2)._repr_png_().startswith(_PNG)
+    assert new_axes().figure._repr_png_().startswith(_PNG)
