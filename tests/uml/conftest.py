@@ -14,11 +14,16 @@ from wblab.host.bundle import bundle
 from wblab.host.command import interpreter
 from wblab.kernels import Kernel, catalog, find_kernel
 
+# The files that take longest begin, so that all processes end together: a file is tested in one process.
+FIRST = ("stock", "matrix", "notebooks", "lessons", "tried", "ab", "determinism", "verify", "lesson_notebook", "advise")
+
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for item in items:
         if Path(__file__).parent in item.path.parents:
             item.add_marker(pytest.mark.uml)
+    names = [f"test_{name}" for name in FIRST]
+    items.sort(key=lambda item: names.index(item.path.stem) if item.path.stem in names else len(names))
 
 
 @pytest.fixture(scope="session")
@@ -41,7 +46,9 @@ def series(request: pytest.FixtureRequest) -> str:
 @pytest.fixture(scope="session")
 def shared_lab(kernel: Kernel, tmp_path_factory: pytest.TempPathFactory) -> Lab:
     """A lab for runs that several tests share and none changes."""
-    return Lab(kernel, tmp_path_factory.mktemp("exp"), Path("/dev/shm"))
+    ours = tmp_path_factory.getbasetemp()
+    of_all = ours.parent if "PYTEST_XDIST_WORKER" in os.environ else ours
+    return Lab(kernel, tmp_path_factory.mktemp("exp"), Path("/dev/shm"), kept=of_all / "kept-runs")
 
 
 @pytest.fixture

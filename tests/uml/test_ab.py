@@ -46,7 +46,7 @@ def arguments(lab, *further):
 def test_a_copy_of_a_kernel_differs_in_nothing(lab, tmp_path, capsys):
     shutil.copy(lab.kernel.path, tmp_path / "copy")
     given = ["study", "--kernels", str(lab.kernel.path), str(tmp_path / "copy")]
-    assert main(arguments(lab, *given, "--seeds", "5", "--json")) == 0
+    assert main(arguments(lab, *given, "--seeds", "3", "--json")) == 0
     found = json.loads(capsys.readouterr().out)
     assert found["headline"].startswith("A and B are the same program, byte for byte. No difference is shown")
     assert found["figures"]

@@ -1,5 +1,6 @@
 """In virtual time the same spec, seed and kernel build give the same bytes: a sample of ways to see that."""
 
+import re
 import sys
 import tempfile
 from dataclasses import replace
@@ -19,6 +20,7 @@ from wblab.analysis.runs.digest import digest
 from wblab.analysis.runs.run import Run
 from wblab.core.rundir import TRACE
 from wblab.kernels import catalog, find_kernel
+from wblab.lab.formats import CONSOLE
 from wblab.lab.packages import tool_path
 from wblab.study.inputs import excuses
 
@@ -152,3 +154,18 @@ def test_the_path_and_inodes_of_shared_memory_do_not_change_a_run(lab, monkeypat
     assert len({(run.path / TRACE).read_bytes() for run in runs}) == 1
     with tracecmd.open(runs[0].path / TRACE) as trace:
         assert len(trace.events("mm_filemap_add_to_page_cache").ts_ns) > 100
+
+
+BRIEF = ("load.l1.wait=1s", "load.l1.size=1MiB", "load.l2.wait=1s", "load.l2.size=1MiB")
+SHOWN = (
+    'trace.events=["irq:irq_handler_entry"]',
+    *('kernel.parameters.trace_event="irq:irq_handler_entry"', "kernel.parameters.tp_printk=true"),
+)
+OWN = {"hr timer", "SIGCHLD"}  # the clock, and the end of one of the guest's processes, which the kernel waits for
+
+
+def test_the_host_does_not_interrupt_the_guest(series, shared_lab):
+    run = replace(shared_lab, kernel=find_kernel(series)).run("base", *BRIEF, *SHOWN)
+    names = re.findall(r"irq_handler_entry: irq=\d+ name=(.*)", (run.path / CONSOLE).read_text())
+    assert len(names) > 100
+    assert set(names) <= OWN

@@ -2,9 +2,12 @@
 
 from dataclasses import replace
 
+import pytest
+from support.lottery import some
+
 from wblab.analysis.why.explain import explain
 from wblab.analysis.why.recorded import read_recorded
-from wblab.kernels import find_kernel
+from wblab.kernels import catalog, find_kernel
 from wblab.lab.oomkills import oom_kills
 
 MIB = 1 << 20
@@ -52,6 +55,7 @@ def test_what_others_write_does_not_count_for_a_groups_limit(shared_lab):
     assert [cause for cause in own if "l2" in cause.worked or "l2" in cause.dirty] == []
 
 
+@pytest.mark.parametrize("series", some([entry.name for entry in catalog.load().series], 1), indirect=True)
 def test_a_guest_goes_on_after_programs_of_a_full_group_were_killed(shared_lab, series):
     hog = f"{{kind='repeat',idle='1s',argv=['sh','-c',{TAKES!r}]}}".replace('"', '"""')
     lab = replace(shared_lab, kernel=find_kernel(series))

@@ -8,6 +8,7 @@ from wblab.analysis.runs.difference import first_differences
 from wblab.analysis.runs.names import unplug_s
 from wblab.analysis.runs.pagecache import page_cache
 from wblab.analysis.runs.run import Run
+from wblab.host.recorded import RunFailedError
 
 S = 1_000_000_000
 SHORT = ("load.l1.size=16MiB", "time_limit=120s")
@@ -99,3 +100,29 @@ def test_a_limit_for_btrfs_is_set_where_btrfs_counts_its_dirty_pages(lab, when):
     made = lab.run("base-device", "disk.filesystem=btrfs", "disk.size=160MiB", loads, *settings)
     boundaries_ns = made.load("l1").boundaries_ns
     assert bool(boundaries_ns[-1] - boundaries_ns[1] > 4 * S) is is_slowed  # 8 MiB take 8 s on this disk
+
+
+RAW = "{x={kind='raw', size='8MiB', idle='10ms'}, l1={kind='rawload', wait='3s', size='2MiB', block='64KiB'}}"
+# Disks that have the same bytes either way; on sparse ext disks, mke2fs defers some writes.
+SAME = {
+    "vfat": ("disk.filesystem=vfat", "load.l1.size=8MiB"),
+    "none": ("disk.filesystem=none", f"load={RAW}", "trace.events=['block:block_rq_complete']"),
+}
+
+
+@pytest.mark.parametrize("settings", SAME.values(), ids=SAME)
+def test_a_guest_reads_holes_as_zeros(shared_lab, settings):
+    whole, sparse = (shared_lab.run("base-device", *settings, f"disk.resident={size}") for size in ("0", "100MiB"))
+    assert first_differences(whole, sparse) == []
+
+
+def test_a_run_on_64_gib_is_reproducible(shared_lab):
+    settings = ("disk.size=64GiB", "disk.resident=128MiB", "load.l1.size=8MiB")
+    assert first_differences(*(shared_lab.run("base-device", *settings) for _ in range(2))) == []
+
+
+def test_a_disk_over_its_memory_limit_ends_the_run(lab):
+    settings = ("disk.size=1GiB", "disk.resident=24MiB", "load.l1.size=60MiB", "disk.write_bps=40MiB/s")
+    with pytest.raises(RunFailedError, match=r"a disk took more than 24 MiB of memory: raise disk\.resident"):
+        lab.run("base-device", *settings)
+    assert lab.left_behind() == []

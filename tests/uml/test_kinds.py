@@ -1,6 +1,7 @@
 """Runs in which only one kind of wait can occur, which must be named, and runs in which the disk is not the cause."""
 
 import pytest
+from support.lottery import some
 
 from wblab.analysis.why.explain import explain
 from wblab.analysis.why.recorded import read_recorded
@@ -124,7 +125,7 @@ BESIDES = {
 }
 
 
-@pytest.mark.parametrize("kind", CASES)
+@pytest.mark.parametrize("kind", some(CASES, 7))
 def test_the_only_possible_kind_of_wait_is_named(shared_lab, kind):
     preset, settings = CASES[kind]
     run = shared_lab.run(preset, *settings)

@@ -1,6 +1,5 @@
 """The main result: the lock-up occurs wherever it should, and on the right loads."""
 
-from functools import cache
 from statistics import median
 
 import pytest
@@ -12,7 +11,7 @@ S = 1_000_000_000
 
 @pytest.fixture(scope="module")
 def run(shared_lab):
-    return cache(shared_lab.run)
+    return shared_lab.once
 
 
 def longest_s(run: Run, name: str) -> float:

@@ -4,6 +4,7 @@ import json
 import re
 
 import pytest
+from support.lottery import some
 
 from wblab.machine.processes import ioprio_value
 
@@ -87,26 +88,25 @@ def without_name(line):
     return {key: value for key, value in line.items() if key != "what"}
 
 
-@pytest.mark.parametrize(
-    ("policy", "held", "settings"),
-    [
-        ("idle", {"ioprios": ioprio_value("idle", 5)}, {}),
-        ("best-effort-7", {"ioprios": ioprio_value("best-effort", 7)}, {}),
-        ("io.weight", {"group": "/wblab-mitigate"}, {"io.bfq.weight": "default 1", "cgroup.subtree_control": "io"}),
-        ("io.max", {"group": "/wblab-mitigate"}, {"cgroup.subtree_control": "io memory", "io.max": IO_MAX}),
-        ("memory.high", {"group": "/wblab-mitigate"}, {"cgroup.subtree_control": "memory"}),
-        ("dirty-bytes", {}, {"dirty_ratio": "0"}),
-        ("short-queue", {}, {"nr_requests": "4"}),
-        ("strict-limit", {}, {"strict_limit": "1"}),
-        ("short-queue-always+strict-limit-always", {}, {"nr_requests": "4", "strict_limit": "1"}),
-        (
-            "idle+memory.high",
-            {"ioprios": ioprio_value("idle", 5), "group": "/wblab-mitigate"},
-            {"cgroup.subtree_control": "memory"},
-        ),
-    ],
-)
-def test_an_offender_is_limited_again_after_a_kill_and_restored_at_the_end(lab, policy, held, settings):
+IDLE, GROUP = {"ioprios": ioprio_value("idle", 5)}, {"group": "/wblab-mitigate"}
+# Of each policy: what it does to the offender, and what it sets.
+POLICIES = {
+    "idle": (IDLE, {}),
+    "best-effort-7": ({"ioprios": ioprio_value("best-effort", 7)}, {}),
+    "io.weight": (GROUP, {"io.bfq.weight": "default 1", "cgroup.subtree_control": "io"}),
+    "io.max": (GROUP, {"cgroup.subtree_control": "io memory", "io.max": IO_MAX}),
+    "memory.high": (GROUP, {"cgroup.subtree_control": "memory"}),
+    "dirty-bytes": ({}, {"dirty_ratio": "0"}),
+    "short-queue": ({}, {"nr_requests": "4"}),
+    "strict-limit": ({}, {"strict_limit": "1"}),
+    "short-queue-always+strict-limit-always": ({}, {"nr_requests": "4", "strict_limit": "1"}),
+    "idle+memory.high": (IDLE | GROUP, {"cgroup.subtree_control": "memory"}),
+}
+
+
+@pytest.mark.parametrize("policy", some(POLICIES, 4))
+def test_an_offender_is_limited_again_after_a_kill_and_restored_at_the_end(lab, policy):
+    held, settings = POLICIES[policy]
     said, warnings = trial(lab, policy, 'disk.scheduler="bfq"')
     before = without_name(said["before"])
     assert sorted(before["ioprios"].values()) == [ioprio_value("realtime", 4), ioprio_value("best-effort", 1)]

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 from flush_time import BACKGROUND, LIMIT_BYTES
 from support.executed import execute
+from support.lottery import on_its_day
 from support.studyrows import write_rows
 
 from wblab.lab.formats import DESIGN
@@ -66,14 +67,35 @@ def several(runs):
     return f"[{', '.join(map(read, runs))}]"
 
 
-@pytest.mark.parametrize(("name", "least"), [("timeline", 2), ("throttling", 5)])
-def test_a_notebook_shows_figures_of_a_run(shared_lab, name, least):
-    run = shared_lab.run("base")
+# Three are executed a day. What is last makes its own run, and finds it again.
+NOTEBOOKS = (
+    "timeline",
+    "throttling",
+    "compare",
+    "flush-time",
+    "paradigms",
+    "layers",
+    "blocks",
+    "why",
+    "explore",
+    "reuse",
+)
+FIGURES = {"timeline": 2, "throttling": 5}  # at least so many
+
+
+def of_a_day(name):
+    return on_its_day(name, NOTEBOOKS, 3)
+
+
+@pytest.mark.parametrize("name", [pytest.param(name, marks=of_a_day(name)) for name in FIGURES])
+def test_a_notebook_shows_figures_of_a_run(shared_lab, name):
+    run = shared_lab.once("base")
     outputs = shown(name, run=read(run))
     assert any(run.path.name in text for text in texts(outputs))
-    assert figures(outputs) >= least
+    assert figures(outputs) >= FIGURES[name]
 
 
+@of_a_day("reuse")
 def test_a_notebook_makes_its_run_and_the_second_time_finds_it(kernel, tmp_path):
     for _ in range(2):
         outputs = shown("timeline", run=f'wblab.run("base", kernel={str(kernel.path)!r}, reuse=True)')
@@ -81,6 +103,7 @@ def test_a_notebook_makes_its_run_and_the_second_time_finds_it(kernel, tmp_path)
         assert any(made.name in text for text in texts(outputs))
 
 
+@of_a_day("compare")
 def test_the_comparison_notebook_compares_some_runs(kernel, tmp_path):
     (tmp_path / "two-rates.toml").write_text(TWO_RATES)
     made = f"wblab.run_study({str(tmp_path / 'two-rates.toml')!r}, kernel={str(kernel.path)!r})"
@@ -90,6 +113,7 @@ def test_the_comparison_notebook_compares_some_runs(kernel, tmp_path):
     assert any("less: better" in text for text in texts(outputs))
 
 
+@of_a_day("flush-time")
 def test_the_flush_time_notebook_compares_pauses_with_the_flush_time(shared_lab):
     short = ("load.l1.size=6MiB", "load.l1.wait=1s", "load.l2.size=1MiB", "load.l2.wait=2s", "trace.events=[]")
     in_bytes = ("sysctl.vm.dirty_ratio=0", "sysctl.vm.dirty_background_ratio=0")
@@ -104,6 +128,7 @@ def test_the_flush_time_notebook_compares_pauses_with_the_flush_time(shared_lab)
     assert any("exponent of throughput" in text for text in texts(outputs))
 
 
+@of_a_day("paradigms")
 def test_the_paradigms_notebook_ranks_ways_of_doing_io(shared_lab):
     short = ("trace.events=[]", "load.l1.size=24MiB", "load.l1.wait=2s")
     ways = (("sync", "sync"), ("threads", "threads"), ("pipe", "sendfile"))
@@ -116,6 +141,7 @@ def test_the_paradigms_notebook_ranks_ways_of_doing_io(shared_lab):
     assert any("threads" in table and "pipe" in table for table in texts(outputs))
 
 
+@of_a_day("layers")
 def test_the_layers_notebook_splits_writes(shared_lab):
     short = ("load.s1.count=12", "load.l1.wait=1s", "trace.lead=1s", *NO_CACHE)
     runs = [shared_lab.run("layers", *short, f"disk.latency={time}") for time in ("1ms", "10ms")]
@@ -125,6 +151,7 @@ def test_the_layers_notebook_splits_writes(shared_lab):
     assert any("repeated_us" in text for text in texts(outputs))
 
 
+@of_a_day("blocks")
 def test_the_blocks_notebook_shows_sizes_of_writes(kernel):
     outputs = shown("blocks", cell_s=300, run_study=f'wblab.run_study("blocks", kernel={str(kernel.path)!r})')
     assert figures(outputs) >= 8
@@ -132,6 +159,7 @@ def test_the_blocks_notebook_shows_sizes_of_writes(kernel):
     assert any(splits in text for text in texts(outputs))
 
 
+@of_a_day("why")
 @pytest.mark.timeout(900)
 def test_the_why_notebook_explains_a_pause_and_proves_its_cause(shared_lab):
     run = shared_lab.run("base-device", "trace.lead=1s")
@@ -145,6 +173,7 @@ def test_the_why_notebook_explains_a_pause_and_proves_its_cause(shared_lab):
     assert any(re.search(r"^l1 +gone", table, re.MULTILINE) for table in texts(outputs))
 
 
+@of_a_day("explore")
 def test_the_explore_notebook_shows_the_effects(tmp_path):
     """The rows have invented pauses, so that the right answer is known."""
     levels = {"limit": ["1MiB", "2MiB", "4MiB", "8MiB"], "scheduler": ["none", "bfq"]}

@@ -16,7 +16,7 @@ S = 10**9
 
 @pytest.fixture(scope="module")
 def run(shared_lab):
-    return wblab.read(shared_lab.run("base").path)
+    return wblab.read(shared_lab.once("base").path)
 
 
 @pytest.fixture(scope="module")
@@ -91,3 +91,14 @@ def test_drawing_twice_gives_the_same_picture(run, cache, tmp_path):
     for name in ("a.png", "b.png"):
         save(picture(timeline(run, cache)), run.name, tmp_path / name)
     assert (tmp_path / "a.png").read_bytes() == (tmp_path / "b.png").read_bytes()
+
+
+TICK_NS = 256  # resolution of the clock; TIMER_MULTIPLIER in arch/um/include/linux/time-internal.h
+
+
+@pytest.mark.parametrize(("name", "calls"), [("c1", 4), ("w1", 5)])  # w1 also writes
+def test_reads_of_the_clock_in_the_kernel_cost_nothing(shared_lab, name, calls):
+    """There are more of them while a trace records stacks and delays, and their number differs between kernels."""
+    run = shared_lab.once("base")
+    cost_ns = float(np.median(run.load(name).pauses_ns))
+    assert abs(cost_ns - calls * run.spec.clock.syscall_cost) <= TICK_NS / 2

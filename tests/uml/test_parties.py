@@ -10,7 +10,6 @@ from wblab.report.whybehind import culprit
 
 BOUND_NS = 300_000_000
 NO_L2 = "load.l2.size=4KiB"
-NO_L1 = "load.l1.size=4KiB"
 
 
 def command(load, wait, script):
@@ -19,33 +18,10 @@ def command(load, wait, script):
 
 
 def explained(lab, load, preset, *settings):
-    run = lab.run(preset, *settings)
+    run = lab.once(preset, *settings)
     found = explain(run, read_recorded(run), load, BOUND_NS)
     assert found
     return found
-
-
-def shares(item):
-    """Return the shares of the I/O ahead of the last request that ended one of a pause's waits, and that request."""
-    requests = [item.causes[0].request, *item.requests]
-    request = max((one for one in requests if one), key=lambda one: one.done_ns - one.handed_ns)
-    total = sum(request.ahead.values())
-    return {name: size / total for name, size in request.ahead.items()}, request
-
-
-def test_direct_writes_are_attributed_to_their_writer(shared_lab):
-    script = "for i in 1 2 3; do dd if=/dev/zero of=d$i bs=4M count=4 oflag=direct & done; wait"
-    for load in ("w1", "mw1"):
-        whose, _ = shares(explained(shared_lab, load, "base-device", NO_L2, command("l1", "5s", script))[0])
-        assert whose["l1's dd"] > 0.98
-
-
-def test_reads_ahead_are_attributed_to_their_reader(shared_lab):
-    written = "load.l1={kind='load', file='z', wait='0s', size='12MiB', block='64KiB'}"
-    script = "for i in 0 1 2; do dd if=z of=/dev/null bs=3M count=1 skip=$i iflag=direct & done; wait"
-    whose, request = shares(explained(shared_lab, "w1", "base-device", written, command("l2", "30s", script))[0])
-    assert whose["read by l2's dd"] > 0.98
-    assert sum(request.ahead.values()) > 6e6
 
 
 def test_polling_for_a_lock_does_not_exclude_writeback_as_the_cause(shared_lab):
@@ -142,35 +118,6 @@ def test_a_disk_without_stalls_is_not_reported_as_stalling(shared_lab):
     requests = [request for item in found for request in (*item.requests, item.causes[0].request) if request]
     assert requests
     assert not [request for request in requests if request.still_ns]
-
-
-def test_a_device_mapper_delay_is_reported(shared_lab):
-    disks = (
-        "disk={a={size='64MiB', filesystem='none', model='device', write_bps='1MiB/s'}, "
-        "slow={filesystem='ext4', model='delay', on=['a'], delay='500ms'}}"
-    )
-    synced = "load.k1={kind='syncwrite', file='k', idle='100ms'}"
-    for item in explained(shared_lab, "k1", "base-device", disks, synced, NO_L1, NO_L2):
-        requests = [request for request in (*item.requests, item.causes[0].request) if request]
-        assert max(request.held_ns for request in requests) >= 500_000_000
-
-
-def test_a_group_s_io_limit_and_the_io_under_it_are_reported(shared_lab):
-    synced = "load.k1={kind='syncwrite', file='k', idle='100ms', block='64KiB'}"
-    group = "cgroup.slow={loads=['k1'], files={'memory.max'='max', 'io.max'='{disk} wbps=65536'}}"
-    found = explained(shared_lab, "k1", "base-device", synced, group, NO_L1, NO_L2)
-    for item in found[:3]:
-        whose, request = shares(item)
-        assert request.held_ns > 0.5 * item.pause_ns
-        assert max(whose, key=whose.__getitem__) == "k1"
-
-
-def test_dirty_data_for_another_disk_is_reported_with_that_disk(shared_lab):
-    found = explained(shared_lab, "w-fast", "two-disks")
-    longest = max(found, key=lambda item: item.pause_ns)
-    (cause,) = longest.causes[:1]
-    assert (cause.kind, cause.disk) == ("throttled", "the disk *fast*")
-    assert cause.places["the disk *slow*"] > 0.9 * sum(cause.places.values())
 
 
 def test_a_mapper_that_adds_2_ms_is_not_blamed_for_seconds_behind_others(shared_lab):

@@ -3,12 +3,10 @@
 from functools import cache
 
 import pytest
-from support.midway import killed, made
 
 from wblab.analysis.runs.run import read_run
 from wblab.analysis.why.explain import explain
 from wblab.analysis.why.recorded import read_recorded
-from wblab.cli import main
 from wblab.host.request import ready
 from wblab.host.run import run_experiment
 from wblab.study.designs.prove.change import Stop, read_remedy
@@ -59,17 +57,3 @@ def test_a_remedy_helps_before_the_pause_but_not_during_it(trial, at, verdict):
     asked = trial("base-device")
     at_ns = loads_start_ns(asked.run) - asked.run.zero_ns if at == "before" else asked.pause.start_ns + 100_000_000
     assert asked.outcome(read_remedy(["sysctl.vm.dirty_bytes=262144"]), at_ns).verdict == verdict
-
-
-def test_a_killed_proof_resumes_without_repeating_runs(lab):
-    run, kernel = lab.run("base", "trace.lead=1s"), str(lab.kernel.path)
-    arguments = ["why", str(run.path), "--prove", "--suspect", "l1", "--kernel", kernel]
-    study = killed(arguments, run.path / "proof", 2, lab.left_behind)
-    before = made(study)
-    assert main(arguments) == 0
-    after = made(study)
-    assert len(after) > len(before)
-    assert {name: after[name] for name in before} == before
-    assert main(arguments) == 0
-    assert made(study) == after
-    assert lab.left_behind() == []

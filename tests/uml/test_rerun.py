@@ -5,6 +5,7 @@ import json
 import pytest
 
 from wblab.cli import main
+from wblab.study.designs.audit.golden import SPEC, judge, read_golden, seen
 
 SHORT = ("load.l1.size=30MiB", "load.l2.wait=15s", "load.l2.size=1MiB")
 
@@ -48,3 +49,11 @@ def test_with_another_seed_the_first_difference_is_shown(verb, shared_lab):
 def test_explain_and_with_cannot_be_combined(verb):
     code, _, errors = verb("--explain", "latest")
     assert (code, errors.count("\n")) == (2, 1)
+
+
+def test_the_base_run_equals_the_golden_run(shared_lab):
+    verdict = judge(read_golden(), seen(shared_lab.run(SPEC)))
+    if verdict.excused:
+        pytest.skip(f"no golden run for this machine: {verdict}")
+    assert verdict.same, f"{verdict}: if that was meant, 'make golden'"
+    print(verdict)

@@ -1,16 +1,20 @@
 """A stock kernel in QEMU stalls as the lab's own does; its runs repeat, and nothing is left of a failed one."""
 
 import json
+import os
 import re
 import shutil
 import signal
+import subprocess
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from support.guestlab import Lab
+from support.lottery import on_its_day
 from support.midway import made
 from support.processes import alive, descendants
+from support.reproducers import missing
 from support.waiting import wait_until
 
 from wblab.analysis.runs.pauses import load_pauses
@@ -36,6 +40,9 @@ SILENT = (*SHORT, "trace.events=[]")
 MOST_COURSES = 4
 FIRST = ("trace.events=[]", "load.l1.wait=500ms", "load.l1.size=1MiB", "load.l2.wait=500ms", "load.l2.size=64KiB")
 
+# Each boots a kernel of its own, which takes a quarter of a minute: two are tried a day.
+LONG = ("repeats", "processors", "refusal", "failure", "witness")
+
 pytestmark = [
     pytest.mark.skipif(tool_path(EMULATOR) is None, reason=f"QEMU is not installed: {EMULATOR}"),
     pytest.mark.skipif(find(NAME) is None, reason=f"the kernel {NAME} is not here: wblab kernel build --stock 7.2"),
@@ -45,6 +52,10 @@ pytestmark = [
 def run(results: Path, *settings: str, kernel: str = NAME, preset: str = "two-disks") -> Run:
     spec = read_spec(SPECS.find(preset), [f"kernel={kernel!r}", *settings])
     return read_run(make_run(ready(spec, built_kernel), results).directory)
+
+
+def of_a_day(name: str) -> pytest.MarkDecorator:
+    return on_its_day(name, LONG, 2)
 
 
 def longest_s(run: Run, load: str) -> float:
@@ -84,6 +95,7 @@ def course(run: Run) -> tuple[bytes, ...]:
     return tuple(item.boundaries_ns.tobytes() for item in run.loads)
 
 
+@of_a_day("repeats")
 def test_a_seed_repeats_as_a_rule(traced, tmp_path):
     courses = [course(traced)]
     while len(set(courses)) == len(courses) < MOST_COURSES:  # on a busy host, threads of QEMU may take other turns
@@ -99,6 +111,7 @@ def test_writes_fill_the_queue_of_older_kernels_too(lab, older):
     assert longest_s(found, "w-fast") > 0.3
 
 
+@of_a_day("processors")
 def test_it_runs_on_two_processors(lab):
     found = run(lab.results, *SILENT, kernel=f"{NAME}@2")
     assert (found.record["machine"]["processors"], found.record["kernel"]["processors"]) == (2, 2)
@@ -106,6 +119,7 @@ def test_it_runs_on_two_processors(lab):
     assert lab.left_behind() == []
 
 
+@of_a_day("refusal")
 def test_a_mount_option_that_the_kernel_refuses_fails_the_run(lab, capsys):
     options = [*FIRST, "disk.mount_options=['data=nonsense']", "disk.size=32MiB"]
     settings = [f"--set={setting}" for setting in options]
@@ -119,6 +133,7 @@ def test_a_mount_option_that_the_kernel_refuses_fails_the_run(lab, capsys):
     assert lab.left_behind() == []
 
 
+@of_a_day("failure")
 def test_a_load_that_fails_leaves_what_it_measured(lab):
     full = ("disk.size=16MiB", "disk.write_bps=20MiB/s", "load.w1.block=1MiB", "load.w1.idle=1ms", "load.l2.wait=60s")
     with pytest.raises(WblabError) as failure:
@@ -185,6 +200,7 @@ def test_nothing_is_left_of_a_run_whose_command_is_ended(lab, number):
     assert ("interrupted" if number == signal.SIGINT else "killed") in (directory / EXPERIMENT).read_text()
 
 
+@of_a_day("witness")
 def test_a_witness_is_resumed_if_its_paths_are_given_again(lab, capsys):
     on = [f"--on={lab.kernel.path}", f"--on={NAME}"]
     place = ["--exp", str(lab.results), "--jobs", "1"]
@@ -206,3 +222,21 @@ def test_a_witness_is_resumed_if_its_paths_are_given_again(lab, capsys):
     assert after.keys() == before.keys()
     assert len(after.items() & before.items()) == 1
     assert lab.left_behind() == []
+
+
+@pytest.mark.skipif(bool(missing()), reason=f"in-qemu.sh needs {missing()}")
+def test_a_finding_is_shown_by_someone_who_has_only_the_directory_that_is_handed_on(tmp_path):
+    scratch, kernel = tmp_path / "scratch", find(NAME)
+    scratch.mkdir()
+    assert main(["finding", "export", "flusher-at-the-limit", str(tmp_path / "mailed")]) == 0
+    command = [tmp_path / "mailed" / "in-qemu.sh", kernel.path, kernel.modules, "1"]
+    done = subprocess.run(
+        command, env=os.environ | {"TMPDIR": str(scratch)}, capture_output=True, text=True, check=False
+    )
+    assert (done.returncode, done.stderr) == (0, "")
+    assert done.stdout.startswith("flusher-at-the-limit: Linux 7.2.")
+    assert done.stdout.endswith("result: shown\n")
+    longest = re.search(r"the longest took (\d+\.\d\d) s\n", done.stdout)
+    assert longest
+    assert 0.5 < float(longest[1]) < 30
+    assert list(scratch.iterdir()) == []

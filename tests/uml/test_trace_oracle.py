@@ -19,7 +19,7 @@ def check(tmp_path, trace):
 
 @pytest.mark.parametrize("settings", [(), (f"trace.events={BROAD}", "trace.buffer=32M")], ids=["base", "broad"])
 def test_sums_of_every_field_agree_with_trace_cmd(shared_lab, tmp_path, settings):
-    check(tmp_path, shared_lab.run("base", *settings).path / TRACE)
+    check(tmp_path, shared_lab.once("base", *settings).path / TRACE)
 
 
 def test_sums_agree_for_a_trace_with_lost_events(lab, tmp_path):

@@ -10,6 +10,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from support.lottery import on_its_day
 
 from wblab.analysis.why.explanations import explanations
 from wblab.lab.places import ROOT
@@ -19,6 +20,7 @@ from wblab.study.designs.prove.tried import Terms, try_on_run
 from wblab.study.designs.prove.words import lines, table
 
 CASES = Path(__file__).parent / "cases"
+SOURCES = ("agent", "phase")  # of I/O, that are no load: one is tried a day
 BOUND_NS = 300_000_000
 LONG_S = 600.0  # a busy machine does not decide what a test finds
 LITTLE = ("load.l2.size=1KiB", "load.l2.wait=35s")
@@ -75,6 +77,7 @@ def test_trials_leave_rows_that_the_next_call_reads(shared_lab, run, found, monk
     assert table(again)["remedies"] == table(found)["remedies"]
 
 
+@on_its_day("agent", SOURCES)
 def test_an_agent_counts_like_a_load(lab):
     agent = f"agent.bulk.argv={json.dumps(['python3', '-c', BULK])}"
     run = lab.run("base-device", *LITTLE, "load.l1.size=1KiB", "load.l1.wait=35s", agent)
@@ -83,6 +86,7 @@ def test_an_agent_counts_like_a_load(lab):
     assert lab.left_behind() == []
 
 
+@on_its_day("phase", SOURCES)
 def test_a_phase_counts_like_a_load_and_is_told_with_what_it_set(shared_lab):
     """What it changed at 5 s made the load's own reads slow; up to then both runs are the same."""
     run = shared_lab.run(str(CASES / "dropcaches.toml"))

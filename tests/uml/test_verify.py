@@ -3,8 +3,10 @@
 import json
 
 import pytest
+from support.lottery import on_its_day
 
 from wblab.cli import main
+from wblab.study.sources.registry import WORKS
 
 CLAIMS = [
     "fills-ext4",
@@ -17,6 +19,12 @@ CLAIMS = [
 ]
 
 
+def of_a_day(work):
+    """The claims of two works are checked a day."""
+    return on_its_day(work, list(WORKS), 2)
+
+
+@of_a_day("thesis")
 def test_claims_are_checked_on_runs_made_for_them(lab, tmp_path, capsys):
     output = tmp_path / "report"
     arguments = ["study", *CLAIMS, "--seeds", "3", "--kernel", str(lab.kernel.path), "-o", str(output), "--json"]
@@ -38,6 +46,7 @@ def test_claims_are_checked_on_runs_made_for_them(lab, tmp_path, capsys):
     assert main(arguments) == 2  # the directory exists already, and nothing is overwritten
 
 
+@of_a_day("li")
 def test_claims_of_another_source_have_their_own_runs_and_report(lab, tmp_path, capsys):
     claims = ["L5-writes-wait", "L6-reads-pass", "L7-no-crossing", "L9-small-above", "L10-large-below", "L22-fsck"]
     output = tmp_path / "report"
@@ -72,6 +81,7 @@ def test_a_case_that_cannot_run_makes_only_its_claims_untestable(lab, tmp_path, 
     assert main(["study", "--resume", str(output), "--kernel", str(lab.kernel.path)]) == 0
 
 
+@of_a_day("chadd")
 def test_claim_programs_run_in_the_guest_and_leave_their_output(lab, tmp_path, capsys):
     claims = ["c16-dirty", "c19-later", "c19-read", "c23-cancel", "c24-writes"]
     place = ("--seeds", "3", "--kernel", str(lab.kernel.path), "-o", str(tmp_path / "report"), "--json")
@@ -81,6 +91,7 @@ def test_claim_programs_run_in_the_guest_and_leave_their_output(lab, tmp_path, c
     assert lab.left_behind() == []
 
 
+@of_a_day("stephens")
 def test_the_slope_over_latencies_agrees_with_the_trace(lab, tmp_path, capsys):
     claims = ["S4-series-fsync-ext4", "S4-series-over-ext4", "S4-turns", "S12-twice"]
     place = ("--seeds", "3", "--kernel", str(lab.kernel.path), "-o", str(tmp_path / "report"), "--json")
@@ -94,6 +105,7 @@ def test_the_slope_over_latencies_agrees_with_the_trace(lab, tmp_path, capsys):
     assert lab.left_behind() == []
 
 
+@of_a_day("chopper")
 def test_the_place_of_a_small_file_is_measured_on_another_filesystem(lab, tmp_path, capsys):
     claims = ["H1-far", "H2-far-then", "H3-xfs", "H14-special-end"]
     place = ("--seeds", "5", "--kernel", str(lab.kernel.path), "-o", str(tmp_path / "report"), "--json")

@@ -14,7 +14,7 @@ from wblab.analysis.why.recorded import read_recorded
 from wblab.plot.timeline import timeline
 
 BOUND_NS = 100_000_000
-SEEDS = range(1, 6)
+SEEDS = range(1, 4)
 
 
 @pytest.fixture(scope="module")
@@ -23,7 +23,7 @@ def explained(shared_lab):
 
     @cache
     def of(preset, seed=1):
-        run = shared_lab.run(preset, f"seed={seed}")
+        run = shared_lab.once(preset, f"seed={seed}")
         return explain(run, read_recorded(run), bound_ns=BOUND_NS)
 
     return of
@@ -70,7 +70,7 @@ def test_io_ahead_of_the_journal_is_the_offender_s(explained):
 
 
 def test_cause_metrics_add_up_and_the_timeline_shows_their_colours(shared_lab):
-    run = shared_lab.run("base")
+    run = shared_lab.once("base")
     causes = cause_metrics(run)
     for name, parts in causes.items():
         assert sum(parts.values()) == pytest.approx(load_metrics(run.load(name))["paused_s"])

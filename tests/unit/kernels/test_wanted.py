@@ -12,7 +12,7 @@ from wblab.core.tables import to_table
 from wblab.kernels.wanted import build_kernel, built_kernel, built_kernels, full_name
 from wblab.lab.places import PRESETS
 from wblab.lab.specfile import read_spec
-from wblab.study.designs.matrix import read_matrix
+from wblab.study.designs.matrix.factorial import read_matrix
 from wblab.study.store import Store
 
 
