@@ -15,7 +15,19 @@ from wblab.host.command import interpreter
 from wblab.kernels import Kernel, catalog, find_kernel
 
 # The files that take longest begin, so that all processes end together: a file is tested in one process.
-FIRST = ("stock", "matrix", "notebooks", "lessons", "tried", "ab", "determinism", "verify", "lesson_notebook", "advise")
+FIRST = (
+    "clocks",
+    "stock",
+    "matrix",
+    "notebooks",
+    "lessons",
+    "tried",
+    "ab",
+    "determinism",
+    "verify",
+    "lesson_notebook",
+    "advise",
+)
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

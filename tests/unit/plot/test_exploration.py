@@ -56,6 +56,11 @@ def analysis(data):
     return analyse(data, sampling=Sampling(permutations=499, resamples=50))
 
 
+@pytest.fixture(scope="module")
+def report(analysis, data):
+    return drawn_report(analysis, data, "An exploration")
+
+
 def test_effects_are_drawn_by_their_share_and_the_dummy_after_them(analysis):
     finding = analysis.findings[0]
     names = shown_effects(finding, analysis.factors)
@@ -164,14 +169,13 @@ def test_without_effects_the_answer_says_so():
     assert others == []
 
 
-def test_a_terminal_has_the_values_and_the_answer_of_each_response(analysis, data):
-    made = drawn_report(analysis, data, "An exploration")
-    assert [section.head for section in made.blocks[:3]] == [headline(finding, data) for finding in analysis.findings]
-    said = texts(made, "terminal")
-    assert made.headline.startswith("pause depends most on limit< (")
+def test_a_terminal_has_the_values_and_the_answer_of_each_response(analysis, data, report):
+    assert [section.head for section in report.blocks[:3]] == [headline(finding, data) for finding in analysis.findings]
+    said = texts(report, "terminal")
+    assert report.headline.startswith("pause depends most on limit< (")
     assert "3 of 1024 rows have no pause and are left out" in said
     assert "all rows have the same value: it depends on no factor of this design" in said
-    assert tables(made, "terminal") == []
+    assert tables(report, "terminal") == []
 
 
 def test_too_few_rows_for_pairs():
@@ -190,15 +194,14 @@ def test_what_is_claimed_is_marked(analysis):
     assert lines["dummy"].is_dummy
 
 
-def test_the_evidence_has_all_shares(analysis, data):
-    made = drawn_report(analysis, data, "An exploration")
-    first, second = [table for table in tables(made) if table.columns[0].head == "share of variance of"]
+def test_the_evidence_has_all_shares(report):
+    first, second = [table for table in tables(report) if table.columns[0].head == "share of variance of"]
     assert [len(first.columns), len(second.columns)] == [7, 5]
     rows = cells(first)
     assert rows[0][0] == "limit<"
     assert rows[0][1].endswith(" *")
     assert any("(no effect)" in row[0] for row in rows)
-    assert any("effects were tested" in said for said in texts(made))
+    assert any("effects were tested" in said for said in texts(report))
 
 
 def test_a_page_stands_alone_and_escapes_names(analysis, data):

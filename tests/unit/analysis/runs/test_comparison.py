@@ -135,7 +135,7 @@ def test_effects_of_a_factorial_experiment_are_separated():
 
 def test_absent_effects_are_claimed_at_the_nominal_rate():
     claims = []
-    for chance in range(40):
+    for chance in range(20):
         result = compare(observations(factorial(lambda bfq, idle, memcg: 10 - 1.0 * bfq - 2.0 * idle, chance=chance)))
         nothing = [*result.of("interaction"), found(result, "effect", "memcg = yes")]
         claims += [item.interval.claim != 0 for item in nothing]
@@ -241,7 +241,7 @@ def many(groups, differs, chance, seeds=range(1, 11)):
 
 def test_many_differences_have_the_false_discovery_rate_of_one():
     false, found, alone = [], [], []
-    for chance in range(40):
+    for chance in range(20):
         result = compare(observations(many(30, 5, chance)), Resampling(seed=chance, count=1000))
         claims = [item.claim != 0 for item in result.differences]
         alone.append(sum(item.interval.claim != 0 for item in result.alone[5:]) / 25)
