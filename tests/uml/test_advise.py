@@ -30,8 +30,8 @@ def advise(shared_lab, tmp_path, monkeypatch, capsys):
     (tmp_path / "remedies/some.toml").write_text(REMEDIES)
     monkeypatch.setattr(remedies, "REMEDIES", tmp_path / "remedies")
     monkeypatch.setattr("wblab.study.designs.advise.site.find_site", lambda directory: SITE)
-    monkeypatch.setattr(begin, "_machine", lambda *given: (replace(MACHINE, write_bps=50 << 20), (), []))
-    monkeypatch.setattr("wblab.study.designs.advise.record._before", lambda planned, site: {})
+    monkeypatch.setattr(begin, "machine_here", lambda *given: replace(MACHINE, write_bps=50 << 20))
+    monkeypatch.setattr("wblab.study.designs.advise.record.paths", lambda *given: [])
 
     def call(*arguments):
         place = ("--exp", str(tmp_path / "exp"))
@@ -45,7 +45,7 @@ def advise(shared_lab, tmp_path, monkeypatch, capsys):
 
 def test_a_short_queue_is_recommended_for_a_long_one(advise):
     call, kernel = advise
-    found = call("--dir", "/srv", "--seeds", "3", "--kernel", kernel)
+    found = call("--dir", "/srv", "--disk", "hdd", "--seeds", "3", "--kernel", kernel)
     rows = {row["name"]: row for row in found["remedies"]}
     assert rows.keys() == {"now", "requests-4", "dirty-0.5s", "requests-4+dirty-0.5s"}  # both help
     assert all(len(row["seeds"]) == 3 for row in rows.values())

@@ -19,6 +19,12 @@ from wblab.machine.trust import distrust
 STATE = Path("/run/wblab")  # on a tmpfs: after a reboot nothing needs undoing
 
 
+def require_root(why: str) -> None:
+    """Raise WblabError with this reason for anybody but root."""
+    if os.geteuid() != 0:
+        raise WblabError(why)
+
+
 @contextmanager
 def alone(directory: Path, lock: str, who: str, instead: str) -> Iterator[None]:
     """Hold the lock file `lock`. Raises WblabError if another process, described by `who`, holds it.

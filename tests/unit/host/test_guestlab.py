@@ -79,7 +79,7 @@ def test_a_guest_s_python_has_no_packages_and_runs_none_of_a_host_s_start_up_fil
     assert not [each for each in path if each.endswith("-packages")]
 
 
-def test_the_record_names_what_programs_depend_on(tmp_path, monkeypatch):
+def test_the_record_names_what_programs_depend_on(tmp_path):
     library, packages = tmp_path / "python3", tmp_path / "packages"
     for path in (library / "json" / "__pycache__", packages):
         path.mkdir(parents=True)
@@ -88,9 +88,11 @@ def test_the_record_names_what_programs_depend_on(tmp_path, monkeypatch):
     status = source.stat()
     head = int(status.st_mtime).to_bytes(4, "little") + status.st_size.to_bytes(4, "little")
     (library / "json" / "__pycache__" / "tool.cpython-311.pyc").write_bytes(bytes(8) + head)
-    monkeypatch.setattr("wblab.host.guestprograms._library", lambda python: library)
+    python = tmp_path / "python"
+    python.write_text(f"#!/bin/sh\necho {library}\n")  # what is asked of one
+    python.chmod(0o755)
     asking = spec("sh", "-c", "wblab --version; no-such-program; sync")
-    lab = GuestLab(PYTHON, tmp_path / "lab", "a", packages)
+    lab = GuestLab(python, tmp_path / "lab", "a", packages)
 
     def found():
         return describe_programs(asking, lab)

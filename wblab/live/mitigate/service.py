@@ -17,7 +17,7 @@ from wblab.live.mitigate.loop import SIGNALS, Daemon
 from wblab.live.mitigate.measures import put_back_strays
 from wblab.live.mitigate.report import Event, Say
 from wblab.live.mitigate.taskstats import Taskstats
-from wblab.machine.processes import alone
+from wblab.machine.processes import alone, require_root
 from wblab.machine.trust import distrust_any
 
 # Check that nobody but root can change the daemon's code, interpreter and configuration.
@@ -50,6 +50,7 @@ def _code() -> Iterator[Path]:
 # A child inherits at birth what its parent has, and is invisible for a moment.
 _PAUSES_S = (0.0, 0.02, 0.1)
 _JOURNAL, _LOCK = "mitigate.json", "mitigate.lock"
+_NEEDED = "the daemon needs root to change processes: use sudo, or --dry-run to watch only"
 
 
 def serve(config: Config, say: Say, *, dry_run: bool) -> None:
@@ -58,7 +59,7 @@ def serve(config: Config, say: Say, *, dry_run: bool) -> None:
     if dry_run:
         Daemon(config, say, accounting(say), None).run()
         return
-    _require_root()
+    require_root(_NEEDED)
     with _alone(Path(config.state)):
         journal = _journal(config, say)
         put_back(journal, say)
@@ -72,7 +73,7 @@ def serve(config: Config, say: Say, *, dry_run: bool) -> None:
 
 def restore(config: Config, say: Say) -> None:
     """Undo what a killed daemon left. Raises WblabError."""
-    _require_root()
+    require_root(_NEEDED)
     with _alone(Path(config.state)):
         put_back(_journal(config, say), say)
 
@@ -110,11 +111,6 @@ def accounting(say: Say) -> Accounting:
         )
         return ProcAccounting()
     return found
-
-
-def _require_root() -> None:
-    if os.geteuid() != 0:
-        raise WblabError("the daemon needs root to change processes: use sudo, or --dry-run to watch only")
 
 
 def _alone(directory: Path) -> AbstractContextManager[None]:

@@ -5,7 +5,6 @@ at any moment, `undo` restores all from the journal. After a reboot nothing is l
 settings, and the journal is on a tmpfs.
 """
 
-import os
 import re
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -19,7 +18,7 @@ from wblab.live.mitigate.journal import Journal
 from wblab.live.mitigate.journal import is_possible as daemon_can
 from wblab.machine.block import scheduler, set_scheduler
 from wblab.machine.changes import Change, Scheduler, Setting
-from wblab.machine.processes import STATE, alone
+from wblab.machine.processes import STATE, alone, require_root
 from wblab.study.designs.advise.here import paths, shown_by
 from wblab.study.designs.advise.plan import Candidate
 from wblab.study.designs.advise.record import Advice
@@ -122,7 +121,7 @@ def paths_of(item: Wanted, advice: Advice) -> list[Path]:
 
 @contextmanager
 def _journal(state: Path) -> Iterator[Journal]:
-    _require_root()
+    require_root("changing this machine needs root: use sudo")
     with alone(state, _LOCK, "another wblab advise", "only root may own it and write to it"):
         if Journal(state / _DAEMON).changes:
             raise WblabError("settings of wblab mitigate are in force: stop it first, or run wblab mitigate --restore")
@@ -130,11 +129,6 @@ def _journal(state: Path) -> Iterator[Journal]:
         if journal.ignored:
             raise WblabError(f"nothing was changed: {journal.ignored}: inspect the file, then remove it")
         yield journal
-
-
-def _require_root() -> None:
-    if os.geteuid() != 0:
-        raise WblabError("changing this machine needs root: use sudo")
 
 
 def _is_for_other(change: Change, site: Site) -> bool:

@@ -18,7 +18,7 @@ from wblab.study.designs.advise import site as sites
 from wblab.study.designs.advise.apply import apply, undo
 from wblab.study.designs.advise.settings import Wanted
 
-REQUIRE_ROOT = applying._require_root
+REQUIRE_ROOT = applying.require_root
 LIMITS = (Wanted("sysctl", "vm.dirty_background_bytes", "1000"), Wanted("sysctl", "vm.dirty_bytes", "2000"))
 SHORT = Wanted("queue", "nr_requests", "4")
 BFQ = (Wanted("queue", "scheduler", "bfq"), Wanted("queue", "nr_requests", "256"))
@@ -28,7 +28,7 @@ OWN = (Wanted("bdi", "max_ratio_fine", "50000"), Wanted("bdi", "strict_limit", "
 @pytest.fixture(autouse=True)
 def made_up(tree, monkeypatch):
     monkeypatch.setattr(applying, "is_possible", lambda change, root: True)
-    monkeypatch.setattr(applying, "_require_root", lambda: None)
+    monkeypatch.setattr(applying, "require_root", lambda why: None)
 
 
 def contents(tree):
@@ -136,7 +136,7 @@ tree = Path(sys.argv[1])
 here._SYSCTL, here._BLOCK, here._BDI = tree, tree / "block", tree / "class/bdi"
 site.find_site = lambda directory: SITE
 applying.is_possible = lambda change, root: True
-applying._require_root = lambda: None
+applying.require_root = lambda why: None
 write, done = Path.write_text, []
 def killing(path, text):
     if len(done) == {writes}:
@@ -186,7 +186,7 @@ def test_another_disk_is_not_touched(tree, tmp_path, monkeypatch):
 
 
 def test_without_root_nothing_is_changed(tree, tmp_path, monkeypatch):
-    monkeypatch.setattr(applying, "_require_root", REQUIRE_ROOT)
+    monkeypatch.setattr(applying, "require_root", REQUIRE_ROOT)
     monkeypatch.setattr(os, "geteuid", lambda: 1000)
     with pytest.raises(WblabError, match="needs root: use sudo"):
         applied(tmp_path, SHORT)

@@ -29,7 +29,7 @@ def directory(tree, tmp_path, monkeypatch):
     monkeypatch.setattr(applying, "STATE", tmp_path / "state")
     monkeypatch.setattr(applying.apply, "__defaults__", (tmp_path / "state",))
     monkeypatch.setattr(applying, "is_possible", lambda change, root: True)  # the tree is not below /sys
-    monkeypatch.setattr(applying, "_require_root", lambda: None)
+    monkeypatch.setattr(applying, "require_root", lambda why: None)
     (tmp_path / "remedies").mkdir()
     (tmp_path / "remedies/some.toml").write_text(
         "".join(f"[{name}]\n{_toml(table)}" for name, table in REMEDIES.items())
