@@ -35,7 +35,7 @@ def study_in(folder: Path, *, seeds: int = 2, name: str = "hostile") -> Store:
         for at in range(2)
     )
     folder.mkdir(parents=True)
-    plan = Plan(name, tuple(range(1, seeds + 1)), cells)
+    plan = Plan(name, tuple(range(1, seeds + 1)), cells, design="matrix")
     store = Store.begin(folder, plan, {"": KERNEL})
     for cell, seed in plan.runs():
         write_run_of(cell.with_seed(seed), store.runs / run_name(cell, seed), cycles(seed), kernel=KERNEL)

@@ -1,11 +1,13 @@
 """Runs and studies that are made: as by `wblab run` and `wblab study`, or found where they exist."""
 
 import json
+import pickle
 import subprocess
 import sys
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
+from tempfile import TemporaryFile
 from typing import TYPE_CHECKING, Any
 
 from wblab.api.reading import latest, results
@@ -74,7 +76,7 @@ def run(  # noqa: PLR0913 - each has a default
 
 
 def run_study(
-    what: str | Path, *, seeds: int | None = None, exp: str | Path | None = None, reuse: bool = False, **options: str
+    what: str | Path, *, seeds: int | None = None, exp: str | Path | None = None, reuse: bool = False, **options: Any
 ) -> "Study":
     """Make the many runs of a study, as `wblab study` does. Takes minutes; an exploration of a thousand runs, hours.
 
@@ -83,18 +85,18 @@ def run_study(
         seeds: runs of each cell (default: the study's own).
         exp: where results go.
         reuse: take the latest study of that name, if there is one.
-        options: further options of the command, such as kernel="6.12" and jobs="4".
+        options: further options of the command, such as kernel="6.12" and jobs=4; a list of texts for those that may
+            be given several times.
 
-    Raises WblabError if it fails; what was made is kept, and the error says how to resume it.
+    Raises WblabError if it fails; what was made is kept, and the error says how to resume it. Raises InputError for
+    what cannot be made, before anything runs.
     """
     from wblab.api.several import Study
 
     place = results(exp)
     if reuse and (found := latest(place, Path(what).stem)):
         return Study.of(found)
-    given = {"seeds": str(seeds), **options} if seeds is not None else options
-    words = [f"--{option.replace('_', '-')}={value}" for option, value in given.items()]
-    return Study.of(_made(["study", str(what), "--exp", str(place), *words]))
+    return Study.of(_apart({"what": str(what), "results": place, "seeds": seeds} | options))
 
 
 def asked(
@@ -111,15 +113,18 @@ def asked(
 
 def run_shown(request: Request, place: Path, **options: Any) -> "Finished":
     """Print notes on a request, then run it and show progress. `options` are those of run_experiment."""
-    print_notes([request])
+    for note in notes([request], here=True, seeds=1):
+        _print_note(note)
     with bar(request.spec.name) as report:
         return make_run(request, place, report=report, **options)
 
 
-def print_notes(requests: Iterable[Request], *, here: bool = True, seeds: int = 1) -> None:
-    """Print notes on runs before they start. here: they run on this machine. seeds: the runs of each request."""
-    for note in notes(requests, here=here, seeds=seeds):
-        print(printable(f"wblab: {note}"), file=sys.stderr)
+def _print_note(note: str) -> None:
+    _print_line(f"wblab: {note}")
+
+
+def _print_line(line: str) -> None:
+    print(printable(line), file=sys.stderr)
 
 
 def _toml(key: str, value: object) -> str:
@@ -141,18 +146,43 @@ def _same(request: Request, place: Path) -> Path | None:
     return None
 
 
-def _made(arguments: Sequence[str]) -> Path:
-    """Return the directory of what a verb makes, in a process of its own: workers are forked, a notebook has threads.
+_APART = "from wblab.api.making import make_apart; make_apart()"
 
-    What it says is printed as it goes on. Raises WblabError with its last line.
+
+def _apart(asked: Mapping[str, Any]) -> Path:
+    """Return the directory of a study that is made in a process of its own: workers are forked, a notebook has threads.
+
+    asked: fields of `StudyRequest`. What the study says meanwhile is printed as it goes on. Raises its error.
     """
-    command = [sys.executable, "-m", "wblab", *arguments]
-    said = ""
-    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True) as process:
-        for line in process.stdout or ():
-            said = line.strip()
-            print(said, flush=True)
-    if process.returncode:
-        raise WblabError(f"wblab {' '.join(arguments[:2])} failed: {said.removeprefix('wblab: ')}")
-    made = Path(said)  # a study's directory, or the page in it
-    return made if made.is_dir() else made.parent
+    with TemporaryFile() as answer:
+        command = [sys.executable, "-c", _APART]
+        with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=answer, stderr=subprocess.PIPE) as process:
+            assert process.stdin
+            with process.stdin as pipe:
+                pickle.dump(dict(asked), pipe)
+            for line in process.stderr or ():
+                print(line.decode(errors="replace").rstrip(), flush=True)
+        answer.seek(0)
+        said = answer.read().decode().splitlines()
+    if process.returncode or not said:
+        raise WblabError(f"the study ended with exit code {process.returncode}: what it said is above")
+    found = json.loads(said[-1])
+    if "directory" not in found:
+        raise (InputError if found["is_input"] else WblabError)(found["error"])
+    return Path(found["directory"])
+
+
+def make_apart() -> None:
+    """Make the study that standard input asks for; print its directory, or why there is none, as JSON."""
+    from wblab.study.asked import asked_for
+    from wblab.study.subject import make
+
+    try:
+        answer = make(asked_for(pickle.load(sys.stdin.buffer) | {"note": _print_note, "failed": _print_line}))
+        for line in answer.failures.lines:
+            _print_line(line)
+        answer.check()
+        found: dict[str, Any] = {"directory": str(answer.directory)}
+    except WblabError as error:
+        found = {"error": str(error), "is_input": isinstance(error, InputError)}
+    print(json.dumps(found))

@@ -1,9 +1,7 @@
 """wblab bisect: find the commit that changed a metric."""
 
 import argparse
-import shlex
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from wblab.commands.common import (
     add_exp,
@@ -11,17 +9,10 @@ from wblab.commands.common import (
     add_json,
     add_resume,
     add_settings,
-    note,
-    results,
-    tell,
+    asked_of,
+    show,
     whole,
 )
-from wblab.core.errors import InputError, WblabError
-from wblab.lab.designs import BISECT
-
-if TYPE_CHECKING:
-    from wblab.study.designs.bisect.result import Question
-    from wblab.study.designs.bisect.search import Walk
 
 _MOST = 34
 _LEAST = 3  # seeds: fewer give no interval
@@ -60,53 +51,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def _bisect(arguments: argparse.Namespace) -> None:
-    from wblab.commands.many import named
-    from wblab.host.check import check_run
-    from wblab.kernels.make import check_tools
-    from wblab.lab.formats import REPORT
-    from wblab.report.page import write
-    from wblab.study.designs.bisect.report import report
-    from wblab.study.designs.bisect.repository import check_range
-    from wblab.study.designs.bisect.result import one_of
-    from wblab.study.designs.bisect.run import bisect, new_store, open_store, resume_command, resumed
-    from wblab.study.designs.bisect.search import PLAIN, Walk
+    from wblab.study.designs.bisect.make import CommitsRequest, make
+    from wblab.study.designs.bisect.search import Walk
 
     walk = Walk(arguments.term_old, arguments.term_new, arguments.first_parent, tuple(arguments.path))
-    if arguments.resume and (arguments.good or arguments.metric or walk != PLAIN):
-        raise InputError(
-            "--resume keeps GOOD, BAD, --metric and the commits' options of the first call: leave them out"
-        )
-    store = open_store(named(arguments, BISECT)) if arguments.resume else None
-    question = resumed(store, arguments.tree) if store else _question(arguments, walk)
-    check_run(question.spec)
-    check_range(question.tree, question.good, question.bad)
-    check_tools()
-    store = store or new_store(question, results(arguments))
-    directory = store.path
-    try:
-        found = bisect(question, store, note, arguments.jobs)
-    except KeyboardInterrupt:
-        note(f"to resume: {shlex.join(resume_command(directory, question.tree))}")
-        raise
-    told = report(found, directory)
-    tell(told, write(told, directory / REPORT), as_json=arguments.json)
-    if not found.first_bad:
-        raise WblabError(f"the first {question.walk.new} commit is {one_of(found)}")
-
-
-def _question(arguments: argparse.Namespace, walk: "Walk") -> "Question":
-    """Read the question from the arguments. Raises InputError."""
-    from wblab.lab.results import SPECS
-    from wblab.lab.specfile import read_spec
-    from wblab.study.designs.bisect.measure import named_metric
-    from wblab.study.designs.bisect.repository import find_commit
-    from wblab.study.designs.bisect.result import Question
-
-    if not (arguments.good and arguments.bad and arguments.metric):
-        raise InputError("give GOOD, BAD and --metric LOAD.METRIC, or --resume DIR: see wblab bisect --help")
-    spec = read_spec(SPECS.find(arguments.spec), arguments.settings)
-    metric = named_metric(arguments.metric, spec)
-    tree = arguments.tree.resolve()
-    good, bad = (find_commit(tree, revision) for revision in (arguments.good, arguments.bad))
-    walk.check()
-    return Question(tree, good, bad, metric, spec, arguments.seeds, walk)
+    show(make(asked_of(arguments, CommitsRequest, walk=walk)), as_json=arguments.json)

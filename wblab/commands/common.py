@@ -4,29 +4,26 @@ import argparse
 import json
 import shutil
 import sys
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import fields
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 
 from wblab.core.errors import InputError
 from wblab.lab.printable import printable
 
 if TYPE_CHECKING:
     from wblab.report.report import Medium, Report
+    from wblab.study.asked import StudyAnswer, StudyRequest
     from wblab.study.plan import Shard
+
+A = TypeVar("A", bound="StudyRequest")
 
 Parser: TypeAlias = argparse.ArgumentParser | argparse._ArgumentGroup
 
 _RUN = "a run: its directory, the directory's name, or latest"
 _MOST_JOBS = 1024
 _OF_COMMANDS = 4  # columns: a line indented this far is a command to copy
-_SPELLED = {
-    "settings": "--set",
-    "one": "--run",
-    "other": "OTHER",
-    "parts": "PART",
-    "output": "-o",
-}  # options by the names of values
 
 
 def add_run(parser: Parser, *, optional: bool = False, about: str = _RUN) -> None:
@@ -80,7 +77,7 @@ def add_jobs(parser: Parser) -> None:
 
 
 def add_resume(parser: Parser) -> None:
-    """Add --resume, the directory of a study to continue; see wblab.commands.many.named."""
+    """Add --resume, the directory of a study to continue; see wblab.analysis.runs.results.study_named."""
     about = "make the missing runs of this one, or of 'latest'"
     parser.add_argument("--resume", type=Path, metavar="DIR", help=about)
 
@@ -95,19 +92,6 @@ def add_workers(parser: argparse.ArgumentParser) -> None:
         help="the guests' kernel; a path that they may use",
     )
     add_where(parser)
-
-
-def directory_of(given: Path, place: Path) -> Path:
-    """Return the directory that a path names, from here or among the results in `place`; else the path itself."""
-    return next((path for path in (given, place / given) if path.is_dir()), given)
-
-
-def study_at(given: Path, place: Path) -> Path | None:
-    """Return the study's directory that a path names, from here or among the results in `place`; None for none."""
-    from wblab.core.files import is_file
-    from wblab.lab.formats import STUDY_FILE
-
-    return next((path for path in (given, place / given) if is_file(path / STUDY_FILE)), None)
 
 
 def add_keep(parser: Parser) -> None:
@@ -178,23 +162,6 @@ def one_kernel(arguments: argparse.Namespace) -> str:
     return str(arguments.kernel[0]) if arguments.kernel else ""
 
 
-def allow(arguments: argparse.Namespace, kind: str, options: "Mapping[str, Collection[str]]") -> None:
-    """Raise InputError for a given option that what a verb was given does not have.
-
-    options: those of each kind of subject, by the names of their values.
-    """
-    others = set().union(*options.values()) - set(options[kind])
-    for option, shown in given(arguments, sorted(others)).items():
-        goes = ", ".join(sorted(each for each, known in options.items() if option in known))
-        raise InputError(f"{shown} is for {goes}, and this is {kind}: leave it out")
-
-
-def given(arguments: argparse.Namespace, options: "Iterable[str]") -> dict[str, str]:
-    """Return those of some options that were given, by the names of their values, as they are written."""
-    there = [option for option in options if getattr(arguments, option) not in (None, False, [], "")]
-    return {option: _SPELLED.get(option, f"--{option.replace('_', '-')}") for option in there}
-
-
 def whole(least: int, most: int | None = None) -> Callable[[str], int]:
     """Return a parser of whole numbers between two limits, for argparse."""
 
@@ -256,6 +223,37 @@ def tell(found: "Report", *below: Path | str, as_json: bool, place: "Medium" = "
     show(found, place)
     if below:
         print("\n".join(["", *(printable(str(line)) for line in below)]))
+
+
+def asked_of(arguments: argparse.Namespace, kind: "type[A]", **further: Any) -> "A":
+    """Return what a study is asked for: the arguments that its fields are called after, and further ones.
+
+    What is noted, and failed runs of a study that goes on, are printed on standard error.
+    """
+    names = {field.name for field in fields(kind)}
+    there = {name: value for name, value in vars(arguments).items() if name in names and value is not None}
+    given = {name: tuple(value) if isinstance(value, list) else value for name, value in there.items()}
+    own: dict[str, Any] = {"results": results(arguments), "note": note, "failed": _failed}
+    return kind(**own | given | further)
+
+
+def _failed(line: str) -> None:
+    print(printable(line), file=sys.stderr)
+
+
+def show(answer: "StudyAnswer", *, as_json: bool) -> None:
+    """Print what a study answers: its report, or where it is, and the runs that failed. Raises WblabError for those."""
+    if answer.report:
+        tell(answer.report, *answer.below, as_json=as_json, place=answer.place, **answer.about)
+    elif as_json and answer.about:
+        print(json.dumps(answer.about, indent=2))
+    elif answer.below:
+        print("\n".join(printable(str(line)) for line in answer.below))
+        if answer.next:
+            note(answer.next)
+    for line in answer.failures.lines:
+        _failed(line)
+    answer.check()
 
 
 def print_wrapped(lines: "Iterable[str]") -> None:

@@ -5,9 +5,10 @@ import json
 from dataclasses import asdict
 from pathlib import Path
 
-from wblab.commands.common import add_exp, add_json, note, results, study_at
+from wblab.commands.common import add_exp, add_json, note, results
 from wblab.core.errors import InputError
 from wblab.lab.printable import printable
+from wblab.lab.results import study_at
 
 _SHOWN = 6
 

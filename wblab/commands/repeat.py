@@ -16,17 +16,16 @@ from wblab.commands.common import (
     add_resume,
     add_run,
     add_workers,
-    allow,
     named_run,
     note,
     one_kernel,
     results,
-    study_at,
     tell,
     whole,
 )
 from wblab.core.errors import InputError, WblabError
 from wblab.lab.formats import EXPERIMENT
+from wblab.lab.results import study_at
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -85,29 +84,30 @@ def _repeat(arguments: argparse.Namespace) -> None:
     from wblab.commands.repeatmany import repeat_golden, repeat_share
     from wblab.kernels import built_kernels
     from wblab.publish.bundle.pack import SUFFIX
+    from wblab.study.asked import check_options
     from wblab.study.made import made_at
 
     name, path, place = arguments.run_name, Path(arguments.run_name), results(arguments)
     if name == GOLDEN and not path.exists():
-        allow(arguments, GOLDEN, _OPTIONS)
+        check_options(arguments, GOLDEN, _OPTIONS)
         repeat_golden(arguments)
     elif path.suffix == SUFFIX:
-        allow(arguments, "a packed file", _OPTIONS)
+        check_options(arguments, "a packed file", _OPTIONS)
         _packed(path, arguments)
     elif path.suffix == ".json" and path.name != EXPERIMENT:
-        allow(arguments, "a record", _OPTIONS)
+        check_options(arguments, "a record", _OPTIONS)
         _recorded(path, arguments, built_kernels(*arguments.kernel))
     elif study := study_at(path, place):
-        allow(arguments, "a study", _OPTIONS)
+        check_options(arguments, "a study", _OPTIONS)
         if arguments.one:
             _one_of(study, arguments)
         else:
             repeat_share(study, arguments)
     elif not (arguments.other or arguments.explain) and (found := made_at(place, name)):
-        allow(arguments, "a run", _OPTIONS)
+        check_options(arguments, "a run", _OPTIONS)
         _repeat_row(found, place, built_kernels(*arguments.kernel), one_kernel(arguments), as_json=arguments.json)
     else:
-        allow(arguments, "a run", _OPTIONS)
+        check_options(arguments, "a run", _OPTIONS)
         _of_run(arguments, built_kernels(*arguments.kernel))
 
 

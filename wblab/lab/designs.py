@@ -1,83 +1,84 @@
-"""The designs of studies: the ways to make many runs. Each is spelled here, and nowhere else.
+"""The designs of studies: the ways to make many runs. Each is a folder of `wblab/study/designs`, which has its name.
 
-The name stands in study.json. A design is a folder of `wblab/study/designs`, and, if `wblab study` makes it, the module
-of its name in `wblab/commands/study`.
+The name stands in study.json. What is known of a design without loading it is in design.toml of its folder; `make.py`
+there makes its studies.
 """
 
-from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import Final
+import tomllib
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from functools import cache
+from pathlib import Path
+from typing import Any
 
-MATRIX: Final = "matrix"
-EXPLORE: Final = "explore"
-TRIAL: Final = "trial"
-VERIFY: Final = "verify"
-WITNESS: Final = "witness"
-FINDING: Final = "finding"
-AB: Final = "ab"
-TWIN: Final = "twin"
-ATLAS: Final = "atlas"
-ADVISE: Final = "advise"
-BISECT: Final = "bisect"
-PROVE: Final = "prove"
-AUDIT: Final = "audit"
+from wblab.lab.places import DESIGNS, PRESETS
+
+_FILE = "design.toml"
+STUDY_AGAIN = "wblab study --resume"
 
 
-STUDY_AGAIN: Final = "wblab study --resume"
-
-
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Design:
     """What is known of a design without loading it.
 
-    noun: what a study of it is called. plan, call: the options of `wblab study` for it, beside --resume, --exp, --json
-    and --jobs: those that decide its plan, which --resume keeps, and those of each call. keys: a TOML file with one of
-    these is of this design. named: some come with the lab, by name. again: the command that resumes one, without its
-    directory; empty where none does. parts: its runs may be shared out between machines (--shard) and put together.
+    rank: its place among the others, in lists and where a file's keys are looked for. noun: what a study of it is
+    called.
+
+    own, files: the names of those that come with the lab, or a pattern of their files among the presets. called: what
+    such a one is. keys: a TOML file with one of these is of this design.
+
+    plan, call: the options of `wblab study` for it, beside --resume, --exp, --json and --jobs: those that decide its
+    plan, which --resume keeps, and those of each call. parts: its runs may be shared out between machines (--shard) and
+    put together. grows: it makes further runs as they are needed. beside: the files that it has beside study.json.
+
+    again: the command that resumes one, without its directory; empty where none does. report: the command that says
+    what one shows. alone: what a directory without study.json is called, by a file that it has.
     """
 
+    rank: int
     noun: str
+    own: tuple[str, ...] = ()
+    files: str = ""
+    called: str = ""
+    keys: tuple[str, ...] = ()
     plan: tuple[str, ...] = ()
     call: tuple[str, ...] = ()
-    keys: tuple[str, ...] = ()
-    named: bool = False
-    again: str = STUDY_AGAIN
     parts: bool = False
+    grows: bool = False
+    beside: tuple[str, ...] = ()
+    again: str = STUDY_AGAIN
+    report: str = "wblab study"
+    alone: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def is_of_study(self) -> bool:
         """Whether `wblab study` makes it from what it is given."""
         return bool(self.plan)
 
+    def names(self) -> list[str]:
+        """Return the names of those that come with the lab: of a file, or of its folder if all files have one name."""
+        found = PRESETS.glob(self.files) if self.files else ()
+        return [*self.own, *sorted(path.parent.name if self.files.endswith(path.name) else path.stem for path in found)]
 
-_WHERE = ("kernel", "cluster")
-# In the order in which names are listed and keys looked for: the last keys are of other designs' files too.
-DESIGNS: Mapping[str, Design] = {
-    VERIFY: Design("verification", ("parts", "seeds", "shard", "output"), ("kernel",), named=True, parts=True),
-    TRIAL: Design("trial", ("parts", "seeds", "shard"), _WHERE, ("recommendation",), named=True, parts=True),
-    FINDING: Design("finding", ("seeds",), ("parts", "update"), named=True),
-    EXPLORE: Design(
-        "exploration", ("seeds", "keep", "shard"), (*_WHERE, "evidence"), ("factors",), named=True, parts=True
-    ),
-    MATRIX: Design(
-        "matrix",
-        ("seeds", "until_decided", "keep", "shard"),
-        _WHERE,
-        ("axes", "base", "extends"),
-        named=True,
-        parts=True,
-    ),
-    ATLAS: Design("atlas", ("parts", "filesystem", "seeds", "kernel", "output"), named=True, again=""),
-    WITNESS: Design("witness", ("parts", "settings", "seeds"), ("on",)),
-    TWIN: Design("twin", ("disk", "seeds"), ("kernel",)),
-    AB: Design("comparison", again="wblab study --kernels --resume"),
-    ADVISE: Design("advice", again="wblab advise --resume"),
-    BISECT: Design("bisection", again="wblab bisect --resume"),
-    PROVE: Design("proof", again=""),
-    AUDIT: Design("audit", again="wblab repeat STUDY --resume"),
-}
+
+@cache
+def designs() -> Mapping[str, Design]:
+    """Return all designs by name, in the order of their ranks. Takes some ms, once."""
+    found = {path.parent.name: _read(path) for path in DESIGNS.glob(f"*/{_FILE}")}
+    return dict(sorted(found.items(), key=lambda item: item[1].rank))
+
+
+def _read(path: Path) -> Design:
+    table: dict[str, Any] = tomllib.loads(path.read_text())
+    return Design(**table | {key: tuple(value) for key, value in table.items() if isinstance(value, list)})
+
+
+def names() -> Iterator[tuple[str, str, str]]:
+    """Yield the design, the name and what it is of all that comes with the lab, without single claims."""
+    for name, design in designs().items():
+        yield from ((name, each, design.called) for each in design.names())
 
 
 def noun(design: str) -> str:
     """Return what a study of a design is called: `study` for one that this lab does not know."""
-    return DESIGNS[design].noun if design in DESIGNS else "study"
+    return designs()[design].noun if design in designs() else "study"

@@ -8,9 +8,10 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from wblab.core.errors import InputError, nearest
+from wblab.core.files import is_file
 from wblab.core.units import Bytes
 from wblab.lab import places
-from wblab.lab.formats import EXPERIMENT
+from wblab.lab.formats import EXPERIMENT, STUDY_FILE
 
 # Files that come with the lab: each is found by its name, and one of the user's own by its path.
 
@@ -70,6 +71,31 @@ def _others(name: str, wanted: SpecFiles) -> Iterator[str]:
     for kind in (SPECS, MATRICES, DESIGNS, DISKS):
         if kind != wanted and kind.has(name):
             yield f"it is {kind.called}: {kind.command} {name}"
+
+
+# Directories that a user names.
+
+
+def directory_of(given: Path, place: Path) -> Path:
+    """Return the directory that a path names, from here or among the results in `place`; else the path itself."""
+    return next((path for path in (given, place / given) if path.is_dir()), given)
+
+
+def study_at(given: Path, place: Path) -> Path | None:
+    """Return the study's directory that a path names, from here or among the results in `place`; None for none."""
+    return next((path for path in (given, place / given) if is_file(path / STUDY_FILE)), None)
+
+
+def empty(directory: Path) -> Path:
+    """Make a directory unless it exists and is empty; return it. Raises InputError."""
+    try:
+        directory.mkdir(parents=True, exist_ok=True)
+        taken = any(directory.iterdir())
+    except OSError as error:
+        raise InputError(f"cannot make the directory {str(directory)!r}: {error.strerror}") from None
+    if taken:
+        raise InputError(f"{str(directory)!r} is not empty: name a new directory")
+    return directory
 
 
 # What a folder of the cache or of results takes on the disk, and whether a process works in it.

@@ -1,17 +1,26 @@
-"""Checks before a study begins or resumes: its kernels, and whether its cells can run."""
+"""How a study begins or resumes: its plan, its kernels, its directory, and whether its cells can run."""
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
-from typing import Any
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
-from wblab.core.errors import InputError
+from wblab.core.errors import InputError, WblabError
 from wblab.core.spec import Spec
 from wblab.core.tables import to_table
-from wblab.host.request import Request, ready, suited
+from wblab.host.request import Request, notes, ready, suited
 from wblab.kernels import KernelResolver, full_name
+from wblab.lab.designs import STUDY_AGAIN
+from wblab.lab.results import empty
+from wblab.study.asked import StudyRequest
+from wblab.study.cluster import check_workers, remote
 from wblab.study.plan import Keep, Plan, Shard
 from wblab.study.store import Store
 from wblab.study.work import Order, own_program, same_kernel
+
+if TYPE_CHECKING:
+    from distributed import Client
 
 ROWS_FROM = 300  # runs: a study of more keeps a row of each, and no traces, unless it is told otherwise
 Kernels = Mapping[str, Mapping[str, Any]]  # description of each, by its name in the cells
@@ -93,3 +102,69 @@ def orders(plan: Plan, kernels: Kernels) -> list[Order]:
     return [
         Order(to_table(cell.spec), kernels[cell.spec.kernel.build]["build_id"], own_program()) for cell in plan.cells
     ]
+
+
+@dataclass(frozen=True)
+class Planned:
+    """A plan, its kernels by the names that the cells use, and the study's directory.
+
+    store: an existing study; None: a new one is made. beside: further files of a new study, by name. directory: its
+    path (default: a directory named after the date, among the results).
+    """
+
+    plan: Plan
+    kernels: Kernels
+    store: Store | None = None
+    beside: Mapping[str, bytes] = field(default_factory=dict)
+    directory: Path | None = None
+
+    @classmethod
+    def new(cls, plan: Plan, resolve: KernelResolver, **further: Any) -> "Planned":
+        """Return that of a new study. further: its other fields. Raises InputError if a kernel is not built."""
+        return cls(plan, described(plan, resolve), **further)
+
+    @classmethod
+    def again(
+        cls,
+        asked: StudyRequest,
+        design: str,
+        resolve: KernelResolver,
+        check: Callable[[Store], object] = lambda store: None,
+    ) -> "Planned":
+        """Return that of the study to resume, on its kernels. check: if it is sound. Raises InputError."""
+        assert asked.resume
+        store = Store.open(asked.resume, design)
+        check(store)
+        with_kernel(store.plan, asked.kernel, begun=True)
+        check_kernels(store, resolve)
+        return cls(store.plan, store.kernels, store)
+
+    def opened(self, results: Path) -> Store:
+        """Return the study's store. Raises InputError if its directory cannot be made."""
+        if self.directory and not self.store:
+            return Store.begin(empty(self.directory), self.plan, self.kernels, self.beside)
+        return self.store or Store.create(results, self.plan, self.kernels, self.beside)
+
+
+@contextmanager
+def begun(
+    asked: StudyRequest, resolve: KernelResolver, planned: Planned, again: str = STUDY_AGAIN
+) -> "Iterator[tuple[Store, Client | None]]":
+    """Check all cells; then yield the study's directory, locked, and the cluster if there is one.
+
+    again: the command that resumes the study, without its directory; noted if the study ends early. Raises WblabError.
+    """
+    here = not asked.cluster
+    for note in notes(requests(planned.plan, resolve, here=here), here=here, seeds=len(planned.plan.seeds)):
+        asked.note(note)
+    with ExitStack() as stack:
+        client = None if here else stack.enter_context(remote(asked.cluster))
+        if client is not None:
+            check_workers(client, orders(planned.plan, planned.kernels))
+        store = planned.opened(asked.results)
+        stack.enter_context(store.held())
+        try:
+            yield store, client
+        except (WblabError, KeyboardInterrupt):
+            asked.note(f"to resume: {again} {store.path}")
+            raise

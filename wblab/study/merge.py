@@ -7,15 +7,13 @@ from pathlib import Path
 
 from wblab.core.errors import InputError, WblabError
 from wblab.core.files import read_bytes
-from wblab.lab.designs import DESIGNS
-from wblab.lab.formats import DESIGN, TRIED
+from wblab.lab.designs import designs
 from wblab.lab.progress import Report, silent
 from wblab.study.inputs import different, reason
 from wblab.study.made import Made, check_sealed, made_of
 from wblab.study.plan import Plan
 from wblab.study.store import Store, pack
 
-_BESIDE = (DESIGN, TRIED)  # files that a design has beside study.json
 _MOST_BESIDE_BYTES = 256 << 20
 
 
@@ -64,8 +62,9 @@ def _common(parts: Sequence[Store]) -> tuple[Plan, dict[str, bytes]]:
     """Return the plan that all parts share, and the files beside it. Raises InputError if they share none."""
     first = parts[0]
     plan = replace(first.plan, shard=None)
-    if not DESIGNS[plan.design].parts:
-        raise InputError(f"{first.path}: a {DESIGNS[plan.design].noun} has no parts")
+    design = designs()[plan.design]
+    if not design.parts:
+        raise InputError(f"{first.path}: a {design.noun} has no parts")
     for other in parts[1:]:
         if what := _unequal(plan, replace(other.plan, shard=None)):
             raise InputError(f"{other.path} is no part of the same study as {first.path}: they differ in {what}")
@@ -86,7 +85,9 @@ def _unequal(first: Plan, second: Plan) -> str:
 
 
 def _beside(part: Store) -> dict[str, bytes]:
-    return {name: read_bytes(part.path / name, _MOST_BESIDE_BYTES) for name in _BESIDE if (part.path / name).is_file()}
+    """Return the files of designs that a part has beside study.json, by name."""
+    names = {name for design in designs().values() for name in design.beside}
+    return {name: read_bytes(part.path / name, _MOST_BESIDE_BYTES) for name in names if (part.path / name).is_file()}
 
 
 def _once(parts: Sequence[Store], report: Report) -> Iterator[tuple[str, Made]]:

@@ -9,7 +9,7 @@ from typing import Any, Literal, TypeVar
 from wblab.core.check import check_name, check_spec
 from wblab.core.errors import InputError
 from wblab.core.tables import from_table
-from wblab.lab.designs import DESIGNS, MATRIX
+from wblab.lab.designs import designs
 from wblab.study.cells import Cell, Label, run_name
 
 # A shard: one of several equal parts of a study's runs, made where nothing is known of the others.
@@ -71,7 +71,7 @@ class Plan:
     control_bound_ns: int = CONTROL_BOUND_NS
     repeats: int = REPEATS
     metrics: tuple[Further, ...] = ()
-    design: str = MATRIX
+    design: str = field(kw_only=True)
     about: Mapping[str, Any] = field(default_factory=dict)
     keep: Keep = "traces"
     shard: Shard | None = None
@@ -112,9 +112,9 @@ class Plan:
             _check_cells(cells, len(head.seeds))
             numbers = (head.control_bound_ns, head.repeats)
             shard = from_table(Shard, value["shard"], "shard") if "shard" in value else None
-            if (design := value["design"]) not in DESIGNS:
+            if (design := value["design"]) not in designs():
                 raise ValueError(f"the design {design!r} is not known")
-            return cls(head.name, head.seeds, cells, *numbers, head.metrics, design, about, head.keep, shard)
+            return cls(head.name, head.seeds, cells, *numbers, head.metrics, about, head.keep, shard, design=design)
         except (KeyError, TypeError, ValueError) as error:
             raise InputError(f"no study of the lab ({type(error).__name__}: {error})") from None
 

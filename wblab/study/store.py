@@ -29,7 +29,7 @@ from typing import TYPE_CHECKING, Any
 
 from wblab.core.errors import InputError, WblabError
 from wblab.core.tables import to_table
-from wblab.lab.designs import DESIGNS
+from wblab.lab.designs import designs
 from wblab.lab.formats import (
     CELLS,
     EXPERIMENT,
@@ -113,7 +113,7 @@ class Store:
         except InputError as error:
             raise InputError(f"{path / STUDY_FILE}: {error}") from None
         if design and plan.design != design:
-            known = DESIGNS[plan.design]
+            known = designs()[plan.design]
             raise InputError(
                 f"{path} is another study, of {known.noun}" + (f": {known.again} {path}" if known.again else "")
             )

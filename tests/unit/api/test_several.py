@@ -86,5 +86,5 @@ def test_a_bundle_is_opened_as_what_it_holds(tmp_path, monkeypatch):
 def test_a_study_of_the_name_is_taken_and_else_made(study):
     place = study.path.parent
     assert wblab.run_study("m", exp=place, reuse=True).path == study.path
-    with pytest.raises(wblab.WblabError, match=r"wblab study nothing failed: nothing to study is called 'nothing'"):
+    with pytest.raises(wblab.InputError, match="nothing to study is called 'nothing'"):
         wblab.run_study("nothing", exp=place, reuse=True)

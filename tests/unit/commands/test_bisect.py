@@ -10,7 +10,6 @@ from wblab.study.designs.bisect.run import new_store
 
 
 def test_only_the_command_line_chooses_the_tree_to_build(tmp_path, monkeypatch, capsys):
-    monkeypatch.setattr("wblab.host.check.check_run", lambda spec: None)
     monkeypatch.chdir(tmp_path)
     good, bad = (Commit(letter * 40, "Ann", "2026-11-21", "a change") for letter in "ab")
     question = Question(

@@ -10,7 +10,7 @@ from support.runs import MS, S, write_run_of
 
 from wblab.analysis.runs.results import latest_study
 from wblab.cli import main
-from wblab.lab.designs import DESIGNS
+from wblab.lab.designs import designs
 from wblab.lab.results import SPECS
 from wblab.lab.specfile import read_spec
 
@@ -117,7 +117,7 @@ def test_removal_needs_a_selection(options, capsys):
     assert main(["runs", "--clean", *options]) == 2
 
 
-@pytest.mark.parametrize("design", DESIGNS)
+@pytest.mark.parametrize("design", designs())
 def test_the_latest_study_of_each_design_is_found(place, design):
     (place / "later").mkdir()
     (place / "later/study.json").write_text(f'{{"format": 1, "kind": "study", "design": "{design}"}}')

@@ -5,7 +5,9 @@ import json
 import pytest
 
 from wblab.cli import build_parser, main
-from wblab.commands.study.subject import subject
+from wblab.commands.common import asked_of
+from wblab.study.asked import StudyRequest
+from wblab.study.subject import subject
 
 
 @pytest.mark.parametrize(
@@ -21,7 +23,7 @@ from wblab.commands.study.subject import subject
 )
 def test_a_file_is_known_by_its_keys(text, design, tmp_path):
     (tmp_path / "a.toml").write_text(text)
-    assert subject(build_parser().parse_args(["study", str(tmp_path / "a.toml")])) == design
+    assert subject(StudyRequest(results=tmp_path, what=str(tmp_path / "a.toml")))[0] == design
 
 
 def study(place, design):
@@ -44,9 +46,8 @@ def test_a_study_that_another_line_resumes_is_refused_with_that_line(design, lin
 def test_a_finding_that_is_updated_resumes_with_its_parts(tmp_path):
     study(tmp_path, "finding")
     words = ["study", "--update", "jbod", "metadata", "--resume", "study", "--exp", str(tmp_path)]
-    arguments = build_parser().parse_args(words)
-    assert subject(arguments) == "finding"
-    assert (arguments.what, arguments.parts) == ("", ["jbod", "metadata"])
+    design, asked = subject(asked_of(build_parser().parse_args(words), StudyRequest))
+    assert (design, asked.what, asked.parts) == ("finding", "", ("jbod", "metadata"))
 
 
 @pytest.mark.parametrize(

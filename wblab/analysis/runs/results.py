@@ -12,25 +12,18 @@ from wblab.core.errors import InputError
 from wblab.core.spec import Spec
 from wblab.core.units import Bytes
 from wblab.lab.changes import changes
-from wblab.lab.designs import VERIFY, noun
+from wblab.lab.designs import designs, noun
 from wblab.lab.formats import (
     EXPERIMENT,
     LIVE,
     NOISY_MARK,
     RUNS,
     STUDY_FILE,
-    TARGET_ROWS,
-    VERDICTS,
 )
-from wblab.lab.results import STAGED, is_held, size_bytes
+from wblab.lab.results import STAGED, directory_of, is_held, size_bytes
 
 _DESIGN = re.compile(rb'"design": "(\w+)"')
 _HEAD_BYTES = 1 << 12  # read from a file that may have many cells
-# Names of other entries, by the first of these files in their directories.
-_STUDIES = {
-    VERDICTS: noun(VERIFY),
-    TARGET_ROWS: "target of an atlas",
-}
 _SETTLED_S = 24 * 3600  # an entry untouched for so long is no longer in use
 
 
@@ -68,14 +61,24 @@ def entries(results: Path) -> list[ResultEntry]:
     return sorted(found, key=lambda entry: (entry.changed_s, entry.path.name))
 
 
-def latest_study(results: Path, *designs: str) -> Path:
+def latest_study(results: Path, *of: str) -> Path:
     """Return the directory of the latest study of some designs. Raises InputError where there is none."""
-    nouns = [noun(design) for design in designs]
+    nouns = [noun(design) for design in of]
     found = [entry.path for entry in entries(results) if entry.what in nouns]
     if not found:
         what = nouns[0] if len(nouns) == 1 else "study"
         raise InputError(f"no {what} in {results}: 'wblab runs' lists what is there")
     return found[-1]
+
+
+def study_named(given: Path, results: Path, *of: str) -> Path:
+    """Return the directory of the study to resume: a path, a name among the results, or the designs' latest one.
+
+    Raises InputError for the latest where there is none.
+    """
+    if str(given) == "latest" and not given.is_dir():
+        return latest_study(results, *of)
+    return directory_of(given, results)
 
 
 def _entry(path: Path) -> ResultEntry | None:
@@ -94,7 +97,8 @@ def _study_of(path: Path) -> str:
         with (path / STUDY_FILE).open("rb") as file:
             design = _DESIGN.search(file.read(_HEAD_BYTES))
         return noun(design[1].decode() if design else "")
-    return next((what for name, what in _STUDIES.items() if (path / name).is_file()), "")
+    known = (entry for design in designs().values() for entry in design.alone.items())
+    return next((what for name, what in known if (path / name).is_file()), "")
 
 
 def _run(path: Path) -> ResultEntry:

@@ -22,7 +22,7 @@ def export_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def _export(arguments: argparse.Namespace) -> None:
-    from wblab.commands.many import empty
+    from wblab.lab.results import empty
     from wblab.study.designs.finding.export import check_exported, export
     from wblab.study.designs.finding.finding import find
 

@@ -1,7 +1,8 @@
 """wblab study: make many runs, and say what they show. What it is given decides its design."""
 
 import argparse
-from importlib import import_module
+import json
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from wblab.commands.common import (
@@ -13,11 +14,11 @@ from wblab.commands.common import (
     add_settings,
     add_shard,
     add_workers,
-    allow,
-    given,
+    asked_of,
+    show,
 )
-from wblab.core.errors import InputError
-from wblab.lab.designs import DESIGNS
+from wblab.lab.designs import names
+from wblab.report.listing import Listing
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -56,14 +57,30 @@ def _add_several(parser: argparse.ArgumentParser, option: str, metavar: str, abo
 
 
 def _study(arguments: argparse.Namespace) -> None:
-    from wblab.commands.study.subject import print_names, subject
-
-    if arguments.list:
-        print_names(arguments)
+    if arguments.list and not arguments.what:
+        _print_names(as_json=arguments.json)
         return
-    name = subject(arguments)
-    designs = {design.noun: (*design.plan, *design.call) for design in DESIGNS.values() if design.is_of_study}
-    allow(arguments, DESIGNS[name].noun, designs)
-    if arguments.resume and (kept := given(arguments, DESIGNS[name].plan)):
-        raise InputError(f"--resume keeps the plan of the first call: leave {' and '.join(kept.values())} out")
-    import_module(f"{__name__}.{name}").make(arguments)
+    from wblab.study.asked import StudyRequest
+    from wblab.study.subject import make, parts
+
+    asked = asked_of(arguments, StudyRequest)
+    if arguments.list:
+        of = parts(asked)
+        _print_list(Listing(of.rows, of.heads), of.data, as_json=arguments.json)
+    else:
+        show(make(asked), as_json=arguments.json)
+
+
+def _print_names(*, as_json: bool) -> None:
+    found = list(names())
+    data = [{"name": name, "design": design, "what": what} for design, name, what in found]
+    _print_list(Listing([(name, what) for _, name, what in found], ("name", "what it is")), data, as_json=as_json)
+    if not as_json:
+        print("    wblab study NAME --list    # of a work or of recommendations: each of them")
+
+
+def _print_list(listing: Listing, data: Sequence[Mapping[str, str]], *, as_json: bool) -> None:
+    if as_json:
+        print(json.dumps(data, indent=2))
+    else:
+        listing.show()

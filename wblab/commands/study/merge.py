@@ -4,10 +4,11 @@ import argparse
 import json
 from pathlib import Path
 
-from wblab.commands.common import add_exp, add_json, directory_of, note, results
+from wblab.commands.common import add_exp, add_json, note, results
 from wblab.core.errors import InputError
-from wblab.lab.designs import MATRIX, TRIAL
+from wblab.lab.designs import designs
 from wblab.lab.printable import printable
+from wblab.lab.results import directory_of
 
 _SHOWN = 20  # the most differences that are printed
 
@@ -39,14 +40,13 @@ def _merge(arguments: argparse.Namespace) -> None:
         for difference in error.differences[:_SHOWN]:
             note(str(difference))
         raise
-    runs, missing, design = len(store.plan.runs()), len(store.missing()), store.plan.design
+    runs, missing, design = len(store.plan.runs()), len(store.missing()), designs()[store.plan.design]
     if arguments.json:
         print(json.dumps({"directory": str(store.path), "runs": runs, "missing": missing}, indent=2))
         return
     print(printable(str(store.path)))
-    if missing and design != TRIAL:  # which makes further runs as they are needed
+    if missing and not design.grows:
         text = f"{missing} of {runs} runs are in no part: wblab study --resume {store.path} makes them"
         note(text)
     else:
-        now = "compare" if design == MATRIX else "study"
-        note(f"{runs - missing} runs. Now: wblab {now} {store.path}")
+        note(f"{runs - missing} runs. Now: {design.report} {store.path}")

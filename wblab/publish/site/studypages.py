@@ -17,7 +17,7 @@ from wblab.lab.printable import printable
 from wblab.lab.progress import Report
 from wblab.lab.specfile import spec_toml
 from wblab.publish.site.page import File, Link, html_table, line, page, record_file, relative
-from wblab.publish.site.reports import placed, report_of
+from wblab.publish.site.reports import placed
 from wblab.publish.site.runpage import Shown, run_files
 from wblab.report.listing import Listing
 from wblab.report.page import fragment
@@ -26,6 +26,7 @@ from wblab.study.cells import Cell
 from wblab.study.designs.audit.report import Record, record
 from wblab.study.made import Made, made_of
 from wblab.study.store import Store
+from wblab.study.subject import report_of
 
 # A study of the site: its address, and its runs.
 

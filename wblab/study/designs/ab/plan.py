@@ -21,10 +21,10 @@ from wblab.core.spec import Spec
 from wblab.core.tables import from_table, to_table
 from wblab.kernels import Kernel
 from wblab.kernels.kernel import sha256 as file_sha256
-from wblab.lab.designs import AB
 from wblab.lab.formats import LOOKS
 from wblab.study.begin import Kernels
 from wblab.study.cells import Cell
+from wblab.study.designs.ab import NAME
 from wblab.study.designs.ab.differs import Differs, differs
 from wblab.study.designs.ab.sides import Named, Side, subject
 from wblab.study.plan import Plan
@@ -80,13 +80,13 @@ def plan(asked: Asked, specs: Sequence[Spec], most: int) -> Plan:
     if len({spec.name for spec in specs}) < len(specs):
         raise InputError("--spec: two specs have the same name: give each once")
     cells = tuple(_cells(asked, specs))
-    about = {LOOKS: len(looks(most)), AB: to_table(asked)}
-    return Plan(AB, tuple(range(1, most + 1)), cells, design=AB, about=about)
+    about = {LOOKS: len(looks(most)), NAME: to_table(asked)}
+    return Plan(NAME, tuple(range(1, most + 1)), cells, design=NAME, about=about)
 
 
 def asked_of(plan_: Plan) -> Asked:
     """Read what `plan` wrote. Raises InputError."""
-    found = from_table(Asked, plan_.about.get(AB), "about.ab")
+    found = from_table(Asked, plan_.about.get(NAME), "about.ab")
     numbers = range(len(found.states))
     for step in found.steps:
         if step.before not in numbers or step.after not in numbers:

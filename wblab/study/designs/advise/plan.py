@@ -11,8 +11,8 @@ from itertools import combinations
 from wblab.core.check import check_spec
 from wblab.core.errors import InputError
 from wblab.core.spec import Spec
-from wblab.lab.designs import ADVISE
 from wblab.study.cells import Cell
+from wblab.study.designs.advise import NAME as _DESIGN
 from wblab.study.designs.advise.remedies import NOW, Remedy, joined
 from wblab.study.designs.advise.settings import Wanted, differing, impossible
 from wblab.study.designs.advise.site import Site
@@ -109,7 +109,7 @@ def plan(now: Machine, site: Site, remedies: Mapping[str, Remedy], seeds: Sequen
     options = [_option(now, state, f"{number:0{digits}}", factor, kernel) for number, state in enumerate(states)]
     alone = [option for option in options if not option.of]
     return Planned(
-        Plan(NAME, tuple(seeds), tuple(option.cell for option in alone), design=ADVISE),
+        Plan(NAME, tuple(seeds), tuple(option.cell for option in alone), design=_DESIGN),
         tuple(option.candidate for option in alone),
         tuple(option for option in options if option.of),
         twin_of(now, NAME, factor),

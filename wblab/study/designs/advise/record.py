@@ -8,6 +8,7 @@ from pathlib import Path
 from wblab.core.errors import InputError
 from wblab.core.tables import from_table, to_table
 from wblab.lab.formats import ADVICE, ADVICE_FILE, now
+from wblab.lab.results import directory_of
 from wblab.study.designs.advise.allowed import check_advice
 from wblab.study.designs.advise.here import paths, shown_by
 from wblab.study.designs.advise.plan import Candidate, Option, Planned
@@ -110,6 +111,16 @@ def latest_advice(results: Path) -> Path:
     if not found:
         raise InputError(f"no study of wblab advise in {results}: make one with wblab advise --dir DIR")
     return found[-1]
+
+
+def advice_at(given: Path | None, results: Path) -> Path:
+    """Return the directory of an advice: the one that is given, from here or among the results; else the newest.
+
+    Raises InputError if there is none.
+    """
+    if given is None or str(given) == "latest":
+        return latest_advice(results)
+    return directory_of(given, results)
 
 
 def _before(planned: Planned, site: Site) -> dict[str, str]:

@@ -7,7 +7,8 @@ from typing import Literal
 from wblab.analysis.statistics.decision import HARMS, NOT_DECIDED, NOT_REPRODUCED, NOT_TESTABLE, REPRODUCED
 from wblab.lab.kernelname import ordinal
 from wblab.study.designs.atlas.lines import Cell, Line
-from wblab.study.designs.atlas.target import FILESYSTEMS, TRIAL
+from wblab.study.designs.atlas.target import FILESYSTEMS
+from wblab.study.designs.trial import NAME as TRIAL
 from wblab.study.sources.cases import case_spec
 from wblab.study.sources.changes import CHANGED, Changed
 from wblab.study.sources.registry import WORKS

@@ -5,7 +5,8 @@ from dataclasses import dataclass
 
 from wblab.core.spec import Filesystem
 from wblab.study.designs.atlas.made import Made
-from wblab.study.designs.atlas.target import SOURCES, TRIAL, Row, Target
+from wblab.study.designs.atlas.target import SOURCES, Row, Target
+from wblab.study.designs.trial import NAME as TRIAL
 
 Column = tuple[str, Filesystem]  # a series and a filesystem
 

@@ -6,7 +6,8 @@ from typing import Protocol
 
 from wblab.kernels import Kernel, KernelResolver
 from wblab.study.designs.atlas import claimed, tried
-from wblab.study.designs.atlas.target import TRIAL, Row, Target
+from wblab.study.designs.atlas.target import Row, Target
+from wblab.study.designs.trial import NAME as TRIAL
 
 
 class Planned(Protocol):

@@ -9,18 +9,19 @@ from typing import Any
 
 from wblab.analysis.statistics.decision import HARMS, NOT_DECIDED, NOT_REPRODUCED, NOT_TESTABLE, OUTCOMES, REPRODUCED
 from wblab.core.spec import Filesystem
-from wblab.lab.designs import ATLAS
 from wblab.lab.formats import REPORT
 from wblab.report.palette import Look, look_of
 from wblab.report.quantities import enumerated
 from wblab.report.report import Block, Cell, Column, Points, Report, Row, Section, Span, Table, Words
+from wblab.study.designs.atlas import NAME
 from wblab.study.designs.atlas.differences import NOT_EXPLAINED, Compared, Sort, compared
 from wblab.study.designs.atlas.lines import Cell as Square
 from wblab.study.designs.atlas.lines import Column as AtlasColumn
 from wblab.study.designs.atlas.lines import Line, all_lines, columns_of, missing
 from wblab.study.designs.atlas.made import Made
-from wblab.study.designs.atlas.target import SOURCES, TRIAL
+from wblab.study.designs.atlas.target import SOURCES
 from wblab.study.designs.atlas.target import Row as Outcome
+from wblab.study.designs.trial import NAME as TRIAL
 from wblab.study.designs.trial.recommendations import WISDOM
 from wblab.study.sources.changes import Change
 from wblab.study.sources.registry import WORKS
@@ -76,7 +77,7 @@ class Atlas:
         """
         for source, lines in self._lines.items():
             alone = WISDOM.stem if source == TRIAL else source
-            made, again = (Span(f"wblab study {words}", form="code") for words in (f"{ATLAS} {source}", alone))
+            made, again = (Span(f"wblab study {words}", form="code") for words in (f"{NAME} {source}", alone))
             blocks: list[Block] = [(made, "; on one kernel: ", again, ".")]
             if overview:
                 blocks += [f"The signs are of Linux {self._tested}, in this order.", self._overview(source, lines)]

@@ -7,10 +7,10 @@ from wblab.core.spec import Disk, Filesystem, Spec
 from wblab.core.stacks import images, top
 from wblab.core.syscalls import MOUNT_FLAGS
 from wblab.core.units import Bytes
+from wblab.study.designs.trial import NAME as TRIAL
 from wblab.study.sources.registry import WORKS
 
 FILESYSTEMS: tuple[Filesystem, ...] = ("ext4", "ext2", "xfs", "btrfs", "f2fs")
-TRIAL = "trial"
 SOURCES = (*WORKS, TRIAL)
 _FRUGAL: tuple[Filesystem, ...] = ("ext2", "ext4")
 

@@ -5,8 +5,8 @@ from dataclasses import dataclass, replace
 
 from wblab.analysis.statistics.intervals import generator, wilson
 from wblab.core.errors import InputError
-from wblab.lab.designs import AUDIT
 from wblab.study.cells import Cell, run_name
+from wblab.study.designs.audit import NAME
 from wblab.study.inputs import different
 from wblab.study.made import Made, made_of
 from wblab.study.plan import Plan
@@ -56,7 +56,7 @@ def audit_plan(store: Store, share: float, seed: int) -> Plan:
     chosen = generator(seed, "audit").choice(len(names), count, replace=False)
     about = {_CHOSEN: [names[place] for place in sorted(chosen)], "of": store.plan.name}
     name = f"{store.plan.name[:58]}-audit"
-    return replace(store.plan, name=name, design=AUDIT, keep="digests", shard=None, about=about)
+    return replace(store.plan, name=name, design=NAME, keep="digests", shard=None, about=about)
 
 
 def chosen(plan: Plan) -> list[str]:

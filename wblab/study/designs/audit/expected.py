@@ -25,6 +25,7 @@ from wblab.lab.specfile import read_spec
 from wblab.report.quantities import quantity, span, unit_of
 from wblab.study.cells import Cell, make_cell, run_name
 from wblab.study.designs.audit.golden import Golden, Verdict, judge, seen
+from wblab.study.designs.matrix import NAME as MATRIX
 from wblab.study.plan import Plan
 from wblab.study.store import Store
 
@@ -209,7 +210,7 @@ _AXIS = "preset"
 def plan_of(series: str, *, update: bool) -> Plan:
     """Return the plan of a series: one run of each preset, or with `update` several."""
     seeds = SEEDS if update else SEEDS[:1]
-    return Plan(f"expected-{series}", seeds, tuple(_cell(preset, series) for preset in STANDARD))
+    return Plan(f"expected-{series}", seeds, tuple(_cell(preset, series) for preset in STANDARD), design=MATRIX)
 
 
 def record(series: str, store: Store) -> None:

@@ -21,11 +21,11 @@ from wblab.host.machine import processors
 from wblab.kernels import Kernel, build_tree, check_patches, kept
 from wblab.kernels.git import git
 from wblab.kernels.objects import KEPT
-from wblab.lab.designs import BISECT
 from wblab.lab.formats import BISECTION, BISECTION_LOG, BISECTION_RECORD, STUDY_FILE, write_json
 from wblab.lab.held import replace_file
 from wblab.lab.progress import Report, steps
 from wblab.study.cluster import forked
+from wblab.study.designs.bisect import NAME
 from wblab.study.designs.bisect.measure import Measurements
 from wblab.study.designs.bisect.repository import (
     Worktree,
@@ -104,12 +104,12 @@ PrintLine = Callable[[str], None]
 def new_store(question: Question, results: Path) -> Store:
     """Make the directory of a bisection. Raises InputError."""
     seeds = tuple(range(1, question.most + 1))
-    return Store.create(results, Plan(BISECT, seeds, (), design=BISECT, about=question.to_json()), {})
+    return Store.create(results, Plan(NAME, seeds, (), design=NAME, about=question.to_json()), {})
 
 
 def open_store(directory: Path) -> Store:
     """Open the directory of a bisection. Raises InputError."""
-    return Store.open(directory, BISECT)
+    return Store.open(directory, NAME)
 
 
 def question_of(store: Store) -> Question:

@@ -13,10 +13,9 @@ from wblab.analysis.runs.metrics import METRICS
 from wblab.core.errors import InputError
 from wblab.core.spec import Spec
 from wblab.core.tables import from_table
-from wblab.lab.designs import EXPLORE
 from wblab.lab.specfile import is_record, set_key
 from wblab.study.cells import Cell, check_keys, find_base, make_cell, start_table
-from wblab.study.designs.explore import factors
+from wblab.study.designs.explore import NAME, factors
 from wblab.study.designs.explore.design import Design, Head
 from wblab.study.designs.explore.factors import Factor, Level, Range, spec_value
 from wblab.study.designs.explore.responses import check_responses
@@ -73,7 +72,7 @@ def planned(design: Design, points: Points, folder: Path) -> Plan:
         except InputError as error:
             raise InputError(f"row {number}: {error}") from None
     check_responses(design.responses, cells[0].spec, METRICS)
-    return Plan(design.head.name, design.head.seeds, tuple(cells), design=EXPLORE)
+    return Plan(design.head.name, design.head.seeds, tuple(cells), design=NAME)
 
 
 def _cell(

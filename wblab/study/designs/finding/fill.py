@@ -8,11 +8,10 @@ from pathlib import Path
 from jinja2 import Environment, StrictUndefined
 
 from wblab.core.errors import InputError
-from wblab.lab.designs import FINDING
 from wblab.lab.formats import EXPERIMENT, RUN
 from wblab.lab.results import MATRICES
 from wblab.study.cells import Cell, run_name
-from wblab.study.designs.finding import claimed, kept
+from wblab.study.designs.finding import NAME, claimed, kept
 from wblab.study.designs.finding.finding import Point, read
 from wblab.study.designs.finding.kept import Measured
 from wblab.study.designs.finding.words import Layout, Words
@@ -31,7 +30,7 @@ def plan(name: str, points: Iterable[Point], seeds: int) -> Plan:
     wanted = dict.fromkeys(points)
     matrices = {point.matrix: read_matrix(MATRICES.find(point.matrix)) for point in wanted}
     chosen = [_cell(number, point, matrices[point.matrix]) for number, point in enumerate(wanted)]
-    return Plan(name, tuple(range(1, seeds + 1)), tuple(chosen), design=FINDING)
+    return Plan(name, tuple(range(1, seeds + 1)), tuple(chosen), design=NAME)
 
 
 def _cell(number: int, point: Point, matrix: Plan) -> Cell:

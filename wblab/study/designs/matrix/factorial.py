@@ -31,6 +31,7 @@ from wblab.host.request import is_wanted
 from wblab.lab.results import MATRICES
 from wblab.lab.specfile import is_record, read_toml
 from wblab.study.cells import Label, check_keys, find_base, label, make_cell, start_table
+from wblab.study.designs.matrix import NAME
 from wblab.study.plan import CONTROL_BOUND_NS, MAX_RUNS, REPEATS, Further, Plan, check_head, seeds_of
 
 # What one matrix's file takes from another, and variables in its text, so that neither is written twice.
@@ -162,7 +163,8 @@ def expand(table: dict[str, Any], folder: Path, *, built: Sequence[str] = (), se
         raise InputError("metrics: no run would record why it is paused: give its cells trace.events, and trace.blame")
     if "requests" in settings.metrics and not all(_ISSUED in cell.spec.trace.events for cell in cells):
         raise InputError(f"metrics: requests are counted from the trace: give all cells {_ISSUED} in trace.events")
-    return Plan(settings.name, settings.seeds, cells, settings.control_bound, settings.repeats, settings.metrics)
+    numbers = (settings.control_bound, settings.repeats, settings.metrics)
+    return Plan(settings.name, settings.seeds, cells, *numbers, design=NAME)
 
 
 def _axes(value: object, built: Sequence[str]) -> dict[str, dict[Label, dict[str, Any]]]:

@@ -13,12 +13,12 @@ from wblab.core.errors import WblabError
 from wblab.core.spec import GuestKernel, Spec
 from wblab.host.request import ready
 from wblab.kernels import Kernel, KernelResolver, built_kernels, full_name
-from wblab.lab.designs import PROVE
 from wblab.lab.formats import STUDY_FILE
 from wblab.lab.progress import bar
 from wblab.lab.results import STAGED
 from wblab.study.cells import Cell, run_name
 from wblab.study.cluster import forked
+from wblab.study.designs.prove import NAME
 from wblab.study.designs.prove.trial import Make
 from wblab.study.following import Workers
 from wblab.study.plan import Plan
@@ -82,9 +82,9 @@ class _Proof:
     def _study(self) -> tuple[Store, Workers]:
         self.path.mkdir(parents=True, exist_ok=True)
         if (self.path / STUDY_FILE).is_file():
-            store = Store.open(self.path, PROVE)
+            store = Store.open(self.path, NAME)
         else:
-            plan = Plan(PROVE, (self.seed,), (), design=PROVE)
+            plan = Plan(NAME, (self.seed,), (), design=NAME)
             store = Store.begin(self.path, plan, {self.chosen.build: self.kernel.describe()})
         self.stack.enter_context(store.held())
         clear_failed(store)

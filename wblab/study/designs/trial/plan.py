@@ -18,11 +18,11 @@ from wblab.core.rundir import agent_log
 from wblab.core.spec import Spec
 from wblab.core.tables import from_table
 from wblab.core.units import BytesPerSecond, parse_bytes
-from wblab.lab.designs import TRIAL
 from wblab.lab.printable import printable
 from wblab.lab.results import SPECS
 from wblab.lab.specfile import read_setting, read_table, set_key
 from wblab.study.cells import Cell
+from wblab.study.designs.trial import NAME as _DESIGN
 from wblab.study.designs.trial.recommendations import DEFAULT, Machine, Scenario, Value, Wisdom
 from wblab.study.plan import Plan
 
@@ -204,7 +204,7 @@ def trial_matrix(wisdom: Wisdom, seeds: int = MOST_SEEDS, kernel: str = "") -> P
         except InputError as error:
             raise InputError(f"{error} (recommendation {entry}, scenario {scenario})") from None
         cells.append(Cell(name, dict(levels), spec))
-    return Plan(NAME, tuple(range(1, seeds + 1)), tuple(cells), design=TRIAL)
+    return Plan(NAME, tuple(range(1, seeds + 1)), tuple(cells), design=_DESIGN)
 
 
 def scenario_spec(scenario: Scenario) -> Spec:

@@ -2,12 +2,13 @@
 
 from collections.abc import Sequence
 
+from wblab.lab.formats import TRIED
 from wblab.study.cells import Cell, run_name
 from wblab.study.decided import Open, Question
 from wblab.study.designs.trial.judged import Tried, baseline, judged
 from wblab.study.designs.trial.measured import measured
 from wblab.study.designs.trial.plan import ASKED, RECOMMENDATION, SCENARIO, read_answer
-from wblab.study.designs.trial.recommendations import Expectation, Wisdom
+from wblab.study.designs.trial.recommendations import Expectation, Wisdom, read_wisdom
 from wblab.study.designs.trial.result import Result, count_runs
 from wblab.study.store import Store
 
@@ -42,6 +43,13 @@ def result_of(store: Store, wisdom: Wisdom) -> Result:
     count, seeds = count_runs(cells, there, store.plan.seeds)
     kernel = next(iter(store.kernels.values()))
     return Result(wisdom, tuple(judged_now(store, wisdom)), answers, kernel, count, seeds)
+
+
+def tried_in(store: Store) -> Wisdom:
+    """Return the recommendations that a trial tries. Raises InputError for a damaged file."""
+    wisdom = read_wisdom(store.path / TRIED)
+    there = {cell.levels.get(RECOMMENDATION) for cell in store.plan.cells}
+    return wisdom.only([key for key in wisdom.values() if key in there])
 
 
 def rounds(most: int) -> list[int]:

@@ -15,8 +15,8 @@ from wblab.core.errors import InputError
 from wblab.core.spec import Disk, Filesystem, Scheduler, Spec
 from wblab.core.tables import from_table, to_table
 from wblab.core.units import NS_PER_S
-from wblab.lab.designs import TWIN
 from wblab.study.cells import Cell, run_name
+from wblab.study.designs.twin import NAME as _DESIGN
 from wblab.study.designs.twin.machine import WHOLE, Group, Machine, Queue
 from wblab.study.plan import Plan
 from wblab.study.store import Store
@@ -180,7 +180,7 @@ def plan_of(study: TwinStudy, seeds: int, kernel_name: str) -> Plan:
         "notes": list(study.twin.notes),
         "live": str(study.live.resolve()) if study.live else None,
     }
-    return Plan(NAME, tuple(range(1, seeds + 1)), (Cell(NAME, {}, spec),), design=TWIN, about=about)
+    return Plan(NAME, tuple(range(1, seeds + 1)), (Cell(NAME, {}, spec),), design=_DESIGN, about=about)
 
 
 def read_study(store: Store) -> TwinStudy:

@@ -17,8 +17,8 @@ from wblab.core.spec import Spec
 from wblab.host.machine import machine_lock
 from wblab.host.request import ready
 from wblab.kernels import KernelResolver
-from wblab.lab.designs import VERIFY
 from wblab.study.cells import Cell, run_name
+from wblab.study.designs.verify import NAME
 from wblab.study.plan import Plan
 from wblab.study.run import run_store
 from wblab.study.sources.cases import CASES, case_spec
@@ -55,7 +55,7 @@ def plan_of(name: str, specs: Mapping[str, Spec], seeds: int, about: Mapping[str
     """Return the plan of the cases in `specs`. Raises ValueError if there are none."""
     order = sorted(specs, key=lambda case: case != _LONGEST)
     cells = tuple(_cell(case, specs[case]) for case in order)
-    return Plan(name, tuple(range(1, seeds + 1)), cells, _NOISE_LIMIT_NS, design=VERIFY, about=about)
+    return Plan(name, tuple(range(1, seeds + 1)), cells, _NOISE_LIMIT_NS, design=NAME, about=about)
 
 
 class NoCaseError(InputError):

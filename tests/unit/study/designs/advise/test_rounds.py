@@ -9,10 +9,10 @@ from zlib import crc32
 import pytest
 from support.advised import MACHINE, SITE
 
-from wblab.commands.advise import run_rounds
 from wblab.core.errors import InputError, WblabError
 from wblab.study.cells import run_name
 from wblab.study.designs.advise.figures import Outcome, figures
+from wblab.study.designs.advise.make import AdviceRequest, run_rounds
 from wblab.study.designs.advise.plan import plan
 from wblab.study.designs.advise.record import advice_in, advice_of, packed
 from wblab.study.designs.advise.remedies import parse_remedies
@@ -41,10 +41,11 @@ class Script:
     """Stands in for runs. pauses_s: pauses by remedy; a pair combines its parts. most: later runs are interrupted."""
 
     def __init__(self, store):
-        self.store, self.pauses_s, self.failing, self.rounds = store, dict(PAUSES_S), set(), []
+        self.store, self.pauses_s, self.failing, self.rounds, self.said = store, dict(PAUSES_S), set(), [], []
         self.most = 1000
+        self.asked = AdviceRequest(results=store.path.parent, note=self.said.append, failed=self.said.append)
 
-    def run(self, store, client, jobs, wanted=None):
+    def run(self, store, wanted):
         self.store, missing = store, store.missing(wanted)
         self.rounds.append({str(cell.levels["remedy"]) for cell, _ in missing})
         tally = Tally(len(missing))
@@ -60,7 +61,7 @@ class Script:
     def try_all(self, run=None):
         """Try all remedies of the study in its directory, with these runs."""
         judge = partial(result_of, read=lambda path: SimpleNamespace(path=path), outcome=self.outcome)
-        return run_rounds(Store.open(self.store.path), None, None, run or self.run, judge)
+        return run_rounds(self.asked, Store.open(self.store.path), run or self.run, judge)
 
     def outcome(self, run, factor):
         cell = run.path.name.rsplit("-s", 1)[0]
@@ -82,14 +83,13 @@ def names(found):
     return [row.name for row in (found.now, *found.others)]
 
 
-def test_the_best_compatible_remedies_are_tried_together(script, capsys):
+def test_the_best_compatible_remedies_are_tried_together(script):
     found = script.try_all()
     assert script.rounds == [
         PAUSES_S.keys(),
         {"short+low", "short+own", "low+own"},
     ]  # shorter has the same setting as short
-    said = "wblab: second round: pairs of the remedies that help (short, low, own)\n"
-    assert capsys.readouterr().err == said
+    assert script.said == ["second round: pairs of the remedies that help (short, low, own)"]
     assert found.choice.name == "short+low"
     assert sorted(names(found)) == sorted([*PAUSES_S, "short+low", "short+own", "low+own"])
     pair = found.advice.candidate("short+low")
@@ -111,12 +111,12 @@ def test_the_runs_equal_those_of_the_matrix(script):
     }
 
 
-def test_a_resumed_study_gives_the_same_result(script, capsys):
+def test_a_resumed_study_gives_the_same_result(script):
     first = script.try_all().to_json()
-    capsys.readouterr()
+    script.said.clear()
     assert script.try_all().to_json() == first
     assert script.rounds[2:] == [set()]  # nothing is missing
-    assert capsys.readouterr().err == ""
+    assert script.said == []
 
 
 @pytest.mark.parametrize("most", [0, 7, 30])
@@ -133,10 +133,10 @@ def test_an_interruption_in_the_first_round_chooses_no_pairs(script, most):
 def test_an_interruption_in_the_second_round_resumes_with_the_same_pairs(script, most):
     run = script.run
 
-    def interrupted(store, client, jobs, wanted=None):
+    def interrupted(store, wanted):
         if wanted is not None:
             script.most = most
-        return run(store, client, jobs, wanted)
+        return run(store, wanted)
 
     with pytest.raises(WblabError, match="lost"):
         script.try_all(interrupted)
@@ -157,19 +157,19 @@ def test_pairs_count_as_comparisons(script):
     assert all(row.wait_time_s != alone[row.name].wait_time_s for row in found.others if row.name in first)
 
 
-def test_a_failed_remedy_is_neither_combined_nor_repeated(script, capsys):
+def test_a_failed_remedy_is_neither_combined_nor_repeated(script):
     script.failing = {"short"}
     found = script.try_all()
     assert script.rounds[1] == {"shorter+low", "shorter+own", "low+own"}
     assert "short" not in names(found)
-    assert "failed: remedy short, seed 1: the guest died" in capsys.readouterr().err
+    assert "failed: remedy short, seed 1: the guest died" in script.said
 
 
-def test_without_a_run_of_the_unchanged_machine_the_reason_is_given(script, capsys):
+def test_without_a_run_of_the_unchanged_machine_the_reason_is_given(script):
     script.failing = {"now"}
     with pytest.raises(WblabError, match="no run with the current settings"):
         script.try_all()
-    assert "failed: remedy now, seed 1: the guest died" in capsys.readouterr().err
+    assert "failed: remedy now, seed 1: the guest died" in script.said
 
 
 @pytest.mark.parametrize(
