@@ -7,9 +7,9 @@ import pytest
 
 from wblab.lessons.check import measured
 from wblab.lessons.figures import Figures
-from wblab.lessons.lesson import LESSON, REFERENCE, TEMPLATE, read_lesson
-from wblab.lessons.proof import answered, faults, students
-from wblab.lessons.runs import spec
+from wblab.lessons.lesson import LESSON, REFERENCE, TEMPLATE, lessons, read_lesson
+from wblab.lessons.proof import answered, faults, lecture, students
+from wblab.lessons.runs import Student, spec
 
 CHANGE = """
 [question.smaller]
@@ -95,3 +95,12 @@ def test_figures_in_a_sentence_have_their_unit(folder, make, monkeypatch):
     monkeypatch.setattr("wblab.lessons.proof.measured", lambda *_: run)
     said = {"say": ", ".join(f"figure:{name}" for name in run)}
     assert answered(lesson, student, said, make) == {"say": "1300, 1.50 s, 2.86 MiB, 2.00 KiB/s"}
+
+
+@pytest.mark.parametrize("lesson", lessons(), ids=lambda lesson: lesson.name)
+def test_a_run_and_one_for_each_change(lesson):
+    found = dict(lecture(lesson, Student("lecture")))
+    changes = [name for name, question in lesson.question.items() if question.kind == "change"]
+    assert list(found) == [lesson.name, *(f"{lesson.name}-{name}" for name in changes)]
+    assert len({str(spec) for spec in found.values()}) == len(found)
+    assert {spec.seed for spec in found.values()} == {Student("lecture").seed_of(lesson)}

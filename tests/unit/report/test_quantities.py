@@ -12,12 +12,14 @@ from wblab.report.quantities import (
     duration,
     interval,
     listed,
+    metric_name,
     moment,
     numbers,
     percent,
     quantity,
     size,
     span,
+    unit_of,
 )
 
 
@@ -105,3 +107,29 @@ def test_short_ways_to_write_common_ones():
 def test_it_needs_the_standard_library_alone():
     program = "import sys, wblab.report.quantities; sys.exit(bool({'numpy', 'jinja2', 'pandas'} & set(sys.modules)))"
     assert subprocess.run([sys.executable, "-c", program], check=False).returncode == 0
+
+
+@pytest.mark.parametrize(
+    ("metric", "values", "texts"),
+    [
+        ("longest_pause_s", (1.2345, 12.3), ("1.23", "12.3 s")),
+        ("cycle_p50_s", (0.000025,), ("25 µs",)),
+        ("cycle_p50_s", (0.0,), ("0 s",)),
+        ("paused_fraction", (0.5,), ("50 %",)),
+        ("throughput_bps", (1 << 20,), ("1 MiB/s",)),
+        ("throughput_bps", (512.0,), ("512 bytes/s",)),
+        ("cycle_rate_hz", (0.125, 9.5), ("0.12", "9.50 /s")),
+        ("of_another_lab", (1.25,), ("1.25 ",)),
+    ],
+)
+def test_values_have_a_unit_that_fits(metric, values, texts):
+    found, unit = numbers(values, unit_of(metric))
+    assert (*found[:-1], f"{found[-1]} {unit}") == texts
+
+
+def test_metric_names():
+    assert [metric_name(name) for name in ("longest_pause_s", "cycle_p999_s", "cycle_rate_hz")] == [
+        "longest pause",
+        "cycle p99.9",
+        "cycle rate",
+    ]

@@ -1,15 +1,21 @@
 """What a finding's statements and a work's claim come to on several substrates, as reports."""
 
 import json
+from pathlib import Path
 
 import pytest
 from support.reports import cells, tables
 
+from wblab.analysis.runs.run import Run, own_machine
+from wblab.core.errors import InputError
+from wblab.lab.results import SPECS
+from wblab.lab.specfile import read_spec
 from wblab.study.designs.witness.kept import OfStudy, Seen
-from wblab.study.designs.witness.report import claim_report, statements_report
+from wblab.study.designs.witness.report import claim_report, differences, statements_report, titles
 from wblab.study.designs.witness.result import Figure
 from wblab.study.sources.claim import Claim
 from wblab.study.statement import Effect, Verdict
+from wblab.substrates.qemu.command import in_bytes
 
 W1 = {"study": "base", "page": "docs/findings/some.md", "loads": ("w1",)}
 STALLED = OfStudy(text="w1 is stalled", are="stalled", **W1)
@@ -63,3 +69,79 @@ def test_a_claim_has_a_figure_or_a_reason_on_each_place():
     said = json.loads(json.dumps(found.to_json()))
     assert said["on"]["7.2"]["figure"] == {"what": "mw1's time in openat", "unit": "%", "values": [50.0, 60.0]}
     assert said["on"]["6.1"]["figure"] is None
+
+
+MIB = 1 << 20
+SLOW, FAST = "live:slow=/a,fast=/b", "live+limits:slow=/a,fast=/b"
+
+
+def place(directory, device="sda", has_device=True):
+    return {
+        "directory": directory,
+        "device": device,
+        "has_device": has_device,
+        "filesystem": "ext4",
+        "mount_options": [],
+        "scheduler": "none",
+    }
+
+
+def run(limits_set=False, **changes):
+    machine = {
+        "processors": 2,
+        "memory_bytes": 8 << 30,
+        "disks": {"slow": place("/a"), "fast": place("/b", "sdb")},
+        "shared_disks": [],
+        "own_thresholds": {"dirty": 1024 * MIB, "background": 512 * MIB},
+        "limits_set": limits_set,
+        "traffic": {"slow": {"written_bytes": 40 * MIB, "most_written_per_s": 3 * MIB}, "fast": None},
+    }
+    spec = in_bytes(read_spec(SPECS.find("two-disks")))
+    return Run(Path("x"), {"kernel": {"release": "6.18"}, "machine": machine | changes}, spec, ())
+
+
+def test_it_names_kernel_memory_disks_and_limits():
+    assert differences(SLOW, run()) == [
+        "Linux 6.18, 8 GiB of memory; the spec has 100 MiB",
+        "/a: ext4 on sda, scheduler none, wrote up to 3 MiB/s; the spec has ext4, scheduler mq-deadline, 1 MiB/s",
+        "/b: ext4 on sdb, scheduler none; the spec has ext4, scheduler mq-deadline, 20 MiB/s",
+        "dirty limits: 1 GiB, background 512 MiB; the spec has 10 MiB, background 5 MiB",
+        "These limits decide who stalls. To compare, set the spec's during each run, as root: "
+        "--on live+limits:slow=/a,fast=/b",
+        "not set on this machine: disk.slow.queue.wbt_lat_usec=0, disk.fast.queue.wbt_lat_usec=0",
+    ]
+
+
+def test_with_the_specs_limits_it_says_that_they_were_set_and_that_they_are_not_now():
+    (limits,) = (line for line in differences(FAST, run(limits_set=True)) if line.startswith("dirty"))
+    assert limits == (
+        "dirty limits: 10 MiB, background 5 MiB, the spec's, only during each run; the machine's own are 1 GiB, "
+        "background 512 MiB"
+    )
+
+
+def test_a_disk_that_wrote_nothing_explains_why_nobody_stalled():
+    traffic = {"slow": {"written_bytes": MIB, "most_written_per_s": 99}, "fast": None}
+    assert "wrote almost nothing yet when the run ended" in differences(SLOW, run(traffic=traffic))[1]
+
+
+def test_disks_that_share_one_below_and_those_on_none_are_named():
+    said = differences(SLOW, run(shared_disks=["vda"], disks={"slow": place("/a", "nfs", False), "fast": place("/b")}))
+    assert "the disks are not independent: both are on vda and share its rate" in said
+    assert "/a is on no block device: what its limits and queue are is not known" in said
+
+
+@pytest.mark.parametrize("changes", [{"disks": 5}, {"disks": {"no": {}}}, {"own_thresholds": {}}, {"traffic": []}])
+def test_a_damaged_record_is_named(changes):
+    with pytest.raises(InputError, match="is damaged"):
+        differences(SLOW, run(**changes))
+
+
+def test_a_run_elsewhere_is_no_machines():
+    assert own_machine(Run(Path("x"), {"machine": {"emulator": "qemu"}}, run().spec, ())) is None
+    assert own_machine(Run(Path("x"), {}, run().spec, ())) is None
+
+
+def test_directories_are_not_in_the_table_while_names_are_distinct():
+    assert titles(["7.2", SLOW, FAST]) == {"7.2": "7.2", SLOW: "live", FAST: "live+limits"}
+    assert titles([SLOW, "live:/c"]) == {SLOW: SLOW, "live:/c": "live:/c"}

@@ -9,7 +9,10 @@ from support.runs import MS, write_run
 from wblab.analysis.runs.run import read_run
 from wblab.cli import main
 from wblab.core.errors import InputError
-from wblab.study.designs.audit.report import read_record, record_of
+from wblab.kernels import Kernel
+from wblab.lab.places import PRESETS
+from wblab.lab.specfile import read_spec
+from wblab.study.designs.audit.report import read_record, record_of, traced_fully
 
 CYCLES = {"w1": [0, 50 * MS, 100 * MS], "l1": [0, 7 * MS]}
 
@@ -81,3 +84,13 @@ def test_a_stranger_s_record_is_refused(tmp_path, change):
     path.write_text(json.dumps(json.loads(path.read_text()) | change))
     with pytest.raises(InputError):
         read_record(path)
+
+
+def test_every_known_system_of_the_kernel_is_traced(tmp_path):
+    (tmp_path / "linux").write_text("\0block\0writeback\0syscalls\0")  # the kernel lacks syscall events
+    kernel = Kernel(tmp_path / "linux", None, "7.3", "7.3.0", "", (), "f00", "source", "gcc")
+    spec = read_spec(PRESETS / "base.toml")
+    traced = traced_fully(spec, kernel)
+    assert traced.trace.events == ("block", "writeback")
+    assert traced.trace.buffer >= 32 << 20
+    assert (traced.load, traced.disk, traced.seed) == (spec.load, spec.disk, spec.seed)
