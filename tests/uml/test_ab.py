@@ -14,9 +14,9 @@ from support.repository import make_repository
 from wblab.cli import main
 from wblab.host.sandbox import Sandbox
 from wblab.kernels import kernel as kernels
-from wblab.publish.site.reports import report_of
 from wblab.study.designs.ab import made
 from wblab.study.store import Store
+from wblab.study.subject import report_of
 
 
 @pytest.fixture

@@ -8,11 +8,11 @@ import pytest
 from support.advised import MACHINE, SITE
 
 from wblab.cli import main
-from wblab.publish.site.reports import report_of
 from wblab.report.page import fragment
 from wblab.report.report import text_of
 from wblab.study.designs.advise import begin, remedies
 from wblab.study.store import Store
+from wblab.study.subject import report_of
 
 REMEDIES = """
 ["requests-4"]

@@ -4,9 +4,9 @@ import json
 from pathlib import Path
 
 from wblab.cli import main
-from wblab.publish.site.reports import report_of
 from wblab.report.report import text_of
 from wblab.study.store import Store
+from wblab.study.subject import report_of
 
 SIMILAR = 5.0  # as a factor; without an offender the same loads pause for a hundredth of this
 
