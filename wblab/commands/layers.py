@@ -36,16 +36,17 @@ def _layers(arguments: argparse.Namespace) -> None:
     from wblab.analysis.layers.requests import layers
     from wblab.analysis.layers.summary import summaries
     from wblab.analysis.runs.run import read_run
+    from wblab.report.report import Lines, Report
+    from wblab.report.text import show
 
     found = layers(read_run(named_run(arguments)), arguments.load)
     if arguments.json:
         print(json.dumps([_json(call) for call in found], indent=2))
         return
     summed = summaries(found)
-    for table in (_states(summed), _paths(summed), *_prefixes(summed)):
-        table.show()
-        print()
-    print("Times are in us, over all calls. The 99 % and the longest of two states may be of different calls.")
+    tables = (_states(summed), _paths(summed), *_prefixes(summed))
+    times = "Times are in us, over all calls. The 99 % and the longest of two states may be of different calls."
+    show(Report("", "", (*(table.table() for table in tables), Lines((times,), indent=0))))
 
 
 def _json(call: "LayeredCall") -> dict[str, Any]:

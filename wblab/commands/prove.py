@@ -1,13 +1,12 @@
 """What `wblab why --prove` prints: verdicts on suspects and remedies, and their latest effective interventions."""
 
-import json
-from collections.abc import Callable
+from collections.abc import Callable, Generator, Iterator
 from dataclasses import asdict, dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from wblab.lab.printable import printable
 from wblab.report.quantities import duration, moment
+from wblab.report.report import Block, Lines, Section
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -19,51 +18,72 @@ if TYPE_CHECKING:
     from wblab.study.designs.prove.trial import Outcome, Trial
 
 _TOLERANCE_NS = 100_000_000
-_Say = Callable[[list[str]], None]
 
 
-def prove(  # noqa: PLR0913 - as it is called once
-    trial: "Trial",
-    recorded: "Recorded",
-    event: Callable[[int], str],
-    named: "Sequence[str]",
-    settings: "Sequence[str]" = (),
-    *,
-    as_json: bool,
-) -> None:
-    """Print how a pause changes without each suspect, or with a remedy, and the latest effective intervention.
+class Proof:
+    """How a pause changes without each suspect, or with a remedy, and the latest effective intervention.
 
     recorded: what the run recorded; event: describes an event of its trace. named: the suspects; if empty, all other
-    loads, unless there are settings. settings: the remedy. Raises InputError.
+    loads, unless there are settings. settings: the remedy. data: what is known so far, as a JSON object.
     """
-    from wblab.study.designs.prove.change import Stop, Stops, read_remedy
-    from wblab.study.designs.prove.trial import begin_ns, loads_start_ns, suspects
 
-    run, pause, say = trial.run, trial.pause, _silent if as_json else _printed
-    remedy = read_remedy(settings) if settings else None
-    say(
-        [
+    def __init__(
+        self,
+        trial: "Trial",
+        recorded: "Recorded",
+        event: Callable[[int], str],
+        named: "Sequence[str]" = (),
+        settings: "Sequence[str]" = (),
+    ) -> None:
+        """Raises InputError."""
+        from wblab.study.designs.prove.change import read_remedy
+        from wblab.study.designs.prove.trial import suspects
+
+        self._trial, self._recorded, self._event, self._named = trial, recorded, event, named
+        self._remedy = read_remedy(settings) if settings else None
+        self._wanted = list(named) or (suspects(trial.run, trial.pause) if self._remedy is None else [])
+        about = {key: getattr(trial.pause, key) for key in ("load", "number", "start_ns", "pause_ns")}
+        self.data: dict[str, Any] = {"pause": about, "suspects": [], "remedies": []}
+
+    def blocks(self) -> Iterator[Block]:
+        """Try everything, and yield what each trial says. Raises InputError."""
+        from wblab.study.designs.prove.change import Stop, Stops
+        from wblab.study.designs.prove.trial import begin_ns, loads_start_ns
+
+        trial, run, pause, stopped = self._trial, self._trial.run, self._trial.pause, self.data["suspects"]
+        yield _close(
             f"pause {pause.number}: {pause.load} was stalled for {duration(pause.pause_ns)} from "
             f"{moment(pause.start_ns)} on",
             f"gone: the same pause lasts at most {duration(trial.bound_ns)}; unchanged: it differs by at most 5 %",
-        ]
-    )
-    wanted = list(named) or (suspects(run, pause) if remedy is None else [])
-    stopped = []
-    for suspect in wanted:
-        found = _tried(trial, Stop(suspect), begin_ns(run, suspect), say)
-        moments = _moments(trial, recorded, event, suspect, found)
-        for item in moments:
-            say([f"  {item['text']}", *(f"      {each}" for each in item["events"])])
-        stopped.append(asdict(found) | {"happened": moments})
-    if (several := _alone_in_vain(stopped)) and not named:
-        together = Stops(tuple(several))
-        found = _tried(trial, together, max(begin_ns(run, load) for load in several), say)
-        stopped.append(asdict(found) | {"happened": []})
-    helped = [asdict(_tried(trial, remedy, loads_start_ns(run) - run.zero_ns, say))] if remedy else []
-    if as_json:
-        named_pause = {key: getattr(pause, key) for key in ("load", "number", "start_ns", "pause_ns")}
-        print(json.dumps({"pause": named_pause, "suspects": stopped, "remedies": helped}, indent=2))
+        )
+        for suspect in self._wanted:
+            found = yield from _tried(trial, Stop(suspect), begin_ns(run, suspect))
+            moments = self._moments(suspect, found)
+            for item in moments:
+                yield _close(f"  {item['text']}", *(f"      {each}" for each in item["events"]))
+            stopped.append(asdict(found) | {"happened": moments})
+        if (several := _alone_in_vain(stopped)) and not self._named:
+            first_ns = max(begin_ns(run, load) for load in several)
+            found = yield from _tried(trial, Stops(tuple(several)), first_ns)
+            stopped.append(asdict(found) | {"happened": []})
+        if self._remedy:
+            found = yield from _tried(trial, self._remedy, loads_start_ns(run) - run.zero_ns)
+            self.data["remedies"].append(asdict(found))
+
+    def _moments(self, suspect: str, found: "Return") -> list[dict[str, Any]]:
+        """Return what happened at the latest effective intervention, with the events that prove it."""
+        from wblab.study.designs.prove.moment import happened
+
+        if not (found.saved and found.lost):
+            return []
+        between = found.saved.at_ns, found.lost.at_ns
+        happenings = happened(self._trial.run, self._recorded, self._trial.pause, suspect, between)
+        return [{"text": item.text, "events": list(map(self._event, item.events))} for item in happenings]
+
+
+def _close(*lines: str) -> Section:
+    """Return lines as they are, close below what is above them."""
+    return Section("", (Lines(lines, indent=0),), close=True)
 
 
 def _alone_in_vain(found: "list[dict[str, Any]]") -> list[str]:
@@ -89,8 +109,8 @@ _STOPPED = _Words("without {}", "stopped", "stopping {}", "spares {}")
 _SET = _Words("with {} from the loads' start", "set", "setting it", "helps {}")
 
 
-def _tried(trial: "Trial", change: "Stop | Stops | Remedy", first_ns: int, say: _Say) -> "Return":
-    """Return the latest moment, from `first_ns` on, at which a change still helps a load, and print it."""
+def _tried(trial: "Trial", change: "Stop | Stops | Remedy", first_ns: int) -> Generator[Block, None, "Return"]:
+    """Return the latest moment, from `first_ns` on, at which a change still helps a load, and yield what it says."""
     from wblab.study.designs.prove.change import Stop, Stops
     from wblab.study.designs.prove.returning import helps, is_gone, point_of_no_return
 
@@ -98,36 +118,16 @@ def _tried(trial: "Trial", change: "Stop | Stops | Remedy", first_ns: int, say: 
     words, probe = _STOPPED if is_stop else _SET, partial(trial.outcome, change)
     first = probe(first_ns)
     is_spared = is_gone if is_stop else helps(first, trial.pause.pause_ns)
-    say([f"{words.what.format(change.name)}: {first.verdict}, {duration(first.pause_ns)}{_beside(trial, first)}"])
+    yield _close(
+        f"{words.what.format(change.name)}: {first.verdict}, {duration(first.pause_ns)}{_beside(trial, first)}"
+    )
     if not is_stop and first.verdict == "shorter":
         half_ns = (first.pause_ns + trial.pause.pause_ns) // 2
-        say([f"  'helps' means: a pause of at most {duration(half_ns)}, so at least half of that reduction"])
+        yield _close(f"  'helps' means: a pause of at most {duration(half_ns)}, so at least half of that reduction")
     last_ns = max(trial.pause.start_ns, first.at_ns + 1)
     found = point_of_no_return(probe, first, last_ns, _TOLERANCE_NS, is_spared)
-    say(_lines(trial.pause, found, words) if is_spared(first) else [])
+    yield _close(*(_lines(trial.pause, found, words) if is_spared(first) else ()))
     return found
-
-
-def _moments(
-    trial: "Trial", recorded: "Recorded", event: Callable[[int], str], suspect: str, found: "Return"
-) -> list[dict[str, Any]]:
-    """Return what happened at the latest effective intervention, with the events that prove it."""
-    from wblab.study.designs.prove.moment import happened
-
-    if not (found.saved and found.lost):
-        return []
-    between = found.saved.at_ns, found.lost.at_ns
-    happenings = happened(trial.run, recorded, trial.pause, suspect, between)
-    return [{"text": item.text, "events": list(map(event, item.events))} for item in happenings]
-
-
-def _printed(lines: list[str]) -> None:
-    for line in lines:
-        print(printable(line), flush=True)
-
-
-def _silent(lines: list[str]) -> None:
-    """Print nothing: the JSON at the end has everything."""
 
 
 def _beside(trial: "Trial", outcome: "Outcome") -> str:

@@ -2,6 +2,7 @@
 
 import argparse
 import json
+from collections import deque
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -136,8 +137,10 @@ def _answer(arguments: argparse.Namespace, run: "Run", found: "list[Explained]",
 def _prove(arguments: argparse.Namespace, run: "Run", found: "list[Explained]", bound_ns: int) -> None:
     """Prove the causes of the longest pause, or a remedy. Raises InputError."""
     from wblab.commands.answer import is_emulated
-    from wblab.commands.prove import prove
+    from wblab.commands.prove import Proof
     from wblab.core.errors import InputError
+    from wblab.report.report import Report
+    from wblab.report.text import show
     from wblab.report.whytext import event_text
     from wblab.study.designs.prove.runs import maker
     from wblab.study.designs.prove.trial import Trial
@@ -153,7 +156,12 @@ def _prove(arguments: argparse.Namespace, run: "Run", found: "list[Explained]", 
     event = partial(event_text, run, longest.recorded)
     with maker(run, results(arguments), arguments.kernel) as make:
         trial = Trial(run, longest.explanation, make, bound_ns)
-        prove(trial, longest.recorded, event, arguments.suspect, arguments.remedy, as_json=arguments.json)
+        proof = Proof(trial, longest.recorded, event, arguments.suspect, arguments.remedy)
+        if arguments.json:
+            deque(proof.blocks(), maxlen=0)
+            print(json.dumps(proof.data, indent=2))
+        else:
+            show(Report("", "", ()), more=proof.blocks())
 
 
 def _write_pages(run: "Run", found: "list[Explained]", bound: str) -> "Path":

@@ -93,13 +93,13 @@ def _bar(parts: Mapping[str, int]) -> Picture:
     total, left, drawn = sum(parts.values()), 0.0, ""
     for what, time_ns in parts.items():
         share, title = 100 * time_ns / total, f"<title>{escape(what)}: {duration(time_ns)}</title>"
-        fills = (cause_colour(what), *(["url(#unknown)"] if what == UNEXPLAINED else []))
+        fill, edge = ("url(#unknown)", MARK) if what == UNEXPLAINED else (cause_colour(what), "white")
         at = f'x="{left:.4f}%" width="{share:.4f}%" height="100%"'
-        drawn += "".join(f'<rect {at} fill="{fill}" stroke="white">{title}</rect>' for fill in fills)
+        drawn += f'<rect {at} fill="{fill}" stroke="{edge}">{title}</rect>'
         left += share
     hatching = f'<path d="M0 8 8 0" stroke="{MARK}"/>'
     pattern = f'<pattern id="unknown" width="8" height="8" patternUnits="userSpaceOnUse">{hatching}</pattern>'
-    style = f"width: 100%; height: 1.4em; min-width: 0; border: 1px solid {MARK}; display: block"
+    style = "width: 100%; height: 1.4em; min-width: 0; display: block"
     words = ", ".join(f"{what} {percent(time_ns / total)}" for what, time_ns in parts.items())
     return Picture("", f'<svg role="img" aria-label="{escape(words)}" style="{style}">{pattern}{drawn}</svg>')
 

@@ -46,7 +46,7 @@ def inclusive(sleeps: Iterable[tuple[Stack, int]]) -> dict[str, int]:
     """Return for each function how long it, or a function that it called, slept, in ns; the most first."""
     found: Counter[str] = Counter()
     for stack, slept_ns in sleeps:
-        for name in set(stack):
+        for name in dict.fromkeys(stack):
             found[name] += slept_ns
     return dict(found.most_common())
 
