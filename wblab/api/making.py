@@ -96,7 +96,7 @@ def run_study(
     place = results(exp)
     if reuse and (found := latest(place, Path(what).stem)):
         return Study.of(found)
-    return Study.of(_apart({"what": str(what), "results": place, "seeds": seeds} | options))
+    return Study.of(_apart(place, {"what": str(what), "seeds": seeds} | options))
 
 
 def asked(
@@ -149,17 +149,17 @@ def _same(request: Request, place: Path) -> Path | None:
 _APART = "from wblab.api.making import make_apart; make_apart()"
 
 
-def _apart(asked: Mapping[str, Any]) -> Path:
+def _apart(place: Path, options: Mapping[str, Any]) -> Path:
     """Return the directory of a study that is made in a process of its own: workers are forked, a notebook has threads.
 
-    asked: fields of `StudyRequest`. What the study says meanwhile is printed as it goes on. Raises its error.
+    place: where results go. options: see `asked_for`. What the study says meanwhile is printed as it goes on. Raises its error.
     """
     with TemporaryFile() as answer:
         command = [sys.executable, "-c", _APART]
         with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=answer, stderr=subprocess.PIPE) as process:
             assert process.stdin
             with process.stdin as pipe:
-                pickle.dump(dict(asked), pipe)
+                pickle.dump((place, dict(options)), pipe)
             for line in process.stderr or ():
                 print(line.decode(errors="replace").rstrip(), flush=True)
         answer.seek(0)
@@ -178,7 +178,8 @@ def make_apart() -> None:
     from wblab.study.subject import make
 
     try:
-        answer = make(asked_for(pickle.load(sys.stdin.buffer) | {"note": _print_note, "failed": _print_line}))
+        place, options = pickle.load(sys.stdin.buffer)
+        answer = make(asked_for(options, results=place, note=_print_note, failed=_print_line))
         for line in answer.failures.lines:
             _print_line(line)
         answer.check()

@@ -4,7 +4,7 @@ import shlex
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 from wblab.core.errors import InputError, WblabError, nearest
 from wblab.lab.designs import STUDY_AGAIN
@@ -24,6 +24,8 @@ _READ: Mapping[str, Callable[[Any], Any]] = {
     "shard": lambda given: given if isinstance(given, Shard) else shard_of(given),
 }
 _FIELDS = {"set": "settings"}
+_NO_OPTIONS = ("results", "resume", "is_report", "note", "failed")
+KEEPS: tuple[Keep, ...] = get_args(Keep)
 
 
 def _silent(line: str) -> None:
@@ -76,15 +78,18 @@ class StudyRequest:
         return self.kernel[0] if self.kernel else ""
 
 
-def asked_for(options: Mapping[str, Any]) -> StudyRequest:
+def asked_for(options: Mapping[str, Any], **own: Any) -> StudyRequest:
     """Return what a program asks for. Numbers and shards may be texts, and a text stands for a list of one.
 
-    Raises InputError for an option that there is not, and for one of the wrong type.
+    own: what is no option of the command, such as where results go. Raises InputError for an option that there is not,
+    and for one of the wrong type.
     """
-    known = {field.name: field.default for field in fields(StudyRequest)}
+    known = {field.name: field.default for field in fields(StudyRequest) if field.name not in _NO_OPTIONS}
     options = {_FIELDS.get(name, name): value for name, value in options.items() if value is not None}
     if unknown := [name for name in options if name not in known]:
         raise InputError(f"no option {unknown[0]!r} of a study{nearest(unknown[0], list(known))}")
+    if options.get("keep", KEEPS[0]) not in KEEPS:
+        raise InputError(f"keep: {options['keep']!r} is not one of {', '.join(KEEPS)}")
     try:
         read = {name: _READ[name](value) if name in _READ else value for name, value in options.items()}
         lists = {
@@ -92,9 +97,9 @@ def asked_for(options: Mapping[str, Any]) -> StudyRequest:
             for name, value in read.items()
             if known[name] == ()
         }
-        return StudyRequest(**(read | lists))
     except (TypeError, ValueError) as error:
         raise InputError(f"an option of the study is not understood: {error}") from None
+    return StudyRequest(**(own | read | lists))
 
 
 def check_options(asked: object, kind: str, options: Mapping[str, Collection[str]]) -> None:

@@ -40,6 +40,7 @@ def test_what_was_confirmed_outside_is_shown_with_the_finding(capsys):
         (["study", "flusher"], "nothing to study is called 'flusher'"),
         (["study", "low-limits-beside-a-slow-disk", "--seeds", "0"], "argument --seeds"),
         (["study", "--resume", "none"], "none"),
+        (["study", "here:/nowhere"], "cannot use the directory '/nowhere': No such file or directory"),
         (["study", "low-limits-beside-a-slow-disk"], "wblab kernel build"),  # none is built in an empty cache
         (["study", "low-limits-beside-a-slow-disk", "jbod"], "a part is for --update"),
         (["study", "low-limits-beside-a-slow-disk", "jbod", "--update"], "jbod: no figure of low-limits"),

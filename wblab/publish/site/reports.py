@@ -1,4 +1,4 @@
-"""The report of a study, made anew from its runs, with its pictures as files of the site and its links to its runs."""
+"""A report as a part of a page: its pictures become files of the site, and its links lead to its runs."""
 
 from collections.abc import Callable
 

@@ -133,7 +133,10 @@ def this_machine(directory: Path, disk: Disk | None = None) -> Machine:
 
     disk: the model of that disk; without one, its throughput is measured.
     """
-    place, limits = find_storage(directory), thresholds()
+    try:
+        place, limits = find_storage(directory), thresholds()
+    except OSError as error:
+        raise InputError(f"cannot use the directory {str(directory)!r}: {error.strerror}") from None
     if place.device is None:
         raise InputError(f"{str(directory)!r} is on {place.filesystem}, not on a disk: give a directory on a disk")
     return Machine(
