@@ -152,7 +152,7 @@ _APART = "from wblab.api.making import make_apart; make_apart()"
 def _apart(place: Path, options: Mapping[str, Any]) -> Path:
     """Return the directory of a study that is made in a process of its own: workers are forked, a notebook has threads.
 
-    place: where results go. options: see `asked_for`. What the study says meanwhile is printed as it goes on. Raises its error.
+    place: where results go. options: see `asked_for`. What the study says meanwhile is printed. Raises its error.
     """
     with TemporaryFile() as answer:
         command = [sys.executable, "-c", _APART]
