@@ -28,6 +28,17 @@ from .runs import MS, S, write_run_of
 from .specs import TWO_LOADS
 
 TRACE = Path(__file__).parents[1] / "data" / "base.v7.dat"
+MACHINE = Machine(
+    memory_bytes=8 << 30,
+    background_bytes=800 << 20,
+    dirty_bytes=1600 << 20,
+    write_bps=100 << 20,
+    filesystem="ext4",
+    scheduler="none",
+    offender_bytes=4 << 30,
+    wait_ns=S,
+    innocent={},
+)
 # The files of a live run besides its load records, as wblab.live.runs.record writes them.
 LIVE = {
     "traffic": {"seconds": 60.0, "written_bytes": 3 << 30, "busy_s": 40.5, "most_written_per_s": 70_000_000},
@@ -109,18 +120,7 @@ def verification(directory: Path) -> None:
 
 def twin(directory: Path) -> None:
     """Write a twin whose runs are missing."""
-    machine = Machine(
-        memory_bytes=8 << 30,
-        background_bytes=800 << 20,
-        dirty_bytes=1600 << 20,
-        write_bps=100 << 20,
-        filesystem="ext4",
-        scheduler="none",
-        offender_bytes=4 << 30,
-        wait_ns=S,
-        innocent={},
-    )
-    _study(directory, twins.plan_of(twins.twin_study(machine, None), 2, ""))
+    _study(directory, twins.plan_of(twins.twin_study(MACHINE, None), 2, ""))
 
 
 def _study(directory: Path, plan: Plan) -> None:

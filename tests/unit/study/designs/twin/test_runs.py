@@ -1,25 +1,14 @@
 """A twin's runs: one spec with several seeds on the user's kernel, and how they are read back."""
 
 import pytest
+from support.originals import MACHINE
 
 from wblab.core.errors import InputError
 from wblab.lab.disks import read_disk
 from wblab.study.designs.twin import scale
-from wblab.study.designs.twin.machine import Machine, with_disk
+from wblab.study.designs.twin.machine import with_disk
 from wblab.study.plan import Plan
 from wblab.study.store import Store
-
-MACHINE = Machine(
-    memory_bytes=8 << 30,
-    background_bytes=800 << 20,
-    dirty_bytes=1600 << 20,
-    write_bps=100 << 20,
-    filesystem="ext4",
-    scheduler="none",
-    offender_bytes=4 << 30,
-    wait_ns=10**9,
-    innocent={},
-)
 
 
 @pytest.fixture
