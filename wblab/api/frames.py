@@ -41,6 +41,7 @@ _STYLE = """\
 <style>
 .wblab :is(td, th) { text-align: left; vertical-align: top }
 .wblab :is(td, th).number { text-align: right; white-space: nowrap }
+.wblab :is(h4, h5, h6) { font-size: 1em; margin: .8em 0 .3em }
 .wblab p { margin: .4em 0 } .wblab .lead { font-weight: bold } .wblab .scroll { overflow-x: auto }
 </style>
 """
