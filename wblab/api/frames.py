@@ -1,7 +1,6 @@
 """What the interface's objects share: tables of pandas, and how objects show themselves."""
 
 from collections.abc import Iterable, Sequence
-from html import escape
 from typing import TYPE_CHECKING, Any
 
 from wblab.lab.extras import require
@@ -24,17 +23,6 @@ def frame(rows: Iterable[Sequence[Any]], columns: Sequence[str], index: str | Se
     table = pd.DataFrame(shown, columns=list(columns))
     keys = [index] if isinstance(index, str) else list(index)
     return table.set_index(keys) if keys else table
-
-
-def paragraphs(lines: Iterable[str]) -> str:
-    """Return lines as HTML; indented ones, which are commands, as they are."""
-    return "".join(
-        f"<pre>{escape(printable(line.strip()), quote=False)}</pre>"
-        if line.startswith("  ")
-        else f"<p>{escape(printable(line), quote=False)}</p>"
-        for line in lines
-        if line.strip()
-    )
 
 
 _STYLE = """\

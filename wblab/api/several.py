@@ -11,7 +11,7 @@ from wblab.analysis.runs.observations import matrix_notes, matrix_runs, read_tab
 from wblab.analysis.sensitivity.analysis import Analysis, Sensitivities, analyse
 from wblab.analysis.sensitivity.observed import Observed
 from wblab.api.compared import Comparison, compare
-from wblab.api.frames import paragraphs, shown
+from wblab.api.frames import shown
 from wblab.api.recorded import Run
 from wblab.lab.formats import DESIGN
 from wblab.report.explorationreport import report
@@ -85,9 +85,9 @@ class Study:
     def __repr__(self) -> str:
         return f"<{type(self).__name__} {self.path.name}: {self.design}>"
 
-    def _repr_html_(self) -> str:
+    def _repr_html_(self) -> str | None:
         count = self.table.groupby("kind")["run"].nunique().max()
-        return paragraphs([f"{self.path.name}: {self.design}, {count} runs", *self.notes])
+        return shown(Report(self.path.name, f"{self.path.name}: {self.design}, {count} runs", tuple(self.notes)))
 
 
 class Exploration(Study):
