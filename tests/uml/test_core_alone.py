@@ -5,6 +5,7 @@ import subprocess
 
 import pytest
 from support.corealone import command
+from support.lottery import some
 
 from wblab.lab.places import ROOT
 
@@ -33,12 +34,20 @@ def test_a_run_is_drawn_and_explained_without_extras(place, verb):
     assert done.stdout
 
 
-def test_a_cause_is_tried_and_proved_without_extras(tmp_path, kernel):
-    assert core_alone(tmp_path, "run", "base-device", "--kernel", kernel.path).returncode == 0
-    done = core_alone(tmp_path, "why", "latest", "--kernel", kernel.path, "--try-for", "600s")
-    assert (done.returncode, "Tried on this run: without l1, " in done.stdout) == (0, True), done.stderr
-    done = core_alone(tmp_path, "why", "latest", "--kernel", kernel.path, "--prove", "--suspect", "w1")
-    assert (done.returncode, "without w1: " in done.stdout) == (0, True), done.stderr
+WAYS = {
+    "tried": (("--try-for", "600s"), "Tried on this run: without l1, "),
+    "proved": (("--prove", "--suspect", "w1"), "without w1: "),
+}
+
+
+@pytest.mark.parametrize("way", some(WAYS, 1))
+def test_a_cause_is_tried_and_proved_without_extras(tmp_path, kernel, way):
+    settings = ("load.l1.size=16MiB", "load.l1.wait=1s", "load.l2.size=4KiB", "load.l2.wait=20s")
+    options = [f"--set={setting}" for setting in settings]
+    assert core_alone(tmp_path, "run", "base-device", "--kernel", kernel.path, *options).returncode == 0
+    words, said = WAYS[way]
+    done = core_alone(tmp_path, "why", "latest", "--kernel", kernel.path, *words)
+    assert (done.returncode, said in done.stdout) == (0, True), done.stderr
 
 
 def test_layers_of_a_write_are_shown_without_extras(tmp_path, kernel):

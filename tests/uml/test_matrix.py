@@ -11,6 +11,7 @@ from contextlib import suppress
 from pathlib import Path
 
 import pytest
+from support.lottery import on_its_day
 from support.processes import alive
 from support.progress import without_progress
 from support.waiting import wait_until
@@ -28,6 +29,7 @@ SHORT = {
     "load.l2.wait": "2s",
 }
 LIMIT_S = 250.0  # for runs that take seconds on an idle machine
+REPEATS = ("decided", "noisy")  # for which a matrix makes more runs than it has: one is tried a day
 SCHEDULERS = {"disk.scheduler": ["none", "bfq"]}
 
 
@@ -99,6 +101,7 @@ def test_local_matrix_runs_equal_single_runs(lab, write_matrix, start):
     assert lab.left_behind() == []
 
 
+@on_its_day("decided", REPEATS)
 def test_a_cell_runs_until_it_is_decided(lab, write_matrix, start):
     """The first cell again has the same runs, which decides it as soon as seeds are paired."""
     axes = {"rate": {"slow": {}, "slow again": {}, "fast": {"disk.write_bps": "10MiB"}}}
@@ -274,6 +277,7 @@ def test_a_missing_cluster_scheduler_is_an_error(lab, write_matrix, start):
     assert not lab.results.exists()
 
 
+@on_its_day("noisy", REPEATS)
 def test_a_noisy_run_with_the_real_clock_is_repeated_and_not_counted(lab, write_matrix, start):
     matrix = write_matrix({"clock.mode": ["real"]}, seeds=1)
     short = matrix.read_text().replace('MiB"', 'KiB"').replace('"1s"', '"0s"').replace('"2s"', '"1s"')
