@@ -16,7 +16,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from wblab.publish.docpages.kept import read_claims
+from wblab.claims.pages.kept import read_claims
 
 ROOT = Path(__file__).resolve().parents[1]
 PAGE = ROOT / "docs" / "artifact.md"

@@ -11,8 +11,8 @@ from wblab.commands.reference import verbs
 from wblab.kernels import built_kernels
 from wblab.lab.places import RESULTS
 from wblab.lab.progress import silent
-from wblab.publish.docpages.regions import WHOLE
 from wblab.publish.site.build import Wanted, files
+from wblab.publish.site.prose import whole_forms
 from wblab.publish.site.readback import dead_links
 from wblab.publish.site.write import write
 
@@ -22,7 +22,7 @@ OUT = Path(__file__).resolve().parent / "_build"
 def main(out: Path = OUT) -> int:
     """Write the site, and return the exit code: 1 if something is wrong with the pages, which is printed."""
     troubles: list[str] = []
-    forms = {**WHOLE, "commands": lambda: verbs(build_parser())}
+    forms = {**whole_forms(), "commands": lambda: verbs(build_parser())}
     wanted = Wanted((), (), 0, forms=forms, told=troubles.append)
     made = list(files(wanted, RESULTS, built_kernels(), silent))
     troubles += dead_links(made)

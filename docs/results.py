@@ -16,16 +16,17 @@ import sys
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
+from wblab.claims.atlas.made import read_all
+from wblab.claims.outside import statements
+from wblab.claims.pages.kept import trial, verified, write_atlas, write_claims, write_trial
+from wblab.claims.pages.regions import SHORT
+from wblab.claims.trial.recommendations import read_wisdom
+from wblab.claims.trial.report import PICTURE, write_report
+from wblab.claims.trial.run import result_of
 from wblab.kernels import list_kernels
 from wblab.lab.formats import TRIED, VERDICTS, VERIFICATION, write_json
 from wblab.lab.places import OUTSIDE
-from wblab.publish.docpages.kept import trial, verified, write_atlas, write_claims, write_trial
-from wblab.publish.docpages.regions import SHORT, filled, regions
-from wblab.study.designs.atlas.made import read_all
-from wblab.study.designs.trial.recommendations import read_wisdom
-from wblab.study.designs.trial.report import PICTURE, write_report
-from wblab.study.designs.trial.run import result_of
-from wblab.study.designs.witness.kept import statements
+from wblab.report.regions import filled, regions
 from wblab.study.store import Store
 
 DOCS = Path(__file__).resolve().parent

@@ -1,11 +1,11 @@
 """An invented machine to recommend remedies for: its twin's figures, its settings, and their files."""
 
+from wblab.live.advise.plan import Candidate
+from wblab.live.advise.record import Advice
+from wblab.live.advise.settings import Wanted
+from wblab.live.advise.site import Site
 from wblab.live.runs.request import INNOCENT
-from wblab.study.designs.advise.plan import Candidate
-from wblab.study.designs.advise.record import Advice
-from wblab.study.designs.advise.settings import Wanted
-from wblab.study.designs.advise.site import Site
-from wblab.study.designs.twin.machine import Machine, Queue
+from wblab.live.twin.machine import Machine, Queue
 
 GIB, MIB = 1 << 30, 1 << 20
 

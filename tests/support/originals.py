@@ -9,19 +9,19 @@ import pandas as pd
 
 from wblab.analysis.runs.digest import digest
 from wblab.analysis.runs.run import read_run
+from wblab.claims.sources.cases import case_spec
+from wblab.claims.sources.registry import chosen
+from wblab.claims.verify.runs import plan_of
 from wblab.core.loads import Command
 from wblab.core.tables import to_table
 from wblab.lab.results import SPECS
 from wblab.lab.specfile import HostDisk, LiveSpec, read_spec
 from wblab.live.runs.request import INNOCENT
+from wblab.live.twin import scale as twins
+from wblab.live.twin.machine import Machine
 from wblab.study.designs.matrix.factorial import expand
-from wblab.study.designs.twin import scale as twins
-from wblab.study.designs.twin.machine import Machine
-from wblab.study.designs.verify.runs import plan_of
 from wblab.study.plan import Plan
 from wblab.study.rowfile import run_rows
-from wblab.study.sources.cases import case_spec
-from wblab.study.sources.registry import chosen
 from wblab.study.store import Store
 
 from .runs import MS, S, write_run_of

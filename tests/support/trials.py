@@ -5,8 +5,8 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from support.specs import SPEC
-from wblab.study.designs.trial.measured import Measured
-from wblab.study.designs.trial.recommendations import Wisdom
+from wblab.claims.trial.measured import Measured
+from wblab.claims.trial.recommendations import Wisdom
 from wblab.study.plan import Plan
 
 SMALL = """

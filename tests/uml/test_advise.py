@@ -8,9 +8,9 @@ import pytest
 from support.advised import MACHINE, SITE
 
 from wblab.cli import main
+from wblab.live.advise import begin, remedies
 from wblab.report.page import fragment
 from wblab.report.report import text_of
-from wblab.study.designs.advise import begin, remedies
 from wblab.study.store import Store
 from wblab.study.subject import report_of
 
@@ -29,9 +29,9 @@ def advise(shared_lab, tmp_path, monkeypatch, capsys):
     (tmp_path / "remedies").mkdir()
     (tmp_path / "remedies/some.toml").write_text(REMEDIES)
     monkeypatch.setattr(remedies, "REMEDIES", tmp_path / "remedies")
-    monkeypatch.setattr("wblab.study.designs.advise.site.find_site", lambda directory: SITE)
+    monkeypatch.setattr("wblab.live.advise.site.find_site", lambda directory: SITE)
     monkeypatch.setattr(begin, "machine_here", lambda *given: replace(MACHINE, write_bps=50 << 20))
-    monkeypatch.setattr("wblab.study.designs.advise.record.paths", lambda *given: [])
+    monkeypatch.setattr("wblab.live.advise.record.paths", lambda *given: [])
 
     def call(*arguments):
         place = ("--exp", str(tmp_path / "exp"))

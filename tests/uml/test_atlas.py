@@ -6,11 +6,11 @@ from functools import partialmethod
 import pytest
 from support.trials import short_scenario
 
+from wblab.claims.atlas import tried
+from wblab.claims.trial.recommendations import read_wisdom
 from wblab.cli import main
 from wblab.core.errors import WblabError
 from wblab.kernels import list_kernels
-from wblab.study.designs.atlas import tried
-from wblab.study.designs.trial.recommendations import read_wisdom
 
 SEEDS = 5  # of a recommendation, by default
 SHORT = (

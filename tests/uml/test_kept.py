@@ -7,13 +7,13 @@ import pytest
 from figures import Figure, figures, run
 from support.lottery import DAY, KEPT, on_its_day, some
 
+from wblab.claims.finding import kept
+from wblab.claims.finding.fill import plan
+from wblab.claims.finding.finding import find, names, read
 from wblab.cli import main
 from wblab.kernels import catalog, find_kernel
 from wblab.study.designs.audit.expected import STANDARD, path_of
 from wblab.study.designs.audit.golden import SPEC, judge, read_golden, seen
-from wblab.study.designs.finding import kept
-from wblab.study.designs.finding.fill import plan
-from wblab.study.designs.finding.finding import find, names, read
 
 
 @pytest.fixture

@@ -3,12 +3,12 @@
 import pytest
 
 from wblab.analysis.runs.run import read_run
+from wblab.claims.sources.cases import case_spec
+from wblab.claims.sources.li.processors import by_readers, for_each_request
+from wblab.claims.sources.sample import Sample
 from wblab.host.request import ready
 from wblab.host.run import run_experiment
 from wblab.kernels import built_kernel, find_kernel
-from wblab.study.sources.cases import case_spec
-from wblab.study.sources.li.processors import by_readers, for_each_request
-from wblab.study.sources.sample import Sample
 
 
 def sample(lab, case):

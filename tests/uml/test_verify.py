@@ -5,8 +5,8 @@ import json
 import pytest
 from support.lottery import on_its_day
 
+from wblab.claims.sources.registry import WORKS
 from wblab.cli import main
-from wblab.study.sources.registry import WORKS
 
 CLAIMS = [
     "fills-ext4",

@@ -3,7 +3,6 @@
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from wblab.core.errors import InputError
 from wblab.core.units import NS_PER_S
 from wblab.lab.formats import STUDY_FILE
 
@@ -71,17 +70,9 @@ def open(file: "str | Path", *, to: "str | Path | None" = None, exp: "str | Path
 
     Nothing in it is run. Raises InputError for a file that is damaged or false, and for a directory that exists.
     """
-    from wblab.publish.bundle.keep import keep_as, keep_in
-    from wblab.publish.bundle.read import opened
+    from wblab.lab.wings import needed
 
-    room = Path(to).absolute().parent if to else results(exp)
-    try:
-        room.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise InputError(f"cannot write in {str(room)!r}: {error.strerror}: give another directory") from None
-    with opened(Path(file), room) as found:
-        kept = keep_as(found, Path(to)) if to else keep_in(found, room)
-    return read(kept.absolute())
+    return read(needed("opening packed files")(Path(file), Path(to) if to else None, results(exp)))
 
 
 def results(exp: "str | Path | None" = None) -> Path:

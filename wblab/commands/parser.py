@@ -1,6 +1,7 @@
 """Parsers of verbs: errors are one line, and a verb's module is loaded only when the verb is called."""
 
 import argparse
+import os
 import textwrap
 from collections.abc import Iterator, Sequence
 from functools import cached_property
@@ -10,6 +11,7 @@ from typing import Any, NamedTuple, NoReturn
 from wblab.core.errors import InputError, nearest
 
 _COLUMNS = 78
+_ROOMS = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 
 
 class Verb(NamedTuple):  # no dataclass: importing these would take a tenth of the time in which --help answers
@@ -18,6 +20,7 @@ class Verb(NamedTuple):  # no dataclass: importing these would take a tenth of t
     extras: optional packages that it needs, see `wblab.lab.extras`. often: most who call the command want it.
     forms: what it does instead with an option of that name, such as `wblab runs --clean`, and with options of its own.
 
+    wing: the room that it is in, where it is not one of the lab's own: without that room there is no such verb.
     module: of a verb or form; the default has its name. Its `add_arguments(parser)` describes the verb and sets `run`,
     a function of the parsed arguments. Of `begin:next` in place of a module's name, `next_arguments` in `begin` does.
     """
@@ -29,6 +32,7 @@ class Verb(NamedTuple):  # no dataclass: importing these would take a tenth of t
     often: bool = False
     forms: tuple[Any, ...] = ()
     module: str = ""
+    wing: str = ""
 
 
 class _Lines(argparse.HelpFormatter):
@@ -67,7 +71,7 @@ class VerbParser(Parser):
         self._module = module
         self._within = False
         self._package = module.partition(":")[0].rpartition(".")[0]
-        self._forms = {f"--{form.name}": form for form in forms}
+        self._forms = {f"--{form.name}": form for form in forms if is_here(form)}
 
     def fill(self) -> None:
         """Load the module and add its arguments. Later calls do nothing."""
@@ -83,7 +87,8 @@ class VerbParser(Parser):
     def form(self, option: str) -> "VerbParser":
         """Return the parser of a form of the verb."""
         form = self._forms[option]
-        made = VerbParser(prog=f"{self.prog} {option}", module=f"{self._package}.{form.module or form.name}")
+        module = f"{_room(form, self._package)}.{form.module or form.name}"
+        made = VerbParser(prog=f"{self.prog} {option}", module=module)
         if form.extras:
             made.set_defaults(extras=form.extras)
         return made
@@ -126,8 +131,9 @@ class VerbParser(Parser):
 def add_verbs(parser: argparse.ArgumentParser, verbs: Sequence[Verb], package: str, *, required: bool = True) -> None:
     """Add verbs to a parser. package: where their modules are. required: the parser does nothing without one."""
     parsers = parser.add_subparsers(metavar="VERB", required=required, parser_class=VerbParser, help=argparse.SUPPRESS)
+    verbs = [verb for verb in verbs if is_here(verb)]
     for verb in verbs:
-        module = f"{package}.{verb.module or verb.name}"
+        module = f"{_room(verb, package)}.{verb.module or verb.name}"
         made = parsers.add_parser(verb.name, help=verb.help, module=module, forms=verb.forms)
         if verb.extras:
             made.set_defaults(extras=verb.extras)
@@ -135,6 +141,15 @@ def add_verbs(parser: argparse.ArgumentParser, verbs: Sequence[Verb], package: s
     parser.description = textwrap.fill(parser.description or "", _COLUMNS)  # the list below it is printed as it is
     parser.formatter_class = RawLines
     parser.epilog = listing(verbs)
+
+
+def is_here(verb: Verb) -> bool:
+    """Whether the room that a verb is in is here."""
+    return not verb.wing or os.path.isdir(f"{_ROOMS}/{verb.wing}")
+
+
+def _room(verb: Verb, package: str) -> str:
+    return f"wblab.{verb.wing}.verbs" if verb.wing else package
 
 
 def listing(verbs: Sequence[Verb]) -> str:

@@ -5,8 +5,6 @@ spec and the digest of what was measured; a file of `wblab pack`; a share of a s
 """
 
 import argparse
-from contextlib import ExitStack
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -24,7 +22,7 @@ from wblab.commands.common import (
     whole,
 )
 from wblab.core.errors import InputError, WblabError
-from wblab.lab.formats import EXPERIMENT
+from wblab.lab.formats import EXPERIMENT, PACKED
 from wblab.lab.results import study_at
 
 if TYPE_CHECKING:
@@ -83,7 +81,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def _repeat(arguments: argparse.Namespace) -> None:
     from wblab.commands.repeatmany import repeat_golden, repeat_share
     from wblab.kernels import built_kernels
-    from wblab.publish.bundle.pack import SUFFIX
     from wblab.study.asked import check_options
     from wblab.study.made import made_at
 
@@ -91,7 +88,7 @@ def _repeat(arguments: argparse.Namespace) -> None:
     if name == GOLDEN and not path.exists():
         check_options(arguments, GOLDEN, _OPTIONS)
         repeat_golden(arguments)
-    elif path.suffix == SUFFIX:
+    elif path.suffix == PACKED:
         check_options(arguments, "a packed file", _OPTIONS)
         _packed(path, arguments)
     elif path.suffix == ".json" and path.name != EXPERIMENT:
@@ -146,42 +143,19 @@ def _recorded(path: Path, arguments: argparse.Namespace, resolve: "KernelResolve
 
 
 def _packed(file: Path, arguments: argparse.Namespace) -> None:
-    """Keep what a file of `wblab pack` holds among the results, and repeat a run of it.
-
-    The kernel is the same build if that is here, else one of the run's series.
-    """
-    from wblab.analysis.runs.run import guest_spec
+    """Keep what a file of `wblab pack` holds among the results, and repeat a run of it."""
     from wblab.kernels import built_kernels
-    from wblab.lab.progress import bar
-    from wblab.publish.bundle.about import kernel_for
-    from wblab.publish.bundle.keep import keep_in, room_in
-    from wblab.publish.bundle.read import opened
-    from wblab.publish.bundle.words import chosen, reworded
-    from wblab.study.made import Made
-    from wblab.study.store import Store
+    from wblab.lab.wings import needed
 
     place, kernel = results(arguments), one_kernel(arguments)
-    with ExitStack() as stack:
-        with bar(file.name) as report:
-            found = stack.enter_context(opened(file, room_in(place), report))
-        name, item = chosen(found, arguments.one)
-        if isinstance(item, Made):
-            spec, made = item.cell.spec, item.store.kernels[item.cell.spec.kernel.build]
-        else:
-            if (run := item.read()) is None:
-                raise InputError(f"{name} measured nothing, so there is nothing to compare with: give --run another")
-            spec, made = guest_spec(run), run.record.get("kernel") or {}
-        its_own = None if kernel else kernel_for(spec, made)
-        kept = keep_in(found, place)
-    for line in reworded(found):
+    kept = needed("a run of a packed file")(file, place, arguments.one, own_kernel=not kernel)
+    for line in kept.notes:
         note(line)
-    note(f"what {file.name} holds is kept as {kept}")
-    resolve = (lambda _: its_own) if its_own else built_kernels(kernel)
-    if isinstance(item, Made):
-        item = replace(item, store=Store(kept, item.store.plan, item.store.kernels))
-        _repeat_row(item, place, resolve, kernel, as_json=arguments.json)
+    resolve = (lambda _: kept.kernel) if kept.kernel else built_kernels(kernel)
+    if isinstance(kept.place, Path):
+        _repeat_kept(kept.place, place, resolve, kernel, as_json=arguments.json)
     else:
-        _repeat_kept(kept / found.path(name), place, resolve, kernel, as_json=arguments.json)
+        _repeat_row(kept.place, place, resolve, kernel, as_json=arguments.json)
 
 
 def _one_of(study: Path, arguments: argparse.Namespace) -> None:

@@ -1,4 +1,4 @@
-"""The designs of studies: the ways to make many runs. Each is a folder of `wblab/study/designs`, which has its name.
+"""The designs of studies: the ways to make many runs. Each is a folder that has its name, in the lab or in a wing.
 
 The name stands in study.json. What is known of a design without loading it is in design.toml of its folder; `make.py`
 there makes its studies.
@@ -11,7 +11,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from wblab.lab.places import DESIGNS, PRESETS
+from wblab.lab.places import DESIGNS, PRESETS, ROOT
 
 _FILE = "design.toml"
 STUDY_AGAIN = "wblab study --resume"
@@ -22,7 +22,7 @@ class Design:
     """What is known of a design without loading it.
 
     rank: its place among the others, in lists and where a file's keys are looked for. noun: what a study of it is
-    called.
+    called. package: of its modules. takes: what it studies that no file or name says: places, claims, live runs.
 
     own, files: the names of those that come with the lab, or a pattern of their files among the presets. called: what
     such a one is. keys: a TOML file with one of these is of this design.
@@ -37,6 +37,8 @@ class Design:
 
     rank: int
     noun: str
+    package: str
+    takes: tuple[str, ...] = ()
     own: tuple[str, ...] = ()
     files: str = ""
     called: str = ""
@@ -64,13 +66,16 @@ class Design:
 @cache
 def designs() -> Mapping[str, Design]:
     """Return all designs by name, in the order of their ranks. Takes some ms, once."""
-    found = {path.parent.name: _read(path) for path in DESIGNS.glob(f"*/{_FILE}")}
+    found = {path.parent.name: _read(path) for room in DESIGNS for path in room.glob(f"*/{_FILE}")}
     return dict(sorted(found.items(), key=lambda item: item[1].rank))
 
 
 def _read(path: Path) -> Design:
     table: dict[str, Any] = tomllib.loads(path.read_text())
-    return Design(**table | {key: tuple(value) for key, value in table.items() if isinstance(value, list)})
+    package = ".".join(path.parent.relative_to(ROOT).parts)
+    return Design(
+        **table | {key: tuple(value) for key, value in table.items() if isinstance(value, list)}, package=package
+    )
 
 
 def names() -> Iterator[tuple[str, str, str]]:

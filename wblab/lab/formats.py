@@ -35,6 +35,7 @@ REPORT, VERDICTS = "report.html", "verdicts.json"
 MADE_OF, TARGET_ROWS = "made-of", "target.json"
 # The directory of a trial is that of a matrix, with a report, and the recommendations as they were then.
 TRIED = "trial.toml"
+PACKED = ".wblab"  # how the name of a packed file ends
 PAGE = ".html"  # how the name of a page ends; of a picture, see wblab/plot/picture.py
 
 _NUMBERS = re.compile(r"\[\s+((?:-?\d[\d.e+-]*,?\s+)+)\]")  # a list of them in JSON

@@ -16,7 +16,8 @@ ROOT = Path(__file__).resolve().parents[2]
 _PACKAGED = ROOT / "wblab" / "share"
 INSTALLED = _PACKAGED.is_dir()
 
-DESIGNS = ROOT / "wblab" / "study" / "designs"  # of studies: a folder each, with its modules
+# Rooms that have designs of studies: a folder each, with its modules.
+DESIGNS = tuple(ROOT / "wblab" / room for room in ("study/designs", "claims", "live"))
 
 # The lab's files that are no modules. Programs of a guest see this directory too.
 SHARE = _PACKAGED if INSTALLED else ROOT

@@ -1,11 +1,13 @@
 """A lesson as a page: one HTML file with the student's numbers, that loads nothing."""
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 from wblab.lessons.folder import ANSWER
-from wblab.lessons.lesson import EXPLANATION, TEXT, Question
+from wblab.lessons.lesson import EXPLANATION, TEXT, Lesson, Question, lessons
 from wblab.lessons.markdown import to_html
 from wblab.lessons.place import Place
+from wblab.lessons.runs import Student
 from wblab.lessons.sections import sections
 from wblab.report.page import render
 
@@ -55,3 +57,10 @@ def page_of(at: Place) -> str:
         solved=solved,
         explanation=to_html(who.text(lesson, EXPLANATION), lower=2) if solved else "",
     )
+
+
+def texts() -> Iterator[tuple[Lesson, str]]:
+    """Yield each lesson with its text as HTML, which has the numbers of one student. Raises InputError."""
+    reader = Student("a reader")
+    for lesson in lessons():
+        yield lesson, to_html(reader.text(lesson, TEXT))

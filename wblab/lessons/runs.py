@@ -1,30 +1,23 @@
 """The runs of a lesson: each is made once, and found again by what it was made of."""
 
-import json
 from collections.abc import Mapping
-from contextlib import suppress
 from dataclasses import dataclass, replace
 from hashlib import sha256
 from pathlib import Path
 from string import Template
 from typing import Any
 
-from wblab.analysis.runs.run import Run, read_run
+from wblab.analysis.runs.run import Run
 from wblab.core.errors import InputError
 from wblab.core.files import parse_toml
 from wblab.core.spec import Spec
-from wblab.core.tables import from_table, to_table
-from wblab.host.bundle import program_sha256
-from wblab.host.command import interpreter
+from wblab.core.tables import from_table
 from wblab.host.limits import Limits
-from wblab.host.place import make_run
-from wblab.host.request import Request, ready
 from wblab.kernels import KernelResolver
-from wblab.lab.formats import EXPERIMENT
-from wblab.lab.held import held, replace_file, through
 from wblab.lab.progress import Report, silent
 from wblab.lab.specfile import spec_of
 from wblab.lessons.lesson import LESSON, SPEC, Lesson, Question
+from wblab.study import once
 
 # Who learns: the name and the course decide the seed and the numbers of each lesson.
 
@@ -73,7 +66,6 @@ class Student:
 
 # A student's changes may make a run long, or its trace large.
 _LIMITS = Limits(silence_s=60, wall_s=300, output_bytes=256 << 20)
-_MADE = ".made"  # in a directory of runs: a file for each run, with its name
 
 
 def original(lesson: Lesson, student: Student) -> dict[str, Any]:
@@ -102,37 +94,9 @@ def changed(lesson: Lesson, student: Student, given: dict[str, Any], allowed: tu
     return found
 
 
-def made(
-    wanted: Spec, results: Path, resolve: KernelResolver, report: Report = silent, limits: Limits = _LIMITS
-) -> Run:
-    """Return the run of a spec: the one in `results`, or a new one. Raises InputError, RunFailedError."""
-    request = ready(wanted, resolve)
-    if earlier := _earlier(request, results):
-        return earlier
-    run = read_run(make_run(request, results, report=report, limits=limits).directory)
-    note = _note(request, results)
-    with held(note.parent, make=True) as directory, replace_file(through(directory) / note.name) as file:
-        file.write(run.path.name.encode())
-    return run
-
-
-def found(wanted: Spec, results: Path, resolve: KernelResolver) -> Run | None:
-    """Return the run of a spec that is in `results`. Raises InputError."""
-    return _earlier(ready(wanted, resolve), results)
-
-
-def _earlier(request: Request, results: Path) -> Run | None:
-    with suppress(OSError):
-        path = results / _note(request, results).read_text()
-        if (path / EXPERIMENT).is_file():
-            return read_run(path)
-    return None
-
-
-def _note(request: Request, results: Path) -> Path:
-    """Return the file that names the run of a spec, a kernel and the guest's program. The order of loads counts."""
-    made_of = [to_table(request.spec), request.kernel.describe()["build_id"], program_sha256(interpreter())]
-    return results / _MADE / sha256(json.dumps(made_of, default=str).encode()).hexdigest()
+def made(wanted: Spec, results: Path, resolve: KernelResolver, report: Report = silent) -> Run:
+    """Return the run of a student's spec: the one in `results`, or a new one. Raises InputError, RunFailedError."""
+    return once.made(wanted, results, resolve, _LIMITS, report)
 
 
 def _flat(table: Mapping[str, Any], path: str = "") -> list[tuple[str, Any]]:

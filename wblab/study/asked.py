@@ -25,6 +25,7 @@ _READ: Mapping[str, Callable[[Any], Any]] = {
 }
 _FIELDS = {"set": "settings"}
 _NO_OPTIONS = ("results", "resume", "is_report", "note", "failed")
+HERE = "here:"  # what is given for this machine, in place of a live run
 KEEPS: tuple[Keep, ...] = get_args(Keep)
 
 

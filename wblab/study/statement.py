@@ -1,7 +1,7 @@
 """What is stated of runs, and its verdict: of claims, findings, and what was tried elsewhere.
 
 A statement says where a figure lies, or how it compares with another one, on the mean over seeds or in each run. It is
-written in TOML (`Statement`) or as a check in Python (`wblab.study.sources.claim`); `judge` decides both.
+written in TOML (`Statement`) or as a check in Python (`wblab.claims.sources.claim`); `judge` decides both.
 """
 
 import math

@@ -15,16 +15,11 @@ from wblab.lab.designs import STUDY_AGAIN, designs, names
 from wblab.lab.formats import STUDY, STUDY_FILE
 from wblab.lab.results import SPECS, study_at
 from wblab.lab.specfile import read_toml
+from wblab.lab.wings import offered
 from wblab.report.report import Report
-from wblab.study.asked import Parts, StudyAnswer, StudyRequest, check_options, given
-from wblab.study.designs.twin import HERE
-from wblab.study.designs.twin import NAME as TWIN
-from wblab.study.designs.verify import NAME as VERIFY
-from wblab.study.designs.witness import NAME as WITNESS
-from wblab.study.sources.registry import WORKS
+from wblab.study.asked import HERE, Parts, StudyAnswer, StudyRequest, check_options, given
 from wblab.study.store import Store
 
-_MODULE = "wblab.study.designs.{}.make"
 _ALL = "all"  # the places where a spec is run if none is named
 
 
@@ -57,9 +52,9 @@ def subject(asked: StudyRequest) -> tuple[str, StudyRequest]:
     if asked.on == (_ALL,):
         asked = replace(asked, on=())
     if claims := _claims((asked.what, *asked.parts)):
-        return (WITNESS if is_witness else VERIFY), replace(asked, parts=claims, what="")
+        return _taking("places" if is_witness else "claims"), replace(asked, parts=claims, what="")
     if is_witness:
-        return WITNESS, asked
+        return _taking("places"), asked
     named = _named(asked.what)
     return (named, asked) if named else _found(asked)
 
@@ -79,8 +74,16 @@ def _found(asked: StudyRequest) -> tuple[str, StudyRequest]:
     if path.is_file() and path.suffix == ".toml":
         return _of_file(path), asked
     if asked.what.startswith(HERE):
-        return TWIN, asked
-    return (WITNESS if SPECS.has(asked.what) or path.is_file() else _of_live(asked)), asked
+        return _taking("live runs"), asked
+    return (_taking("places") if SPECS.has(asked.what) or path.is_file() else _of_live(asked)), asked
+
+
+def _taking(what: str) -> str:
+    """Return the design that studies places, claims or live runs. Raises InputError where none is here."""
+    found = next((name for name, design in designs().items() if what in design.takes), "")
+    if not found:
+        raise InputError(f"this lab has no design for {what}: take one that has all its wings")
+    return found
 
 
 def _resumable() -> list[str]:
@@ -99,7 +102,8 @@ def _of_study(path: Path) -> str:
 def _of_file(path: Path) -> str:
     """Return the design of a TOML file, by the keys that it has; without any of these it is a spec."""
     table = read_toml(path, "file")
-    return next((name for name, design in designs().items() if any(key in table for key in design.keys)), WITNESS)
+    found = next((name for name, design in designs().items() if any(key in table for key in design.keys)), "")
+    return found or _taking("places")
 
 
 def _of_live(asked: StudyRequest) -> str:
@@ -111,13 +115,13 @@ def _of_live(asked: StudyRequest) -> str:
         raise InputError(f"nothing to study is called {asked.what!r}{near}: see wblab study --list") from None
     if isinstance(read_run(found).spec, Spec):
         raise InputError(f"{found} is a run of a guest: give a live run, or --on and a spec to compare places")
-    return TWIN
+    return _taking("live runs")
 
 
 def _claims(given: tuple[str, ...]) -> tuple[str, ...]:
     """Return the claims if all that is given are claims."""
-    known = {claim.name for work in WORKS.values() for claim in work.claims}
-    return given if set(given) <= known else ()
+    among = offered("the claims among words")
+    return given if among and set(given) <= among(given) else ()
 
 
 def parts(asked: StudyRequest) -> Parts:
@@ -133,7 +137,8 @@ def parts(asked: StudyRequest) -> Parts:
 def report_of(store: Store) -> Report:
     """Return the report of a study, made anew from its runs. Raises InputError where its design or runs have none."""
     design = store.plan.design
-    make_report = getattr(_module(design), "report_of", None) if find_spec(_MODULE.format(design)) else None
+    known = design in designs() and find_spec(f"{designs()[design].package}.make")
+    make_report = getattr(_module(design), "report_of", None) if known else None
     if not make_report:
         raise InputError(f"a study of wblab {design} has no report here: its cells are below")
     report: Report = make_report(store)
@@ -141,4 +146,4 @@ def report_of(store: Store) -> Report:
 
 
 def _module(design: str) -> Any:
-    return import_module(_MODULE.format(design))
+    return import_module(f"{designs()[design].package}.make")

@@ -4,8 +4,8 @@ import json
 
 import pytest
 
+from wblab.claims.finding.finding import names
 from wblab.cli import main
-from wblab.study.designs.finding.finding import names
 
 
 def test_the_list_names_all_findings(capsys):

@@ -6,13 +6,13 @@ from pathlib import Path
 import pytest
 from support.lessonbegun import begin
 
-from wblab.commands.lesson.answer import say
-from wblab.commands.lesson.begin import reset_arguments
 from wblab.lessons.check import Checked
 from wblab.lessons.folder import Folder, State
 from wblab.lessons.judge import Judged
 from wblab.lessons.lesson import lessons
 from wblab.lessons.place import Place
+from wblab.lessons.verbs.lesson.answer import say
+from wblab.lessons.verbs.lesson.begin import reset_arguments
 
 
 @pytest.mark.parametrize(("number", "goes_on"), [(0, True), (-1, False)])

@@ -22,8 +22,9 @@ from wblab.lessons.folder import ANSWER, RUNS
 from wblab.lessons.judge import Judged
 from wblab.lessons.lesson import EXPLANATION, Question
 from wblab.lessons.place import Place
-from wblab.lessons.runs import found, spec
+from wblab.lessons.runs import spec
 from wblab.lessons.sections import Hint, next_hint
+from wblab.study.once import found
 
 # A student's TOML files with one value changed. Comments, order and layout stay as they were written.
 

@@ -2,14 +2,22 @@
 
 import os
 from collections.abc import Iterator
+from contextlib import ExitStack
+from dataclasses import dataclass, replace
 from hashlib import sha256
 from pathlib import Path
 
+from wblab.analysis.runs.run import guest_spec
 from wblab.core.errors import InputError
 from wblab.core.files import open_file
+from wblab.kernels import Kernel
 from wblab.lab.formats import RUNS
 from wblab.lab.held import held, through
-from wblab.publish.bundle.read import Opened
+from wblab.lab.progress import bar
+from wblab.publish.bundle.about import kernel_for
+from wblab.publish.bundle.read import Opened, opened
+from wblab.publish.bundle.words import chosen, reworded
+from wblab.study.made import Made
 from wblab.study.store import Store
 
 _CHUNK = 1 << 18
@@ -42,6 +50,50 @@ def room_in(directory: Path) -> Path:
     except OSError as error:
         raise InputError(f"cannot write in {str(directory)!r}: {error.strerror}: give another directory") from None
     return directory
+
+
+def open_packed(file: Path, to: Path | None, results: Path) -> Path:
+    """Keep what a packed file holds in a new directory, or among the results; return where. Raises InputError."""
+    room = room_in(to.absolute().parent if to else results)
+    with opened(file, room) as found:
+        kept = keep_as(found, to) if to else keep_in(found, room)
+    return kept.absolute()
+
+
+@dataclass(frozen=True)
+class KeptRun:
+    """A run of a packed file that was kept. place: its directory, or the row of a study. kernel: as it had.
+
+    notes: what to say of it.
+    """
+
+    place: Path | Made
+    kernel: Kernel | None
+    notes: tuple[str, ...]
+
+
+def keep_run(file: Path, results: Path, name: str | None, *, own_kernel: bool) -> KeptRun:
+    """Keep what a packed file holds among the results, and choose a run of it. Raises InputError.
+
+    name: of the run; by default the first that measured something. own_kernel: find the same build, if that is here,
+    else one of the run's series.
+    """
+    with ExitStack() as stack:
+        with bar(file.name) as report:
+            found = stack.enter_context(opened(file, room_in(results), report))
+        name, item = chosen(found, name)
+        if isinstance(item, Made):
+            spec, made = item.cell.spec, item.store.kernels[item.cell.spec.kernel.build]
+        else:
+            if (run := item.read()) is None:
+                raise InputError(f"{name} measured nothing, so there is nothing to compare with: give --run another")
+            spec, made = guest_spec(run), run.record.get("kernel") or {}
+        kernel = kernel_for(spec, made) if own_kernel else None
+        kept = keep_in(found, results)
+    notes = (*reworded(found), f"what {file.name} holds is kept as {kept}")
+    if isinstance(item, Made):
+        return KeptRun(replace(item, store=Store(kept, item.store.plan, item.store.kernels)), kernel, notes)
+    return KeptRun(kept / found.path(name), kernel, notes)
 
 
 def _names(path: Path) -> Iterator[Path]:

@@ -56,7 +56,6 @@ def _user() -> str:
         return ""
 
 
-SUFFIX = ".wblab"
 _CHUNK = 1 << 18
 
 

@@ -12,10 +12,7 @@ from wblab.lab.places import CITATION
 from wblab.lab.progress import Report
 from wblab.lab.results import SPECS
 from wblab.lab.specfile import read_spec
-from wblab.lessons.lesson import TEXT, Lesson, lessons
-from wblab.lessons.markdown import to_html
-from wblab.lessons.runs import Student, made
-from wblab.publish.docpages.regions import WHOLE, Forms
+from wblab.lab.wings import offered
 from wblab.publish.site.page import (
     CITE,
     HOME,
@@ -30,11 +27,13 @@ from wblab.publish.site.page import (
     page,
     relative,
 )
-from wblab.publish.site.prose import Told, prose, read_contents, silent, timeline_picture
+from wblab.publish.site.prose import Told, prose, read_contents, silent, timeline_picture, whole_forms
 from wblab.publish.site.readback import search_page
 from wblab.publish.site.runpage import PICTURE, Shown, library, run_files
 from wblab.publish.site.specs import spec_page
 from wblab.publish.site.studypages import Study, study_files
+from wblab.report.regions import Forms
+from wblab.study.once import made
 from wblab.study.store import Store
 
 # The gallery: runs of presets, made on the spot, or found again among the results.
@@ -60,7 +59,7 @@ def gallery(
         path = SPECS.find(name)
         spec = read_spec(path)
         # Presets may trace more than a student's runs, which have limits of their own.
-        run = made(spec.on(kernel) if kernel else spec, results, resolve, limits=Limits())
+        run = made(spec.on(kernel) if kernel else spec, results, resolve, Limits())
         yield Shown(run, f"runs/{name}", name, question(path.read_text()), UP)
 
 
@@ -89,29 +88,17 @@ def question(text: str) -> str:
 
 # The lessons in the site: what each teaches, and its text. Questions come with `wblab lesson start`.
 
-# A text has the numbers of one student. Everybody who starts the lesson has others.
-_READER = Student("a reader")
-
 
 def lesson_pages(contents: Sequence[Section] = ()) -> Iterator[File]:
     """Yield a page for each lesson, and the page that lists them. contents: shown beside them. Raises InputError."""
-    found = lessons()
-    for lesson in found:
-        text = to_html(_READER.text(lesson, TEXT))
-        yield page(_address(lesson), lesson.title, "lesson.html", contents=contents, lesson=lesson, text=text)
-    links = [
-        Link(f"{lesson.name[:2].lstrip('0')}. {lesson.title}", _address(lesson), _about(lesson)) for lesson in found
-    ]
+    links = []
+    for lesson, text in offered("texts of lessons")() if offered("texts of lessons") else ():
+        address = f"lessons/{lesson.name}.html"
+        yield page(address, lesson.title, "lesson.html", contents=contents, lesson=lesson, text=text)
+        about = f"{lesson.minutes} minutes. {' '.join(lesson.teaches)}"
+        links.append(Link(f"{lesson.name[:2].lstrip('0')}. {lesson.title}", address, about))
     about = "Learn writeback by experiments of your own, from what a page cache is."
     yield list_page(LESSONS, "Lessons", links, about, contents)
-
-
-def _address(lesson: Lesson) -> str:
-    return f"lessons/{lesson.name}.html"
-
-
-def _about(lesson: Lesson) -> str:
-    return f"{lesson.minutes} minutes. {' '.join(lesson.teaches)}"
 
 
 # The first page, the one that opens files, how to cite the lab, the list of studies, and what all pages load.
@@ -157,7 +144,7 @@ class Wanted:
     studies: Sequence[Path]
     pages: int
     kernel: str = ""
-    forms: Forms = field(default_factory=lambda: WHOLE)
+    forms: Forms = field(default_factory=whole_forms)
     told: Told = silent
 
 
@@ -184,7 +171,7 @@ def documentation(contents: Sequence[Section], forms: Forms, told: Told = silent
 
     told: of what is wrong with the prose.
     """
-    made = [*prose(contents, forms=forms, told=told), *lesson_pages(contents), spec_page(contents)]
+    made = [*prose(contents, forms, told=told), *lesson_pages(contents), spec_page(contents)]
     pages = [file for file in made if file.address.endswith(".html")]
     # A page may show the picture too.
     return list({file.address: file for file in (*made, search_page(pages, contents), timeline_picture())}.values())

@@ -22,8 +22,9 @@ from pygments.util import ClassNotFound
 
 from wblab.core.errors import InputError
 from wblab.lab.places import DOCS, SHARE
-from wblab.publish.docpages.regions import WHOLE, Forms, filled
+from wblab.lab.wings import offered
 from wblab.publish.site.page import HOME, SPECS, File, Link, Section, list_page, page, relative
+from wblab.report.regions import Forms, filled
 
 Told = Callable[[str], None]
 
@@ -85,7 +86,13 @@ def silent(trouble: str) -> None:
     """Say nothing of what is wrong with a page."""
 
 
-def prose(sections: Sequence[Section], docs: Path = DOCS, forms: Forms = WHOLE, told: Told = silent) -> Iterator[File]:
+def whole_forms() -> Forms:
+    """Return the whole forms of regions that the lab's wings have, as far as these are here."""
+    forms: Forms = offered("regions of pages") or {}
+    return forms
+
+
+def prose(sections: Sequence[Section], forms: Forms, docs: Path = DOCS, told: Told = silent) -> Iterator[File]:
     """Yield the pages of prose, a page of each section, and the pictures that they show. Raises InputError.
 
     sections: the contents. forms: those of the regions of pages, by their names. told: of each link to a file that is

@@ -8,12 +8,12 @@ import pytest
 from support.lessonbegun import begin
 
 from wblab.cli import main
-from wblab.commands.lesson.show import how_to_open
 from wblab.lab.extras import Installation
 from wblab.lessons.lesson import lessons
 from wblab.lessons.notebook.cells import NOTEBOOK, notebook
 from wblab.lessons.notebook.lesson import NotebookLesson
 from wblab.lessons.runs import Student
+from wblab.lessons.verbs.lesson.show import how_to_open
 
 OWN = lessons()
 ADA = Student("ada", "os")

@@ -253,7 +253,7 @@ def test_missing_permissions_are_reported_on_one_line(config):
     code = """
 import os, sys
 from wblab import cli
-from wblab.commands import mitigate
+from wblab.live.verbs import mitigate
 from wblab.live.mitigate import config
 from wblab.live.mitigate import service
 from wblab.live.mitigate import service

@@ -39,7 +39,7 @@ def docs(tmp_path):
 def made(docs) -> tuple[dict[str, str], list[str]]:
     """Return the texts of the pages, and what is wrong with them."""
     troubles: list[str] = []
-    files = [file for file in prose(read_contents(docs), docs, {}, troubles.append) if file.address.endswith(".html")]
+    files = [file for file in prose(read_contents(docs), {}, docs, troubles.append) if file.address.endswith(".html")]
     beside = ("index", "runs/index", "studies/index", "lessons/index", "findings/index", "explanation/how-it-works")
     beside += ("findings/results-of-claims", "findings/results-of-folk-wisdom", "findings/atlas", "search", "open")
     beside += ("cite", "reference/spec")

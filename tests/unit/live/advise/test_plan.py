@@ -1,0 +1,114 @@
+from dataclasses import replace
+
+import pytest
+from support.advised import MACHINE, MIB, SITE
+
+from wblab.core.errors import InputError
+from wblab.live.advise.plan import AXIS, fine_factor, plan
+from wblab.live.advise.remedies import parse_remedies, read_remedies
+from wblab.live.advise.settings import Wanted, differing, impossible
+from wblab.live.twin.machine import Queue
+from wblab.study.plan import Plan
+
+
+def remedies(**tables):
+    return parse_remedies({name: {"about": name, **table} for name, table in tables.items()}, {})
+
+
+def test_a_remedy_is_translated_to_the_twin_and_to_the_machine():
+    given = remedies(both={"dirty": "1s", "background": "500ms", "nr_requests": 16, "own_limit": "500ms"})
+    found = plan(MACHINE, SITE, given, [1, 2])
+    now, then = (cell.spec for cell in found.plan.cells)
+    assert [cell.levels for cell in found.plan.cells] == [{AXIS: "now"}, {AXIS: "both"}]
+    assert [str(item) for item in found.candidates[1].wanted] == [
+        *("vm.dirty_background_bytes=52428800", "vm.dirty_bytes=104857600"),
+        *("nr_requests=16", "max_ratio_fine=500000", "strict_limit=1"),
+    ]
+    page = 4096
+    for key, value in (("vm.dirty_background_bytes", 50 * MIB), ("vm.dirty_bytes", 100 * MIB)):
+        assert 0 <= then.sysctl[key] - value / found.factor < page
+    queue = then.disk["disk"].queue
+    assert queue["max_sectors_kb"] == 1280 // found.factor // 4 * 4
+    assert queue["nr_requests"] * queue["max_sectors_kb"] == pytest.approx(16 * 1280 / found.factor, rel=0.1)
+    assert then.disk["disk"].bdi == {"max_ratio_fine": 500_000, "strict_limit": 1}
+    assert (now.memory, now.disk["disk"].write_bps) == (then.memory, then.disk["disk"].write_bps)
+    assert now.disk["disk"].bdi == {}
+    assert now.sysctl["vm.dirty_expire_centisecs"] == then.sysctl["vm.dirty_expire_centisecs"] == 3000
+
+
+def test_all_of_the_lab_s_remedies_can_be_planned_and_stored():
+    late = replace(MACHINE, background_bytes=1200 * MIB)  # lower than half of its limit
+    found = plan(late, SITE, read_remedies(), range(1, 4))
+    assert Plan.from_json(found.plan.to_json()) == found.plan
+    assert not found.left_out
+    assert [item.cell for item in found.candidates] == [cell.name for cell in found.plan.cells]
+
+
+def test_the_scale_of_the_twin_keeps_limits_above_some_pages():
+    small = replace(MACHINE, dirty_bytes=8 * MIB)
+    assert fine_factor(MACHINE, [MACHINE]) == 81  # as in any twin of this machine
+    assert fine_factor(MACHINE, [small]) == 25  # the twin writes 192 MiB
+    assert fine_factor(replace(MACHINE, offender_bytes=MIB), [small]) == 8  # and its dirty limit is 1 MiB
+    assert fine_factor(MACHINE, [replace(MACHINE, dirty_bytes=32 * MIB)]) == 32  # its dirty limit is 1 MiB
+
+
+def test_limits_of_a_few_pages_are_left_out():
+    found = plan(MACHINE, SITE, remedies(low={"dirty": "1MiB"}, short={"nr_requests": 4}), [1])
+    assert found.left_out == {"low": "leaves too few dirty pages in the scaled-down twin to try it"}
+
+
+def test_remedies_without_effect_and_duplicates_are_left_out():
+    given = remedies(a={"nr_requests": 8}, b={"queue": "100ms"}, c={"nr_requests": 256}, d={"scheduler": "kyber"})
+    found = plan(MACHINE, SITE, given, [1])
+    assert found.left_out == {
+        "b": "has the same effect as a on this machine",
+        "c": "changes nothing: this machine's value is that low already",
+        "d": "the disk has no scheduler kyber, only bfq, mq-deadline, none: try modprobe kyber",
+    }
+
+
+def test_a_machine_without_a_possible_remedy_is_refused():
+    with pytest.raises(InputError, match="no remedy can be tried here: c: changes nothing"):
+        plan(MACHINE, SITE, remedies(c={"nr_requests": 256}), [1])
+
+
+@pytest.mark.parametrize(
+    ("changes", "remedy", "reason"),
+    [
+        ({"schedulers": ()}, {"scheduler": "bfq"}, "no scheduler bfq, only none"),
+        ({"disks": ()}, {"nr_requests": 4}, "has no request queue"),
+        ({"disks": ()}, {"queue": "1s"}, "has no request queue"),
+        ({"abilities": ()}, {"wbt": "75ms"}, "no WBT"),
+        ({"abilities": ("wbt",)}, {"own_limit": "1s"}, "no strict_limit"),
+        ({"controllers": ("memory",)}, {"io_max": "80%"}, "has no io controller"),
+        ({"controllers": ()}, {"memory_high": "1s"}, "has no memory controller"),
+        ({}, {"memory_high": "1s", "io_max": "80%"}, ""),
+    ],
+)
+def test_remedies_impossible_on_the_machine_are_reported(changes, remedy, reason):
+    said = impossible(remedies(it=remedy)["it"], replace(SITE, **changes))
+    assert reason in said if reason else not said
+
+
+def test_another_scheduler_gets_the_tried_queue():
+    wanted = differing(MACHINE, replace(MACHINE, scheduler="bfq"))
+    assert wanted == [Wanted("queue", "scheduler", "bfq"), Wanted("queue", "nr_requests", "256")]
+
+
+def test_thresholds_are_set_in_bytes_and_times_in_their_units():
+    then = replace(MACHINE, dirty_bytes=MIB, timers=MACHINE.timers | {"vm.dirty_expire_centisecs": 100})
+    assert list(map(str, differing(MACHINE, then))) == ["vm.dirty_bytes=1048576", "vm.dirty_expire_centisecs=100"]
+
+
+def test_a_machine_without_a_queue_can_have_a_twin():
+    bare = replace(MACHINE, queue=None, scheduler="", timers={})
+    found = plan(bare, replace(SITE, disks=(), schedulers=(), abilities=()), read_remedies(), [1])
+    assert {"requests-4", "bfq", "wbt", "own-limit-1s"} <= found.left_out.keys()
+    assert "dirty-1s" in {item.name for item in found.candidates}
+
+
+def test_the_queue_of_a_fast_disk_fits_the_guest():
+    queue = Queue(requests=1023, request_bytes=128 << 10, wbt_lat_usec=2000)
+    fast = replace(MACHINE, queue=queue, scheduler="none", write_bps=3000 * MIB, memory_bytes=64 << 30)
+    found = plan(fast, SITE, read_remedies(), [1])
+    assert found.plan.cells[0].spec.disk["disk"].queue["nr_requests"] <= 64

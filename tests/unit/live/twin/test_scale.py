@@ -1,0 +1,154 @@
+from typing import get_args
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from wblab.core.check import check_spec
+from wblab.core.loads import Commit
+from wblab.core.spec import Filesystem, Scheduler
+from wblab.core.units import Bytes, Nanoseconds
+from wblab.lab.disks import read_disk
+from wblab.live.runs.request import INNOCENT
+from wblab.live.twin.machine import Group, Machine, Queue, with_disk
+from wblab.live.twin.scale import GUEST_BYTES, guest_queue, twin_of
+
+GIB, MIB = 1 << 30, 1 << 20
+THESIS = Machine(
+    memory_bytes=8 * GIB,
+    background_bytes=375_000_000,
+    dirty_bytes=750_000_000,
+    write_bps=70_000_000,
+    filesystem="ext4",
+    scheduler="mq-deadline",
+    offender_bytes=3 * GIB,
+    wait_ns=5 * 10**9,
+    ioclass="idle",
+    innocent=INNOCENT,
+)
+
+machines = st.builds(
+    lambda background_bytes, **values: Machine(
+        background_bytes=background_bytes, dirty_bytes=2 * background_bytes, **values
+    ),
+    memory_bytes=st.integers(256 * MIB, 1024 * GIB),
+    background_bytes=st.integers(8 * MIB, 64 * GIB),
+    write_bps=st.integers(MIB, 8 * GIB),
+    filesystem=st.sampled_from([*get_args(Filesystem), "zfs"]),
+    scheduler=st.sampled_from([*get_args(Scheduler), "", "none,bfq"]),
+    offender_bytes=st.integers(1, 16 * GIB),
+    wait_ns=st.just(5 * 10**9),
+    innocent=st.just(INNOCENT),
+)
+
+
+def test_the_thesis_machine_becomes_a_small_guest():
+    twin = twin_of(THESIS, "twin")
+    assert THESIS.flush_s == pytest.approx(5.36, abs=0.01)
+    assert twin.spec.memory == GUEST_BYTES
+    assert twin.factor == pytest.approx(81.9, abs=0.1)
+    assert (twin.spec.disk["disk"].filesystem, twin.spec.disk["disk"].scheduler, twin.notes) == (
+        "ext4",
+        "mq-deadline",
+        (),
+    )
+    assert twin.spec.load["offender"].ioclass == "idle"
+    assert {name: load for name, load in twin.spec.load.items() if load.role != "offender"} == INNOCENT
+
+
+@given(machines)
+def test_a_twin_is_valid_and_has_its_machine_s_flush_time(machine):
+    twin = twin_of(machine, "twin")
+    check_spec(twin.spec)
+    background = twin.spec.sysctl["vm.dirty_background_bytes"]
+    rounding = 4096 / background + 1 / twin.spec.disk["disk"].write_bps
+    assert background / twin.spec.disk["disk"].write_bps == pytest.approx(machine.flush_s, rel=2 * rounding)
+    assert twin.spec.memory <= max(2 * GIB, machine.memory_bytes) + 4096
+
+
+def test_features_missing_in_a_guest_are_reported():
+    machine = Machine(**{**vars(THESIS), "filesystem": "zfs", "scheduler": ""})
+    twin = twin_of(machine, "twin")
+    assert (twin.spec.disk["disk"].filesystem, twin.spec.disk["disk"].scheduler) == ("ext4", "none")
+    assert [note.partition(":")[0] for note in twin.notes] == [
+        "the guest has no zfs",
+        "the disk's I/O scheduler is unknown",
+    ]
+
+
+def test_a_measured_disk_keeps_its_times_in_the_twin():
+    disk = read_disk("usb-stick")
+    machine = with_disk(THESIS, disk)
+    assert machine.write_bps == pytest.approx(1 / (1 / 10e6 + 1.15 / (8 * MIB)), rel=0.001)  # stalls included
+    twin = twin_of(machine, "twin")
+    check_spec(twin.spec)
+    small = twin.spec.disk["disk"]
+    assert small.write_bps == pytest.approx(disk.write_bps / twin.factor, rel=0.001)
+    assert small.stall_every == pytest.approx(disk.stall_every / twin.factor, rel=0.001)
+    assert (small.latency, small.stall_time, small.stalls) == (disk.latency, disk.stall_time, "random")
+    assert with_disk(THESIS, read_disk("hdd")).write_bps == 51_000_000  # through its write cache
+
+
+def as_set(**changes):
+    return Machine(**{**vars(THESIS), **changes})
+
+
+def test_the_machine_s_settings_are_set_in_the_twin():
+    timers = {"vm.dirty_expire_centisecs": 500}
+    group = Group(memory_high=64 * MIB, io_max_bps=56_000_000)
+    twin = twin_of(as_set(timers=timers, own_limit=50_000, group=group), "twin", 32.0)
+    check_spec(twin.spec)
+    disk = twin.spec.disk["disk"]
+    assert twin.factor == 32
+    assert twin.spec.sysctl["vm.dirty_expire_centisecs"] == 500  # times are not scaled
+    assert disk.bdi == {"max_ratio_fine": 50_000, "strict_limit": 1}  # nor are shares
+    assert twin.spec.cgroup["bulk"].loads == ("offender",)
+    assert twin.spec.cgroup["bulk"].files == {
+        "memory.max": "max",
+        "memory.high": 2 * MIB,
+        "io.max": "{disk} wbps=1750000",
+    }
+    assert disk.queue == {"wbt_lat_usec": 0}
+
+
+def test_a_weight_is_set_for_the_scheduler():
+    twin = twin_of(as_set(scheduler="bfq", group=Group(io_weight=10)), "twin")
+    check_spec(twin.spec)
+    assert twin.spec.cgroup["bulk"].files == {"memory.max": "max", "io.bfq.weight": "10"}
+
+
+@pytest.mark.parametrize(
+    ("requests", "kib", "scheduler", "factor", "found"),
+    [
+        (
+            256,
+            1280,
+            "mq-deadline",
+            32.0,
+            (256, 40),
+        ),  # the same number, each smaller: a request takes as long as on the machine
+        (256, 4096, "mq-deadline", 32.0, (512, 64)),  # the guest's disk takes no larger requests
+        (256, 128, "mq-deadline", 64.0, (128, 4)),  # no request is smaller than a page
+        (4, 128, "mq-deadline", 64.0, (4, 4)),  # the guest's disk has no fewer requests
+        (1023, 1280, "none", 32.0, (64, 40)),  # without a scheduler, the queue is as deep as the device's
+    ],
+)
+def test_the_queue_holds_the_same_time(requests, kib, scheduler, factor, found):
+    queue = Queue(requests=requests, request_bytes=kib << 10, wbt_lat_usec=75_000)
+    assert guest_queue(queue, scheduler, factor) == {
+        "nr_requests": found[0],
+        "max_sectors_kb": found[1],
+        "wbt_lat_usec": 75_000,
+    }
+
+
+def test_a_slow_disk_gets_enough_time():
+    machine = as_set(write_bps=1_000_000, dirty_bytes=3 * GIB)
+    assert twin_of(machine, "twin").spec.time_limit > 10 * 10**9 * 3 * GIB // 1_000_000
+    assert twin_of(THESIS, "twin").spec.time_limit == 900 * 10**9
+
+
+def test_the_twin_has_room_for_the_innocent_loads_files():
+    load = Commit(file="db", size=Bytes(64 * MIB), idle=Nanoseconds(10**8))
+    sizes = [twin_of(as_set(innocent=loads), "twin").spec.disk["disk"].size for loads in (INNOCENT, {"db": load})]
+    assert sizes[1] >= sizes[0] + 60 * MIB

@@ -1,0 +1,1 @@
+"""What others claim, recommend and found, tried: the wing of claims."""

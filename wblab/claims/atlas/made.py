@@ -1,0 +1,78 @@
+"""A target that was made: runs, verdicts and a report in a directory, small enough to publish."""
+
+import shutil
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass, fields
+from itertools import product
+from pathlib import Path
+
+from wblab.claims.atlas.plan import Planned
+from wblab.claims.atlas.target import FILESYSTEMS, SOURCES, Row, Target
+from wblab.core.errors import InputError, WblabError
+from wblab.lab.formats import MADE_OF, TARGET, TARGET_ROWS, write_json
+from wblab.lab.results import STAGED
+
+
+@dataclass(frozen=True)
+class Made:
+    """The content of a target's directory."""
+
+    target: Target
+    release: str
+    rows: Sequence[Row]
+
+
+def make(plan: Planned, atlas: Path, at_once: int) -> Made:
+    """Make a target's directory in the atlas; it replaces an older one. Raises WblabError.
+
+    It gets its name when it is complete. An interrupted atlas goes on with the runs that it has.
+    """
+    target = plan.target
+    staged = atlas / f"{STAGED}{target.name}"
+    try:
+        if not _is_made_of(staged, plan.made_of):
+            shutil.rmtree(staged, ignore_errors=True)
+            staged.mkdir(parents=True)
+            (staged / MADE_OF).write_text(plan.made_of + "\n")
+        if not (staged / TARGET_ROWS).is_file():
+            rows = [asdict(row) for row in plan.fill(staged, at_once)]
+            write_json(
+                staged / TARGET_ROWS, TARGET.head() | {"release": plan.kernel.describe()["release"], "rows": rows}
+            )
+        plan.prune(staged)
+        shutil.rmtree(atlas / target.name, ignore_errors=True)
+        staged.rename(atlas / target.name)
+    except OSError as error:
+        raise WblabError(f"cannot write {staged}: {error.strerror or error}") from None
+    return read(target, atlas)
+
+
+def is_current(plan: Planned, atlas: Path) -> bool:
+    """Whether a target exists and nothing that decides its content has changed."""
+    directory = atlas / plan.target.name
+    return _is_made_of(directory, plan.made_of) and (directory / TARGET_ROWS).is_file()
+
+
+def read(target: Target, atlas: Path) -> Made:
+    """Return an existing target. Raises InputError if it is damaged."""
+    path = atlas / target.name / TARGET_ROWS
+    found = TARGET.read(path)
+    try:
+        rows = [Row(**{field.name: str(item[field.name]) for field in fields(Row)}) for item in found["rows"]]
+        return Made(target, str(found["release"]), rows)
+    except (KeyError, TypeError) as error:
+        what = f"{type(error).__name__}: {error}"
+        raise InputError(f"{path} is damaged ({what}): remove {path.parent}") from None
+
+
+def read_all(atlas: Path, series: Sequence[str]) -> list[Made]:
+    """Return all existing targets of these series, in order. Raises InputError if one is damaged."""
+    possible = (Target(*parts) for parts in product(series, FILESYSTEMS, SOURCES))
+    return [read(target, atlas) for target in possible if (atlas / target.name / TARGET_ROWS).is_file()]
+
+
+def _is_made_of(directory: Path, made_of: str) -> bool:
+    try:
+        return (directory / MADE_OF).read_text().strip() == made_of
+    except (OSError, ValueError):
+        return False

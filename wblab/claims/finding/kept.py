@@ -1,0 +1,76 @@
+"""Values of a finding: for each cell what its runs measured, and the file that keeps them."""
+
+import json
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from wblab.claims.finding.finding import Point, Value
+from wblab.core.errors import InputError
+from wblab.lab.formats import FIGURES
+from wblab.lab.held import replace_file
+
+FILE = "figures.json"
+
+
+@dataclass(frozen=True)
+class Measured:
+    """What the runs of one cell say: seeds, the kernel's release, and metrics by load and name.
+
+    A metric has a value for each seed, in the metric's unit.
+    """
+
+    seeds: tuple[int, ...]
+    release: str
+    metrics: Mapping[tuple[str, str], tuple[float, ...]]
+
+    def values(self, value: Value) -> tuple[float, ...]:
+        """Return the largest metric among the value's loads, or the smallest, for each seed."""
+        chosen = min if value.of == "smallest" else max
+        return tuple(map(chosen, zip(*(self.metrics[load, value.metric] for load in value.loads), strict=True)))
+
+
+Kept = Mapping[Point, Measured]
+
+
+def read(directory: Path) -> Kept:
+    """Return the kept values of the finding in a directory; none if there are none. Raises InputError."""
+    path = directory / FILE
+    if not path.is_file():
+        return {}
+    try:
+        return dict(map(_read, FIGURES.read(path)["points"]))
+    except (KeyError, TypeError, ValueError) as error:
+        raise InputError(f"{path} is damaged ({type(error).__name__}: {error})") from None
+
+
+def write(directory: Path, kept: Kept, shown: Iterable[tuple[Point, Value]]) -> None:
+    """Keep what the shown values need of the cells that were measured, a line for each. Raises OSError."""
+    wanted: dict[Point, set[tuple[str, str]]] = {}
+    for point, value in shown:
+        wanted.setdefault(point, set()).update((load, value.metric) for load in value.loads)
+    known = sorted(wanted.keys() & kept.keys(), key=str)
+    points = [json.dumps(_written(point, kept[point], wanted[point])) for point in known]
+    lines = ",\n".join(points)
+    head = json.dumps(FIGURES.head() | {"points": []}).removesuffix("]}")
+    with replace_file(directory / FILE) as file:
+        file.write(f"{head}\n{lines}\n]}}\n".encode())
+
+
+def _read(each: Mapping[str, Any]) -> tuple[Point, Measured]:
+    metrics = {
+        (load, metric): tuple(map(float, values))
+        for load, named in each["loads"].items()
+        for metric, values in named.items()
+    }
+    point = Point(each["matrix"], tuple(sorted(each["at"].items())))
+    return point, Measured(tuple(each["seeds"]), each["release"], metrics)
+
+
+def _written(point: Point, measured: Measured, wanted: Iterable[tuple[str, str]]) -> dict[str, Any]:
+    loads: dict[str, dict[str, tuple[float, ...]]] = {}
+    for load, metric in sorted(wanted):
+        loads.setdefault(load, {})[metric] = measured.metrics[load, metric]
+    head = {"matrix": point.matrix, "at": dict(point.at), "release": measured.release}
+    return head | {"seeds": measured.seeds, "loads": loads}

@@ -1,0 +1,1 @@
+"""Programs that cases run in the guest as commands of loads: python3 -m wblab.claims.sources.chadd.programs.NAME."""

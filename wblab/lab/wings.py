@@ -1,0 +1,46 @@
+"""The wings: rooms that add to the lab, and without which it stands.
+
+A wing imports the lab, and no other wing. Where the lab asks a wing for something, or a wing another one, it does so by
+a name in this file, the only one that knows them. What belongs to a wing that is not here is left out, or refused in
+one line. `tests/uml/test_wings.py` takes each one out of a copy and uses the lab.
+"""
+
+from importlib import import_module
+from importlib.util import find_spec
+from typing import Any
+
+from wblab.core.errors import InputError
+
+WINGS = {
+    "live": "this machine",
+    "claims": "claims and findings",
+    "lessons": "lessons",
+    "publish": "packed files and sites",
+}
+# What a wing offers: a module, and a name in it.
+_OFFERS = {
+    "what describes a machine": ("live.twin.machine", "machine_of"),
+    "the claims among words": ("claims.verify.make", "claims_among"),
+    "what was tried elsewhere": ("claims.outside", "tried_outside"),
+    "regions of pages": ("claims.pages.regions", "WHOLE"),
+    "texts of lessons": ("lessons.page", "texts"),
+    "opening packed files": ("publish.bundle.keep", "open_packed"),
+    "a run of a packed file": ("publish.bundle.keep", "keep_run"),
+}
+
+
+def offered(what: str) -> Any:
+    """Return what a wing offers; None if that wing is not here."""
+    module, name = _OFFERS[what]
+    if not find_spec(f"wblab.{module.partition('.')[0]}"):
+        return None
+    return getattr(import_module(f"wblab.{module}"), name)
+
+
+def needed(what: str) -> Any:
+    """Return what a wing offers. Raises InputError if that wing is not here."""
+    found = offered(what)
+    if found is None:
+        wing = _OFFERS[what][0].partition(".")[0]
+        raise InputError(f"this lab is without wblab/{wing} ({WINGS[wing]}): take one that has it")
+    return found

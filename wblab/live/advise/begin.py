@@ -1,0 +1,105 @@
+"""Prepare a study of remedies: describe this machine, its loads and the remedies. Runs nothing."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from wblab.analysis.runs.run import Run, find_run, read_run
+from wblab.core.errors import InputError
+from wblab.core.loads import Load
+from wblab.core.loads.files import OnFile
+from wblab.core.spec import Disk
+from wblab.core.units import BytesPerSecond
+from wblab.lab.disks import doubts, read_disk
+from wblab.lab.formats import LIVE, RUN
+from wblab.lab.progress import Report
+from wblab.lab.results import SPECS
+from wblab.lab.specfile import is_record, read_spec
+from wblab.live.advise.figures import measure
+from wblab.live.advise.here import DEFAULT_LOADS, machine_here, with_current_settings
+from wblab.live.advise.plan import Planned, plan
+from wblab.live.advise.record import Advice, advice_of
+from wblab.live.advise.remedies import read_remedies
+from wblab.live.advise.site import Site
+from wblab.live.twin.machine import Machine, machine_of, with_disk
+from wblab.live.twin.result import Result
+
+_LIKELY = Disk(model="device", write_bps=BytesPerSecond(100 << 20))  # of no effect on what is refused
+
+
+@dataclass(frozen=True, kw_only=True)
+class Question:
+    """What to advise on. disk: name or file of a model; empty: measure it. like: see `loads_like`; may be empty."""
+
+    site: Site
+    disk: str = ""
+    like: str = ""
+    seeds: Sequence[int]
+    kernel: str = ""
+
+
+def begin(
+    question: Question, results: Path, report: Report, announce: Callable[[], None] = lambda: None
+) -> tuple[Planned, Advice]:
+    """Return the plan and the advice to store. Measure the disk if no model is given. Raises InputError.
+
+    results: the directory in which a live run's name is looked up. announce: called before the disk is written to; what
+    can be refused is refused by then.
+    """
+    site = question.site
+    remedies = read_remedies()
+    live, innocent = loads_like(question.like, results) if question.like else (None, DEFAULT_LOADS)
+    disk = read_disk(question.disk) if question.disk else None
+    if disk is None:
+        likely, _, _ = _machine(site, live, innocent, _LIKELY, report)
+        plan(likely, site, remedies, question.seeds, question.kernel)
+        announce()
+    now, rates, notes = _machine(site, live, innocent, disk, report)
+    notes = doubts(question.disk) if question.disk else notes
+    planned = plan(now, site, remedies, question.seeds, question.kernel)
+    described = Result(now, planned.twin, live, (), ()).about()
+    about = {
+        "rates": rates,
+        "live": str(live.path.resolve()) if live else "",
+        "about": (*described, f"directory: {site.directory}, on {', '.join(site.disks) or site.device}"),
+        "notes": (*notes, *planned.twin.notes),
+    }
+    return planned, advice_of(planned, site, about)
+
+
+def loads_like(text: str, results: Path) -> tuple[Run | None, dict[str, Load]]:
+    """Return the live run that a text names, or a spec's loads without its offenders. Raises InputError."""
+    try:
+        path = SPECS.find(text)
+    except InputError as error:
+        try:
+            path = find_run(text, results) / "experiment.json"
+        except InputError:
+            raise InputError(f"--like: {error}; it may also be a live run") from None
+    if is_record(path) and RUN.read(path)["kind"] == LIVE:
+        return read_run(path.parent), {}
+    spec = read_spec(path)
+    loads = {name: _on_one_disk(name, load) for name, load in spec.load.items() if load.role != "offender"}
+    for name, load in loads.items():
+        if load.raw or load.needs_lab:
+            raise InputError(f"--like {text}: the twin cannot run its load {name!r}: give a spec without it")
+    if not any(load.role == "innocent" for load in loads.values()):
+        raise InputError(f"--like {text}: it has no innocent load to measure: give another spec")
+    return None, loads
+
+
+def _on_one_disk(name: str, load: Load) -> Load:
+    """Move a load to the twin's only disk. Its file gets the load's name, so files of several disks cannot clash."""
+    return replace(load, disk="", file=name) if isinstance(load, OnFile) else replace(load, disk="")
+
+
+def _machine(
+    site: Site, live: Run | None, innocent: dict[str, Load], disk: Disk | None, report: Report
+) -> tuple[Machine, tuple[int, ...], list[str]]:
+    """Return the machine, the measured rates of its disk, and reasons for doubt."""
+    found = machine_of(live) if live else None  # an incomplete run is refused before the disk is measured
+    measured = None if disk else measure(Path(site.directory), report)
+    model = measured.disk if measured else disk
+    assert model is not None
+    machine = with_current_settings(with_disk(found, model), site) if found else machine_here(site, model, innocent)
+    return machine, measured.rates if measured else (), measured.doubts() if measured else []

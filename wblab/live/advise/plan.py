@@ -1,0 +1,163 @@
+"""Plan the study: one cell for the current settings, and one for each remedy. Runs nothing.
+
+The pairs of the second round are chosen after the first. All possible pairs are planned here, because the machine's
+settings may have changed when the first round ends.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import combinations
+
+from wblab.core.check import check_spec
+from wblab.core.errors import InputError
+from wblab.core.spec import Spec
+from wblab.live.advise import NAME as _DESIGN
+from wblab.live.advise.remedies import NOW, Remedy, joined
+from wblab.live.advise.settings import Wanted, differing, impossible
+from wblab.live.advise.site import Site
+from wblab.live.twin.machine import Machine
+from wblab.live.twin.scale import Twin, factor_of, twin_of
+from wblab.study.cells import Cell
+from wblab.study.plan import Plan
+
+AXIS = "remedy"
+NAME = "advice"
+# A larger twin takes longer, because it writes more. Its memory costs little: a guest uses host memory only for pages
+# that it touches.
+_LARGEST_GUEST_BYTES, _MOST_WRITTEN_BYTES = 2 << 30, 192 << 20
+_FINE_BYTES, _COARSE_BYTES = 1 << 20, 256 << 10  # least limit on dirty memory in the twin: wanted, and still useful
+_PAGE_BYTES = 4096
+_MOST_NAME = 40
+
+
+@dataclass(frozen=True, kw_only=True)
+class Candidate:
+    """A remedy for this machine: what to set, and the cell that tries it. NOW sets nothing."""
+
+    name: str
+    about: str
+    cell: str
+    wanted: tuple[Wanted, ...] = field(default=())
+
+    @property
+    def has_group(self) -> bool:
+        """Whether the heavy writer must be put into a control group."""
+        return any(item.where == "slice" for item in self.wanted)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Option:
+    """A candidate with its cell's spec, which the second round may try. of: the two remedies that it combines."""
+
+    candidate: Candidate
+    spec: Spec
+    of: tuple[str, ...] = field(default=())
+
+    @property
+    def cell(self) -> Cell:
+        """Its cell in the study."""
+        return Cell(self.candidate.cell, {AXIS: self.candidate.name}, self.spec)
+
+
+@dataclass(frozen=True)
+class Planned:
+    """The plan, with its candidates in the order of the cells, and the twin with the current settings.
+
+    pairs: what the second round may try. left_out: reasons why remedies are not tried, by name.
+    """
+
+    plan: Plan
+    candidates: tuple[Candidate, ...]
+    pairs: tuple[Option, ...]
+    twin: Twin
+    factor: int
+    left_out: Mapping[str, str]
+
+
+@dataclass(frozen=True)
+class _State:
+    """A machine with a remedy applied. of: the names of the remedies that it combines."""
+
+    remedy: Remedy
+    machine: Machine
+    of: tuple[str, ...] = ()
+
+
+def plan(now: Machine, site: Site, remedies: Mapping[str, Remedy], seeds: Sequence[int], kernel: str = "") -> Planned:
+    """Return the plan. Raises InputError if no remedy can be tried or the twin cannot run."""
+    tried: dict[str, _State] = {}
+    left_out: dict[str, str] = {}
+    for name, remedy in remedies.items():
+        then = remedy.on(now)
+        if reason := impossible(remedy, site):
+            left_out[name] = reason
+        elif then == now:
+            left_out[name] = "changes nothing: this machine's value is that low already"
+        elif same := next((other for other, state in tried.items() if state.machine == then), ""):
+            left_out[name] = f"has the same effect as {same} on this machine"
+        else:
+            tried[name] = _State(remedy, then)
+    factor = fine_factor(now, [state.machine for state in tried.values()])
+    for name in [name for name, state in tried.items() if _is_too_little(state.machine, factor)]:
+        left_out[name] = "leaves too few dirty pages in the scaled-down twin to try it"
+        del tried[name]
+    if not tried:
+        raise InputError(f"no remedy can be tried here: {'; '.join(f'{k}: {v}' for k, v in left_out.items())}")
+    both = [state for state in _joined(now, list(tried.values())) if not _is_too_little(state.machine, factor)]
+    states = [_State(Remedy(name=NOW, about="the current settings"), now), *tried.values(), *both]
+    digits = len(str(len(states) - 1))
+    options = [_option(now, state, f"{number:0{digits}}", factor, kernel) for number, state in enumerate(states)]
+    alone = [option for option in options if not option.of]
+    return Planned(
+        Plan(NAME, tuple(seeds), tuple(option.cell for option in alone), design=_DESIGN),
+        tuple(option.candidate for option in alone),
+        tuple(option for option in options if option.of),
+        twin_of(now, NAME, factor),
+        factor,
+        left_out,
+    )
+
+
+def _joined(now: Machine, alone: Sequence[_State]) -> Iterator[_State]:
+    """Yield the machine with each pair of remedies that can be combined and differs from either remedy alone."""
+    names = {state.remedy.name for state in alone}
+    known = [state.machine for state in alone]
+    for one, other in combinations([state.remedy for state in alone], 2):
+        both = joined(one, other)
+        if both is not None and both.name not in names and (then := both.on(now)) not in known:
+            known.append(then)
+            yield _State(both, then, (one.name, other.name))
+
+
+def _option(now: Machine, state: _State, number: str, factor: int, kernel: str) -> Option:
+    remedy = state.remedy
+    spec = twin_of(state.machine, f"{number}-{_plain(remedy.name)}", factor).spec.on(kernel)
+    check_spec(spec)
+    wanted = tuple(differing(now, state.machine))
+    return Option(
+        candidate=Candidate(name=remedy.name, about=remedy.about, cell=spec.name, wanted=wanted), spec=spec, of=state.of
+    )
+
+
+def fine_factor(now: Machine, others: Sequence[Machine]) -> int:
+    """Return the twins' scale factor: small enough that every twin's limit on dirty memory has many pages."""
+    finest = min(_least_bytes(machine) for machine in (now, *others)) / _FINE_BYTES
+    request = now.queue.request_bytes / _PAGE_BYTES if now.queue else finest
+    least = max(now.memory_bytes / _LARGEST_GUEST_BYTES, now.offender_bytes / _MOST_WRITTEN_BYTES)
+    return max(1, int(min(factor_of(now), max(least, min(finest, request)))))
+
+
+def _is_too_little(machine: Machine, factor: int) -> bool:
+    return _least_bytes(machine) < factor * _COARSE_BYTES
+
+
+def _least_bytes(machine: Machine) -> float:
+    """Return the smallest of a machine's limits on dirty memory, in bytes."""
+    own = machine.dirty_bytes * machine.own_limit / 1_000_000
+    high = machine.group.memory_high if machine.group and machine.group.memory_high else machine.dirty_bytes
+    return min(own, high, machine.dirty_bytes)
+
+
+def _plain(name: str) -> str:
+    """Return a remedy's name as part of a file name."""
+    return name.replace("+", "-and-").replace("%", "")[:_MOST_NAME].rstrip("-.")

@@ -1,0 +1,130 @@
+"""The settings that a remedy writes: those in which the machine with and without the remedy differ."""
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Literal, get_args
+
+from wblab.core.spec import Scheduler
+from wblab.live.advise.remedies import NS_PER_CENTISECOND, Remedy
+from wblab.live.advise.site import Site
+from wblab.live.twin.machine import WHOLE, Machine
+
+Where = Literal["sysctl", "queue", "bdi", "slice"]
+
+_MOST_BYTES = 1 << 50
+_MOST_CENTISECONDS = 60 * 60 * 100
+# Every key that the lab can set, with the permitted numbers. The scheduler is set by name instead.
+NUMBERS: Mapping[tuple[Where, str], range] = {
+    ("sysctl", "vm.dirty_background_bytes"): range(512 << 10, _MOST_BYTES),
+    ("sysctl", "vm.dirty_bytes"): range(1 << 20, _MOST_BYTES),
+    ("sysctl", "vm.dirty_expire_centisecs"): range(1, _MOST_CENTISECONDS + 1),
+    ("sysctl", "vm.dirty_writeback_centisecs"): range(1, _MOST_CENTISECONDS + 1),  # 0 would stop the flusher's timer
+    ("queue", "nr_requests"): range(4, 10_240 + 1),  # BLKDEV_MIN_RQ, BLK_MQ_MAX_DEPTH
+    ("queue", "wbt_lat_usec"): range(10_000_000 + 1),
+    ("bdi", "max_ratio_fine"): range(1, WHOLE + 1),
+    ("bdi", "strict_limit"): range(1, 2),
+    ("slice", "MemoryHigh"): range(1 << 20, _MOST_BYTES),
+    ("slice", "IOWriteBandwidthMax"): range(1, _MOST_BYTES),
+    ("slice", "IOWeight"): range(1, 1000 + 1),
+}
+SCHEDULER = ("queue", "scheduler")
+_OF_MEMORY = ("vm.dirty_background_bytes", "vm.dirty_bytes")
+_NUMBER = re.compile(r"[0-9]{1,19}")
+_DIR = "{dir} "  # precedes the value of a slice key that applies to one disk
+
+
+@dataclass(frozen=True)
+class Wanted:
+    """One setting. where: a sysctl, an attribute of the disks' queues or of the disk's bdi, or a key of a slice."""
+
+    where: Where
+    key: str
+    value: str
+
+    def __str__(self) -> str:
+        return f"{self.key}={self.value}"
+
+    def is_allowed(self, memory_bytes: int) -> bool:
+        """Whether a remedy can set this key to this value on a machine with this much memory."""
+        if (self.where, self.key) == SCHEDULER:
+            return self.value in get_args(Scheduler)
+        text = self.value.removeprefix(_DIR) if self.key == "IOWriteBandwidthMax" else self.value
+        allowed = NUMBERS.get((self.where, self.key), range(0))
+        is_number = _NUMBER.fullmatch(text) is not None and int(text) in allowed
+        return is_number and (self.key not in _OF_MEMORY or int(text) <= memory_bytes)
+
+
+def settable(remedy: Remedy) -> dict[tuple[Where, str], str]:
+    """Return all settings that a remedy may write, with the value, or '' if that depends on the machine.
+
+    A new scheduler has a new queue; its length is then limited to the old one's.
+    """
+    requests = str(remedy.nr_requests) if remedy.nr_requests and not remedy.scheduler else ""
+    known: dict[tuple[Where, str], tuple[object, object]] = {
+        ("sysctl", "vm.dirty_bytes"): (remedy.dirty, ""),
+        ("sysctl", "vm.dirty_background_bytes"): (remedy.dirty or remedy.background, ""),
+        ("sysctl", "vm.dirty_expire_centisecs"): (remedy.expire, remedy.expire // NS_PER_CENTISECOND),
+        ("sysctl", "vm.dirty_writeback_centisecs"): (remedy.period, remedy.period // NS_PER_CENTISECOND),
+        ("queue", "scheduler"): (remedy.scheduler, remedy.scheduler),
+        ("queue", "nr_requests"): (remedy.nr_requests or remedy.queue or remedy.scheduler, requests),
+        ("queue", "wbt_lat_usec"): (remedy.wbt, remedy.wbt // 1000),
+        ("bdi", "max_ratio_fine"): (remedy.own_limit, ""),
+        ("bdi", "strict_limit"): (remedy.own_limit, 1),
+        ("slice", "MemoryHigh"): (remedy.memory_high, ""),
+        ("slice", "IOWriteBandwidthMax"): (remedy.io_max, ""),
+        ("slice", "IOWeight"): (remedy.io_weight, remedy.io_weight),
+    }
+    return {setting: str(value) for setting, (is_set, value) in known.items() if is_set}
+
+
+def impossible(remedy: Remedy, site: Site) -> str:
+    """Return why a remedy cannot be set on this machine, and what to do; '' if it can be set."""
+    if remedy.scheduler and remedy.scheduler not in site.schedulers:
+        known = ", ".join(site.schedulers) or "none"
+        return f"the disk has no scheduler {remedy.scheduler}, only {known}: try modprobe {remedy.scheduler}"
+    if (remedy.nr_requests or remedy.queue) and not site.disks:
+        return "the disk has no request queue"
+    if remedy.wbt and "wbt" not in site.abilities:
+        return "this kernel has no WBT for the disk"
+    if remedy.own_limit and "own limit" not in site.abilities:
+        return "this kernel has no strict_limit for the disk: Linux 6.2 and later have it"
+    needed = [
+        name for name, used in (("memory", remedy.memory_high), ("io", remedy.io_max or remedy.io_weight)) if used
+    ]
+    if missing := [name for name in needed if name not in site.controllers]:
+        return f"cgroup v2 on this machine has no {missing[0]} controller"
+    return ""
+
+
+def differing(now: Machine, then: Machine) -> list[Wanted]:
+    """Return the settings that turn one machine into the other, in the order in which to write them."""
+    found = []
+    for key in ("dirty_background_bytes", "dirty_bytes"):
+        field = key.removeprefix("dirty_") if key != "dirty_bytes" else key
+        if (value := getattr(then, field)) != getattr(now, field):
+            found.append(Wanted("sysctl", f"vm.{key}", str(value)))
+    found += [Wanted("sysctl", k, str(v)) for k, v in then.timers.items() if v != now.timers.get(k)]
+    is_other = then.scheduler != now.scheduler
+    if is_other:
+        found.append(Wanted("queue", "scheduler", then.scheduler))
+    if now.queue and then.queue:
+        if is_other or then.queue.requests != now.queue.requests:  # a new scheduler has a new queue
+            found.append(Wanted("queue", "nr_requests", str(then.queue.requests)))
+        if then.queue.wbt_lat_usec != now.queue.wbt_lat_usec and not is_other:
+            found.append(Wanted("queue", "wbt_lat_usec", str(then.queue.wbt_lat_usec)))
+    if then.own_limit != now.own_limit:
+        found += [Wanted("bdi", "max_ratio_fine", str(then.own_limit)), Wanted("bdi", "strict_limit", "1")]
+    return found + _slice(then)
+
+
+def _slice(then: Machine) -> list[Wanted]:
+    """Return the keys of a slice (systemd.resource-control(5)); `{dir}` stands for a directory on the disk."""
+    if not then.group:
+        return []
+    keys = {
+        "MemoryHigh": str(then.group.memory_high) if then.group.memory_high else "",
+        "IOWriteBandwidthMax": f"{{dir}} {then.group.io_max_bps}" if then.group.io_max_bps else "",
+        "IOWeight": str(then.group.io_weight) if then.group.io_weight else "",
+    }
+    return [Wanted("slice", key, value) for key, value in keys.items() if value]

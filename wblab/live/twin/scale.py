@@ -1,0 +1,209 @@
+"""Scale a machine down to a guest: divide sizes and rates by one factor, and keep times.
+
+Durations stay the same because they are ratios of quantities that are scaled alike: a flush takes background threshold
+/ throughput, and a throttled writer gets its share of the throughput. Times are therefore kept: the loads' sleeps, the
+kernel's timers (a dirty page's age, the flusher's period), a request's latency and the length of a disk's stall.
+"""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any, get_args
+
+from wblab.analysis.runs.run import Run, read_run
+from wblab.core.errors import InputError
+from wblab.core.spec import Disk, Filesystem, Scheduler, Spec
+from wblab.core.tables import from_table, to_table
+from wblab.core.units import NS_PER_S
+from wblab.live.twin import NAME as _DESIGN
+from wblab.live.twin.machine import WHOLE, Group, Machine, Queue
+from wblab.study.cells import Cell, run_name
+from wblab.study.plan import Plan
+from wblab.study.store import Store
+
+GUEST_BYTES = 100 << 20  # the base experiment's
+_LEAST_BACKGROUND_BYTES = 4 << 20  # below this, single pages and filesystem metadata would matter
+_MOST_GUEST_BYTES = 2 << 30
+_LEAST_BPS = 64 << 10
+_LATENCY_NS = 50_000
+_BLOCK_BYTES = 1 << 10
+_MOST_WRITES = 1 << 20
+_MOST_TIMES_DIRTY = 20  # more shows nothing new and takes memory, where the guest's disk is
+_SPARE = {"xfs": 320 << 20, "btrfs": 256 << 20}  # for the filesystem itself
+_SPARE_BYTES = 64 << 20
+_PAGE_BYTES, _MOST_REQUEST_BYTES = 4 << 10, 64 << 10  # of the guest's disk
+_LEAST_REQUESTS, _MOST_REQUESTS = 4, 2048  # BLKDEV_MIN_RQ, MAX_SCHED_RQ
+_MOST_WITHOUT_SCHEDULER = 64  # UBD_QUEUE_DEPTH
+_LIMIT_NS, _TIMES_LONGER = 900 * NS_PER_S, 10
+_BULK = "bulk"
+
+
+@dataclass(frozen=True)
+class Twin:
+    """A guest's spec, its scale factor, and notes on what the guest cannot reproduce."""
+
+    spec: Spec
+    factor: float
+    notes: tuple[str, ...]
+
+
+def factor_of(machine: Machine) -> float:
+    """Return the factor that scales a machine down to its twin."""
+    factor = min(machine.memory_bytes / GUEST_BYTES, machine.background_bytes / _LEAST_BACKGROUND_BYTES)
+    return max(1.0, min(factor, machine.write_bps / _LEAST_BPS), machine.memory_bytes / _MOST_GUEST_BYTES)
+
+
+def twin_of(machine: Machine, name: str, factor: float | None = None) -> Twin:
+    """Return a machine's twin, scaled down by `factor` (default: `factor_of`)."""
+    factor = factor or factor_of(machine)
+    notes = []
+    filesystem, scheduler = machine.filesystem, machine.scheduler
+    if filesystem not in get_args(Filesystem) or filesystem == "none":
+        notes.append(f"the guest has no {filesystem}: the twin uses ext4")
+        filesystem = "ext4"
+    if scheduler not in get_args(Scheduler):
+        notes.append(
+            f"the guest has no I/O scheduler {scheduler}: the twin uses none"
+            if scheduler
+            else "the disk's I/O scheduler is unknown: the twin uses none"
+        )
+        scheduler = "none"
+    written = min(machine.offender_bytes, _MOST_TIMES_DIRTY * machine.dirty_bytes)
+    if written < machine.offender_bytes:
+        notes.append(f"the twin's offender writes only {_MOST_TIMES_DIRTY} times the dirty threshold, to save time")
+    offender = max(int(written / factor), _BLOCK_BYTES)
+    innocent_bytes = sum(size for load in machine.innocent.values() for size in load.files.values())
+    table: dict[str, Any] = {
+        "name": name,
+        "memory": _pages(machine.memory_bytes / factor),
+        "disk": {
+            "size": _pages(offender + _BLOCK_BYTES + innocent_bytes + _SPARE.get(filesystem, _SPARE_BYTES)),
+            "filesystem": filesystem,
+            "model": "device",
+            **_device(machine, factor),
+            "scheduler": scheduler,
+            "queue": guest_queue(machine.queue, scheduler, factor) if machine.queue else {"wbt_lat_usec": 0},
+            "bdi": {"max_ratio_fine": machine.own_limit, "strict_limit": 1} if machine.own_limit < WHOLE else {},
+        },
+        "time_limit": max(_LIMIT_NS, machine.wait_ns + _TIMES_LONGER * NS_PER_S * written // machine.write_bps),
+        "cgroup": _group(machine.group, scheduler, factor) if machine.group else {},
+        "sysctl": machine.timers
+        | {
+            "vm.dirty_background_bytes": _pages(machine.background_bytes / factor),
+            "vm.dirty_bytes": _pages(machine.dirty_bytes / factor),
+        },
+        "load": {load: to_table(parameters) for load, parameters in machine.innocent.items()}
+        | {
+            "offender": {
+                "kind": "load",
+                "file": "offender",
+                "wait": machine.wait_ns,
+                "size": offender,
+                "block": max(_BLOCK_BYTES, -(-offender // _MOST_WRITES)),
+                "ioclass": machine.ioclass,
+                "iolevel": machine.iolevel,
+            }
+        },
+    }
+    return Twin(from_table(Spec, table, exact=True), factor, tuple(notes))
+
+
+def _device(machine: Machine, factor: float) -> dict[str, Any]:
+    """Return the model of the guest's disk, with scaled rates and sizes; times and depth are kept."""
+    disk = machine.disk
+    if disk is None:
+        return {"write_bps": int(machine.write_bps / factor), "latency": _LATENCY_NS}
+    scaled = ("write_bps", "read_bps", "drain_bps", "stall_every", "cache_bytes")
+    table: dict[str, Any] = {key: -(-int(getattr(disk, key)) // factor) for key in scaled}
+    kept = ("latency", "seek_time", "depth", "stall_time", "stalls")
+    return {key: int(value) for key, value in table.items()} | {key: getattr(disk, key) for key in kept}
+
+
+def guest_queue(queue: Queue, scheduler: str, factor: float) -> dict[str, int]:
+    """Return the attributes of the guest's queue: the same number of smaller requests.
+
+    A full queue then takes the same time. If a request would be smaller than a page, or larger than the guest's disk
+    permits, the number of requests changes instead.
+    """
+    capacity_bytes = queue.requests * queue.request_bytes / factor
+    request = int(queue.request_bytes / factor) // _PAGE_BYTES * _PAGE_BYTES
+    request = min(max(request, _PAGE_BYTES), _MOST_REQUEST_BYTES)
+    most = _MOST_WITHOUT_SCHEDULER if scheduler == "none" else _MOST_REQUESTS
+    return {
+        "nr_requests": min(max(round(capacity_bytes / request), _LEAST_REQUESTS), most),
+        "max_sectors_kb": request >> 10,
+        "wbt_lat_usec": queue.wbt_lat_usec,
+    }
+
+
+def _group(group: Group, scheduler: str, factor: float) -> dict[str, Any]:
+    """Return the offender's control group. Its memory.max gives it a writeback context of its own."""
+    files: dict[str, Any] = {"memory.max": "max"}
+    if group.memory_high:
+        files["memory.high"] = _pages(group.memory_high / factor)
+    if group.io_max_bps:
+        files["io.max"] = f"{{disk}} wbps={int(group.io_max_bps / factor)}"
+    if group.io_weight:
+        files["io.bfq.weight" if scheduler == "bfq" else "io.weight"] = str(group.io_weight)
+    return {_BULK: {"loads": ["offender"], "files": files}}
+
+
+def _pages(size: float) -> int:
+    return -(-int(size) // 4096) * 4096
+
+
+# A twin's runs: a study with one cell and several seeds.
+
+NAME = "twin"
+
+
+@dataclass(frozen=True)
+class TwinStudy:
+    """A machine and its twin. live: directory of the live run that described the machine, if there was one."""
+
+    machine: Machine
+    twin: Twin
+    live: Path | None
+
+
+def twin_study(machine: Machine, live: Path | None) -> TwinStudy:
+    """Scale a machine down to its twin."""
+    return TwinStudy(machine, twin_of(machine, NAME), live)
+
+
+def plan_of(study: TwinStudy, seeds: int, kernel_name: str) -> Plan:
+    """Return the plan of a twin's runs with the seeds 1 to `seeds`."""
+    spec = study.twin.spec.on(kernel_name)
+    about = {
+        "machine": to_table(study.machine),
+        "factor": study.twin.factor,
+        "notes": list(study.twin.notes),
+        "live": str(study.live.resolve()) if study.live else None,
+    }
+    return Plan(NAME, tuple(range(1, seeds + 1)), (Cell(NAME, {}, spec),), design=_DESIGN, about=about)
+
+
+def read_study(store: Store) -> TwinStudy:
+    """Read the machine and the twin of a study. Raises InputError if its directory holds none."""
+    about: Mapping[str, Any] = store.plan.about
+    try:
+        machine = _machine(about["machine"])
+        twin = Twin(store.plan.cells[0].spec, float(about["factor"]), tuple(map(str, about["notes"])))
+        return TwinStudy(machine, twin, Path(about["live"]) if about["live"] else None)
+    except (KeyError, TypeError, ValueError) as error:
+        raise InputError(f"{store.path} holds no twin ({type(error).__name__}: {error})") from None
+
+
+def runs_in(store: Store, read: Callable[[Path], Run] = read_run) -> list[Run]:
+    """Return the finished runs in the order of their seeds."""
+    missing = {seed for _, seed in store.missing()}
+    return [read(store.runs / run_name(cell, seed)) for cell, seed in store.plan.runs() if seed not in missing]
+
+
+def _machine(table: Mapping[str, Any]) -> Machine:
+    """Read a machine from a JSON table. Raises InputError."""
+    known: dict[str, type[Disk | Queue | Group]] = {"disk": Disk, "queue": Queue, "group": Group}
+    parts: dict[str, Any] = {
+        name: from_table(part, table[name], exact=True) for name, part in known.items() if table[name] is not None
+    }
+    return replace(from_table(Machine, {k: v for k, v in table.items() if k not in known}, exact=True), **parts)

@@ -1,1 +1,0 @@
-"""Programs that cases run in the guest as commands of loads: python3 -m wblab.study.sources.li.programs.NAME."""
