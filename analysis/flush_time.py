@@ -18,7 +18,7 @@ from wblab.analysis.runs.throttling import flush_time_s
 from wblab.analysis.statistics.intervals import Interval, interval
 from wblab.core.stacks import write_bps
 from wblab.core.units import NS_PER_S
-from wblab.plot.picture import Figure, new_figure
+from wblab.plot.picture import PictureFigure, new_figure
 from wblab.plot.style import GRID, INNOCENT, LIMIT, MARK, NEUTRAL, PAUSE, SERIES, literal, new_axes
 from wblab.report import quantities
 from wblab.report.quantities import quantity
@@ -156,7 +156,7 @@ def plot_flush(table: pd.DataFrame, fit: Fit, *, ax: Axes = None) -> Axes:
     return ax
 
 
-def flush_figure(table: pd.DataFrame, fits: Sequence[Fit]) -> Figure:
+def flush_figure(table: pd.DataFrame, fits: Sequence[Fit]) -> PictureFigure:
     """Return a figure with a pane for each disk, on the same axes."""
     rows = -(-len(fits) // 2)
     figure = new_figure(3.9 * rows, layout="constrained")

@@ -11,7 +11,7 @@ from wblab.commands.reference import verbs
 from wblab.kernels import built_kernels
 from wblab.lab.places import RESULTS
 from wblab.lab.progress import silent
-from wblab.publish.site.build import Wanted, files
+from wblab.publish.site.build import SiteContent, files
 from wblab.publish.site.prose import whole_forms
 from wblab.publish.site.readback import dead_links
 from wblab.publish.site.write import write
@@ -23,7 +23,7 @@ def main(out: Path = OUT) -> int:
     """Write the site, and return the exit code: 1 if something is wrong with the pages, which is printed."""
     troubles: list[str] = []
     forms = {**whole_forms(), "commands": lambda: verbs(build_parser())}
-    wanted = Wanted((), (), 0, forms=forms, told=troubles.append)
+    wanted = SiteContent((), (), 0, forms=forms, told=troubles.append)
     made = list(files(wanted, RESULTS, built_kernels(), silent))
     troubles += dead_links(made)
     print(*troubles, sep="\n", end="\n" if troubles else "", file=sys.stderr)

@@ -2,10 +2,10 @@
 
 from wblab.live.advise.plan import Candidate
 from wblab.live.advise.record import Advice
-from wblab.live.advise.settings import Wanted
-from wblab.live.advise.site import Site
+from wblab.live.advise.settings import WantedSetting
+from wblab.live.advise.site import MachineSite
 from wblab.live.runs.request import INNOCENT
-from wblab.live.twin.machine import Machine, Queue
+from wblab.live.twin.machine import Machine, MachineQueue
 
 GIB, MIB = 1 << 30, 1 << 20
 
@@ -20,9 +20,9 @@ MACHINE = Machine(
     wait_ns=5 * 10**9,
     innocent=INNOCENT,
     timers={"vm.dirty_expire_centisecs": 3000, "vm.dirty_writeback_centisecs": 500},
-    queue=Queue(requests=256, request_bytes=1280 << 10, wbt_lat_usec=0),
+    queue=MachineQueue(requests=256, request_bytes=1280 << 10, wbt_lat_usec=0),
 )
-SITE = Site(
+SITE = MachineSite(
     directory="/srv",
     filesystem="ext4",
     device="sda",
@@ -49,7 +49,9 @@ FILES = {
 }
 
 
-def advice_for(*wanted: Wanted, name: str = "it", before: dict[str, str] | None = None, **changes: object) -> Advice:
+def advice_for(
+    *wanted: WantedSetting, name: str = "it", before: dict[str, str] | None = None, **changes: object
+) -> Advice:
     """Return an advice for the machine, in which one remedy was tried."""
     tried = Candidate(name=name, about="does it", cell="1-it", wanted=wanted)
     now = Candidate(name="now", about="the current settings", cell="0-now")

@@ -9,28 +9,29 @@ import pandas as pd
 from wblab.analysis.statistics.intervals import Resampling
 from wblab.lab.results import SPECS
 from wblab.lab.specfile import read_spec
-from wblab.study.designs.ab.differs import Change, Differs
-from wblab.study.designs.ab.figures import Figures, figures
-from wblab.study.designs.ab.made import Repeated
-from wblab.study.designs.ab.plan import Asked, Pair, State, Step, digests, pairs, plan
-from wblab.study.designs.ab.result import Result
-from wblab.study.designs.ab.why import Changed, Pause
+from wblab.study.designs.ab.differs import Differs, OptionChange
+from wblab.study.designs.ab.figures import ComparedFigures, figures
+from wblab.study.designs.ab.made import RepeatedRuns
+from wblab.study.designs.ab.plan import AskedKernels, KernelState, KernelStep, Pair, digests, pairs, plan
+from wblab.study.designs.ab.result import KernelsResult
+from wblab.study.designs.ab.why import ChangedPause, Pause
 
 NOTHING = Differs((), (), (), (), ())
 LOADS = {"w1": "write", "mw1": "multiwrite"}
 METRICS = ("longest_pause_s", "paused_s", "mean_cycle_s")
 
 
-def asked(*labels: str, differs: Differs = NOTHING, programs: str = "abcdefgh") -> Asked:
+def asked(*labels: str, differs: Differs = NOTHING, programs: str = "abcdefgh") -> AskedKernels:
     """Return a comparison of kernels with these labels, each with the one before it. programs: a letter for each."""
     states = [
-        State(label, f"subject of {label}", label, letter * 64) for label, letter in zip(labels, programs, strict=False)
+        KernelState(label, f"subject of {label}", label, letter * 64)
+        for label, letter in zip(labels, programs, strict=False)
     ]
-    steps = [Step(number - 1, number, differs) for number in range(1, len(states))]
-    return Asked("wblab study --kernels 7.2 7.3", tuple(states), tuple(steps))
+    steps = [KernelStep(number - 1, number, differs) for number in range(1, len(states))]
+    return AskedKernels("wblab study --kernels 7.2 7.3", tuple(states), tuple(steps))
 
 
-def planned(of: Asked, specs: tuple[str, ...] = ("base",), seeds: int = 8):
+def planned(of: AskedKernels, specs: tuple[str, ...] = ("base",), seeds: int = 8):
     """Return the plan."""
     return plan(of, [read_spec(SPECS.find(name)) for name in specs], seeds)
 
@@ -54,17 +55,19 @@ def table(
 
 
 def found(
-    of: Asked,
+    of: AskedKernels,
     longer: Mapping[tuple[str, str], float] | None = None,
     seeds: int = 8,
     specs: tuple[str, ...] = ("base",),
     spread: float = 0.01,
-) -> Result:
+) -> KernelsResult:
     """Return the result of such a comparison."""
     made = planned(of, specs)
     compared = pairs(made, of)
     rows = (
-        figures(table(compared, seeds, longer or {}, spread), compared, Resampling()) if compared else Figures((), None)
+        figures(table(compared, seeds, longer or {}, spread), compared, Resampling())
+        if compared
+        else ComparedFigures((), None)
     )
     kernel = {
         "release": "7.2.11",
@@ -73,7 +76,7 @@ def found(
         "compiler": "gcc",
     }
     pauses = [
-        Changed(
+        ChangedPause(
             row.pair,
             row.about.load,
             3,
@@ -82,20 +85,20 @@ def found(
         )
         for row in rows.claimed[:1]
     ]
-    return Result(
+    return KernelsResult(
         asked=of,
         kernels=(kernel,) * len(of.states),
         specs=digests(made),
         figures=rows,
         pauses=tuple(pauses),
-        repeated=Repeated(("base-a-s1", "base-b-s1"), ()),
+        repeated=RepeatedRuns(("base-a-s1", "base-b-s1"), ()),
         seeds=(seeds, seeds),
         is_virtual=True,
         missing=0,
     )
 
 
-def renamed(result: Result, *, label: str, subject: str, source: str, command: str) -> Result:
+def renamed(result: KernelsResult, *, label: str, subject: str, source: str, command: str) -> KernelsResult:
     """Return a result with other texts, such as hostile ones."""
     states = tuple(replace(state, label=label, subject=subject) for state in result.asked.states)
     kernels = tuple(dict(kernel) | {"source": source} for kernel in result.kernels)
@@ -104,8 +107,8 @@ def renamed(result: Result, *, label: str, subject: str, source: str, command: s
 
 FULL = Differs(
     source=("mm: flush sooner (mm/page-writeback.c +3 -1)", "in all: 1 file changed"),
-    options=(Change("CONFIG_HZ", "100", "250"),),
+    options=(OptionChange("CONFIG_HZ", "100", "250"),),
     only_a=(),
     only_b=("variant.patch",),
-    features=(Change("cycles", "yes", "no"),),
+    features=(OptionChange("cycles", "yes", "no"),),
 )

@@ -3,9 +3,9 @@
 import shutil
 from pathlib import Path
 
-from wblab.lessons.folder import Folder, State
+from wblab.lessons.folder import Folder, LessonState
 from wblab.lessons.lesson import EXPLANATION, LESSON, TEMPLATE, TEXT, read_lesson
-from wblab.lessons.place import Place
+from wblab.lessons.place import LessonPlace
 
 QUESTIONS = """
 [question.which]
@@ -66,15 +66,15 @@ Change `smaller.toml`. Then:
 """
 
 
-def begin(where: Path, student: str = "ada") -> Place:
+def begin(where: Path, student: str = "ada") -> LessonPlace:
     """Return where a student is who has begun the lesson."""
     path = shutil.copytree(TEMPLATE, where / "set" / "01-mine")
     (path / LESSON).write_text((path / LESSON).read_text() + QUESTIONS)
     (path / TEXT).write_text((path / TEXT).read_text() + EXTRA)
     (path / EXPLANATION).write_text("# Mine: why\n\nAs it is $size MiB.\n")
     lesson = read_lesson(path)
-    state = State(student, "os", str(where / "set"), lesson.name)
+    state = LessonState(student, "os", str(where / "set"), lesson.name)
     folder = Folder(where / "mine")
     folder.start(lesson, state.who)
     folder.keep(state)
-    return Place(folder, state, [lesson], lesson)
+    return LessonPlace(folder, state, [lesson], lesson)

@@ -6,7 +6,7 @@ import tomli_w
 
 from wblab.analysis.runs.digest import digest
 from wblab.lessons.check import Make
-from wblab.lessons.folder import ANSWER, Folder, State
+from wblab.lessons.folder import ANSWER, Folder, LessonState
 from wblab.lessons.lesson import REFERENCE, Lesson
 from wblab.lessons.proof import answered, changed_table
 from wblab.lessons.runs import Student, spec
@@ -14,7 +14,7 @@ from wblab.lessons.runs import Student, spec
 
 def hand_in(path: Path, student: Student, lessons: list[Lesson], make: Make) -> Folder:
     """Write the folder of a student who answers all as the reference does, and return it."""
-    folder, state = Folder(path), State(student.name, student.course)
+    folder, state = Folder(path), LessonState(student.name, student.course)
     for lesson in lessons:
         folder.start(lesson, student)
         run = make(spec(lesson, student))

@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from support.specs import SPEC
-from wblab.claims.trial.measured import Measured
+from wblab.claims.trial.measured import TrialFigures
 from wblab.claims.trial.recommendations import Wisdom
 from wblab.study.plan import Plan
 
@@ -93,7 +93,7 @@ def pretended(
     runs: Path,
     pauses: Mapping[Place, Sequence[float]],
     rates: Mapping[Place, Sequence[float]] | None = None,
-) -> Measured:
+) -> TrialFigures:
     """Return what was measured: longest pauses of mw1 and rates of l1, by seed, of each value and scaling."""
     figures = {}
     for cell in matrix.cells:
@@ -111,4 +111,4 @@ def pretended(
             }
             for seed, (pause_s, rate) in enumerate(zip(longest, fast, strict=True), start=1)
         }
-    return Measured(wisdom, runs, figures)
+    return TrialFigures(wisdom, runs, figures)

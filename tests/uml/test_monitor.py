@@ -8,7 +8,7 @@ import pytest
 
 from wblab.analysis.runs.run import read_run
 from wblab.lab.places import ROOT
-from wblab.live.monitor.samples import Batch, End, Source, parse
+from wblab.live.monitor.samples import Batch, End, SampleSource, parse
 
 S = 10**9
 
@@ -35,7 +35,7 @@ def rows(items, key):
 @pytest.mark.parametrize("clock", ["virtual", "real"])
 def test_a_running_guest_is_monitored(lab, clock):
     items, run = watch(lab, "base", *FEW, *LOADS, f"clock.mode='{clock}'")
-    assert isinstance(items[0], Source)
+    assert isinstance(items[0], SampleSource)
     assert items[0].name.startswith("guest of base, Linux ")
     assert items[0].untraced == ""
     assert items[-1] == End("the sampler was stopped")

@@ -9,7 +9,7 @@ from wblab.analysis.why.explain import explain
 from wblab.analysis.why.recorded import read_recorded
 from wblab.host.request import ready
 from wblab.host.run import run_experiment
-from wblab.study.designs.prove.change import Stop, read_remedy
+from wblab.study.designs.prove.change import StopLoad, read_remedy
 from wblab.study.designs.prove.trial import Trial, begin_ns, loads_start_ns
 
 BOUND_NS = 300_000_000
@@ -35,20 +35,20 @@ def trial(shared_lab):
 @pytest.mark.parametrize("preset", ["base", "base-device"])
 def test_without_the_offender_the_pause_disappears(trial, preset):
     asked = trial(preset)
-    found = asked.outcome(Stop("l1"), begin_ns(asked.run, "l1"))
+    found = asked.outcome(StopLoad("l1"), begin_ns(asked.run, "l1"))
     assert (found.verdict, found.pause_ns < BOUND_NS) == ("gone", True)
 
 
 @pytest.mark.parametrize("preset", ["base", "base-device"])
 def test_stopping_the_offender_at_the_start_of_the_pause_is_too_late(trial, preset):
     asked = trial(preset)
-    assert asked.outcome(Stop("l1"), asked.pause.start_ns).verdict != "gone"
+    assert asked.outcome(StopLoad("l1"), asked.pause.start_ns).verdict != "gone"
 
 
 @pytest.mark.parametrize("preset", ["base", "base-device"])
 def test_without_another_innocent_load_the_pause_is_unchanged(trial, preset):
     asked = trial(preset)
-    assert asked.outcome(Stop("w1"), asked.pause.start_ns - 1_000_000_000).verdict == "unchanged"
+    assert asked.outcome(StopLoad("w1"), asked.pause.start_ns - 1_000_000_000).verdict == "unchanged"
 
 
 @pytest.mark.parametrize(("at", "verdict"), [("before", "shorter"), ("during", "unchanged")])

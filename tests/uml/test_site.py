@@ -12,7 +12,7 @@ from wblab.core.spec import Spec
 from wblab.kernels import built_kernels
 from wblab.lab.progress import silent
 from wblab.lab.specfile import read_spec
-from wblab.publish.site.build import Wanted, files
+from wblab.publish.site.build import SiteContent, files
 from wblab.publish.site.write import write
 
 MATRIX = """
@@ -42,7 +42,7 @@ def site(kernel, tmp_path_factory):
     (study,) = (room / "exp").glob("*_short")
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("wblab.publish.site.build.read_spec", quick)
-        wanted = Wanted(("base-device",), [study], 1)
+        wanted = SiteContent(("base-device",), [study], 1)
         write(room / "site", files(wanted, room / "exp", built_kernels(), silent))
     return room / "site"
 

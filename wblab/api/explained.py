@@ -116,7 +116,7 @@ class ExplainedPause(Explained):
         Raises InputError for a run that cannot be repeated, WblabError if a repetition fails or proves nothing.
         """
         from wblab.lab.places import RESULTS
-        from wblab.study.designs.prove.change import Stop
+        from wblab.study.designs.prove.change import StopLoad
         from wblab.study.designs.prove.runs import maker
         from wblab.study.designs.prove.trial import Trial, begin_ns
         from wblab.study.designs.prove.trial import suspects as who
@@ -124,7 +124,7 @@ class ExplainedPause(Explained):
         with maker(self.run, RESULTS, kernel) as make:
             trial = Trial(self.run, self.explanation, make, round(bound_s * NS_PER_S))
             names = suspects or who(self.run, self.explanation)
-            found = [trial.outcome(Stop(name), begin_ns(self.run, name)) for name in names]
+            found = [trial.outcome(StopLoad(name), begin_ns(self.run, name)) for name in names]
         rows = [(each.changed, each.verdict, each.pause_ns / NS_PER_S) for each in found]
         return frame(rows, ("changed", "verdict", "duration_s"), "changed")
 

@@ -20,7 +20,7 @@ STUDIES = "studies.toml"
 
 
 @dataclass(frozen=True, kw_only=True)
-class Study:
+class OutsideStudy:
     """A spec with changes, as in `wblab study`, and where it runs. seeds: 0 for as many as witness makes."""
 
     spec: str
@@ -53,7 +53,7 @@ class OfStudy(Statement):
 class Statements:
     """The list: studies by name, and statements in the order of the page."""
 
-    study: dict[str, Study]
+    study: dict[str, OutsideStudy]
     statement: tuple[OfStudy, ...]
 
     def of_page(self, page: str) -> list[OfStudy]:

@@ -16,7 +16,7 @@ from wblab.study.designs.prove import words
 
 if TYPE_CHECKING:
     from wblab.analysis.runs.run import Run
-    from wblab.study.designs.prove.tried import Tried
+    from wblab.study.designs.prove.tried import TriedSentence
 
 
 class Trials(Untried):
@@ -26,7 +26,7 @@ class Trials(Untried):
         """Raises InputError."""
         super().__init__(run)
         self._bound_ns, self._is_wanted = bound_ns, not arguments.no_try
-        self._made: list[Tried] = []
+        self._made: list[TriedSentence] = []
         if self._is_wanted:
             from wblab.kernels import built_kernels
             from wblab.study.designs.prove.runs import proofs
@@ -73,7 +73,7 @@ class Trials(Untried):
         tried = next((each for each in self._made if each.pause is group.longest), None)
         return words.table(tried) if tried else None
 
-    def _tried(self, group: Group) -> "Tried | None":
+    def _tried(self, group: Group) -> "TriedSentence | None":
         """Try a cause on the run; of the causes after the first, only who counts."""
         if not self._is_wanted:
             return None

@@ -13,9 +13,9 @@ if TYPE_CHECKING:
 
     from wblab.analysis.why.explain import Explanation
     from wblab.analysis.why.recorded import Recorded
-    from wblab.study.designs.prove.change import Remedy, Stop, Stops
+    from wblab.study.designs.prove.change import RemedyChange, StopLoad, Stops
     from wblab.study.designs.prove.returning import Return
-    from wblab.study.designs.prove.trial import Outcome, Trial
+    from wblab.study.designs.prove.trial import Trial, TrialOutcome
 
 _TOLERANCE_NS = 100_000_000
 
@@ -47,7 +47,7 @@ class Proof:
 
     def blocks(self) -> Iterator[Block]:
         """Try everything, and yield what each trial says. Raises InputError."""
-        from wblab.study.designs.prove.change import Stop, Stops
+        from wblab.study.designs.prove.change import StopLoad, Stops
         from wblab.study.designs.prove.trial import begin_ns, loads_start_ns
 
         trial, run, pause, stopped = self._trial, self._trial.run, self._trial.pause, self.data["suspects"]
@@ -57,7 +57,7 @@ class Proof:
             f"gone: the same pause lasts at most {duration(trial.bound_ns)}; unchanged: it differs by at most 5 %",
         )
         for suspect in self._wanted:
-            found = yield from _tried(trial, Stop(suspect), begin_ns(run, suspect))
+            found = yield from _tried(trial, StopLoad(suspect), begin_ns(run, suspect))
             moments = self._moments(suspect, found)
             for item in moments:
                 yield _close(f"  {item['text']}", *(f"      {each}" for each in item["events"]))
@@ -109,12 +109,14 @@ _STOPPED = _Words("without {}", "stopped", "stopping {}", "spares {}")
 _SET = _Words("with {} from the loads' start", "set", "setting it", "helps {}")
 
 
-def _tried(trial: "Trial", change: "Stop | Stops | Remedy", first_ns: int) -> Generator[Block, None, "Return"]:
+def _tried(
+    trial: "Trial", change: "StopLoad | Stops | RemedyChange", first_ns: int
+) -> Generator[Block, None, "Return"]:
     """Return the latest moment, from `first_ns` on, at which a change still helps a load, and yield what it says."""
-    from wblab.study.designs.prove.change import Stop, Stops
+    from wblab.study.designs.prove.change import StopLoad, Stops
     from wblab.study.designs.prove.returning import helps, is_gone, point_of_no_return
 
-    is_stop = isinstance(change, Stop | Stops)
+    is_stop = isinstance(change, StopLoad | Stops)
     words, probe = _STOPPED if is_stop else _SET, partial(trial.outcome, change)
     first = probe(first_ns)
     is_spared = is_gone if is_stop else helps(first, trial.pause.pause_ns)
@@ -130,7 +132,7 @@ def _tried(trial: "Trial", change: "Stop | Stops | Remedy", first_ns: int) -> Ge
     return found
 
 
-def _beside(trial: "Trial", outcome: "Outcome") -> str:
+def _beside(trial: "Trial", outcome: "TrialOutcome") -> str:
     """Return a note on another pause that now touches the same time; empty if that is short."""
     if outcome.beside_ns <= trial.bound_ns:
         return ""

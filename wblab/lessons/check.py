@@ -19,11 +19,11 @@ from wblab.core.spec import Spec
 from wblab.core.tables import to_table
 from wblab.kernels import built_kernels
 from wblab.lab.progress import Report, bar
-from wblab.lessons.figures import Figures, figures, over, read
+from wblab.lessons.figures import LessonFigures, figures, over, read
 from wblab.lessons.folder import RUNS
-from wblab.lessons.judge import Judged, Outcome, judge
+from wblab.lessons.judge import JudgedAnswer, Outcome, judge
 from wblab.lessons.lesson import SPEC, Lesson
-from wblab.lessons.place import Place
+from wblab.lessons.place import LessonPlace
 from wblab.lessons.runs import Student, changed, made, original, spec
 from wblab.study.inputs import inputs_of
 
@@ -40,7 +40,7 @@ class Checked:
     run: the student's run, or nothing before the predictions are made; digest: of it. made_with: what decides that.
     """
 
-    judged: list[Judged]
+    judged: list[JudgedAnswer]
     run: Path | None = None
     digest: str = ""
     made_with: Mapping[str, str] = field(default_factory=dict)
@@ -51,7 +51,7 @@ class Checked:
         return self.run is not None and all(one.outcome in ("right", "kept", "read") for one in self.judged)
 
 
-def to_predict(lesson: Lesson, answers: Mapping[str, Any]) -> list[Judged]:
+def to_predict(lesson: Lesson, answers: Mapping[str, Any]) -> list[JudgedAnswer]:
     """Return what must be predicted before the run, and is not yet."""
     found = []
     for name, question in lesson.question.items():
@@ -61,7 +61,9 @@ def to_predict(lesson: Lesson, answers: Mapping[str, Any]) -> list[Judged]:
             read(answers.get(name, ""), question.unit)
         except InputError as error:
             blank = not str(answers.get(name, "")).strip()
-            found.append(Judged(name, "missing" if blank else "wrong", "predict it first" if blank else str(error)))
+            found.append(
+                JudgedAnswer(name, "missing" if blank else "wrong", "predict it first" if blank else str(error))
+            )
     return found
 
 
@@ -84,7 +86,7 @@ def made_with(run: Run) -> dict[str, str]:
     return {"numbers in the spec": sha256(table.encode()).hexdigest(), **inputs_of(run.record)}
 
 
-def measured(lesson: Lesson, wanted: Spec, make: Make) -> Figures:
+def measured(lesson: Lesson, wanted: Spec, make: Make) -> LessonFigures:
     """Return the figures of a spec, over all its seeds. Raises WblabError if a run fails."""
     return over([figures(make(one)) for one in _with_seeds(lesson, wanted)])
 
@@ -111,7 +113,7 @@ def changed_spec(lesson: Lesson, student: Student, name: str, table: Changed) ->
     return spec(lesson, student, patched(original(lesson, student), found)) if found else None
 
 
-def _changed(lesson: Lesson, student: Student, name: str, table: Changed, make: Make) -> Figures | str:
+def _changed(lesson: Lesson, student: Student, name: str, table: Changed, make: Make) -> LessonFigures | str:
     """Return the figures of a changed run, or why there are none; empty if nothing was changed."""
     try:
         wanted = changed_spec(lesson, student, name, table)
@@ -151,7 +153,7 @@ WORDS: Mapping[Outcome, str] = MappingProxyType(
 )
 
 
-def checked(at: Place, make: Make) -> tuple[Place, Checked]:
+def checked(at: LessonPlace, make: Make) -> tuple[LessonPlace, Checked]:
     """Check the current lesson, keep what came out, and return both. Raises WblabError.
 
     The predictions are kept before the first run. Without them there is none.
@@ -168,7 +170,7 @@ def checked(at: Place, make: Make) -> tuple[Place, Checked]:
     return at.keep(digest=found.digest, made_with=dict(found.made_with), **solved), found
 
 
-def maker(at: Place, progress: Callable[[str], AbstractContextManager[Report]] = bar) -> Make:
+def maker(at: LessonPlace, progress: Callable[[str], AbstractContextManager[Report]] = bar) -> Make:
     """Return what makes the runs of a student's folder with the default kernel. progress: shows how far each is."""
     resolve = built_kernels()
 

@@ -105,7 +105,7 @@ def _example(unit: str) -> str:
 OVER = re.compile(r"\.(least|most|mean)$")
 
 
-class Figures(dict[str, float]):
+class LessonFigures(dict[str, float]):
     """The figures of a run. A cause of which a load has no pause is 0 s."""
 
     def __missing__(self, name: str) -> float:
@@ -115,9 +115,9 @@ class Figures(dict[str, float]):
         raise InputError(f"the run has no figure {name!r}{nearest(name, list(self))}")
 
 
-def figures(run: Run) -> Figures:
+def figures(run: Run) -> LessonFigures:
     """Return all figures of a run. Raises InputError for a damaged one."""
-    found = Figures({f"{load}.{metric}": value for load, _, metric, value in metric_rows(run, cause_metrics)})
+    found = LessonFigures({f"{load}.{metric}": value for load, _, metric, value in metric_rows(run, cause_metrics)})
     found |= {f"{item.name}.dropped": float(item.dropped) for item in run.loads}
     if run.spec.trace.events:
         found |= _cache(page_cache(run), run.zero_ns)
@@ -127,11 +127,11 @@ def figures(run: Run) -> Figures:
     return found
 
 
-def over(runs: Sequence[Figures]) -> Figures:
+def over(runs: Sequence[LessonFigures]) -> LessonFigures:
     """Return the figures of several runs; of one, its own. Raises InputError for a figure that not all of them have."""
     if len(runs) == 1:
         return runs[0]
-    found = Figures(runs[0])
+    found = LessonFigures(runs[0])
     for name in sorted({name for run in runs for name in run}):
         values = [run[name] for run in runs]
         found |= {f"{name}.least": min(values), f"{name}.most": max(values), f"{name}.mean": sum(values) / len(values)}

@@ -49,7 +49,7 @@ class Progress:
 
 
 @dataclass(frozen=True)
-class State:
+class LessonState:
     """Who learns, and how far.
 
     set: the directory of the lessons, if not the lab's. current: the lesson that bare `wblab lesson` goes on with.
@@ -70,7 +70,7 @@ class State:
         """Return how far a lesson is."""
         return self.lesson.get(lesson.name, Progress())
 
-    def with_progress(self, lesson: Lesson, **changes: Any) -> "State":
+    def with_progress(self, lesson: Lesson, **changes: Any) -> "LessonState":
         """Return the state after a change of one lesson."""
         return replace(self, lesson=self.lesson | {lesson.name: replace(self.of(lesson), **changes)})
 
@@ -89,7 +89,7 @@ class Folder:
         """Whether someone learns here."""
         return os.path.lexists(self.path / PROGRESS)
 
-    def state(self) -> State:
+    def state(self) -> LessonState:
         """Return the state. Raises InputError."""
         try:
             os.lstat(self.path / PROGRESS)
@@ -100,13 +100,15 @@ class Folder:
         with self._held() as directory:
             content = formats.PROGRESS.read(through(directory) / PROGRESS)
         try:
-            state = from_table(State, {key: value for key, value in content.items() if key not in _HEAD}, exact=True)
+            state = from_table(
+                LessonState, {key: value for key, value in content.items() if key not in _HEAD}, exact=True
+            )
             check_names(state.student, state.course)
             return state
         except InputError as error:
             raise InputError(f"{self.path / PROGRESS}: {error}") from None
 
-    def keep(self, state: State) -> None:
+    def keep(self, state: LessonState) -> None:
         """Write the state. Raises InputError."""
         text = json.dumps(formats.PROGRESS.head() | to_table(state), indent=2) + "\n"
         with self._held(make=True) as directory:

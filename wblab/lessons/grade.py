@@ -17,8 +17,8 @@ from wblab.core.errors import InputError, WblabError
 from wblab.core.spec import Spec
 from wblab.lab.printable import printable
 from wblab.lessons.check import Make, check, specs
-from wblab.lessons.folder import Folder, State
-from wblab.lessons.judge import Judged
+from wblab.lessons.folder import Folder, LessonState
+from wblab.lessons.judge import JudgedAnswer
 from wblab.lessons.lesson import Lesson
 from wblab.lessons.runs import Student
 from wblab.report.quantities import enumerated
@@ -41,7 +41,7 @@ class Graded:
     folder: str
     student: Student
     lesson: str
-    judged: Sequence[Judged] = ()
+    judged: Sequence[JudgedAnswer] = ()
     digest: str = ""
     made_with: Mapping[str, str] = field(default_factory=dict)
     recorded: str = ""
@@ -51,7 +51,7 @@ class Graded:
     given: Mapping[str, str] = field(default_factory=dict)
 
     @property
-    def counted(self) -> list[Judged]:
+    def counted(self) -> list[JudgedAnswer]:
         """The answers that count here: all but predictions, and sentences that a person has to read."""
         return [one for one in self.judged if one.outcome not in ("kept", "read")]
 
@@ -78,7 +78,7 @@ class Submission:
         """The folder."""
         return Folder(self.path)
 
-    def state(self) -> State:
+    def state(self) -> LessonState:
         """Return the student and the predictions. Raises InputError."""
         state = self.folder.state()
         return state if self.course is None else replace(state, course=self.course)

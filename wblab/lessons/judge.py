@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from wblab.core.errors import InputError
-from wblab.lessons.figures import Figures, cited, read, unit_of, written
+from wblab.lessons.figures import LessonFigures, cited, read, unit_of, written
 from wblab.lessons.lesson import Held, Question
 from wblab.report.quantities import enumerated
 
@@ -20,7 +20,7 @@ _WHOLE = 10  # times that are written without a fraction
 
 
 @dataclass(frozen=True)
-class Judged:
+class JudgedAnswer:
     """What is said of an answer.
 
     kept: a prediction, which is compared and not graded. read: a sentence that cites the run; whether it is true, only
@@ -34,8 +34,11 @@ class Judged:
 
 
 def judge(
-    questions: Mapping[str, Question], answers: Mapping[str, object], run: Figures, changed: Mapping[str, Figures | str]
-) -> list[Judged]:
+    questions: Mapping[str, Question],
+    answers: Mapping[str, object],
+    run: LessonFigures,
+    changed: Mapping[str, LessonFigures | str],
+) -> list[JudgedAnswer]:
     """Return what is said of each answer.
 
     run: the figures of the student's run. changed: those of the changed run, by question, or why there is none.
@@ -49,30 +52,30 @@ def judge(
     return found
 
 
-def _judged(name: str, question: Question, answer: object, run: Figures | str) -> Judged:
+def _judged(name: str, question: Question, answer: object, run: LessonFigures | str) -> JudgedAnswer:
     if answer is None or not str(answer).strip():
-        return Judged(name, "missing", "not answered yet")
+        return JudgedAnswer(name, "missing", "not answered yet")
     if isinstance(run, str):
         if question.kind == "predict":
-            return Judged(name, "kept", f"compared once you have changed {question.of}.toml")
-        return Judged(name, "wrong", f"it is about a changed run: first change {question.of}.toml")
+            return JudgedAnswer(name, "kept", f"compared once you have changed {question.of}.toml")
+        return JudgedAnswer(name, "wrong", f"it is about a changed run: first change {question.of}.toml")
     try:
         return _JUDGES[question.kind](name, question, answer, run)
     except InputError as error:
-        return Judged(name, "wrong", str(error))
+        return JudgedAnswer(name, "wrong", str(error))
 
 
-def _number(name: str, question: Question, answer: object, run: Figures) -> Judged:
+def _number(name: str, question: Question, answer: object, run: LessonFigures) -> JudgedAnswer:
     number, figure = read(answer, question.unit), run[question.figure]
     if number.is_near(figure, question.percent):
-        return Judged(name, "right", f"right: {written(figure, question.unit)}")
+        return JudgedAnswer(name, "right", f"right: {written(figure, question.unit)}")
     for mistake in question.mistakes:
         if number.is_near(run[mistake.figure], max(question.percent, _MISTAKEN_PERCENT)):
-            return Judged(name, "wrong", mistake.says)
-    return Judged(name, "wrong", _off(number.value, figure, question.unit))
+            return JudgedAnswer(name, "wrong", mistake.says)
+    return JudgedAnswer(name, "wrong", _off(number.value, figure, question.unit))
 
 
-def _predicted(name: str, question: Question, answer: object, run: Figures) -> Judged:
+def _predicted(name: str, question: Question, answer: object, run: LessonFigures) -> JudgedAnswer:
     number, figure = read(answer, question.unit), run[question.figure]
     value = number.value
     if number.is_near(figure, question.percent):
@@ -86,27 +89,29 @@ def _predicted(name: str, question: Question, answer: object, run: Figures) -> J
         compared = f"it is {times:.{0 if times >= _WHOLE else 1}f} times {'less' if value > figure else 'more'}"
     typed = str(answer).strip()
     expected = typed if unit_of(typed) else f"{typed} {question.unit}".strip()
-    return Judged(name, "kept", f"you expected {expected}; {compared}")
+    return JudgedAnswer(name, "kept", f"you expected {expected}; {compared}")
 
 
-def _choice(name: str, question: Question, answer: object, run: Figures) -> Judged:
+def _choice(name: str, question: Question, answer: object, run: LessonFigures) -> JudgedAnswer:
     right = max(question.by, key=lambda option: run[question.by[option]]) if question.by else question.right
     if not isinstance(answer, str) or answer not in question.options:
-        return Judged(name, "wrong", f"{str(answer)[:40]!r} is not one of {', '.join(question.options)}")
+        return JudgedAnswer(name, "wrong", f"{str(answer)[:40]!r} is not one of {', '.join(question.options)}")
     if answer == right:
-        return Judged(name, "right", "right")
-    return Judged(name, "wrong", f"not {answer}: look again")
+        return JudgedAnswer(name, "right", "right")
+    return JudgedAnswer(name, "wrong", f"not {answer}: look again")
 
 
-def _sentence(name: str, question: Question, answer: object, run: Figures) -> Judged:
+def _sentence(name: str, question: Question, answer: object, run: LessonFigures) -> JudgedAnswer:
     text = str(answer)
     numbers = cited(text)
     found = [figure for figure in question.cites if any(one.is_near(run[figure], _CITED_PERCENT) for one in numbers)]
     if len(re.findall(r"[^\W\d_]{2,}", text)) < _FEWEST_WORDS:
-        return Judged(name, "wrong", f"write a sentence of at least {_FEWEST_WORDS} words that answers the question")
+        return JudgedAnswer(
+            name, "wrong", f"write a sentence of at least {_FEWEST_WORDS} words that answers the question"
+        )
     if more := max(0, question.enough - len(found)):
         figure = "1 figure" if more == 1 else f"{more} figures"
-        return Judged(name, "wrong", f"cite {figure} more of your run, with a unit: 0.25 s")
+        return JudgedAnswer(name, "wrong", f"cite {figure} more of your run, with a unit: 0.25 s")
     # Words do not make a sentence true, and a true one may have others: neither is refused for its words.
     lacking = [what for what, words in question.names.items() if not _names(text, words)]
     says = "it cites your run; a person reads whether it is true"
@@ -115,22 +120,22 @@ def _sentence(name: str, question: Question, answer: object, run: Figures) -> Ju
             f"it cites your run, but seems to leave out {enumerated(lacking)}. "
             "If it says that in other words, leave it: a person reads it"
         )
-    return Judged(name, "read", says, by_person=text)
+    return JudgedAnswer(name, "read", says, by_person=text)
 
 
 def _names(text: str, words: Iterable[str]) -> bool:
     return any(word.lower() in text.lower() for word in words)
 
 
-def _change(name: str, question: Question, changed: Figures | str) -> Judged:
+def _change(name: str, question: Question, changed: LessonFigures | str) -> JudgedAnswer:
     if isinstance(changed, str):
-        return Judged(name, "wrong" if changed else "missing", changed or "nothing is changed yet")
+        return JudgedAnswer(name, "wrong" if changed else "missing", changed or "nothing is changed yet")
     if failing := [held for held in question.holds if not held.holds(changed)]:
-        return Judged(name, "wrong", "; ".join(_failing(failing, changed)))
-    return Judged(name, "right", "right: it does what was asked")
+        return JudgedAnswer(name, "wrong", "; ".join(_failing(failing, changed)))
+    return JudgedAnswer(name, "right", "right: it does what was asked")
 
 
-def _failing(failing: list[Held], run: Figures) -> Iterator[str]:
+def _failing(failing: list[Held], run: LessonFigures) -> Iterator[str]:
     for held in failing:
         bounds = [f"{which} {end}" for which, end in _ends(held) if end]
         yield f"{held.says or held.figure}: {written(run[held.figure], held.unit)}, wanted: {' and '.join(bounds)}"

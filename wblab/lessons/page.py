@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from wblab.lessons.folder import ANSWER
 from wblab.lessons.lesson import EXPLANATION, TEXT, Lesson, Question, lessons
 from wblab.lessons.markdown import to_html
-from wblab.lessons.place import Place
+from wblab.lessons.place import LessonPlace
 from wblab.lessons.runs import Student
 from wblab.lessons.sections import sections
 from wblab.report.page import render
@@ -15,7 +15,7 @@ PAGE = "lesson.html"
 
 
 @dataclass(frozen=True)
-class Asked:
+class AskedOnPage:
     """A question as pages show it. file: in which it is answered; example: of an answer, as a line of that file."""
 
     name: str
@@ -27,18 +27,20 @@ class Asked:
 @dataclass(frozen=True)
 class _Part:
     html: str
-    questions: tuple[Asked, ...]
+    questions: tuple[AskedOnPage, ...]
 
 
-def asked(name: str, question: Question) -> Asked:
+def asked(name: str, question: Question) -> AskedOnPage:
     """Return a question with how to answer it."""
     if question.kind == "change":
-        return Asked(name, question, f"{name}.toml", "")
+        return AskedOnPage(name, question, f"{name}.toml", "")
     example = {"choice": next(iter(question.options), ""), "sentence": "..."}.get(question.kind)
-    return Asked(name, question, ANSWER, f'{name} = "{f"1.5 {question.unit}".strip() if example is None else example}"')
+    return AskedOnPage(
+        name, question, ANSWER, f'{name} = "{f"1.5 {question.unit}".strip() if example is None else example}"'
+    )
 
 
-def page_of(at: Place) -> str:
+def page_of(at: LessonPlace) -> str:
     """Return the page of a lesson. The explanation is on it once the lesson is solved. Raises InputError."""
     lesson, who = at.lesson, at.state.who
     questions = who.questions(lesson)

@@ -6,18 +6,18 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from wblab.core.errors import InputError
-from wblab.lessons.folder import Folder, State
+from wblab.lessons.folder import Folder, LessonState
 from wblab.lessons.lesson import Lesson, find, lessons
 
 FOLDER = Path("my-lessons")
 
 
 @dataclass(frozen=True)
-class Place:
+class LessonPlace:
     """Where a student is: the folder, its state, the set of lessons and the current one."""
 
     folder: Folder
-    state: State
+    state: LessonState
     lessons: Sequence[Lesson]
     lesson: Lesson
 
@@ -27,7 +27,7 @@ class Place:
         path = self.folder.of(self.lesson)
         return min(path, Path(os.path.relpath(path)), key=lambda each: len(str(each)))
 
-    def keep(self, **changes: object) -> "Place":
+    def keep(self, **changes: object) -> "LessonPlace":
         """Keep changes of the current lesson's progress."""
         state = self.state.with_progress(self.lesson, **changes)
         self.folder.keep(state)
@@ -45,7 +45,7 @@ def lessons_of(given: Path | str | None) -> list[Lesson]:
     return lessons(Path(given)) if given else lessons()
 
 
-def place_in(folder: Folder, wanted: str = "") -> Place:
+def place_in(folder: Folder, wanted: str = "") -> LessonPlace:
     """Return where the student is in a folder. Raises InputError.
 
     wanted: a lesson by its number or name; by default the one whose directory this is, or else the current one.
@@ -55,7 +55,7 @@ def place_in(folder: Folder, wanted: str = "") -> Place:
     lesson = find(wanted or _around(folder, known) or state.current, known)
     if not os.path.isdir(folder.of(lesson)):
         raise InputError(f"the lesson {lesson.name} was not started: wblab lesson start {lesson.name}")
-    return Place(folder, state, known, lesson)
+    return LessonPlace(folder, state, known, lesson)
 
 
 def _around(folder: Folder, known: Sequence[Lesson]) -> str:

@@ -9,9 +9,9 @@ from typing import Any
 from wblab.core.files import parse_toml
 from wblab.core.spec import Spec
 from wblab.lessons.check import Make, check, measured, patched
-from wblab.lessons.figures import OVER, Figures, cited, written
+from wblab.lessons.figures import OVER, LessonFigures, cited, written
 from wblab.lessons.folder import blank
-from wblab.lessons.judge import Judged
+from wblab.lessons.judge import JudgedAnswer
 from wblab.lessons.lesson import EXPLANATION, LECTURER, REFERENCE, TEXT, WRONG, Lesson, Question
 from wblab.lessons.runs import Student, original, spec
 
@@ -43,7 +43,7 @@ class _Proof:
     lesson: Lesson
     student: Student
     make: Make
-    run: Figures
+    run: LessonFigures
 
     def faults(self) -> Iterator[str]:
         """Yield what is wrong."""
@@ -72,7 +72,7 @@ class _Proof:
             elif says not in judged[name].says:
                 yield f"{file}: of {name} it says {judged[name].says!r}, not {says!r}"
 
-    def _judged(self, given: Mapping[str, Any]) -> dict[str, Judged]:
+    def _judged(self, given: Mapping[str, Any]) -> dict[str, JudgedAnswer]:
         """Judge answers in which figure:NAME stands for a figure of the run; those to a change are its keys."""
         answers = answered(self.lesson, self.student, given, self.make)
 
@@ -87,7 +87,7 @@ def answered(lesson: Lesson, student: Student, given: Mapping[str, Any], make: M
     questions = student.questions(lesson)
 
     @cache
-    def run(of: str) -> Figures:
+    def run(of: str) -> LessonFigures:
         table = changed_table(lesson, student, given.get(of, {})) if of else None
         return measured(lesson, spec(lesson, student, table), make)
 
@@ -107,7 +107,7 @@ def _has_figures(answer: object) -> bool:
     return isinstance(answer, str) and bool(_FIGURE.search(answer))
 
 
-def _filled(answer: str, question: Question, run: Figures) -> str:
+def _filled(answer: str, question: Question, run: LessonFigures) -> str:
     """Return an answer with figures in the place of their names."""
 
     def figure(match: re.Match[str]) -> str:
@@ -119,7 +119,7 @@ def _filled(answer: str, question: Question, run: Figures) -> str:
     return _FIGURE.sub(figure, answer)
 
 
-def _given_away(questions: Mapping[str, Question], run: Figures) -> Iterator[str]:
+def _given_away(questions: Mapping[str, Question], run: LessonFigures) -> Iterator[str]:
     """Yield which hints have the number that is asked for."""
     for name, question in questions.items():
         if question.kind != "number":

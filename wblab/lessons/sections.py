@@ -12,7 +12,7 @@ from wblab.core.errors import InputError
 from wblab.lab.formats import CONSOLE
 from wblab.lessons.lesson import Kind, Question
 from wblab.lessons.markdown import code_lines, code_spans, tokens
-from wblab.lessons.place import Place
+from wblab.lessons.place import LessonPlace
 
 # Hints: each question's are given one after another, and how many were given is kept.
 
@@ -30,7 +30,7 @@ class Hint:
         return f"{self.question}, hint {self.number} of {self.of}: {self.text}"
 
 
-def next_hint(at: Place, question: str = "") -> tuple[Place, Hint]:
+def next_hint(at: LessonPlace, question: str = "") -> tuple[LessonPlace, Hint]:
     """Return the next hint for a question, or for the first open one, once it is kept. Raises InputError."""
     name = question or _open(at)
     if name not in at.lesson.question:
@@ -43,7 +43,7 @@ def next_hint(at: Place, question: str = "") -> tuple[Place, Hint]:
     return at.keep(hints=shown | {name: number}), Hint(name, number, len(hints), hints[number - 1])
 
 
-def _open(at: Place) -> str:
+def _open(at: LessonPlace) -> str:
     """Return the first question with hints that is not answered, or else the first with hints left."""
     answers, shown = at.folder.answers(at.lesson), at.state.of(at.lesson).hints
     hinted = {name: one for name, one in at.lesson.question.items() if one.hints}
@@ -73,7 +73,7 @@ _MOST_NAMES = 3  # of a command: wblab kernel build
 
 
 @dataclass(frozen=True)
-class Look:
+class SectionLook:
     """What a text says to look at. of: the change whose run it is of, or else the student's own.
 
     around: a load whose longest pause a timeline shows. words: of lines that the run's programs printed. evidence:
@@ -93,7 +93,7 @@ class Look:
 
 
 @dataclass(frozen=True)
-class Section:
+class LessonSection:
     """A part of a text: its heading, its Markdown with the heading, its questions and looks, each in order.
 
     terminal: the names of its commands that a terminal runs, and nothing else here.
@@ -102,11 +102,11 @@ class Section:
     heading: str
     text: str
     questions: tuple[str, ...] = ()
-    looks: tuple[Look, ...] = ()
+    looks: tuple[SectionLook, ...] = ()
     terminal: tuple[str, ...] = ()
 
 
-def sections(text: str, questions: Mapping[str, Question]) -> list[Section]:
+def sections(text: str, questions: Mapping[str, Question]) -> list[LessonSection]:
     """Return the sections of a text; the first is what stands before any heading of the second level.
 
     A question belongs to the first section that has its name or that of its file between backquotes, and else to
@@ -123,7 +123,9 @@ def sections(text: str, questions: Mapping[str, Question]) -> list[Section]:
     latest, made = "", []
     for place, (heading, part) in enumerate(parts):
         looks, terminal, latest = _read(code_lines(found[place]), questions, latest)
-        made.append(Section(heading, part, tuple(name for name, at in places.items() if at == place), looks, terminal))
+        made.append(
+            LessonSection(heading, part, tuple(name for name, at in places.items() if at == place), looks, terminal)
+        )
     return made
 
 
@@ -144,12 +146,12 @@ def _parts(text: str) -> Iterator[tuple[str, str]]:
 
 def _read(
     commands: Iterable[str], questions: Mapping[str, Question], latest: str
-) -> tuple[tuple[Look, ...], tuple[str, ...], str]:
+) -> tuple[tuple[SectionLook, ...], tuple[str, ...], str]:
     """Return what commands look at, the names of those that only a terminal runs, and the latest change that was run.
 
     latest: the one before these commands.
     """
-    looks, others = list[Look](), list[str]()
+    looks, others = list[SectionLook](), list[str]()
     for command in commands:
         try:
             words = shlex.split(command, comments=True)
@@ -167,22 +169,22 @@ def _read(
     return tuple(looks), tuple(filter(None, dict.fromkeys(others))), latest
 
 
-def _look(words: list[str], of: str) -> Look | None:
+def _look(words: list[str], of: str) -> SectionLook | None:
     """Return what a command looks at, if it is one that looks."""
     match words:
         case ["wblab", "why", "--pauses", *_]:
-            look = Look("pauses", of)
+            look = SectionLook("pauses", of)
         case ["wblab", "why", *options]:
-            look = Look("why", of, evidence="--evidence" in options, load=_after("--load", options))
+            look = SectionLook("why", of, evidence="--evidence" in options, load=_after("--load", options))
         case ["wblab", "timeline", *options]:
-            look = Look("timeline", of, around=_after("--around", options))
+            look = SectionLook("timeline", of, around=_after("--around", options))
         case ["wblab", "compare", *options]:
             load, metric, by = (_after(f"--{name}", options) for name in ("load", "metric", "by"))
-            look = Look("compare", load=load, metric=metric, by=by)
+            look = SectionLook("compare", load=load, metric=metric, by=by)
         case ["ls", "-d", _, "|", "xargs", "-n", "1", "wblab", "why", "--pauses", "|", "grep", word, *_]:
-            look = Look("seeds", load=word.removeprefix("^").partition(" ")[0])
+            look = SectionLook("seeds", load=word.removeprefix("^").partition(" ")[0])
         case ["grep", "-h", word, file, *_] | ["grep", word, file, *_] if Path(file).name == CONSOLE:
-            look = Look("printed", of, words=word)
+            look = SectionLook("printed", of, words=word)
         case _:
             return None
     return look

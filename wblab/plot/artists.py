@@ -10,7 +10,7 @@ from matplotlib.ticker import FixedLocator, MaxNLocator, NullLocator
 
 from wblab.core.units import NS_PER_S
 from wblab.plot.lines import COLUMNS, visible
-from wblab.plot.marks import Axis, Blocks, Label, Levels, Line, Mark, Pane, Points, Rules, Spans, Stack
+from wblab.plot.marks import Axis, Blocks, Label, LevelMarks, Line, Mark, Pane, PointMarks, Rules, Spans, Stack
 from wblab.plot.style import MARK, PAUSE, legend_above, literal, new_axes
 
 _HATCH = "////"
@@ -56,14 +56,14 @@ def _(mark: Line, ax: Axes, seconds: Seconds) -> None:
 
 
 @_draw.register
-def _(mark: Levels, ax: Axes, seconds: Seconds) -> None:
+def _(mark: LevelMarks, ax: Axes, seconds: Seconds) -> None:
     values = np.append(mark.values, mark.values[-1:])
     style = {"color": mark.colour, "linewidth": mark.width, "label": literal(mark.name)}
     ax.step(seconds(mark.edges_ns), values, where="post", **style)
 
 
 @_draw.register
-def _(mark: Points, ax: Axes, seconds: Seconds) -> None:
+def _(mark: PointMarks, ax: Axes, seconds: Seconds) -> None:
     at = visible(mark.times_ns, mark.values)
     style = {"markersize": mark.size, "color": mark.colour, "markeredgewidth": 0, "label": literal(mark.name)}
     ax.plot(seconds(mark.times_ns[at]), mark.values[at], "o", **style)

@@ -12,7 +12,7 @@ from wblab.analysis.runs.pauses import Window
 from wblab.analysis.runs.rates import Rates, event_rates, written_rates
 from wblab.core.units import NS_PER_MS, format_time
 from wblab.plot.lines import SPAN, changes, count_axis, rate_axis, rate_ticks, shown, width_of
-from wblab.plot.marks import Axis, Layer, Levels, Line, Pane, Points, Stack
+from wblab.plot.marks import Axis, Layer, LevelMarks, Line, Pane, PointMarks, Stack
 from wblab.plot.style import BACKGROUND, DIRTY, LIMIT, MARK, SERIES, THRESHOLD, WRITEBACK, task_colours
 
 _MIB, _KIB = 1 << 20, 1 << 10
@@ -52,7 +52,7 @@ def event_rates_pane(rates: Rates) -> Pane:
     """Return events per second by type; without events there is no line."""
     words = "{name}: {value:,.0f} per second, from {time:.3f} s"
     lines = tuple(
-        Levels(name, rates.edges_ns, shown(per_s), colour, words, width_of(rank))
+        LevelMarks(name, rates.edges_ns, shown(per_s), colour, words, width_of(rank))
         for rank, ((name, per_s), colour) in enumerate(zip(rates.per_s.items(), SERIES, strict=False))
     )
     what = f"per second, by type, in spans of {format_time(rates.bin_ns)}"
@@ -87,7 +87,7 @@ def imposed_pauses_pane(throttling: Throttling, loads: Mapping[str, str]) -> Pan
     asked = throttling.where(throttling.pause_ns > 0)
     words = "{name}: throttled for {value:.0f} ms, at {time:.3f} s"
     points = tuple(
-        Points(task, rows.ts_ns, rows.pause_ns / NS_PER_MS, colour, words)
+        PointMarks(task, rows.ts_ns, rows.pause_ns / NS_PER_MS, colour, words)
         for task, colour in task_colours(throttling.task, loads).items()
         if len(rows := asked.where(asked.task == task))
     )
@@ -112,7 +112,7 @@ def disks_rates_pane(rates: Rates, disks: Mapping[str, str]) -> Pane:
     """Return the write rate of each disk, in bytes/s on a logarithmic scale; no line while it writes nothing."""
     words = "{name}: {value:.3~s}B/s, from {time:.3f} s"
     lines = tuple(
-        Levels(name, rates.edges_ns, shown(per_s), disks[name], words, width_of(rank))
+        LevelMarks(name, rates.edges_ns, shown(per_s), disks[name], words, width_of(rank))
         for rank, (name, per_s) in enumerate(rates.per_s.items())
     )
     what = f"by each disk, in spans of {format_time(rates.bin_ns)}"
@@ -132,7 +132,7 @@ def rate_limits_pane(throttling: Throttling, loads: Mapping[str, str], disk: str
     for task, colour in task_colours(throttling.task, loads).items():
         rows = throttling.where(throttling.task == task)
         shown, said = np.maximum(rows.task_rate, least), rows.task_rate / _KIB
-        points.append(Points(task, rows.ts_ns, shown, colour, words, 1.9, said))
+        points.append(PointMarks(task, rows.ts_ns, shown, colour, words, 1.9, said))
     at = changes(base)
     line = Line(
         "base rate of the device",

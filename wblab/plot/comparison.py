@@ -13,7 +13,7 @@ from matplotlib.ticker import MaxNLocator
 from wblab.analysis.runs.comparison import Comparison, GroupValues, Sort
 from wblab.analysis.statistics.intervals import Interval
 from wblab.core.loads import KINDS, Write
-from wblab.plot.picture import Figure, new_figure
+from wblab.plot.picture import PictureFigure, new_figure
 from wblab.plot.style import GRID, MARK, NEUTRAL, literal, load_colours, new_axes
 from wblab.report import quantities
 
@@ -98,7 +98,7 @@ def effect_names(comparison: Comparison, sorts: Sequence[Sort] = ("effect", "int
     return list(dict.fromkeys(item.name for sort in sorts for item in comparison.of(sort)))
 
 
-def comparison_figure(comparison: Comparison, metrics: Sequence[str] = METRICS) -> Figure:
+def comparison_figure(comparison: Comparison, metrics: Sequence[str] = METRICS) -> PictureFigure:
     """Return the figure of a comparison: groups and, for a factorial experiment, effects and interactions below."""
     measured = {item.about.metric for item in comparison.distributions}
     metrics = [metric for metric in metrics if metric in measured] or sorted(measured)[: len(metrics)]
@@ -138,7 +138,7 @@ def headline(comparison: Comparison) -> str:
     )
 
 
-def svg(figure: Figure) -> str:
+def svg(figure: PictureFigure) -> str:
     """Return a figure as an SVG element for a page; the same figure gives the same text."""
     stream = StringIO()
     with rc_context({"svg.hashsalt": "wblab", "svg.fonttype": "path"}):

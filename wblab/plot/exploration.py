@@ -18,7 +18,7 @@ from wblab.plot.explorationmaps import (
     plot_tail_levels,
     plot_tail_map,
 )
-from wblab.plot.picture import Figure, new_figure
+from wblab.plot.picture import PictureFigure, new_figure
 from wblab.plot.style import CONTROL, CURVE, GRID, MARK, NEUTRAL, PAUSE, literal, new_axes
 from wblab.report.explorationreport import report
 from wblab.report.explorationtext import SCALES, shown_effects
@@ -61,7 +61,7 @@ def plot_effects(view: View, names: Sequence[tuple[str, ...]], factors: Sequence
     return ax
 
 
-def effects_figure(finding: Sensitivities, factors: Sequence[Factor]) -> Figure:
+def effects_figure(finding: Sensitivities, factors: Sequence[Factor]) -> PictureFigure:
     """Return the figure of a response's effects, one column for each scale."""
     names = shown_effects(finding, factors)
     figure = _figure(max(2.2, 0.27 * len(names) + 1.3))
@@ -83,7 +83,7 @@ def effects_figure(finding: Sensitivities, factors: Sequence[Factor]) -> Figure:
     return figure
 
 
-def distribution_figure(observed: Observed, finding: Sensitivities) -> Figure:
+def distribution_figure(observed: Observed, finding: Sensitivities) -> PictureFigure:
     """Return the figure of a response's distribution and of its trade-offs with the others."""
     response = observed.responses[finding.response]
     figure = _figure(3.4)
@@ -96,7 +96,7 @@ def distribution_figure(observed: Observed, finding: Sensitivities) -> Figure:
     return figure
 
 
-def levels_figure(observed: Observed, finding: Sensitivities) -> Figure:
+def levels_figure(observed: Observed, finding: Sensitivities) -> PictureFigure:
     """Return the figure of a response by the levels of its most important factors."""
     response: Response = observed.responses[finding.response]
     names = [name[0] for name in shown_effects(finding, observed.factors) if len(name) == 1]
@@ -115,7 +115,7 @@ def levels_figure(observed: Observed, finding: Sensitivities) -> Figure:
     return figure
 
 
-def pairs_figure(observed: Observed, finding: Sensitivities) -> Figure | None:
+def pairs_figure(observed: Observed, finding: Sensitivities) -> PictureFigure | None:
     """Return the figure of the pairs of factors that interact; None if none is found."""
     dummies = {factor.name for factor in observed.factors if factor.is_dummy}
     pairs = [effect for effect in finding.views[0].variance.pairs if effect.found and not dummies & set(effect.factors)]
@@ -129,7 +129,7 @@ def pairs_figure(observed: Observed, finding: Sensitivities) -> Figure | None:
     return figure
 
 
-def tail_figure(finding: Sensitivities) -> Figure | None:
+def tail_figure(finding: Sensitivities) -> PictureFigure | None:
     """Return the figure of the levels that are more or less frequent in the worst tenth; None if there are none."""
     tail = finding.tail
     names = list(dict.fromkeys(level.factor for level in tail.levels if level.leads)) if tail else []
@@ -150,7 +150,7 @@ def tail_figure(finding: Sensitivities) -> Figure | None:
     return figure
 
 
-def maps_figure(finding: Sensitivities) -> Figure | None:
+def maps_figure(finding: Sensitivities) -> PictureFigure | None:
     """Return the figure of the worst tenth by pairs of factors, for the pairs that explain most of it."""
     maps = finding.maps[:_MOST_PANELS]
     if not maps:
@@ -165,7 +165,7 @@ def maps_figure(finding: Sensitivities) -> Figure | None:
     return figure
 
 
-def exploration_figures(analysis: Analysis, observed: Observed, finding: Sensitivities) -> dict[str, Figure]:
+def exploration_figures(analysis: Analysis, observed: Observed, finding: Sensitivities) -> dict[str, PictureFigure]:
     """Return the figures of one response by title; empty ones are left out."""
     if not finding.views:
         return {}
@@ -184,11 +184,11 @@ def _is_log(finding: Sensitivities) -> bool:
     return finding.views[0].scale == "log2"
 
 
-def _figure(height_in: float) -> Figure:
+def _figure(height_in: float) -> PictureFigure:
     return new_figure(height_in, layout="constrained")
 
 
-def _panels(count: int, height_in: float) -> tuple[Figure, list[Any]]:
+def _panels(count: int, height_in: float) -> tuple[PictureFigure, list[Any]]:
     """Return a figure with `count` panels, three side by side."""
     rows = -(-count // 3)
     figure = _figure(height_in * rows + 0.35)

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from wblab.plot.marks import Axis, Levels
+from wblab.plot.marks import Axis, LevelMarks
 
 SPAN = 1.5  # below and above the lines
 _GIB, _MIB, _KIB = 1 << 30, 1 << 20, 1 << 10
@@ -25,7 +25,7 @@ def shown(per_s: NDArray[np.float64]) -> NDArray[np.float64]:
     return np.where(per_s > 0, per_s, np.nan)
 
 
-def count_axis(unit: str, lines: Sequence[Levels]) -> Axis:
+def count_axis(unit: str, lines: Sequence[LevelMarks]) -> Axis:
     """Return an axis with at least one power of ten; without lines, an empty one.
 
     Numbers are written out, because Matplotlib typesets powers as formulas, which takes a tenth of a second.
@@ -37,7 +37,7 @@ def count_axis(unit: str, lines: Sequence[Levels]) -> Axis:
     return Axis(unit, low, high, is_log=True, ticks={tick: _count_text(tick) for tick in _ticks(_TENS, low, high)})
 
 
-def rate_axis(lines: Sequence[Levels]) -> Axis:
+def rate_axis(lines: Sequence[LevelMarks]) -> Axis:
     """Return an axis of bytes/s for some lines."""
     low, high = _span(lines)
     return Axis("", low, high, is_log=True, ticks=rate_ticks(low, high))
@@ -54,7 +54,7 @@ def _ticks(powers: Sequence[float], low: float, high: float) -> list[float]:
     return on_axis[:: max(1, -(-len(on_axis) // _MOST_TICKS))]
 
 
-def _span(lines: Sequence[Levels]) -> tuple[float, float]:
+def _span(lines: Sequence[LevelMarks]) -> tuple[float, float]:
     values = np.concatenate([line.values for line in lines])
     return float(np.nanmin(values)) / SPAN, float(np.nanmax(values)) * SPAN
 

@@ -14,7 +14,7 @@ from wblab.analysis.runs.writers import label
 from wblab.core.units import NS_PER_MS, NS_PER_S, format_time
 from wblab.plot.causes import Causes
 from wblab.plot.lines import count_axis, rate_axis, shown, width_of
-from wblab.plot.marks import Axis, Blocks, Label, Levels, Line, Mark, Pane, Side
+from wblab.plot.marks import Axis, Blocks, Label, LevelMarks, Line, Mark, Pane, Side
 from wblab.plot.style import CONTROL, MARK, OTHERS, PAUSE, load_colours, unused
 from wblab.report.quantities import duration, quantity
 
@@ -40,7 +40,7 @@ def load_rates_pane(rates: Rates, loads: Mapping[str, str], disks: Mapping[str, 
     first, *others = dict.fromkeys(disks[name] for name in rates.per_s)
     words = "{name}: writes {value:.3~s}B/s, from {time:.3f} s"
     lines = tuple(
-        Levels(
+        LevelMarks(
             label(name, disks[name] if others else ""),
             rates.edges_ns,
             shown(per_s),
@@ -60,7 +60,7 @@ def dirtied_pane(rates: Rates, loads: Mapping[str, str]) -> Pane:
     free = iter(unused(loads.values()))
     words = "{name}: dirties {value:,.0f} folios per second, from {time:.3f} s"
     lines = tuple(
-        Levels(name, rates.edges_ns, shown(per_s), loads.get(name) or next(free, OTHERS), words, width_of(rank))
+        LevelMarks(name, rates.edges_ns, shown(per_s), loads.get(name) or next(free, OTHERS), words, width_of(rank))
         for rank, (name, per_s) in enumerate(rates.per_s.items())
     )
     what = f"folios dirtied per second, by task, in spans of {format_time(rates.bin_ns)}"

@@ -40,7 +40,7 @@ class Line:
 
 
 @dataclass(frozen=True)
-class Levels:
+class LevelMarks:
     """A line of n values, each for a span of its own: `edges_ns` has n + 1 items. NaN draws no line."""
 
     name: str
@@ -52,7 +52,7 @@ class Levels:
 
 
 @dataclass(frozen=True)
-class Points:
+class PointMarks:
     """Single points."""
 
     name: str
@@ -188,7 +188,7 @@ class Spans:
     group: str = ""
 
 
-Mark = Line | Levels | Points | Stack | Blocks | Label | Rules | Spans
+Mark = Line | LevelMarks | PointMarks | Stack | Blocks | Label | Rules | Spans
 
 
 def names(marks: tuple[Mark, ...]) -> list[str]:
@@ -197,7 +197,7 @@ def names(marks: tuple[Mark, ...]) -> list[str]:
     for mark in marks:
         if isinstance(mark, Stack):
             found += [layer.name for layer in mark.layers]
-        elif isinstance(mark, Line | Levels | Points | Blocks):
+        elif isinstance(mark, Line | LevelMarks | PointMarks | Blocks):
             found.append(mark.name)
     return found
 
@@ -239,7 +239,7 @@ class Pane:
 
 
 @dataclass(frozen=True)
-class Meaning:
+class MarkMeaning:
     """The meaning of colours on all panes. group: its marks are shown and hidden together."""
 
     group: str
@@ -261,7 +261,7 @@ class Timeline:
     panes: Sequence[Pane]
     everywhere: tuple[Rules | Spans, ...] = ()
     starts: Sequence[tuple[int, str]] = ()
-    meanings: Sequence[Meaning] = field(default=())
+    meanings: Sequence[MarkMeaning] = field(default=())
 
     @property
     def shown_s(self) -> tuple[float, float]:

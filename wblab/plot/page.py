@@ -12,7 +12,7 @@ from wblab.analysis.runs.run import Run
 from wblab.core.errors import InputError
 from wblab.core.units import NS_PER_S
 from wblab.lab.formats import PAGE
-from wblab.plot.marks import Axis, Blocks, Meaning, Pane, Timeline
+from wblab.plot.marks import Axis, Blocks, MarkMeaning, Pane, Timeline
 from wblab.plot.style import GRID, MARK, PAUSE
 from wblab.plot.traces import BLOCK_COLUMNS, labels_of, plain, shape_of, traces_of
 from wblab.report.page import render, write_page
@@ -158,7 +158,7 @@ def _explain_colours(figure: Any, timeline: Timeline, place: float) -> None:
     figure.add_annotation(text=_HELP, showarrow=False, font={"size": 11, "color": MARK}, **at)
 
 
-def _named(meaning: Meaning) -> str:
+def _named(meaning: MarkMeaning) -> str:
     """Return the legend's text for some colours; Plotly's square shows only the first."""
     others = "".join(f"<span style='color:{colour}'>■</span> " for colour in meaning.colours[1:])
     return others + plain(meaning.text)

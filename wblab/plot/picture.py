@@ -21,7 +21,7 @@ from wblab.plot.style import DPI, GRID, LEGEND_ROW_IN, MARK, PANE_HEIGHT_IN, PAU
 # New figures, which need no display and show themselves in a notebook, whether or not it uses pyplot.
 
 
-class Figure(figure.Figure):
+class PictureFigure(figure.Figure):
     """A figure of Matplotlib that IPython can show without `%matplotlib inline`."""
 
     def _repr_png_(self) -> bytes:
@@ -30,9 +30,9 @@ class Figure(figure.Figure):
         return stream.getvalue()
 
 
-def new_figure(height_in: float, **look: Any) -> Figure:
+def new_figure(height_in: float, **look: Any) -> PictureFigure:
     """Return an empty figure as wide as all pictures. look: further arguments of Matplotlib's Figure."""
-    made = Figure(figsize=(WIDTH_IN, height_in), dpi=DPI, **look)
+    made = PictureFigure(figsize=(WIDTH_IN, height_in), dpi=DPI, **look)
     FigureCanvasAgg(made)
     return made
 
@@ -56,7 +56,7 @@ class _TimeGrid(LineCollection):
         super().draw(renderer)
 
 
-def picture(timeline: Timeline) -> Figure:
+def picture(timeline: Timeline) -> PictureFigure:
     """Return the figure of a timeline: its panes on the run's time axis, with a line where each offender starts."""
     panes = timeline.panes
     heights_in = [PANE_HEIGHT_IN * pane.height for pane in panes]
@@ -108,7 +108,7 @@ def _name_offenders(timeline: Timeline, ax: Axes) -> None:
         ax.annotate(literal(text), (start_s, 1), offset, ha=ha, fontsize=9, color=MARK, **place)
 
 
-def _explain_colours(timeline: Timeline, figure: Figure) -> None:
+def _explain_colours(timeline: Timeline, figure: PictureFigure) -> None:
     patches: list[Any] = [
         tuple(Patch(linewidth=0, **patch_look(colour, meaning.is_hatched)) for colour in meaning.colours)
         for meaning in timeline.meanings

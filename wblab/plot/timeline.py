@@ -14,7 +14,7 @@ from wblab.lab.specfile import LiveSpec
 from wblab.plot.cachepanes import cache_panes
 from wblab.plot.causes import Causes, causes_of, colour_of
 from wblab.plot.loadpanes import INNOCENT, OFFENDING, control_panes, writer_panes, writing_panes
-from wblab.plot.marks import PAUSED, Meaning, Rules, Spans, Timeline
+from wblab.plot.marks import PAUSED, MarkMeaning, Rules, Spans, Timeline
 from wblab.plot.style import LOST, MARK, PAUSE, load_colours
 from wblab.report.quantities import size
 
@@ -137,26 +137,28 @@ def _guides(run: Run, window: Window, colours: dict[str, str]) -> list[Rules]:
     return guides
 
 
-def _meanings(run: Run, colours: dict[str, str], paused: Sequence[Meaning], also: str, lost: bool) -> list[Meaning]:
+def _meanings(
+    run: Run, colours: dict[str, str], paused: Sequence[MarkMeaning], also: str, lost: bool
+) -> list[MarkMeaning]:
     """Return the meanings of colours. paused: those of pauses; also: additional text for innocent loads."""
 
     def of_loads(role: str) -> tuple[str, ...]:
         return tuple(dict.fromkeys(colours[item.name] for item in run.loads if item.load.role == role))
 
     meanings = [
-        Meaning(INNOCENT, of_loads("innocent"), f"cycles of an innocent load{also}"),
-        Meaning(OFFENDING, of_loads("offender"), "cycles of an offender"),
+        MarkMeaning(INNOCENT, of_loads("innocent"), f"cycles of an innocent load{also}"),
+        MarkMeaning(OFFENDING, of_loads("offender"), "cycles of an offender"),
         *paused,
-        Meaning(_LOST_GROUP, (LOST,) if lost else (), "events lost"),
+        MarkMeaning(_LOST_GROUP, (LOST,) if lost else (), "events lost"),
     ]
     return [meaning for meaning in meanings if meaning.colours]
 
 
-def _of_pauses(causes: Causes, bound_ns: int) -> list[Meaning]:
+def _of_pauses(causes: Causes, bound_ns: int) -> list[MarkMeaning]:
     """Return the meanings of the colours of pauses; the first entry also names the threshold."""
     says = f"paused for over {format_time(bound_ns)}"
     found = [
-        Meaning(f"{PAUSED}: {name}", (colour_of(name),), f"{says}: {name}" if not at else name, name == UNEXPLAINED)
+        MarkMeaning(f"{PAUSED}: {name}", (colour_of(name),), f"{says}: {name}" if not at else name, name == UNEXPLAINED)
         for at, name in enumerate(causes.listed)
     ]
-    return found or [Meaning(PAUSED, (PAUSE,), says)]
+    return found or [MarkMeaning(PAUSED, (PAUSE,), says)]

@@ -13,7 +13,21 @@ import plotly.graph_objects as go
 from wblab.core.units import NS_PER_S
 from wblab.lab.printable import printable
 from wblab.plot.lines import visible
-from wblab.plot.marks import PAUSED, Blocks, Label, Levels, Line, Mark, Pane, Points, Rules, Spans, Stack, Times, Values
+from wblab.plot.marks import (
+    PAUSED,
+    Blocks,
+    Label,
+    LevelMarks,
+    Line,
+    Mark,
+    Pane,
+    PointMarks,
+    Rules,
+    Spans,
+    Stack,
+    Times,
+    Values,
+)
 from wblab.plot.style import MARK, PAUSE
 from wblab.report.quantities import quantity
 
@@ -34,7 +48,7 @@ def traces_of(pane: Pane, zero_ns: int, block_columns: int = BLOCK_COLUMNS) -> l
 
     There is at least one: Plotly leaves out a pane without traces.
     """
-    columns = {Blocks: block_columns, Points: _POINT_COLUMNS // max(1, _count(pane, Points))}
+    columns = {Blocks: block_columns, PointMarks: _POINT_COLUMNS // max(1, _count(pane, PointMarks))}
     drawn = [_draw(mark, _seconds(zero_ns), columns.get(type(mark), _LINE_COLUMNS)) for mark in pane.marks]
     traces = _drawn_fast([trace for part in drawn for trace in part])
     for trace in traces:
@@ -91,14 +105,14 @@ def _(mark: Line, seconds: Seconds, columns: int) -> list[Any]:
 
 
 @_draw.register
-def _(mark: Points, seconds: Seconds, columns: int) -> list[Any]:
+def _(mark: PointMarks, seconds: Seconds, columns: int) -> list[Any]:
     at = visible(mark.times_ns, mark.values, columns)
     look = {"mode": "markers", "marker": {"color": mark.colour, "size": 2 * mark.size, "line": {"width": 0}}}
     return [_pointed(mark, seconds(mark.times_ns[at]), mark.values[at], _said(mark, at), **look)]
 
 
 @_draw.register
-def _(mark: Levels, seconds: Seconds, columns: int) -> list[Any]:
+def _(mark: LevelMarks, seconds: Seconds, columns: int) -> list[Any]:
     edges_s = seconds(mark.edges_ns)
     times_s = np.column_stack([edges_s[:-1], _both_ends(edges_s).reshape(-1, 2), edges_s[1:]]).ravel()
     words = _template(mark.words, mark.name, time="customdata")
@@ -176,12 +190,12 @@ def _seconds(zero_ns: int) -> Seconds:
     return lambda times_ns: (times_ns - zero_ns) / NS_PER_S
 
 
-def _pointed(mark: Line | Points, times_s: Values, values: Values, said: Values | None, **look: Any) -> Any:
+def _pointed(mark: Line | PointMarks, times_s: Values, values: Values, said: Values | None, **look: Any) -> Any:
     words = _template(mark.words, mark.name, value="y" if said is None else "customdata")
     return _trace(mark.name, times_s, values, words, said, **look)
 
 
-def _said(mark: Line | Points, at: Values) -> Values | None:
+def _said(mark: Line | PointMarks, at: Values) -> Values | None:
     return None if mark.said is None else mark.said[at].astype(np.float32)
 
 

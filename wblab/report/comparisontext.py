@@ -20,7 +20,7 @@ _ASKED = ("longest_pause_s", "paused_s", "wait_time_s")  # in this order
 
 
 @dataclass(frozen=True)
-class Line:
+class ComparedLine:
     """A difference in words. gain: 1 for better, -1 for worse, 0 if neither is claimed."""
 
     load: str
@@ -54,13 +54,13 @@ def is_first(about: About) -> bool:
     return is_headline(about) or (about.sort.role == "innocent" and is_cause(about.metric))
 
 
-def line(item: Difference) -> Line:
+def line(item: Difference) -> ComparedLine:
     """Return a difference in words."""
     found, metric = item.interval, item.about.metric
     claimed, unit = item.claim != 0, unit_of(metric)
     ends = [] if found.low is None or found.high is None else [found.low, found.high]
     (estimate, *outer), name = numbers([found.estimate, *ends], unit, signed=True)
-    return Line(
+    return ComparedLine(
         load=printable(item.about.load),
         metric=printable(metric_name(metric)),
         change=printable(item.name),

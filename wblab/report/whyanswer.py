@@ -342,7 +342,7 @@ def _at_the_limit(item: Explanation) -> str:
 
 
 @dataclass(frozen=True)
-class Remedy:
+class MeasuredRemedy:
     """A setting that may shorten such pauses. setting: KEY=VALUE; measured: its effect in the lab, empty if none."""
 
     what: str
@@ -350,10 +350,12 @@ class Remedy:
     measured: str
 
 
-_LOW_LIMIT = Remedy("a dirty limit of 4 MiB", "sysctl.vm.dirty_bytes=4194304", "23.4 s became 4.0 s on Linux 6.1")
+_LOW_LIMIT = MeasuredRemedy(
+    "a dirty limit of 4 MiB", "sysctl.vm.dirty_bytes=4194304", "23.4 s became 4.0 s on Linux 6.1"
+)
 
 
-def remedy(group: Group) -> Remedy | None:
+def remedy(group: Group) -> MeasuredRemedy | None:
     """Return a setting that shortened such pauses in the lab, or may shorten them; None if the lab knows none.
 
     Figures: the matrices remedies, commit and two-disks, in docs/explanation/what-helps.md.
@@ -372,19 +374,21 @@ def remedy(group: Group) -> Remedy | None:
         if request.in_throttle:  # its queue is not the disk's, and has no bound but the dirty limit
             return _LOW_LIMIT
         what = f"a queue of 4 requests for {request.below}"
-        return Remedy(what, f"disk.{request.name}.queue.nr_requests=4", measured)
+        return MeasuredRemedy(what, f"disk.{request.name}.queue.nr_requests=4", measured)
     cause = _throttled(group.longest) if chain.links[-1][1] == THROTTLED else None
     return _against_throttling(cause) if cause else None
 
 
-def _against_throttling(cause: Cause) -> Remedy | None:
+def _against_throttling(cause: Cause) -> MeasuredRemedy | None:
     if cause.limit.of != "machine":
         told, setting = lifted(cause.limit, next(iter(cause.places), cause.disk))
-        return Remedy(told, setting, "") if setting else None
+        return MeasuredRemedy(told, setting, "") if setting else None
     most = next(iter(cause.places), cause.disk)
     if most != cause.disk and most.startswith("the disk *"):
         name = most.removeprefix("the disk *").removesuffix("*")
-        return Remedy(f"a queue of 4 requests for {most}", f"disk.{name}.queue.nr_requests=4", "3.8 s became 0.06 s")
+        return MeasuredRemedy(
+            f"a queue of 4 requests for {most}", f"disk.{name}.queue.nr_requests=4", "3.8 s became 0.06 s"
+        )
     return None
 
 

@@ -14,8 +14,8 @@ from wblab.host.forked import Forked
 from wblab.host.forked import forked as forked_for
 from wblab.lab.held import descriptor_in
 from wblab.study import work
-from wblab.study.following import Done, Failed, Following, done
-from wblab.study.work import Order, Result, run_in, unforeseen, warm
+from wblab.study.following import Failed, Following, JobDone, done
+from wblab.study.work import Order, WorkResult, run_in, unforeseen, warm
 
 if TYPE_CHECKING:
     from distributed import Client, Future
@@ -30,15 +30,15 @@ def forked(
     room: Path,
     kernels: Iterable[str],
     following: Following | None = None,
-    make: Callable[[Path, Order], Result] = run_in,
-) -> Iterator[Forked[Any, Result | Done | Failed]]:
+    make: Callable[[Path, Order], WorkResult] = run_in,
+) -> Iterator[Forked[Any, WorkResult | JobDone | Failed]]:
     """Fork workers for these kernels, and end them with the block. They work in `room`, which is then removed.
 
     following: does the jobs that are not orders. make: makes the run of an order in `room`. The process must have no
     threads yet. Raises InputError if a kernel is not built.
     """
 
-    def work(order: Any) -> Result | Done | Failed:
+    def work(order: Any) -> WorkResult | JobDone | Failed:
         if following and not isinstance(order, Order):
             return done(following, order)
         try:
@@ -49,7 +49,7 @@ def forked(
     try:
         warm(kernels)
         holds = [] if (number := descriptor_in(room)) is None else [number]
-        with forked_for(count, work, lambda reason: Result(failure=reason), holds) as workers:
+        with forked_for(count, work, lambda reason: WorkResult(failure=reason), holds) as workers:
             yield workers
     finally:
         shutil.rmtree(room, ignore_errors=True)
@@ -115,7 +115,7 @@ class Cluster:
         self._client = client
         self._patience_s = patience_s
         self._seen_s = time.monotonic()
-        self._keys: dict[Future[work.Result], str] = {}
+        self._keys: dict[Future[work.WorkResult], str] = {}
 
     def slots(self) -> int:
         """Return the number of runs at once. Raises WblabError if the scheduler or all workers are gone."""
@@ -136,7 +136,7 @@ class Cluster:
         """Submit an order; the scheduler chooses the sequence."""
         self._keys[self._client.submit(work.run, order, key=key, pure=False)] = key
 
-    def ended(self, timeout_s: float) -> list[tuple[str, work.Result]]:
+    def ended(self, timeout_s: float) -> list[tuple[str, work.WorkResult]]:
         """Return the results that came in. Raises WblabError if the scheduler is gone."""
         from distributed import wait
 
@@ -153,14 +153,14 @@ class Cluster:
             with suppress(Exception):  # the cluster may be gone
                 self._client.cancel(list(self._keys), force=True)
 
-    def _result(self, future: "Future[work.Result]") -> work.Result:
+    def _result(self, future: "Future[work.WorkResult]") -> work.WorkResult:
         from distributed import CancelledError
 
         try:
             return future.result()
         except CancelledError:
             self.slots()  # raises if the cluster is gone
-            return work.Result(failure="the scheduler dropped it")
+            return work.WorkResult(failure="the scheduler dropped it")
         except Exception as error:  # whatever the worker or dask raises
             return work.unforeseen(error)
         finally:

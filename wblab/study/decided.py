@@ -19,7 +19,7 @@ class Open:
 
 
 @dataclass(frozen=True)
-class Question:
+class SeedQuestion:
     """What more seeds are to decide.
 
     seeds: how many each cell has at each look. look: says what the present runs leave open. once: cells whose answer is
@@ -37,7 +37,7 @@ class Question:
 
 
 def run_until_decided(
-    store: Store, question: Question, run: Callable[[set[str]], Tally], tell: Callable[[str], None]
+    store: Store, question: SeedQuestion, run: Callable[[set[str]], Tally], tell: Callable[[str], None]
 ) -> Tally:
     """Make runs of all cells, then more of those that are left open, until none is.
 
@@ -58,7 +58,7 @@ def run_until_decided(
     return whole
 
 
-def of_cells(store: Store) -> Question | None:
+def of_cells(store: Store) -> SeedQuestion | None:
     """Return the question of each cell's differences from the first one, if a study was planned to decide it."""
     if LOOKS not in store.plan.about:
         return None
@@ -72,4 +72,4 @@ def of_cells(store: Store) -> Question | None:
         still = [cell for cell in others if cell.name in names]
         return Open([first, *still] if still else [], f"{len(still)} of {len(others)} cells are not decided")
 
-    return Question(seeds, look)
+    return SeedQuestion(seeds, look)

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Any, Protocol
 
 from wblab.core.errors import WblabError
-from wblab.study.work import Order, Result
+from wblab.study.work import Order, WorkResult
 
 
 class Following(Protocol):
@@ -27,7 +27,7 @@ class UnforeseenError(RuntimeError):
 
 
 @dataclass(frozen=True)
-class Done:
+class JobDone:
     """The result of a job."""
 
     made: Any
@@ -40,10 +40,10 @@ class Failed:
     error: Exception
 
 
-def done(following: Following, job: Any) -> Done | Failed:
+def done(following: Following, job: Any) -> JobDone | Failed:
     """Do a job; never raises, so that the worker goes on."""
     try:
-        return Done(following.do(job))
+        return JobDone(following.do(job))
     except WblabError as error:
         return Failed(error)
     except Exception:
@@ -62,7 +62,7 @@ class Workers(Protocol):
     def give(self, key: str, order: Order, *, soon: bool = False) -> None:
         """Queue an order behind the earlier ones; soon: before all that still wait."""
 
-    def ended(self, timeout_s: float) -> Sequence[tuple[str, Result | Done | Failed]]:
+    def ended(self, timeout_s: float) -> Sequence[tuple[str, WorkResult | JobDone | Failed]]:
         """Return new results by key; wait for the first one, at most `timeout_s`."""
 
     def cancel(self) -> None:

@@ -18,7 +18,7 @@ _MOST_BESIDE_BYTES = 256 << 20
 
 
 @dataclass(frozen=True)
-class Difference:
+class PartDifference:
     """A run that two parts have with different measurements. inputs: in what they differ, by name."""
 
     run: str
@@ -33,7 +33,7 @@ class Difference:
 class DifferError(WblabError):
     """Parts have the same runs with different measurements."""
 
-    def __init__(self, differences: Sequence[Difference], compared: int) -> None:
+    def __init__(self, differences: Sequence[PartDifference], compared: int) -> None:
         super().__init__(f"{len(differences)} of {compared} runs that several parts have differ: nothing was merged")
         self.differences = differences
 
@@ -92,7 +92,7 @@ def _beside(part: Store) -> dict[str, bytes]:
 
 def _once(parts: Sequence[Store], report: Report) -> Iterator[tuple[str, Made]]:
     """Yield each run that a part has, once. Raises DifferError if parts have different ones."""
-    known, compared, differences = dict[str, Made](), set[str](), list[Difference]()
+    known, compared, differences = dict[str, Made](), set[str](), list[PartDifference]()
     for place, part in enumerate(parts):
         report(place / len(parts), f"reading {part.path.name}")
         for made in made_of(part):
@@ -102,7 +102,7 @@ def _once(parts: Sequence[Store], report: Report) -> Iterator[tuple[str, Made]]:
             compared.add(made.name)
             if first.digest != made.digest:
                 inputs = different(first.made_with, made.made_with)
-                differences.append(Difference(made.name, first.store.path, made.store.path, tuple(inputs)))
+                differences.append(PartDifference(made.name, first.store.path, made.store.path, tuple(inputs)))
     if differences:
         raise DifferError(differences, len(compared))
     yield from known.items()

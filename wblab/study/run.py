@@ -19,7 +19,7 @@ from wblab.report.quantities import about, quantity
 from wblab.study import work
 from wblab.study.cells import Cell, run_name
 from wblab.study.cluster import Cluster, forked
-from wblab.study.following import Done, Failed, Following, Workers
+from wblab.study.following import Failed, Following, JobDone, Workers
 from wblab.study.made import seal
 from wblab.study.store import Store
 
@@ -109,7 +109,7 @@ class Runner:
                 share = self.tally.ended / self.tally.total if self.tally.total else 1.0
                 self._report(share, self.tally.words(time.monotonic() - self._started))
                 for key, result in self._workers.ended(_TICK_S):
-                    if isinstance(result, work.Result) and key in self._out:
+                    if isinstance(result, work.WorkResult) and key in self._out:
                         self._take_in(self._out.pop(key), result)
                     else:
                         self._take(key, result)
@@ -127,7 +127,7 @@ class Runner:
             further = (plan.metrics, attempt.cell.may_lose, not self._store.keeps_directories)
             self._workers.give(key, work.Order(to_table(spec), build_id, work.own_program(), *further))
 
-    def _take_in(self, attempt: Attempt, result: work.Result) -> None:
+    def _take_in(self, attempt: Attempt, result: work.WorkResult) -> None:
         repeated = self.tally.repeated
         failure = result.failure or self._keep(attempt, result)
         if result.failure:
@@ -150,17 +150,17 @@ class Runner:
             self._jobs.add(key)
             self._workers.give(key, job, soon=True)
 
-    def _take(self, key: str, result: work.Result | Done | Failed) -> None:
+    def _take(self, key: str, result: work.WorkResult | JobDone | Failed) -> None:
         """Take in the result of a job. Raises the error of the job."""
         self._jobs.discard(key)
         if isinstance(result, Failed):
             raise result.error
-        if isinstance(result, work.Result):
+        if isinstance(result, work.WorkResult):
             raise WblabError(result.failure)
         if self._following:
             self._following.take(key, result.made)
 
-    def _keep(self, attempt: Attempt, result: work.Result) -> str:
+    def _keep(self, attempt: Attempt, result: work.WorkResult) -> str:
         """Store a run; return the reason if it does not count. A noisy run is repeated a few times."""
         try:
             kept = self._store.keep(attempt.cell, attempt.seed, result.left)

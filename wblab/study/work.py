@@ -56,7 +56,7 @@ class Order:
 
 
 @dataclass(frozen=True)
-class Result:
+class WorkResult:
     """The result of an order.
 
     left: the run directory, or its archive from another machine; empty if there is none. failure: the reason if it
@@ -134,7 +134,7 @@ def warm(names: Iterable[str]) -> None:
         own_kernel(name)
 
 
-def run(order: Order, worker: Any = None, accept: Accept = accepted, make: Make = make_run) -> Result:
+def run(order: Order, worker: Any = None, accept: Accept = accepted, make: Make = make_run) -> WorkResult:
     """Run an order on a dask worker, in a temporary directory. Never raises for a run that fails.
 
     worker: by default, the one that this is called on. accept, make: see `run_in`.
@@ -161,7 +161,7 @@ def run(order: Order, worker: Any = None, accept: Accept = accepted, make: Make 
 
 def run_in(
     room: Path, order: Order, report: Report = silent, accept: Accept = accepted, make: Make = make_run
-) -> Result:
+) -> WorkResult:
     """Run an order in a new directory of `room`, which is kept. An error raised by `report` ends the run.
 
     accept: returns the order's request. make: makes its run. Never raises for a run that fails.
@@ -173,9 +173,9 @@ def run_in(
     except RunFailedError as error:
         if order.may_lose and error.directory and lost_events(error.directory):
             return _result(error.directory, order)
-        return Result(error.directory or b"", str(error).replace(f" (see {error.directory})", ""))
+        return WorkResult(error.directory or b"", str(error).replace(f" (see {error.directory})", ""))
     except WblabError as error:
-        return Result(failure=str(error))
+        return WorkResult(failure=str(error))
 
 
 def lost_events(directory: Path) -> bool:
@@ -189,12 +189,12 @@ def lost_events(directory: Path) -> bool:
         return False
 
 
-def _result(directory: Path, order: Order) -> Result:
+def _result(directory: Path, order: Order) -> WorkResult:
     """Return a run with its metrics; without them if it cannot be read."""
     try:
-        return Result(directory, rows=run_rows(directory, order.metrics), digest=_digest(directory, order))
+        return WorkResult(directory, rows=run_rows(directory, order.metrics), digest=_digest(directory, order))
     except WblabError:
-        return Result(directory)
+        return WorkResult(directory)
 
 
 def _digest(directory: Path, order: Order) -> str:
@@ -206,6 +206,6 @@ def _digest(directory: Path, order: Order) -> str:
     return digest(read_run(directory))
 
 
-def unforeseen(error: Exception) -> Result:
+def unforeseen(error: Exception) -> WorkResult:
     """Return the result of an order that ended with an unexpected error."""
-    return Result(failure=f"{type(error).__name__}: {' '.join(str(error).split())[:_LONGEST_REASON]}")
+    return WorkResult(failure=f"{type(error).__name__}: {' '.join(str(error).split())[:_LONGEST_REASON]}")

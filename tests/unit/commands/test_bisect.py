@@ -4,15 +4,15 @@ from wblab.cli import main
 from wblab.lab.results import SPECS
 from wblab.lab.specfile import read_spec
 from wblab.study.designs.bisect.measure import Metric
-from wblab.study.designs.bisect.repository import Commit
-from wblab.study.designs.bisect.result import Question
+from wblab.study.designs.bisect.repository import GitCommit
+from wblab.study.designs.bisect.result import BisectedFigure
 from wblab.study.designs.bisect.run import new_store
 
 
 def test_only_the_command_line_chooses_the_tree_to_build(tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
-    good, bad = (Commit(letter * 40, "Ann", "2026-11-21", "a change") for letter in "ab")
-    question = Question(
+    good, bad = (GitCommit(letter * 40, "Ann", "2026-11-21", "a change") for letter in "ab")
+    question = BisectedFigure(
         tmp_path / "theirs", good, bad, Metric("mw1", "longest_pause_s"), read_spec(SPECS.find("base")), 3
     )
     directory = tmp_path / "exp"

@@ -5,7 +5,7 @@ from types import SimpleNamespace
 import pytest
 
 from wblab.core.errors import WblabError
-from wblab.lessons.figures import Figures
+from wblab.lessons.figures import LessonFigures
 
 
 @pytest.fixture
@@ -16,7 +16,7 @@ def make(monkeypatch):
         size_s = spec.load["l1"].size / (1 << 20) / 10
         if size_s > 10:
             raise WblabError("the guest hung")
-        found = Figures({"l1.longest_pause_s": size_s, "l1.paused_s": 3 * size_s})
+        found = LessonFigures({"l1.longest_pause_s": size_s, "l1.paused_s": 3 * size_s})
         return SimpleNamespace(path="run", found=found, seed=spec.seed)
 
     monkeypatch.setattr("wblab.lessons.check.figures", lambda run: run.found)

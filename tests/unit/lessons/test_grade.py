@@ -15,9 +15,9 @@ from wblab.cli import main
 from wblab.core.errors import InputError
 from wblab.lab.progress import silent
 from wblab.lessons import marks
-from wblab.lessons.folder import ANSWER, PROGRESS, Folder, State
+from wblab.lessons.folder import ANSWER, PROGRESS, Folder, LessonState
 from wblab.lessons.grade import Graded, Submission, grade, with_notes
-from wblab.lessons.judge import Judged
+from wblab.lessons.judge import JudgedAnswer
 from wblab.lessons.lesson import TEMPLATE, read_lesson
 from wblab.lessons.runs import Student
 
@@ -35,7 +35,7 @@ def handed_in(tmp_path):
         where.start(LESSON, student)
         right = float(student.values(LESSON)["size"]) / 10
         (where.of(LESSON) / ANSWER).write_text(tomli_w.dumps({"expect": 1, "longest": right} | answers))
-        where.keep(State(name, "course").with_progress(LESSON, digest=f"digest {student.seed_of(LESSON)}"))
+        where.keep(LessonState(name, "course").with_progress(LESSON, digest=f"digest {student.seed_of(LESSON)}"))
         return where.path
 
     return write
@@ -206,7 +206,10 @@ def test_a_line_that_is_no_toml_is_named_with_what_to_write(handed_in, line, say
 
 def handed(folder, **given):
     """Return what came out of a lesson in a folder, with a sentence that a person has to read."""
-    judged = [Judged("why", "read", "it cites your run", by_person=given["why"]), Judged("longest", "right", "right")]
+    judged = [
+        JudgedAnswer("why", "read", "it cites your run", by_person=given["why"]),
+        JudgedAnswer("longest", "right", "right"),
+    ]
     return Graded(folder, Student(folder, "course"), "01", judged, given=given)
 
 

@@ -2,11 +2,13 @@
 
 import pytest
 
-from wblab.lessons.figures import Figures
+from wblab.lessons.figures import LessonFigures
 from wblab.lessons.judge import judge
 from wblab.lessons.lesson import Held, Mistake, Question
 
-RUN = Figures({"mw1.longest_pause_s": 1.32, "l1.longest_pause_s": 1.9, "mw1.paused_s": 10.0, "zero.paused_s": 0.0})
+RUN = LessonFigures(
+    {"mw1.longest_pause_s": 1.32, "l1.longest_pause_s": 1.9, "mw1.paused_s": 10.0, "zero.paused_s": 0.0}
+)
 NUMBER = Question(
     kind="number",
     ask="How long?",
@@ -122,9 +124,9 @@ def test_a_change_is_judged_by_the_changed_run():
         Held(figure="l1.throughput_bps", least="1MiB/s", most="9MiB/s"),
     )
     question = Question(kind="change", ask="Make it shorter.", allowed=("a",), holds=held)
-    good = Figures({"mw1.longest_pause_s": 0.05, "l1.throughput_bps": 2 << 20})
+    good = LessonFigures({"mw1.longest_pause_s": 0.05, "l1.throughput_bps": 2 << 20})
     assert said(question, None, good) == ("right", "right: it does what was asked")
-    bad = Figures({"mw1.longest_pause_s": 0.5, "l1.throughput_bps": 1 << 10})
+    bad = LessonFigures({"mw1.longest_pause_s": 0.5, "l1.throughput_bps": 1 << 10})
     assert said(question, None, bad) == (
         "wrong",
         "mw1's longest pause: 500 ms, wanted: at most 100ms; "
@@ -138,4 +140,4 @@ def test_a_figure_near_another_is_wanted_within_so_much():
     held = Held(figure="x", near="7MiB", percent=10)
     assert (held.range().low, held.range().high) == pytest.approx((6.3 * (1 << 20), 7.7 * (1 << 20)))
     question = Question(kind="change", ask="Here.", allowed=("a",), holds=(held,))
-    assert said(question, None, Figures({"x": 9 << 20})) == ("wrong", "x: 9.00 MiB, wanted: within 10 % of 7MiB")
+    assert said(question, None, LessonFigures({"x": 9 << 20})) == ("wrong", "x: 9.00 MiB, wanted: within 10 % of 7MiB")

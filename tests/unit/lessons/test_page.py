@@ -9,10 +9,10 @@ from support.lessonbegun import begin
 from support.pages import Page, words
 
 from wblab.cli import main
-from wblab.lessons.folder import Folder, State
+from wblab.lessons.folder import Folder, LessonState
 from wblab.lessons.lesson import lessons
 from wblab.lessons.page import page_of
-from wblab.lessons.place import Place
+from wblab.lessons.place import LessonPlace
 
 OWN = lessons()
 
@@ -31,8 +31,8 @@ def assert_in_order(page):
 @pytest.mark.parametrize("solved", ["", "2026-11-26"])
 @pytest.mark.parametrize("lesson", OWN, ids=lambda lesson: lesson.name)
 def test_each_lesson_is_a_page(tmp_path, lesson, solved):
-    state = State("ada", "os").with_progress(lesson, solved=solved)
-    page = page_of(Place(Folder(tmp_path), state, OWN, lesson))
+    state = LessonState("ada", "os").with_progress(lesson, solved=solved)
+    page = page_of(LessonPlace(Folder(tmp_path), state, OWN, lesson))
     seen = Page()
     seen.feed(page)
     assert not seen.loads

@@ -1,6 +1,6 @@
 """Where a student is, in a folder."""
 
-from wblab.lessons.folder import Folder, State
+from wblab.lessons.folder import Folder, LessonState
 from wblab.lessons.lesson import lessons
 from wblab.lessons.place import place_in
 from wblab.lessons.runs import Student
@@ -11,7 +11,7 @@ def test_a_lesson_is_the_one_around_or_else_the_current_one(tmp_path, monkeypatc
     folder = Folder(tmp_path)
     for one in (first, second):
         folder.start(one, Student("ada"))
-    folder.keep(State("ada", current=second.name))
+    folder.keep(LessonState("ada", current=second.name))
     within = folder.of(first) / "finding"
     within.mkdir()
     for here, wanted, lesson in (

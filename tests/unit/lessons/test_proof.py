@@ -6,7 +6,7 @@ from types import SimpleNamespace
 import pytest
 
 from wblab.lessons.check import measured
-from wblab.lessons.figures import Figures
+from wblab.lessons.figures import LessonFigures
 from wblab.lessons.lesson import LESSON, REFERENCE, TEMPLATE, lessons, read_lesson
 from wblab.lessons.proof import answered, faults, lecture, students
 from wblab.lessons.runs import Student, spec
@@ -73,7 +73,9 @@ def test_figures_of_several_seeds_are_their_least_most_and_mean(folder, monkeypa
     def make(spec):
         runs.append(spec.seed)
         pause_s = float(len(set(runs)))
-        return SimpleNamespace(path="run", found=Figures({"l1.longest_pause_s": pause_s, "l1.paused_s": 3 * pause_s}))
+        return SimpleNamespace(
+            path="run", found=LessonFigures({"l1.longest_pause_s": pause_s, "l1.paused_s": 3 * pause_s})
+        )
 
     monkeypatch.setattr("wblab.lessons.check.figures", lambda run: run.found)
     file = folder / LESSON
@@ -91,7 +93,7 @@ def test_figures_in_a_sentence_have_their_unit(folder, make, monkeypatch):
     sentence = 'kind = "sentence"\nask = "Say it."\ncites = ["l1.dropped"]\nnames = { "what" = ["lost"] }\n'
     (folder / LESSON).write_text((folder / LESSON).read_text() + f"\n[question.say]\n{sentence}")
     lesson, (student,) = read_lesson(folder), students(1)
-    run = Figures({"l1.dropped": 1300.0, "l1.paused_s.most": 1.5, "dirty.most": 3e6, "l1.throughput_bps": 2048.0})
+    run = LessonFigures({"l1.dropped": 1300.0, "l1.paused_s.most": 1.5, "dirty.most": 3e6, "l1.throughput_bps": 2048.0})
     monkeypatch.setattr("wblab.lessons.proof.measured", lambda *_: run)
     said = {"say": ", ".join(f"figure:{name}" for name in run)}
     assert answered(lesson, student, said, make) == {"say": "1300, 1.50 s, 2.86 MiB, 2.00 KiB/s"}

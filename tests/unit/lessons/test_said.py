@@ -7,10 +7,10 @@ import pytest
 from support.lessonbegun import begin
 
 from wblab.lessons.check import Checked
-from wblab.lessons.folder import Folder, State
-from wblab.lessons.judge import Judged
+from wblab.lessons.folder import Folder, LessonState
+from wblab.lessons.judge import JudgedAnswer
 from wblab.lessons.lesson import lessons
-from wblab.lessons.place import Place
+from wblab.lessons.place import LessonPlace
 from wblab.lessons.verbs.lesson.answer import say
 from wblab.lessons.verbs.lesson.begin import reset_arguments
 
@@ -18,8 +18,8 @@ from wblab.lessons.verbs.lesson.begin import reset_arguments
 @pytest.mark.parametrize(("number", "goes_on"), [(0, True), (-1, False)])
 def test_a_solved_lesson_leads_to_the_next_if_there_is_one(number, goes_on, tmp_path, capsys):
     every = lessons()
-    at = Place(Folder(tmp_path), State("ada"), every, every[number])
-    say(at, Checked([Judged("why", "right", "right")], Path("run")))
+    at = LessonPlace(Folder(tmp_path), LessonState("ada"), every, every[number])
+    say(at, Checked([JudgedAnswer("why", "right", "right")], Path("run")))
     said = capsys.readouterr().out
     assert "wblab lesson show" in said
     assert ("wblab lesson start --next" in said) == goes_on

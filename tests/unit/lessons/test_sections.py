@@ -5,7 +5,7 @@ from support.lessonbegun import begin
 
 from wblab.lessons.lesson import TEXT, lessons
 from wblab.lessons.runs import Student
-from wblab.lessons.sections import Look, sections
+from wblab.lessons.sections import SectionLook, sections
 
 ADA = Student("ada", "os")
 OWN = lessons()
@@ -15,15 +15,15 @@ def test_a_text_is_split_at_its_headings(tmp_path):
     at = begin(tmp_path)
     questions = at.state.who.questions(at.lesson)
     found = sections(at.state.who.text(at.lesson, TEXT), questions)
-    assert [one.heading for one in found] == ["", "1. Predict", "2. Look", "3. Explain", "4. Change"]
+    assert [one.heading for one in found] == ["", "1. Predict", "2. SectionLook", "3. Explain", "4. Change"]
     assert found[0].text.startswith("# A title")
     assert "## no heading" in found[3].text
     assert [one.questions for one in found[:3]] == [(), ("expect",), ("longest", "which", "shorter")]
     assert [one.questions for one in found[3:]] == [("why",), ("smaller",)]
     assert [one.looks for one in found[2:]] == [
-        (Look("pauses"),),
-        (Look("why"), Look("why", evidence=True), Look("printed", words="MiB")),
-        (Look("timeline", of="smaller", around="l1"),),
+        (SectionLook("pauses"),),
+        (SectionLook("why"), SectionLook("why", evidence=True), SectionLook("printed", words="MiB")),
+        (SectionLook("timeline", of="smaller", around="l1"),),
     ]
 
 
@@ -68,8 +68,8 @@ SERIES = """
 def test_looks_at_all_runs_and_what_only_a_terminal_does():
     (_, look) = sections(SERIES, {})
     assert look.looks == (
-        Look("seeds", load="w-fast"),
-        Look("compare", load="w1", metric="longest_pause_s", by="disk.scheduler"),
+        SectionLook("seeds", load="w-fast"),
+        SectionLook("compare", load="w1", metric="longest_pause_s", by="disk.scheduler"),
     )
     assert look.terminal == ("less", "wblab kernel build", "wblab bisect", "rm")
 
@@ -78,9 +78,9 @@ def test_the_latest_run_is_also_that_of_the_section_before(tmp_path):
     at = begin(tmp_path)
     text = "## 1. Look\n\n    wblab run smaller.toml\n\n## 2. Explain\n\n    wblab why latest\n"
     *_, explain = sections(text, at.state.who.questions(at.lesson))
-    assert explain.looks == (Look("why", of="smaller"),)
+    assert explain.looks == (SectionLook("why", of="smaller"),)
 
 
 def test_why_of_one_load():
     (_, explain) = sections("## 1. Explain\n\n    wblab why latest --load w1\n", {})
-    assert explain.looks == (Look("why", load="w1"),)
+    assert explain.looks == (SectionLook("why", load="w1"),)

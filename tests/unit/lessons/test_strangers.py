@@ -11,7 +11,7 @@ from support.swapped import NOBODY, state
 
 from wblab.cli import main
 from wblab.core.errors import InputError
-from wblab.lessons.folder import PROGRESS, Folder, State
+from wblab.lessons.folder import PROGRESS, Folder, LessonState
 from wblab.lessons.lesson import EXTRA, TEMPLATE, TEXT, lessons, read_lesson
 from wblab.lessons.place import folder_here, place_in
 from wblab.lessons.runs import Student
@@ -29,7 +29,7 @@ def strangers(tmp_path):
     (lesson / EXTRA).mkdir(exist_ok=True)
     (lesson / EXTRA / "notes.txt").symlink_to(secret / "key")
     folder = Folder(tmp_path / "place")
-    folder.keep(State("eve", set=str(tmp_path / "set")))
+    folder.keep(LessonState("eve", set=str(tmp_path / "set")))
     return tmp_path
 
 
@@ -149,7 +149,7 @@ def test_nothing_is_written_outside_a_folder_whose_owner_swaps_names(monkeypatch
     with swapped.areas(("place", "place/mine"), bait) as areas:
         (areas / "roots" / "mine").mkdir()
         folder = Folder(areas / "theirs" / "place" / "mine")
-        folder.keep(State("eve", current=first.name))
+        folder.keep(LessonState("eve", current=first.name))
         before, begun, failed = state(areas / "roots"), 0, 0
         with swapped.swapping(areas, ("place/mine", "place", "."), ("place",)):
             for _ in range(150):

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from wblab.plot.marks import Axis, Blocks, Label, Layer, Levels, Line, Pane, Points, Rules, Spans, Stack, names
+from wblab.plot.marks import Axis, Blocks, Label, Layer, LevelMarks, Line, Pane, PointMarks, Rules, Spans, Stack, names
 from wblab.plot.page import page
 from wblab.plot.picture import picture
 from wblab.plot.timeline import timeline
@@ -16,8 +16,8 @@ ONES = np.ones(4, np.int64)
 EDGES = np.append(TIMES, 4 * S)
 MARKS = (
     Line("a line", TIMES, VALUES, "black", "{name}: {value:.1f} at {time:.2f} s"),
-    Levels("levels", EDGES, VALUES, "black", "{name}: {value:.1f} from {time:.2f} s"),
-    Points("points", TIMES, VALUES, "black", "{name}: {value:,.0f}", said=VALUES * 10),
+    LevelMarks("levels", EDGES, VALUES, "black", "{name}: {value:.1f} from {time:.2f} s"),
+    PointMarks("points", TIMES, VALUES, "black", "{name}: {value:,.0f}", said=VALUES * 10),
     Stack(TIMES, (Layer("low", VALUES, "black", "{value}"), Layer("high", VALUES, "black", "{value} of {top}"))),
     Blocks("blocks", EDGES, VALUES, VALUES, ONES, 3.5, "black", "group"),
     Label(S, 2.0, "here", "black", "right"),

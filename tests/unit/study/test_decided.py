@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from wblab.study.decided import Open, Question, run_until_decided
+from wblab.study.decided import Open, SeedQuestion, run_until_decided
 from wblab.study.plan import Shard
 from wblab.study.run import Attempt, Tally
 from wblab.study.store import Store
@@ -26,7 +26,7 @@ def asked(make_matrix, tmp_path):
             return Tally(len(wanted), failures=[(Attempt(*names[name]), "no") for name in wanted if name in failing])
 
         left = [Open(plan.cells[1:], "2 of 3"), Open(plan.cells[1:2], "1 of 3"), Open((), "none")]
-        question = Question([1, 2, 4, 6], lambda: left.pop(0), plan.cells[:1], goes_on)
+        question = SeedQuestion([1, 2, 4, 6], lambda: left.pop(0), plan.cells[:1], goes_on)
         tally = run_until_decided(store, question, run, said.append)
         return runs, said, tally
 

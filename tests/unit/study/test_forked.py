@@ -14,7 +14,7 @@ from support.waiting import wait_until
 
 from wblab.core.errors import WblabError
 from wblab.study.cluster import forked
-from wblab.study.work import Order, Result
+from wblab.study.work import Order, WorkResult
 
 # A command with two workers, each making a run that never ends.
 COMMAND = """
@@ -95,7 +95,7 @@ def is_gone(pid: int) -> bool:
 def test_orders_are_run_by_other_processes_in_the_same_directory(start, room):
     def answer(room, text):
         (room / text).mkdir()
-        return Result(room / text, rows=[(str(os.getpid()), "", "", 0.5)])
+        return WorkResult(room / text, rows=[(str(os.getpid()), "", "", 0.5)])
 
     with start(2, answer) as workers:
         assert workers.slots() == 2
@@ -117,7 +117,7 @@ def test_workers_open_no_named_socket_and_inherit_none(start, tmp_path):
 
         def answer(room, text):
             files = {os.path.basename(os.path.realpath(path)) for path in Path("/proc/self/fd").glob("*")}
-            return Result(b"", "lock" if "lock" in files else "; ".join(sockets() - before))
+            return WorkResult(b"", "lock" if "lock" in files else "; ".join(sockets() - before))
 
         with start(2, answer) as workers:
             workers.give("a", order(""))
@@ -139,7 +139,7 @@ def test_a_killed_worker_fails_only_its_run(start):
     def answer(room, text):
         if text == "deadly":
             os.kill(os.getpid(), signal.SIGKILL)
-        return Result(b"", "")
+        return WorkResult(b"", "")
 
     with start(2, answer) as workers:
         for text in ("deadly", "one", "two", "three"):

@@ -22,7 +22,7 @@ from wblab.study.cluster import forked
 from wblab.study.rowfile import run_rows
 from wblab.study.run import run_missing
 from wblab.study.store import Store
-from wblab.study.work import Result, warm
+from wblab.study.work import WorkResult, warm
 
 KERNELS = {"": {"build_id": "a" * 64, "release": "7.3.0"}}
 LEFT = {"traces": {STUDY_FILE, RUNS, ROWS}, "digests": {STUDY_FILE, RUNS, CELLS, ROWS}}
@@ -38,7 +38,7 @@ def go_on(pretended):
     def make(room, order):
         directory = pretended(room / order.unpacked().name, order.unpacked(), wall_s=time.monotonic())
         found = digest(read_run(directory)) if order.digest else ""
-        return Result(directory, rows=run_rows(directory, ()), digest=found)
+        return WorkResult(directory, rows=run_rows(directory, ()), digest=found)
 
     def run(store):
         with store.held(), forked(1, store.room(), (), make=make) as workers:

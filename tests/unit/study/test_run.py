@@ -7,7 +7,7 @@ from wblab.core.errors import WblabError
 from wblab.study.cluster import Cluster
 from wblab.study.made import made_of
 from wblab.study.run import Runner, Tally
-from wblab.study.work import Order, Result
+from wblab.study.work import Order, WorkResult
 
 AXES = {"disk.scheduler": ["none", "bfq"]}
 REAL = {"clock.mode": "real"}
@@ -51,7 +51,7 @@ class Client:
 
 def good(archive, cell, seed, **keys):
     """Return the result of a worker that made a run and read it."""
-    return Result(archive(cell, seed, **keys), rows=[("c1", "control", "paused_s", 0.0)])
+    return WorkResult(archive(cell, seed, **keys), rows=[("c1", "control", "paused_s", 0.0)])
 
 
 @pytest.fixture(autouse=True)
@@ -94,7 +94,9 @@ def test_all_runs_are_made_and_stored(make_store, archive, start):
 
 def test_finished_runs_are_not_repeated(make_store, archive, start):
     store = make_store(AXES, seeds=2)
-    first, _, _ = start(store, lambda cell, seed, count: good(archive, cell, seed) if seed == 1 else Result(b"", "no"))
+    first, _, _ = start(
+        store, lambda cell, seed, count: good(archive, cell, seed) if seed == 1 else WorkResult(b"", "no")
+    )
     assert (first.done, len(first.failures)) == (2, 2)
     again, client, _ = start(store, lambda cell, seed, count: good(archive, cell, seed))
     assert (again.done, again.total, len(client.orders)) == (2, 2, 2)
@@ -103,8 +105,8 @@ def test_finished_runs_are_not_repeated(make_store, archive, start):
 def test_failures_are_reported_and_stored(make_store, archive, start):
     def answer(cell, seed, count):
         if cell.name == "0-none":
-            return Result(archive(cell, seed, outcome="failed", reason="it broke"), "it broke")
-        return ValueError("of\nall things") if seed == 1 else Result(b"no archive", rows=[])
+            return WorkResult(archive(cell, seed, outcome="failed", reason="it broke"), "it broke")
+        return ValueError("of\nall things") if seed == 1 else WorkResult(b"no archive", rows=[])
 
     store = make_store(AXES, seeds=[1, 2])
     tally, _, _ = start(store, answer)
@@ -166,12 +168,12 @@ def test_workers_get_no_more_orders_than_they_need(make_store, archive, start):
 
 def test_a_cluster_without_workers_ends_the_matrix(make_store, start):
     with pytest.raises(WblabError, match="all workers are gone"):
-        start(make_store(), lambda cell, seed, count: Result(b""), workers=0)
+        start(make_store(), lambda cell, seed, count: WorkResult(b""), workers=0)
 
 
 def test_a_lost_scheduler_ends_the_matrix(make_store, start):
     with pytest.raises(WblabError, match="the scheduler is gone"):
-        start(make_store(), lambda cell, seed, count: Result(b""), status="closed")
+        start(make_store(), lambda cell, seed, count: WorkResult(b""), status="closed")
 
 
 def test_summaries_in_words():

@@ -52,7 +52,7 @@ def test_metrics_that_cannot_be_computed_do_not_fail_a_run(tmp_path, accept, ord
         (room / "x").mkdir()
         return Finished(room / "x", {})
 
-    assert work.run_in(tmp_path, order, accept=accept, make=run) == work.Result(tmp_path / "x", "", None)
+    assert work.run_in(tmp_path, order, accept=accept, make=run) == work.WorkResult(tmp_path / "x", "", None)
 
 
 def test_a_failed_run_is_returned_with_its_reason(tmp_path, accept, order):
@@ -61,7 +61,7 @@ def test_a_failed_run_is_returned_with_its_reason(tmp_path, accept, order):
         staged.mkdir()
         raise RunFailedError(f"it broke (see {staged})", staged)
 
-    assert work.run_in(tmp_path, order, accept=accept, make=run) == work.Result(tmp_path / "_x", "it broke")
+    assert work.run_in(tmp_path, order, accept=accept, make=run) == work.WorkResult(tmp_path / "_x", "it broke")
 
 
 def test_a_dask_worker_sends_an_archive_and_keeps_nothing(tmp_path, pretended, accept, order):
@@ -77,7 +77,7 @@ def test_a_dask_worker_sends_an_archive_and_keeps_nothing(tmp_path, pretended, a
     assert b"experiment.json" in result.left
     assert result.rows
     task.state = "cancelled"
-    assert work.run(order, worker, accept, run) == work.Result(b"", "cancelled")
+    assert work.run(order, worker, accept, run) == work.WorkResult(b"", "cancelled")
     assert not list(tmp_path.glob("wblab-*"))
 
 
@@ -90,7 +90,7 @@ def test_a_cancelled_run_ends_at_its_next_message(tmp_path, accept, order):
         report(0.5, "on the way")
         pytest.fail("it went on")
 
-    assert work.run_in(tmp_path, order, cancelled, accept, run) == work.Result(b"", "cancelled")
+    assert work.run_in(tmp_path, order, cancelled, accept, run) == work.WorkResult(b"", "cancelled")
 
 
 def test_a_run_with_the_real_clock_waits_until_it_is_alone(tmp_path, accept, make_matrix, monkeypatch):
@@ -98,7 +98,7 @@ def test_a_run_with_the_real_clock_waits_until_it_is_alone(tmp_path, accept, mak
     order = work.Order(to_table(cell.with_seed(5)), BUILD, work.own_program())
     monkeypatch.setenv("WBLAB_SHM", str(tmp_path))
     with work.machine_lock("virtual", lambda: None):
-        assert work.run_in(tmp_path, order, cancelled, accept, never) == work.Result(b"", "cancelled")
+        assert work.run_in(tmp_path, order, cancelled, accept, never) == work.WorkResult(b"", "cancelled")
 
 
 def test_another_build_of_the_kernel_is_refused(tmp_path, accept, order):

@@ -7,12 +7,12 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from wblab.claims.atlas.content import made_of, opened, prune_runs
-from wblab.claims.atlas.target import Row, Target, on_filesystem
+from wblab.claims.atlas.target import AtlasRow, Target, on_filesystem
 from wblab.claims.sources.cases import CASES, case_spec
 from wblab.claims.sources.claim import Claim
 from wblab.claims.sources.registry import WORKS
 from wblab.claims.verify.report import write_report
-from wblab.claims.verify.result import Result, figure_text
+from wblab.claims.verify.result import VerificationResult, figure_text
 from wblab.claims.verify.runs import cases_of, examine, plan_of
 from wblab.core.errors import InputError
 from wblab.core.rundir import TRACE, TRACE_LOG
@@ -40,7 +40,7 @@ class Claimed:
     impossible: Mapping[str, str]
     made_of: str
 
-    def fill(self, directory: Path, at_once: int) -> Sequence[Row]:
+    def fill(self, directory: Path, at_once: int) -> Sequence[AtlasRow]:
         """Make the missing runs, and the report: see Planned."""
         started_s, kernel = time.monotonic(), self.kernel.describe()
         with ExitStack() as stack:
@@ -48,7 +48,9 @@ class Claimed:
             store = stack.enter_context(opened(directory, self.target, self.kernel, plan)) if plan else None
             found = examine(self.claims, store, at_once, impossible=self.impossible)
         wall_s = time.monotonic() - started_s
-        write_report(Result(kernel, self.seeds, wall_s, found.verdicts, found.samples, self.target.source), directory)
+        write_report(
+            VerificationResult(kernel, self.seeds, wall_s, found.verdicts, found.samples, self.target.source), directory
+        )
         return [_row(claim, verdict) for claim, verdict in found.verdicts]
 
     def prune(self, directory: Path) -> None:
@@ -56,11 +58,13 @@ class Claimed:
         prune_runs(directory, lambda name: name not in _DROPPED)
 
 
-def _row(claim: Claim, verdict: Verdict) -> Row:
+def _row(claim: Claim, verdict: Verdict) -> AtlasRow:
     found = verdict.effect
     why = f"{found.what}. {verdict.why}" if found else verdict.why
     seeds = str(len(found.values)) if found else ""
-    return Row(claim.name, "", claim.says, verdict.outcome, why, f"{REPORT}#{claim.name}", figure_text(found), seeds)
+    return AtlasRow(
+        claim.name, "", claim.says, verdict.outcome, why, f"{REPORT}#{claim.name}", figure_text(found), seeds
+    )
 
 
 def planned(

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from wblab.analysis.statistics.decision import HARMS, NOT_DECIDED, NOT_REPRODUCED, NOT_TESTABLE, REPRODUCED
-from wblab.claims.atlas.lines import Cell, Line
+from wblab.claims.atlas.lines import AtlasCell, AtlasLine
 from wblab.claims.atlas.target import FILESYSTEMS
 from wblab.claims.sources.cases import case_spec
 from wblab.claims.sources.changes import CHANGED, Changed
@@ -20,16 +20,16 @@ Sort = Literal["differs", "not decided", "not testable"]
 
 
 @dataclass(frozen=True)
-class Compared:
+class ComparedTarget:
     """A line on one filesystem, with a cell for each kernel.
 
     sort: kernels have different outcomes; or all that are decided agree, and some are not decided, or cannot be tested.
     changed: the change of the kernel that explains a difference, if one is known.
     """
 
-    line: Line
+    line: AtlasLine
     filesystem: str
-    cells: tuple[Cell, ...]
+    cells: tuple[AtlasCell, ...]
     sort: Sort
     changed: Changed | None = None
 
@@ -41,7 +41,7 @@ class Compared:
         return str(self.changed) if self.changed else NOT_EXPLAINED
 
 
-def compared(lines: Iterable[Line]) -> list[Compared]:
+def compared(lines: Iterable[AtlasLine]) -> list[ComparedTarget]:
     """Return what is not the same on every kernel. A part that is not made is no difference."""
     lines = list(lines)
     names = {line.name for line in lines}
@@ -65,23 +65,23 @@ def _is_told_twice(name: str, filesystem: str, names: Container[str]) -> bool:
     return own != shown
 
 
-def _of(line: Line, filesystem: str, cells: tuple[Cell, ...]) -> Compared | None:
+def _of(line: AtlasLine, filesystem: str, cells: tuple[AtlasCell, ...]) -> ComparedTarget | None:
     outcomes = {cell.outcome for cell in cells if cell.row}
     if len(outcomes & _DECIDED) > 1:
-        return Compared(line, filesystem, cells, "differs", _known(line, filesystem, cells))
+        return ComparedTarget(line, filesystem, cells, "differs", _known(line, filesystem, cells))
     if NOT_DECIDED in outcomes and len(outcomes) > 1:
-        return Compared(line, filesystem, cells, "not decided")
+        return ComparedTarget(line, filesystem, cells, "not decided")
     if NOT_TESTABLE in outcomes and len(outcomes) > 1:
-        return Compared(line, filesystem, cells, "not testable")
+        return ComparedTarget(line, filesystem, cells, "not testable")
     return None
 
 
-def _by_filesystem(line: Line) -> Iterator[tuple[str, tuple[Cell, ...]]]:
+def _by_filesystem(line: AtlasLine) -> Iterator[tuple[str, tuple[AtlasCell, ...]]]:
     for filesystem in dict.fromkeys(cell.target.filesystem for cell in line.cells):
         yield filesystem, tuple(cell for cell in line.cells if cell.target.filesystem == filesystem)
 
 
-def _known(line: Line, filesystem: str, cells: Iterable[Cell]) -> Changed | None:
+def _known(line: AtlasLine, filesystem: str, cells: Iterable[AtlasCell]) -> Changed | None:
     """Return the known change of a claim if it was found on this filesystem, and agrees with every decided kernel."""
     if line.source == TRIAL:
         return None

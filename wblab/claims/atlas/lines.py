@@ -3,8 +3,8 @@
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from wblab.claims.atlas.made import Made
-from wblab.claims.atlas.target import SOURCES, Row, Target
+from wblab.claims.atlas.made import MadeTarget
+from wblab.claims.atlas.target import SOURCES, AtlasRow, Target
 from wblab.claims.trial import NAME as TRIAL
 from wblab.core.spec import Filesystem
 
@@ -12,7 +12,7 @@ Column = tuple[str, Filesystem]  # a series and a filesystem
 
 
 @dataclass(frozen=True)
-class Cell:
+class AtlasCell:
     """One line on one kernel and filesystem. row: None if this part of the atlas is not made.
 
     address: its anchor on the page: 7.2-ext4-openat-ext4.
@@ -20,7 +20,7 @@ class Cell:
 
     target: Target
     address: str
-    row: Row | None
+    row: AtlasRow | None
 
     @property
     def outcome(self) -> str:
@@ -34,22 +34,22 @@ class Cell:
 
 
 @dataclass(frozen=True)
-class Line:
+class AtlasLine:
     """A claim, or an expectation of a recommendation, with a cell for each column. about: see `Row`."""
 
     source: str
     name: str
     about: str
     says: str
-    cells: tuple[Cell, ...]
+    cells: tuple[AtlasCell, ...]
 
 
-def columns_of(made: Sequence[Made]) -> list[Column]:
+def columns_of(made: Sequence[MadeTarget]) -> list[Column]:
     """Return the kernels and filesystems of an atlas, in its order."""
     return list(dict.fromkeys((item.target.series, item.target.filesystem) for item in made))
 
 
-def lines_of(made: Sequence[Made], source: str, columns: Sequence[Column]) -> list[Line]:
+def lines_of(made: Sequence[MadeTarget], source: str, columns: Sequence[Column]) -> list[AtlasLine]:
     """Return the lines of a source, in its order; none if no target of it is made."""
     rows = {
         (item.target.series, item.target.filesystem, row.name, row.says): row
@@ -64,23 +64,23 @@ def lines_of(made: Sequence[Made], source: str, columns: Sequence[Column]) -> li
         count[name] = count.get(name, 0) + 1
         anchor = _anchor(source, name, count[name])
         cells = tuple(
-            Cell(
+            AtlasCell(
                 Target(series, filesystem, source),
                 f"{series}-{filesystem}-{anchor}",
                 rows.get((series, filesystem, name, says)),
             )
             for series, filesystem in columns
         )
-        found.append(Line(source, name, row.about, says, cells))
+        found.append(AtlasLine(source, name, row.about, says, cells))
     return found
 
 
-def all_lines(made: Sequence[Made], columns: Sequence[Column]) -> dict[str, list[Line]]:
+def all_lines(made: Sequence[MadeTarget], columns: Sequence[Column]) -> dict[str, list[AtlasLine]]:
     """Return the lines of each source of which something is made, in the order of the sources."""
     return {source: found for source in SOURCES if (found := lines_of(made, source, columns))}
 
 
-def missing(made: Sequence[Made], columns: Sequence[Column], sources: Iterable[str]) -> list[Target]:
+def missing(made: Sequence[MadeTarget], columns: Sequence[Column], sources: Iterable[str]) -> list[Target]:
     """Return the targets that are not made, of these columns and sources."""
     there = {item.target for item in made}
     possible = (Target(*column, source) for column in columns for source in sources)

@@ -6,23 +6,23 @@ from dataclasses import asdict, dataclass, fields
 from itertools import product
 from pathlib import Path
 
-from wblab.claims.atlas.plan import Planned
-from wblab.claims.atlas.target import FILESYSTEMS, SOURCES, Row, Target
+from wblab.claims.atlas.plan import PlannedTarget
+from wblab.claims.atlas.target import FILESYSTEMS, SOURCES, AtlasRow, Target
 from wblab.core.errors import InputError, WblabError
 from wblab.lab.formats import MADE_OF, TARGET, TARGET_ROWS, write_json
 from wblab.lab.results import STAGED
 
 
 @dataclass(frozen=True)
-class Made:
+class MadeTarget:
     """The content of a target's directory."""
 
     target: Target
     release: str
-    rows: Sequence[Row]
+    rows: Sequence[AtlasRow]
 
 
-def make(plan: Planned, atlas: Path, at_once: int) -> Made:
+def make(plan: PlannedTarget, atlas: Path, at_once: int) -> MadeTarget:
     """Make a target's directory in the atlas; it replaces an older one. Raises WblabError.
 
     It gets its name when it is complete. An interrupted atlas goes on with the runs that it has.
@@ -47,25 +47,25 @@ def make(plan: Planned, atlas: Path, at_once: int) -> Made:
     return read(target, atlas)
 
 
-def is_current(plan: Planned, atlas: Path) -> bool:
+def is_current(plan: PlannedTarget, atlas: Path) -> bool:
     """Whether a target exists and nothing that decides its content has changed."""
     directory = atlas / plan.target.name
     return _is_made_of(directory, plan.made_of) and (directory / TARGET_ROWS).is_file()
 
 
-def read(target: Target, atlas: Path) -> Made:
+def read(target: Target, atlas: Path) -> MadeTarget:
     """Return an existing target. Raises InputError if it is damaged."""
     path = atlas / target.name / TARGET_ROWS
     found = TARGET.read(path)
     try:
-        rows = [Row(**{field.name: str(item[field.name]) for field in fields(Row)}) for item in found["rows"]]
-        return Made(target, str(found["release"]), rows)
+        rows = [AtlasRow(**{field.name: str(item[field.name]) for field in fields(AtlasRow)}) for item in found["rows"]]
+        return MadeTarget(target, str(found["release"]), rows)
     except (KeyError, TypeError) as error:
         what = f"{type(error).__name__}: {error}"
         raise InputError(f"{path} is damaged ({what}): remove {path.parent}") from None
 
 
-def read_all(atlas: Path, series: Sequence[str]) -> list[Made]:
+def read_all(atlas: Path, series: Sequence[str]) -> list[MadeTarget]:
     """Return all existing targets of these series, in order. Raises InputError if one is damaged."""
     possible = (Target(*parts) for parts in product(series, FILESYSTEMS, SOURCES))
     return [read(target, atlas) for target in possible if (atlas / target.name / TARGET_ROWS).is_file()]

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from typing import TypeVar
 
 from wblab.claims.atlas import NAME
-from wblab.claims.atlas.made import Made, is_current, read, read_all
+from wblab.claims.atlas.made import MadeTarget, is_current, read, read_all
 from wblab.claims.atlas.made import make as make_target
 from wblab.claims.atlas.plan import planned
 from wblab.claims.atlas.report import PAGE, counts, report
@@ -30,7 +30,7 @@ def make(asked: StudyRequest) -> StudyAnswer:
     series = [listed.series for listed in list_kernels()]
     targets, resolve = _targets(asked), built_kernels()
     atlas = asked.output or asked.results / NAME
-    made: list[Made] = []
+    made: list[MadeTarget] = []
     fresh = 0
     for number, target in enumerate(targets, 1):
         plan = planned(target, asked.seeds or _SEEDS, resolve)

@@ -5,12 +5,12 @@ from pathlib import Path
 from typing import Protocol
 
 from wblab.claims.atlas import claimed, tried
-from wblab.claims.atlas.target import Row, Target
+from wblab.claims.atlas.target import AtlasRow, Target
 from wblab.claims.trial import NAME as TRIAL
 from wblab.kernels import Kernel, KernelResolver
 
 
-class Planned(Protocol):
+class PlannedTarget(Protocol):
     """A target that can be made."""
 
     @property
@@ -25,7 +25,7 @@ class Planned(Protocol):
     def made_of(self) -> str:
         """A digest of everything that decides its content."""
 
-    def fill(self, directory: Path, at_once: int) -> Sequence[Row]:
+    def fill(self, directory: Path, at_once: int) -> Sequence[AtlasRow]:
         """Make all runs, `at_once` at a time, and the report; return its rows. Raises WblabError, OSError.
 
         The directory exists; runs that an interrupted call of this plan left in it are used.
@@ -35,7 +35,7 @@ class Planned(Protocol):
         """Remove files that can be made again from a filled directory. Raises OSError."""
 
 
-def planned(target: Target, seeds: int, resolve: KernelResolver) -> Planned:
+def planned(target: Target, seeds: int, resolve: KernelResolver) -> PlannedTarget:
     """Return the plan of a target. Raises InputError if its kernel is not built."""
     if target.source == TRIAL:
         return tried.planned(target, seeds, resolve)

@@ -9,14 +9,12 @@ from typing import Any
 
 from wblab.analysis.statistics.decision import HARMS, NOT_DECIDED, NOT_REPRODUCED, NOT_TESTABLE, OUTCOMES, REPRODUCED
 from wblab.claims.atlas import NAME
-from wblab.claims.atlas.differences import NOT_EXPLAINED, Compared, Sort, compared
-from wblab.claims.atlas.lines import Cell as Square
+from wblab.claims.atlas.differences import NOT_EXPLAINED, ComparedTarget, Sort, compared
+from wblab.claims.atlas.lines import AtlasCell, AtlasLine, all_lines, columns_of, missing
 from wblab.claims.atlas.lines import Column as AtlasColumn
-from wblab.claims.atlas.lines import Line, all_lines, columns_of, missing
-from wblab.claims.atlas.made import Made
-from wblab.claims.atlas.target import SOURCES
-from wblab.claims.atlas.target import Row as Outcome
-from wblab.claims.sources.changes import Change
+from wblab.claims.atlas.made import MadeTarget
+from wblab.claims.atlas.target import SOURCES, AtlasRow
+from wblab.claims.sources.changes import KernelChange
 from wblab.claims.sources.registry import WORKS
 from wblab.claims.trial import NAME as TRIAL
 from wblab.claims.trial.recommendations import WISDOM
@@ -54,8 +52,8 @@ class Atlas:
     of each work, so that the cells of a comparison lead to theirs.
     """
 
-    made: Sequence[Made]
-    about: Callable[[Change], Span] = lambda change: Span(f"docs/{change.finding}", form="code")
+    made: Sequence[MadeTarget]
+    about: Callable[[KernelChange], Span] = lambda change: Span(f"docs/{change.finding}", form="code")
     figure: Callable[[str], str] = str
     is_whole: bool = True
 
@@ -141,7 +139,7 @@ class Atlas:
             "not_made": [item.name for item in missing(self.made, self._columns, self._lines)],
         }
 
-    def _comparison(self, items: Sequence[Compared]) -> Iterator[Block]:
+    def _comparison(self, items: Sequence[ComparedTarget]) -> Iterator[Block]:
         """Yield a table with a row for each line and filesystem, a column for each kernel, and the commits it names."""
         has_cause = items[0].sort == "differs"
         rows = []
@@ -155,7 +153,7 @@ class Atlas:
             said = f'{change.commit} is "{change.subject}", in Linux {change.since}: '
             yield (said, self.about(change), ".")
 
-    def _overview(self, source: str, lines: Sequence[Line]) -> Table:
+    def _overview(self, source: str, lines: Sequence[AtlasLine]) -> Table:
         """Return a table with a row for each line and a column for each filesystem: the signs of all kernels."""
         rows = []
         for line in lines:
@@ -167,7 +165,7 @@ class Atlas:
             rows.append(Row((_what(line), *signs)))
         return Table((Column(_kind(source), "prose"), *map(Column, self._filesystems)), tuple(rows))
 
-    def _on(self, source: str, filesystem: Filesystem, lines: Sequence[Line]) -> Iterator[Section]:
+    def _on(self, source: str, filesystem: Filesystem, lines: Sequence[AtlasLine]) -> Iterator[Section]:
         """Yield a source's figures on a filesystem, on each kernel on which something of it is made."""
         places = [
             place
@@ -180,7 +178,7 @@ class Atlas:
             table = Table((Column(_kind(source), "prose"), *heads), tuple(rows))
             yield Section(f"{_title(source)} on {filesystem}", (table,), "folded")
 
-    def _reasons(self, lines: Sequence[Line]) -> Iterator[Words]:
+    def _reasons(self, lines: Sequence[AtlasLine]) -> Iterator[Words]:
         """Yield why lines are not testable, each reason once."""
         where: dict[tuple[str, str], list[str]] = {}
         for line in lines:
@@ -192,14 +190,14 @@ class Atlas:
             on = "" if len(places) == len(lines[0].cells) else f" on {', '.join(dict.fromkeys(places))}"
             yield (Span(name, form="code"), f"{on}: {why}")
 
-    def _shown(self, cell: Square | None) -> Cell | str:
+    def _shown(self, cell: AtlasCell | None) -> Cell | str:
         """Return a cell of a comparison: its sign and, on a page, its figure. The sign leads to the cell itself."""
         if cell is None or cell.row is None:
             return NOT_MADE.sign
         sign = _sign(cell, None if self.is_whole else "")
         return Cell(sign, look_of(cell.row.verdict).style, tuple(filter(None, [self._figure(cell.row)])))
 
-    def _addressed(self, cell: Square) -> Cell | str:
+    def _addressed(self, cell: AtlasCell) -> Cell | str:
         """Return a cell of a source's table: its sign and figure, what decided it, and its address.
 
         The sign leads to the report with its runs, if it is there.
@@ -210,7 +208,7 @@ class Atlas:
         notes = tuple(filter(None, (self._figure(cell.row), why)))
         return Cell(_sign(cell, link=cell.link), look_of(cell.row.verdict).style, notes, cell.address)
 
-    def _figure(self, row: Outcome) -> str:
+    def _figure(self, row: AtlasRow) -> str:
         """Return a figure, and of how many seeds it is unless that is the usual number."""
         usual = not self.is_whole or row.seeds in ("", self._usual_seeds)
         of = "" if usual or not row.figure else f", {row.seeds} seed{'' if row.seeds == '1' else 's'}"
@@ -225,11 +223,11 @@ class Atlas:
         return columns_of(self.made)
 
     @cached_property
-    def _lines(self) -> dict[str, list[Line]]:
+    def _lines(self) -> dict[str, list[AtlasLine]]:
         return all_lines(self.made, self._columns)
 
     @cached_property
-    def _compared(self) -> list[Compared]:
+    def _compared(self) -> list[ComparedTarget]:
         return compared(line for found in self._lines.values() for line in found)
 
     @cached_property
@@ -248,7 +246,7 @@ class Atlas:
         return seeds.most_common(1)[0][0] if seeds else ""
 
 
-def report(made: Sequence[Made]) -> Report:
+def report(made: Sequence[MadeTarget]) -> Report:
     """Return the report of an atlas."""
     found = Atlas(made)
     looks = [*map(look_of, OUTCOMES), NOT_MADE]
@@ -270,13 +268,13 @@ def report(made: Sequence[Made]) -> Report:
     )
 
 
-def counts(made: Made) -> dict[str, int]:
+def counts(made: MadeTarget) -> dict[str, int]:
     """Return how many of a target's rows came out how; outcomes that there are none of, too."""
     known = _OF_TRIAL if made.target.source == TRIAL else _OF_CLAIMS
     return dict.fromkeys(known, 0) | Counter(row.verdict for row in made.rows)
 
 
-def _made(made: Sequence[Made]) -> Table:
+def _made(made: Sequence[MadeTarget]) -> Table:
     columns = (Column("kernel"), Column("filesystem"), Column("source"), Column("outcomes", "prose"))
     rows = []
     for one in made:
@@ -294,16 +292,16 @@ def _kind(source: str) -> str:
     return "expectation" if source == TRIAL else "claim"
 
 
-def _what(line: Line) -> Words:
+def _what(line: AtlasLine) -> Words:
     return (Span(line.name, form="code"), f": {line.about}: {line.says}" if line.about else f": {line.says}")
 
 
-def _since(item: Compared) -> str:
+def _since(item: ComparedTarget) -> str:
     """Return since when, and by which commit, the outcome differs; or that no cause is known."""
     return f"{item.changed.by.since}, by {item.changed.by.commit}" if item.changed else NOT_EXPLAINED
 
 
-def _sign(cell: Square | None, link: str | None = None) -> Span:
+def _sign(cell: AtlasCell | None, link: str | None = None) -> Span:
     """Return the sign of a cell. link: where it leads, by default to the cell itself."""
     if cell is None or cell.row is None:
         return Span(NOT_MADE.sign, title=NOT_MADE.word)

@@ -30,7 +30,7 @@ class Target:
 
 
 @dataclass(frozen=True)
-class Row:
+class AtlasRow:
     """The verdict on a claim, or on an expectation of a recommendation.
 
     name: of the claim, or the recommendation's number. about: source and settings of a recommendation. why: figures of

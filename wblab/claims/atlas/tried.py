@@ -8,7 +8,7 @@ from pathlib import Path
 
 from wblab.analysis.statistics.decision import NOT_TESTABLE
 from wblab.claims.atlas.content import made_of, opened, prune_runs, sha256
-from wblab.claims.atlas.target import Row, Target, on_filesystem
+from wblab.claims.atlas.target import AtlasRow, Target, on_filesystem
 from wblab.claims.trial.plan import ASKED, RECOMMENDATION, SCENARIO, scenario_spec, trial_matrix
 from wblab.claims.trial.recommendations import (
     DEFAULT,
@@ -21,8 +21,7 @@ from wblab.claims.trial.recommendations import (
     read_wisdom,
 )
 from wblab.claims.trial.report import worst_text, write_report
-from wblab.claims.trial.result import Result
-from wblab.claims.trial.result import Row as Found
+from wblab.claims.trial.result import ExpectationRow, TrialResult
 from wblab.claims.trial.run import question, result_of
 from wblab.claims.trial.verdict import NOTICED_S
 from wblab.core.errors import InputError
@@ -65,8 +64,8 @@ class Tryable:
         directory: Path,
         at_once: int,
         run: Callable[[Store, Wisdom, int], object] = _run,
-        judge: Callable[[Store, Wisdom], Result] = result_of,
-    ) -> Sequence[Row]:
+        judge: Callable[[Store, Wisdom], TrialResult] = result_of,
+    ) -> Sequence[AtlasRow]:
         """Make the missing runs, and the report: see Planned. A run that fails is a result, too.
 
         run: makes runs of a store, so many at once. judge: looks at them.
@@ -77,7 +76,7 @@ class Tryable:
             directory, self.target, self.kernel, self.plan, {TRIED: self.recommendations.read_bytes()}
         ) as store:
             run(store, self.wisdom, at_once)
-            result: Result = replace(judge(store, self.wisdom), filesystem=self.target.filesystem)
+            result: TrialResult = replace(judge(store, self.wisdom), filesystem=self.target.filesystem)
             write_report(result, directory)
         return rows_of(result.rows, self.wisdom, self.unfit)
 
@@ -102,7 +101,7 @@ def planned(
     return Tryable(target, kernel, wisdom, matrix, unfit, digest, recommendations)
 
 
-def rows_of(found: Sequence[Found], wisdom: Wisdom, unfit: Unfit) -> list[Row]:
+def rows_of(found: Sequence[ExpectationRow], wisdom: Wisdom, unfit: Unfit) -> list[AtlasRow]:
     """Return a row for each expectation of each value, whether it could be tested or not."""
     looked = {(row.key, row.expectation.says): row for row in found}
     return [
@@ -141,9 +140,9 @@ def _row(  # noqa: PLR0913, PLR0917 - what a row is about
     entry: Recommendation,
     value: Value,
     expectation: Expectation,
-    found: Found | None,
+    found: ExpectationRow | None,
     reasons: Mapping[str, str],
-) -> Row:
+) -> AtlasRow:
     went = [one for one in found.looked if not (one.tried.refused or one.tried.failed)] if found else []
     tried = [one for one in went if one.kept.figure]
     figure = seeds = ""
@@ -156,7 +155,7 @@ def _row(  # noqa: PLR0913, PLR0917 - what a row is about
     if found and reasons:
         why += f"; not on {', '.join(reasons)}: {next(iter(reasons.values()))}"
     link = f"{REPORT}#recommendation-{key}" if found else ""
-    return Row(key, f"{entry.who}: {value.name}", expectation.says, verdict, why, link, figure, seeds)
+    return AtlasRow(key, f"{entry.who}: {value.name}", expectation.says, verdict, why, link, figure, seeds)
 
 
 def _reasons(key: str, expectation: Expectation, unfit: Unfit) -> dict[str, str]:

@@ -19,7 +19,7 @@ _NONE = "–"
 
 
 @dataclass(frozen=True)
-class Seen:
+class SeenClaim:
     """The verdict on a claim, with the figure that decided it; the figure is empty if there is none."""
 
     outcome: Outcome
@@ -33,12 +33,12 @@ class Seen:
         return f"{self.figure}, {self.outcome}" if self.outcome in (NOT_DECIDED, NOT_TESTABLE) else self.figure
 
 
-Kept = Mapping[tuple[str, str], Seen]  # by kernel and claim
+Kept = Mapping[tuple[str, str], SeenClaim]  # by kernel and claim
 
 
-def seen(kernel: str, verdicts: Iterable[tuple[Claim, Verdict]]) -> dict[tuple[str, str], Seen]:
+def seen(kernel: str, verdicts: Iterable[tuple[Claim, Verdict]]) -> dict[tuple[str, str], SeenClaim]:
     """Return what the verdicts on a kernel say: the middle of each figure over seeds."""
-    return {(kernel, claim.name): Seen(verdict.outcome, _figure(verdict)) for claim, verdict in verdicts}
+    return {(kernel, claim.name): SeenClaim(verdict.outcome, _figure(verdict)) for claim, verdict in verdicts}
 
 
 def _figure(verdict: Verdict) -> str:
@@ -62,7 +62,7 @@ def read(directory: Path) -> Kept:
         return {}
     try:
         found = CLAIMED.read(path)["verdicts"]
-        return {(one["kernel"], one["claim"]): Seen(one["outcome"], one["figure"]) for one in found}
+        return {(one["kernel"], one["claim"]): SeenClaim(one["outcome"], one["figure"]) for one in found}
     except (KeyError, TypeError) as error:
         raise InputError(f"{path} is damaged ({type(error).__name__}: {error})") from None
 

@@ -9,8 +9,8 @@ from jinja2 import Environment, StrictUndefined
 
 from wblab.claims.finding import NAME, claimed, kept
 from wblab.claims.finding.finding import Point, read
-from wblab.claims.finding.kept import Measured
-from wblab.claims.finding.words import Layout, Words
+from wblab.claims.finding.kept import MeasuredPoint
+from wblab.claims.finding.words import FindingWords, Layout
 from wblab.core.errors import InputError
 from wblab.lab.formats import EXPERIMENT, RUN
 from wblab.lab.results import MATRICES
@@ -50,7 +50,7 @@ def cells_of(store: Store, points: Iterable[Point]) -> dict[Point, Cell]:
     return {point: by_point[str(point)] for point in points}
 
 
-def measured(store: Store, points: Iterable[Point]) -> Iterator[tuple[Point, Measured]]:
+def measured(store: Store, points: Iterable[Point]) -> Iterator[tuple[Point, MeasuredPoint]]:
     """Yield what the finished runs say of each point that has one. Raises InputError."""
     missing = {run_name(cell, seed) for cell, seed in store.missing()}
     points = list(points)
@@ -61,7 +61,7 @@ def measured(store: Store, points: Iterable[Point]) -> Iterator[tuple[Point, Mea
             yield point, _measured(store, done, metrics[point.matrix])
 
 
-def _measured(store: Store, done: Mapping[int, str], further: Sequence[Further]) -> Measured:
+def _measured(store: Store, done: Mapping[int, str], further: Sequence[Further]) -> MeasuredPoint:
     runs: Sequence[dict[tuple[str, str], float]] = [
         {(load, metric): value for load, _, metric, value in run_rows(store.runs / name, further)}
         for name in done.values()
@@ -69,7 +69,7 @@ def _measured(store: Store, done: Mapping[int, str], further: Sequence[Further])
     common = set.intersection(*map(set, runs))
     release = RUN.read(store.runs / next(iter(done.values())) / EXPERIMENT)["kernel"]["release"]
     metrics = {key: tuple(run[key] for run in runs) for key in common}
-    return Measured(tuple(done), str(release), metrics)
+    return MeasuredPoint(tuple(done), str(release), metrics)
 
 
 def filled(directory: Path, text: str, layout: Layout, **further: object) -> str:
@@ -78,7 +78,7 @@ def filled(directory: Path, text: str, layout: Layout, **further: object) -> str
     A hole for a value that the finding does not name raises jinja2.UndefinedError: it is a mistake in the template.
     """
     finding = read(directory)
-    words = Words(finding, kept.read(directory), layout)
+    words = FindingWords(finding, kept.read(directory), layout)
     environment = Environment(undefined=StrictUndefined, keep_trailing_newline=True, autoescape=False)
     verdicts = claimed.read(directory)
     claims = {name: layout(*claimed.cells(table, verdicts)) for name, table in finding.claims.items()}

@@ -38,7 +38,7 @@ class Point:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Value:
+class FindingValue:
     """A metric of a cell: in each run, the largest among the loads, or the smallest.
 
     shown: with the range over all seeds, or without.
@@ -57,7 +57,7 @@ class Value:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Column(Value):
+class FindingColumn(FindingValue):
     """A column of a table: a value whose levels lack those of the row."""
 
     head: str
@@ -69,7 +69,7 @@ class FigureTable:
 
     matrix: str = ""
     head: str = ""
-    columns: tuple[Column, ...]
+    columns: tuple[FindingColumn, ...]
     rows: dict[str, Levels]
 
 
@@ -128,7 +128,7 @@ class Finding:
     pays: str
     helps: str
     statement: tuple[OfValues, ...]
-    value: dict[str, Value]
+    value: dict[str, FindingValue]
     table: dict[str, FigureTable] = field(default_factory=dict)
     claims: dict[str, ClaimTable] = field(default_factory=dict)
     proposal: str = ""
@@ -137,14 +137,14 @@ class Finding:
     trace: tuple[Excerpt, ...] = ()
     seeds: dict[str, int] = field(default_factory=dict)
 
-    def shown(self) -> Iterator[tuple[Point, Value]]:
+    def shown(self) -> Iterator[tuple[Point, FindingValue]]:
         """Yield all values with their cells: those with a name, then those of tables."""
         yield from ((value.point(), value) for value in self.value.values())
         for table in self.table.values():
             for at in table.rows.values():
                 yield from ((column.point(table.matrix, at), column) for column in table.columns)
 
-    def tested(self) -> Iterator[tuple[Point, Value]]:
+    def tested(self) -> Iterator[tuple[Point, FindingValue]]:
         """Yield the values that statements are about."""
         for statement in self.statement:
             for name in statement.values:
@@ -176,7 +176,7 @@ def read(directory: Path) -> Finding:
     return found
 
 
-def _check(statement: OfValues, values: dict[str, Value]) -> None:
+def _check(statement: OfValues, values: dict[str, FindingValue]) -> None:
     for name in statement.values:
         if name not in values:
             raise InputError(f"statement {statement.text!r}: no value {name!r}{nearest(name, list(values))}")

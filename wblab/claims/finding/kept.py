@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from wblab.claims.finding.finding import Point, Value
+from wblab.claims.finding.finding import FindingValue, Point
 from wblab.core.errors import InputError
 from wblab.lab.formats import FIGURES
 from wblab.lab.held import replace_file
@@ -15,7 +15,7 @@ FILE = "figures.json"
 
 
 @dataclass(frozen=True)
-class Measured:
+class MeasuredPoint:
     """What the runs of one cell say: seeds, the kernel's release, and metrics by load and name.
 
     A metric has a value for each seed, in the metric's unit.
@@ -25,13 +25,13 @@ class Measured:
     release: str
     metrics: Mapping[tuple[str, str], tuple[float, ...]]
 
-    def values(self, value: Value) -> tuple[float, ...]:
+    def values(self, value: FindingValue) -> tuple[float, ...]:
         """Return the largest metric among the value's loads, or the smallest, for each seed."""
         chosen = min if value.of == "smallest" else max
         return tuple(map(chosen, zip(*(self.metrics[load, value.metric] for load in value.loads), strict=True)))
 
 
-Kept = Mapping[Point, Measured]
+Kept = Mapping[Point, MeasuredPoint]
 
 
 def read(directory: Path) -> Kept:
@@ -45,7 +45,7 @@ def read(directory: Path) -> Kept:
         raise InputError(f"{path} is damaged ({type(error).__name__}: {error})") from None
 
 
-def write(directory: Path, kept: Kept, shown: Iterable[tuple[Point, Value]]) -> None:
+def write(directory: Path, kept: Kept, shown: Iterable[tuple[Point, FindingValue]]) -> None:
     """Keep what the shown values need of the cells that were measured, a line for each. Raises OSError."""
     wanted: dict[Point, set[tuple[str, str]]] = {}
     for point, value in shown:
@@ -58,17 +58,17 @@ def write(directory: Path, kept: Kept, shown: Iterable[tuple[Point, Value]]) -> 
         file.write(f"{head}\n{lines}\n]}}\n".encode())
 
 
-def _read(each: Mapping[str, Any]) -> tuple[Point, Measured]:
+def _read(each: Mapping[str, Any]) -> tuple[Point, MeasuredPoint]:
     metrics = {
         (load, metric): tuple(map(float, values))
         for load, named in each["loads"].items()
         for metric, values in named.items()
     }
     point = Point(each["matrix"], tuple(sorted(each["at"].items())))
-    return point, Measured(tuple(each["seeds"]), each["release"], metrics)
+    return point, MeasuredPoint(tuple(each["seeds"]), each["release"], metrics)
 
 
-def _written(point: Point, measured: Measured, wanted: Iterable[tuple[str, str]]) -> dict[str, Any]:
+def _written(point: Point, measured: MeasuredPoint, wanted: Iterable[tuple[str, str]]) -> dict[str, Any]:
     loads: dict[str, dict[str, tuple[float, ...]]] = {}
     for load, metric in sorted(wanted):
         loads.setdefault(load, {})[metric] = measured.metrics[load, metric]

@@ -7,7 +7,7 @@ from wblab.claims.finding import NAME, claimed, excerpt, kept
 from wblab.claims.finding.fill import cells_of, measured, plan
 from wblab.claims.finding.finding import Finding, Point, find, read
 from wblab.claims.finding.judged import judged
-from wblab.claims.finding.kept import Measured
+from wblab.claims.finding.kept import MeasuredPoint
 from wblab.claims.finding.report import repeated
 from wblab.claims.sources.registry import chosen
 from wblab.claims.verify.make import verdicts_on
@@ -34,7 +34,7 @@ def make(asked: StudyRequest) -> StudyAnswer:
     elif asked.parts:
         raise InputError("a part is for --update, which measures figures anew: leave it out")
     before = kept.read(directory)
-    found: dict[Point, Measured] = {}
+    found: dict[Point, MeasuredPoint] = {}
     stores: list[Store] = []
     failures = Failures()
     for points, seeds in _studies(asked, finding):

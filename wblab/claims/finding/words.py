@@ -5,9 +5,9 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from statistics import median
 
-from wblab.claims.finding.finding import Column, FigureTable, Finding, Levels, Value
+from wblab.claims.finding.finding import FigureTable, Finding, FindingColumn, FindingValue, Levels
 from wblab.claims.finding.judged import Judged
-from wblab.claims.finding.kept import Kept, Measured
+from wblab.claims.finding.kept import Kept, MeasuredPoint
 from wblab.report.listing import Listing
 from wblab.report.quantities import quantity, spread, unit_of
 
@@ -18,7 +18,7 @@ _TOGETHER = "\N{NO-BREAK SPACE}"
 Layout = Callable[[Sequence[str], Sequence[Sequence[str]]], str]
 
 
-def value_words(value: Value, measured: Measured | None) -> str:
+def value_words(value: FindingValue, measured: MeasuredPoint | None) -> str:
     """Return a value: the median over seeds, and the least to the most."""
     if measured is None:
         return _NONE
@@ -46,7 +46,7 @@ def plain(heads: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
 
 
 @dataclass(frozen=True)
-class Words:
+class FindingWords:
     """What a template's holes stand for: {{ value.NAME }}, {{ table.NAME }}, {{ seeds }} and {{ releases }}."""
 
     finding: Finding
@@ -72,7 +72,7 @@ class Words:
         ]
         return heads, rows
 
-    def _cell(self, table: FigureTable, column: Column, at: Levels) -> str:
+    def _cell(self, table: FigureTable, column: FindingColumn, at: Levels) -> str:
         return value_words(column, self.kept.get(column.point(table.matrix, at)))
 
     @property

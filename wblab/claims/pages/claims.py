@@ -4,15 +4,15 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 
 from wblab.analysis.statistics.decision import HARMS, NOT_DECIDED, NOT_REPRODUCED, OUTCOMES, REPRODUCED
-from wblab.claims.atlas.made import Made
+from wblab.claims.atlas.made import MadeTarget
 from wblab.claims.atlas.report import NOT_MADE, Atlas
 from wblab.claims.finding.excerpt import FILE as TRACE
 from wblab.claims.finding.fill import filled
 from wblab.claims.finding.words import Layout
 from wblab.claims.finding.words import markdown as whole_table
-from wblab.claims.pages.kept import ClaimRow, Trial, TrialRow, Verified
+from wblab.claims.pages.kept import ClaimRow, TrialPage, TrialRow, Verified
 from wblab.claims.pages.markdown import legend, markdown, middle, plain, table
-from wblab.claims.sources.changes import Change
+from wblab.claims.sources.changes import KernelChange
 from wblab.claims.sources.registry import WORKS
 from wblab.core.errors import WblabError
 from wblab.lab.places import FINDINGS
@@ -100,14 +100,14 @@ def _together(says: str, rows: Sequence[ClaimRow]) -> str:
     return f"- {' '.join(signs if len(set(signs)) > 1 else signs[:1])} {names}: {plain(says)}"
 
 
-def short_trial(found: Trial) -> str:
+def short_trial(found: TrialPage) -> str:
     """Return a table with a line for each recommendation: what it should do, and whether it does."""
     lines = [*_counts(found), f"{legend(*map(look_of, _OF_TRIAL))} The pages of `make docs` have the figures here.", ""]
     rows = ((key, plain(own[0].setting), "; ".join(map(_judged, own))) for key, own in _by_key(found))
     return "\n".join([*lines, *table(("", "source and setting", "what it should do"), rows)])
 
 
-def whole_trial(found: Trial) -> str:
+def whole_trial(found: TrialPage) -> str:
     """Return a table with each expectation's deciding figure, and what each setting does beside."""
     lines = [
         *_counts(found),
@@ -131,7 +131,7 @@ def _expectations(own: Sequence[TrialRow]) -> Iterator[Sequence[str]]:
         yield [*first, row.says, verdict, row.worst, *last]
 
 
-def _counts(found: Trial) -> Iterator[str]:
+def _counts(found: TrialPage) -> Iterator[str]:
     outcomes = Counter(row.verdict for row in found.rows if row.verdict)
     yield f"On Linux {found.release} with the lab's patches (kernel build `{found.build}`): {found.runs:,} runs, up to"
     yield f"{found.seeds} seeds for each of {found.tried} combinations of setting, scenario and scaling. Of"
@@ -139,7 +139,7 @@ def _counts(found: Trial) -> Iterator[str]:
     yield ""
 
 
-def _by_key(found: Trial) -> Iterator[tuple[str, list[TrialRow]]]:
+def _by_key(found: TrialPage) -> Iterator[tuple[str, list[TrialRow]]]:
     for key in dict.fromkeys(row.key for row in found.rows):
         yield key, [row for row in found.rows if row.key == key]
 
@@ -151,14 +151,14 @@ def _judged(row: TrialRow) -> str:
 # The atlas: where kernels differ; and with a table for each source and filesystem.
 
 
-def short_atlas(made: Sequence[Made]) -> str:
+def short_atlas(made: Sequence[MadeTarget]) -> str:
     """Return where kernels differ: the outcome and the middle of the figure on each."""
     found = Atlas(made, _change, middle, is_whole=False)
     more = "The pages of `make docs` have every claim on every kernel here, with its interval or reason."
     return "\n".join([*_tested(found), "", more, "", *markdown(found.differing())])
 
 
-def whole_atlas(made: Sequence[Made]) -> str:
+def whole_atlas(made: Sequence[MadeTarget]) -> str:
     """Return where kernels differ, and then a table for each source and filesystem."""
     found = Atlas(made, _change)
     about = (
@@ -179,5 +179,5 @@ def _tested(found: Atlas) -> Sequence[str]:
     )
 
 
-def _change(change: Change) -> Span:
+def _change(change: KernelChange) -> Span:
     return Span("what it did", link=f"../{change.finding}")

@@ -11,12 +11,12 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from wblab.analysis.statistics.decision import NOT_TESTABLE
-from wblab.claims.atlas.lines import Cell, Column, all_lines, columns_of
-from wblab.claims.atlas.made import Made
-from wblab.claims.atlas.target import FILESYSTEMS, SOURCES, Row, Target
+from wblab.claims.atlas.lines import AtlasCell, Column, all_lines, columns_of
+from wblab.claims.atlas.made import MadeTarget
+from wblab.claims.atlas.target import FILESYSTEMS, SOURCES, AtlasRow, Target
 from wblab.claims.sources.registry import WORKS
 from wblab.claims.trial.report import asked_lines, cost_text, others_text, worst_text
-from wblab.claims.trial.result import Result
+from wblab.claims.trial.result import TrialResult
 from wblab.claims.verify.result import figure_text
 from wblab.core.errors import InputError
 from wblab.lab.formats import Format
@@ -75,7 +75,7 @@ class TrialRow:
 
 
 @dataclass(frozen=True)
-class Trial:
+class TrialPage:
     """A trial of all recommendations. seeds: the most of one cell; tried: how many combinations; asked: refusals."""
 
     release: str
@@ -110,7 +110,7 @@ def _effect_text(found: Mapping[str, Any] | None) -> str:
     return figure_text(Effect(**finite))
 
 
-def trial(result: Result) -> Trial:
+def trial(result: TrialResult) -> TrialPage:
     """Return the result of a trial."""
     kernel, rows = result.kernel, []
     for key, (entry, value) in result.wisdom.values().items():
@@ -125,7 +125,7 @@ def trial(result: Result) -> Trial:
         rows += own or [TrialRow(key, setting, "", "", "", "", *figures)]
     asked = tuple(asked_lines(result.answers, result.wisdom))
     build = str(kernel["build_id"])[:_BUILD]
-    return Trial(str(kernel["release"]), build, result.runs, result.seeds, len(result.tried), asked, tuple(rows))
+    return TrialPage(str(kernel["release"]), build, result.runs, result.seeds, len(result.tried), asked, tuple(rows))
 
 
 def read_claims(path: Path = CLAIMS) -> list[Verified]:
@@ -151,25 +151,25 @@ def write_claims(found: Iterable[Verified], path: Path = CLAIMS) -> None:
     _write(_CLAIMS, path, {"works": [_without_rows(one) for one in works]}, rows)
 
 
-def read_trial(path: Path = RECOMMENDATIONS) -> Trial:
+def read_trial(path: Path = RECOMMENDATIONS) -> TrialPage:
     """Return the results of the recommendations. Raises InputError."""
     content = _RECOMMENDATIONS.read(path)
     try:
         about, rows = dict(content["trial"]), tuple(TrialRow(*row) for row in content["rows"])
-        return Trial(**about | {"asked": tuple(about["asked"])}, rows=rows)
+        return TrialPage(**about | {"asked": tuple(about["asked"])}, rows=rows)
     except (KeyError, TypeError, ValueError) as error:
         raise _damaged(path, error) from None
 
 
-def write_trial(found: Trial, path: Path = RECOMMENDATIONS) -> None:
+def write_trial(found: TrialPage, path: Path = RECOMMENDATIONS) -> None:
     """Write the results of the recommendations. Raises OSError."""
     _write(_RECOMMENDATIONS, path, {"trial": _without_rows(found)}, [list(asdict(row).values()) for row in found.rows])
 
 
-def read_atlas(path: Path = ATLAS) -> list[Made]:
+def read_atlas(path: Path = ATLAS) -> list[MadeTarget]:
     """Return the targets of the atlas, in its order. A row says why only if it is not testable. Raises InputError."""
     content = _ATLAS.read(path)
-    rows: dict[Target, list[Row]] = {}
+    rows: dict[Target, list[AtlasRow]] = {}
     try:
         columns: list[Column] = [(series, filesystem) for series, filesystem in content["columns"]]
         for source, name, about, says, reasons, *cells in content["rows"]:
@@ -177,19 +177,19 @@ def read_atlas(path: Path = ATLAS) -> list[Made]:
                 if cell is not None:
                     rows.setdefault(Target(*column, source), []).append(_atlas_row(name, about, says, reasons, cell))
         targets = [one for column in columns for source in SOURCES if (one := Target(*column, source)) in rows]
-        return [Made(target, content["releases"][target.series], tuple(rows[target])) for target in targets]
+        return [MadeTarget(target, content["releases"][target.series], tuple(rows[target])) for target in targets]
     except (KeyError, TypeError, ValueError, IndexError) as error:
         raise _damaged(path, error) from None
 
 
-def _atlas_row(name: str, about: str, says: str, reasons: Sequence[str], cell: Sequence[Any]) -> Row:
+def _atlas_row(name: str, about: str, says: str, reasons: Sequence[str], cell: Sequence[Any]) -> AtlasRow:
     if isinstance(cell[1], int):
-        return Row(name, about, says, cell[0], reasons[cell[1]], "")
+        return AtlasRow(name, about, says, cell[0], reasons[cell[1]], "")
     verdict, figure, seeds = cell
-    return Row(name, about, says, verdict, "", "", figure, seeds)
+    return AtlasRow(name, about, says, verdict, "", "", figure, seeds)
 
 
-def write_atlas(found: Iterable[Made], series: Sequence[str], path: Path = ATLAS) -> None:
+def write_atlas(found: Iterable[MadeTarget], series: Sequence[str], path: Path = ATLAS) -> None:
     """Write targets of the atlas; others that the file has stay. series: in the atlas's order. Raises InputError."""
     made = _by(lambda one: one.target, read_atlas(path) if path.is_file() else [], found)
     made.sort(key=lambda one: _place(one.target, series))
@@ -206,7 +206,7 @@ def write_atlas(found: Iterable[Made], series: Sequence[str], path: Path = ATLAS
     _write(_ATLAS, path, head, rows)
 
 
-def _cell(cell: Cell, reasons: Sequence[str]) -> list[Any] | None:
+def _cell(cell: AtlasCell, reasons: Sequence[str]) -> list[Any] | None:
     """Return a cell: verdict, figure and seeds; or verdict and the number of the reason; None if it is not made."""
     if cell.row is None:
         return None
@@ -219,7 +219,7 @@ def _place(target: Target, series: Sequence[str]) -> tuple[int, int, int]:
     return series.index(target.series), FILESYSTEMS.index(target.filesystem), SOURCES.index(target.source)
 
 
-def _without_rows(found: Verified | Trial) -> dict[str, Any]:
+def _without_rows(found: Verified | TrialPage) -> dict[str, Any]:
     return {key: value for key, value in asdict(found).items() if key != "rows"}
 
 

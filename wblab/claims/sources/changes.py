@@ -7,7 +7,7 @@ from wblab.analysis.statistics.decision import NOT_REPRODUCED, REPRODUCED, Outco
 
 
 @dataclass(frozen=True)
-class Change:
+class KernelChange:
     """A commit. since: the first series that has it. finding: the page about it, below docs/."""
 
     since: str
@@ -20,7 +20,7 @@ class Change:
 class Changed:
     """How the verdict on a claim changed. before: the outcome without the change; after: with it."""
 
-    by: Change
+    by: KernelChange
     before: Outcome
     after: Outcome
 
@@ -32,7 +32,7 @@ class Changed:
         )
 
 
-METADATA_FIRST = Change(
+METADATA_FIRST = KernelChange(
     "6.12",
     "29390bb5661d",
     "blk-throttle: support prioritized processing of metadata",

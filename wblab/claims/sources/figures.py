@@ -107,7 +107,7 @@ def left(sample: Sample, name: str) -> dict[str, float]:
 
 
 @dataclass(frozen=True)
-class Moved:
+class RequestsMoved:
     """The requests of a run: how many, and their bytes in all."""
 
     count: int
@@ -119,13 +119,13 @@ class Moved:
         return self.bytes / max(self.count, 1)
 
 
-def moved(sample: Sample, way: str, since_ns: int = 0) -> Moved:
+def moved(sample: Sample, way: str, since_ns: int = 0) -> RequestsMoved:
     """Return the requests issued to the disk from a time on that read (R) or write (W) data."""
     events = page_cache(sample.run).trace.events("block_rq_issue", ["rwbs", "nr_sector"])
     sectors = events["nr_sector"].astype(np.int64)
     ways = np.array([way in flags for flags in events["rwbs"].tolist()], bool)
     wanted = ways & (sectors > 0) & (events.ts_ns >= since_ns)
-    return Moved(int(wanted.sum()), int(sectors[wanted].sum()) * _SECTOR)
+    return RequestsMoved(int(wanted.sum()), int(sectors[wanted].sum()) * _SECTOR)
 
 
 def requests_a_cycle(name: str, way: str) -> Figure:

@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from wblab.analysis.statistics.decision import Outcome
-from wblab.claims.trial.measured import RISING, TRACED, Measured
+from wblab.claims.trial.measured import RISING, TRACED, TrialFigures
 from wblab.claims.trial.plan import ASKED, RECOMMENDATION, SCALING, SCENARIO, background_bytes
 from wblab.claims.trial.recommendations import DEFAULT, UNSET, Expectation, Metric, Recommendation, Role, Value
 from wblab.claims.trial.verdict import (
@@ -13,7 +13,7 @@ from wblab.claims.trial.verdict import (
     LOOKS,
     NOTICED_S,
     RELIEF_PERCENT,
-    Figure,
+    JudgedFigure,
     bound_figure,
     corrected,
     is_worse,
@@ -29,15 +29,15 @@ _UNCHANGED = 100.0
 
 
 @dataclass(frozen=True)
-class Kept:
+class KeptExpectation:
     """The result of an expectation on one scenario. figure: the expected metric; None if nothing was measured.
 
     harm: the same metric compared with the default, unless `figure` is that. before: the default meets it, too.
     """
 
     expectation: Expectation
-    figure: Figure | None
-    harm: Figure | None
+    figure: JudgedFigure | None
+    harm: JudgedFigure | None
     before: bool
     outcome: Outcome = "not decided"
 
@@ -55,10 +55,10 @@ class Tried:
     recommendation: Recommendation
     value: Value
     cell: Cell
-    others: Figure | None
-    relief: Figure | None
-    cost: Figure | None
-    kept: tuple[Kept, ...]
+    others: JudgedFigure | None
+    relief: JudgedFigure | None
+    cost: JudgedFigure | None
+    kept: tuple[KeptExpectation, ...]
     refused: str = ""
     failed: str = ""
 
@@ -88,7 +88,7 @@ class Tried:
         return self.value.is_setting and judge(self.relief) == "reproduced"
 
 
-def judged(found: Measured, cells: Sequence[Cell], *, looks: int = LOOKS) -> list[Tried]:
+def judged(found: TrialFigures, cells: Sequence[Cell], *, looks: int = LOOKS) -> list[Tried]:
     """Return the results of all values, with all verdicts corrected together.
 
     looks: the most rounds in which they are judged.
@@ -97,7 +97,7 @@ def judged(found: Measured, cells: Sequence[Cell], *, looks: int = LOOKS) -> lis
     figures = [figure for item in tried for figure in _claims(item) if figure is not None]
     shown = iter(corrected(figures, looks))
 
-    def next_of(figure: Figure | None) -> Figure | None:
+    def next_of(figure: JudgedFigure | None) -> JudgedFigure | None:
         return None if figure is None else next(shown)
 
     return [_settled(item, [next_of(figure) for figure in _claims(item)]) for item in tried]
@@ -115,7 +115,7 @@ def baseline(cells: Sequence[Cell], cell: Cell, against: str = DEFAULT) -> Cell 
     )
 
 
-def _tried(found: Measured, cells: Sequence[Cell]) -> Iterator[Tried]:
+def _tried(found: TrialFigures, cells: Sequence[Cell]) -> Iterator[Tried]:
     values = found.wisdom.values()
     for cell in cells:
         key = str(cell.levels[RECOMMENDATION])
@@ -136,7 +136,7 @@ def _tried(found: Measured, cells: Sequence[Cell]) -> Iterator[Tried]:
         yield Tried(key, entry, value, cell, others, relief, cost, kept, refused, failed)
 
 
-def _expectations(found: Measured, cell: Cell) -> list[Expectation]:
+def _expectations(found: TrialFigures, cell: Cell) -> list[Expectation]:
     """Return the expectations that are tested in a cell."""
     entry, value = found.wisdom.values()[str(cell.levels[RECOMMENDATION])]
     name = str(cell.levels[SCENARIO])
@@ -150,7 +150,7 @@ def _expectations(found: Measured, cell: Cell) -> list[Expectation]:
     ]
 
 
-def _is_short(expectation: Expectation, found: Measured, default: Cell) -> bool:
+def _is_short(expectation: Expectation, found: TrialFigures, default: Cell) -> bool:
     """Whether the time that an expectation should shorten is too short to notice with the default."""
     if not 0 < expectation.percent < _UNCHANGED or not expectation.metric.endswith("_s"):
         return False
@@ -158,13 +158,13 @@ def _is_short(expectation: Expectation, found: Measured, default: Cell) -> bool:
 
 
 def _kept(  # noqa: PLR0913, PLR0917 - what an expectation is about
-    found: Measured,
+    found: TrialFigures,
     cells: Sequence[Cell],
     cell: Cell,
     default: Cell,
     entry: Recommendation,
     expectation: Expectation,
-) -> Kept:
+) -> KeptExpectation:
     of = (expectation.role, expectation.metric)
     if expectation.percent:
         other = default
@@ -172,14 +172,16 @@ def _kept(  # noqa: PLR0913, PLR0917 - what an expectation is about
             value = next(value for value in entry.value if value.name == expectation.against)
             other = baseline(cells, cell, entry.key(value)) or default
         figure = _ratio(found, cell, other, of, expectation.percent)
-        return Kept(expectation, figure, None if expectation.against else _harm(found, cell, default, of), False)
+        return KeptExpectation(
+            expectation, figure, None if expectation.against else _harm(found, cell, default, of), False
+        )
     values = found.values(cell, *of)
     bound, is_log = _bound(expectation, cell, found), expectation.metric.endswith("_s")
     if expectation.metric in TRACED:
-        return Kept(expectation, bound_figure(values, bound, is_log=is_log), None, False)
+        return KeptExpectation(expectation, bound_figure(values, bound, is_log=is_log), None, False)
     before = found.values(default, *of)
     keeps = bool(before) and max(before.values()) <= bound
-    return Kept(
+    return KeptExpectation(
         expectation,
         bound_figure(values, bound, is_log=is_log),
         _harm(found, cell, default, of),
@@ -187,7 +189,7 @@ def _kept(  # noqa: PLR0913, PLR0917 - what an expectation is about
     )
 
 
-def _bound(expectation: Expectation, cell: Cell, found: Measured) -> float:
+def _bound(expectation: Expectation, cell: Cell, found: TrialFigures) -> float:
     """Return the upper limit of a metric: a number for counts, otherwise in s."""
     if expectation.law:
         disk = cell.spec.disk[found.wisdom.scenario[str(cell.levels[SCENARIO])].disk]
@@ -196,23 +198,25 @@ def _bound(expectation: Expectation, cell: Cell, found: Measured) -> float:
     return expectation.at_most / (NS_PER_S if expectation.metric.endswith("_s") else 1)
 
 
-def _ratio(found: Measured, cell: Cell, other: Cell, of: tuple[Role, Metric], percent: float) -> Figure | None:
+def _ratio(
+    found: TrialFigures, cell: Cell, other: Cell, of: tuple[Role, Metric], percent: float
+) -> JudgedFigure | None:
     role, metric = of
     floor = NOTICED_S if metric.endswith("_s") else 1.0
     changed, before = found.values(cell, role, metric), found.values(other, role, metric)
     return ratio_figure(changed, before, percent, rising=metric in RISING, floor=floor)
 
 
-def _harm(found: Measured, cell: Cell, default: Cell, of: tuple[Role, Metric]) -> Figure | None:
+def _harm(found: TrialFigures, cell: Cell, default: Cell, of: tuple[Role, Metric]) -> JudgedFigure | None:
     return _ratio(found, cell, default, of, 100 * 100 / HARM_PERCENT if of[1] in RISING else HARM_PERCENT)
 
 
-def _claims(item: Tried) -> list[Figure | None]:
+def _claims(item: Tried) -> list[JudgedFigure | None]:
     """Return all figures that are judged."""
     return [item.others, item.relief, item.cost, *(figure for kept in item.kept for figure in (kept.figure, kept.harm))]
 
 
-def _settled(item: Tried, figures: Sequence[Figure | None]) -> Tried:
+def _settled(item: Tried, figures: Sequence[JudgedFigure | None]) -> Tried:
     """Return the result with its corrected figures, in the order of `_claims`, and the outcomes."""
     others, relief, cost, *rest = figures
     kept = []

@@ -36,7 +36,7 @@ Figures = Mapping[tuple[str, str], float]  # of one run, by load and metric
 
 
 @dataclass(frozen=True)
-class Measured:
+class TrialFigures:
     """The figures of all runs, by cell and seed. runs: the directory of the runs.
 
     refused: by cell, the setting that the kernel rejected. failed: by cell, any other reason why there is no run.
@@ -60,7 +60,7 @@ class Measured:
         return found
 
 
-def measured(store: Store, wisdom: Wisdom, read: Callable[[Path], Any] = read_table) -> Measured:
+def measured(store: Store, wisdom: Wisdom, read: Callable[[Path], Any] = read_table) -> TrialFigures:
     """Read the table of a trial. Raises InputError if it is damaged. read: reads the table of a study."""
     figures: dict[str, dict[int, dict[tuple[str, str], float]]] = {}
     table = read(store.path)
@@ -70,7 +70,7 @@ def measured(store: Store, wisdom: Wisdom, read: Callable[[Path], Any] = read_ta
     reasons = _reasons(store, figures)
     refused = {cell: _refused(reason) for cell, reason in reasons.items() if is_refusal(reason)}
     failed = {cell: reason for cell, reason in reasons.items() if not is_refusal(reason)}
-    return Measured(wisdom, store.runs, figures, refused, failed)
+    return TrialFigures(wisdom, store.runs, figures, refused, failed)
 
 
 def is_refusal(reason: str) -> bool:

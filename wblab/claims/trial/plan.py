@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any, Literal, get_args
 
 from wblab.claims.trial import NAME as _DESIGN
-from wblab.claims.trial.recommendations import DEFAULT, Machine, Scenario, Value, Wisdom
+from wblab.claims.trial.recommendations import DEFAULT, AssumedMachine, Scenario, Value, Wisdom
 from wblab.core.check import check_spec
 from wblab.core.errors import InputError
 from wblab.core.files import read_bytes
@@ -40,9 +40,9 @@ _LEAST_LIMIT_BYTES = 2 * _PAGE_BYTES  # mm/page-writeback.c: dirty_bytes_min
 _STEMS = ("vm.dirty", "vm.dirty_background")
 
 
-def guest_of(spec: Spec, scenario: Scenario) -> Machine:
+def guest_of(spec: Spec, scenario: Scenario) -> AssumedMachine:
     """Return the guest's memory, and the rate of the disk that the offender writes to."""
-    return Machine(memory=spec.memory, write_bps=BytesPerSecond(spec.disk[scenario.disk].write_bps))
+    return AssumedMachine(memory=spec.memory, write_bps=BytesPerSecond(spec.disk[scenario.disk].write_bps))
 
 
 def in_force(sysctl: Mapping[str, int | str]) -> dict[str, int]:
@@ -71,7 +71,7 @@ def scalings(value: Value) -> tuple[Scaling, ...]:
     return ways[1:] if sized or "max_bytes" in value.bdi else ways[:1]
 
 
-def settings(value: Value, machine: Machine, spec: Spec, scenario: Scenario, way: Scaling) -> dict[str, Any]:
+def settings(value: Value, machine: AssumedMachine, spec: Spec, scenario: Scenario, way: Scaling) -> dict[str, Any]:
     """Return the spec keys of a value, scaled from its machine to the scenario."""
     guest = guest_of(spec, scenario)
     keys: dict[str, Any] = {}
@@ -95,7 +95,7 @@ def background_bytes(spec: Spec) -> float:
     return size or int(spec.sysctl.get("vm.dirty_background_ratio", 10)) / 100 * spec.memory
 
 
-def _sysctls(wanted: Mapping[str, int], machine: Machine, guest: Machine, way: Scaling) -> dict[str, int]:
+def _sysctls(wanted: Mapping[str, int], machine: AssumedMachine, guest: AssumedMachine, way: Scaling) -> dict[str, int]:
     found: dict[str, int] = {}
     for key, number in wanted.items():
         stem, _, kind = key.rpartition("_")
@@ -108,7 +108,7 @@ def _sysctls(wanted: Mapping[str, int], machine: Machine, guest: Machine, way: S
     return found
 
 
-def _scaled_value(size: float, machine: Machine, guest: Machine, way: Scaling) -> float:
+def _scaled_value(size: float, machine: AssumedMachine, guest: AssumedMachine, way: Scaling) -> float:
     if way == "by seconds":
         return size / machine.write_bps * guest.write_bps
     return size / machine.memory * guest.memory if way == "by memory" else size

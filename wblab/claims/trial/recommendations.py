@@ -30,7 +30,7 @@ Metric = Literal[
 
 
 @dataclass(frozen=True, kw_only=True)
-class Machine:
+class AssumedMachine:
     """The machine that a recommendation is for: its memory and the rate of its disk."""
 
     memory: Bytes
@@ -130,7 +130,7 @@ class Wisdom:
     keys: of the values to try (default: all).
     """
 
-    machine: Machine
+    machine: AssumedMachine
     scenario: dict[str, Scenario]
     recommendation: tuple[Recommendation, ...]
     keys: tuple[str, ...] = ()
@@ -140,9 +140,9 @@ class Wisdom:
         every = {entry.key(value): (entry, value) for entry in self.recommendation for value in entry.value}
         return {key: found for key, found in every.items() if not self.keys or key in self.keys}
 
-    def machine_of(self, entry: Recommendation) -> Machine:
+    def machine_of(self, entry: Recommendation) -> AssumedMachine:
         """Return the machine that a recommendation is for."""
-        return Machine(
+        return AssumedMachine(
             memory=entry.memory or self.machine.memory,
             write_bps=entry.write_bps or self.machine.write_bps,
         )

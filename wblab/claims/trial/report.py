@@ -10,8 +10,8 @@ from wblab.claims.trial.figure import drawn
 from wblab.claims.trial.judged import Tried
 from wblab.claims.trial.plan import Answer
 from wblab.claims.trial.recommendations import Recommendation, Wisdom
-from wblab.claims.trial.result import Looked, Result, Row
-from wblab.claims.trial.verdict import Figure, is_worse
+from wblab.claims.trial.result import ExpectationRow, Looked, TrialResult
+from wblab.claims.trial.verdict import JudgedFigure, is_worse
 from wblab.core.errors import WblabError
 from wblab.core.units import format_bytes
 from wblab.lab.formats import EXPERIMENT, REPORT, RUNS, VERDICTS, write_json
@@ -20,8 +20,7 @@ from wblab.report.elsewhere import NOTHING, OUTSIDE
 from wblab.report.page import write
 from wblab.report.palette import look_of
 from wblab.report.quantities import confidence, interval, quantity, span, unit_of
-from wblab.report.report import Block, Cell, Column, Picture, Points, Report, Section, Span, Table, Words, counted
-from wblab.report.report import Row as Line
+from wblab.report.report import Block, Cell, Column, Picture, Points, Report, Row, Section, Span, Table, Words, counted
 from wblab.study.cells import run_name
 
 PICTURE = "trial.png"
@@ -36,7 +35,7 @@ _ABOUT = (
 )
 
 
-def report(result: Result, picture: Picture | None = None) -> Report:
+def report(result: TrialResult, picture: Picture | None = None) -> Report:
     """Return the report of a trial."""
     where = f"{result.kernel.get('release', '')}{f' on {result.filesystem}' if result.filesystem else ''}"
     ran = (
@@ -62,7 +61,7 @@ def report(result: Result, picture: Picture | None = None) -> Report:
     )
 
 
-def write_report(result: Result, directory: Path) -> tuple[Report, Path]:
+def write_report(result: TrialResult, directory: Path) -> tuple[Report, Path]:
     """Write the page, its picture as a file, and verdicts.json; return the report and its page. Raises WblabError."""
     shown = drawn(result.tried, result.wisdom)
     save(shown.picture, _TITLE, directory / PICTURE)
@@ -75,7 +74,7 @@ def write_report(result: Result, directory: Path) -> tuple[Report, Path]:
     return found, write(found, directory / REPORT)
 
 
-def worst_text(row: Row) -> str:
+def worst_text(row: ExpectationRow) -> str:
     """Return the figure that decides an expectation, with its scenario."""
     if row.worst.tried.refused:
         return f"this kernel rejects {row.worst.tried.refused} on {row.worst.place}"
@@ -87,7 +86,7 @@ def worst_text(row: Row) -> str:
     return f"{figure_text(figure, row.expectation.metric)} on {row.worst.place}"
 
 
-def figure_text(figure: Figure | None, metric: str = "") -> str:
+def figure_text(figure: JudgedFigure | None, metric: str = "") -> str:
     """Return a figure with its interval: ×0.43 (0.40 to 0.46), or 1.32 s (1.21 to 1.40)."""
     if figure is None:
         return _NONE
@@ -95,7 +94,7 @@ def figure_text(figure: Figure | None, metric: str = "") -> str:
     return interval(found.estimate, found.low, found.high, _unit(figure, metric))
 
 
-def threshold_text(figure: Figure | None, metric: str = "") -> str:
+def threshold_text(figure: JudgedFigure | None, metric: str = "") -> str:
     """Return the threshold of an expectation: at most 1 s, at least ×1.05."""
     if figure is None:
         return _NONE
@@ -121,7 +120,7 @@ def asked_lines(answers: Mapping[str, Answer], wisdom: Wisdom) -> list[str]:
     return [f"{key} as published: {words}" for key, words in found.items() if words]
 
 
-def _unit(figure: Figure, metric: str) -> str:
+def _unit(figure: JudgedFigure, metric: str) -> str:
     """Return the unit of a figure: of its metric, or that of a ratio."""
     return unit_of(metric) if figure.absolute else "×"
 
@@ -144,7 +143,7 @@ def _kernel(answer: Answer | None, key: str, wisdom: Wisdom) -> str:
     return answer.words(wisdom.values()[key][1]) if answer else ""
 
 
-def _keys(result: Result) -> list[str]:
+def _keys(result: TrialResult) -> list[str]:
     """Return the keys that the tried recommendations set."""
     values = result.wisdom.values()
     return [
@@ -152,14 +151,14 @@ def _keys(result: Result) -> list[str]:
     ]
 
 
-def _verdicts(result: Result) -> Table:
+def _verdicts(result: TrialResult) -> Table:
     """Return a row for each expectation of each value, and one for a value without any."""
     columns = (
         Column(""), Column("source"), Column("settings", "prose"), Column("expectation", "prose"), Column("verdict"),
         Column("holds in"), Column("worst scenario", "prose"), Column("light writers' longest pause", "prose", 2),
         Column("heavy writer's rate", "number", 1),
     )  # fmt: skip
-    rows: list[Line] = []
+    rows: list[Row] = []
     for key, (entry, value) in result.wisdom.values().items():
         everywhere = [item for item in result.tried if item.key == key]
         figures = (others_text(everywhere), cost_text(everywhere)) if value.is_setting else ("", "")
@@ -175,23 +174,23 @@ def _verdicts(result: Result) -> Table:
         ]
         for at, cells in enumerate(said):
             begin, end = (first, figures) if not at else ((key, "", ""), ("", ""))
-            rows.append(Line((*begin, *cells, *end), "" if at else f"recommendation-{key}"))
+            rows.append(Row((*begin, *cells, *end), "" if at else f"recommendation-{key}"))
     return Table(columns, tuple(rows))
 
 
-def _expected(row: Row) -> tuple[Words | Cell, ...]:
+def _expected(row: ExpectationRow) -> tuple[Words | Cell, ...]:
     wanted = threshold_text(row.worst.kept.figure, row.expectation.metric)
     worst = Cell(worst_text(row), notes=() if wanted == _NONE else (f"expected {wanted}",))
     return row.expectation.says, Span(row.outcome, look_of(row.outcome).style), row.counts, worst
 
 
-def _scenarios(result: Result) -> Table:
+def _scenarios(result: TrialResult) -> Table:
     """Return a row for each value on each scenario and each of its expectations, with a run."""
     columns = (
         Column(""), Column("scenario"), Column("verdict"), Column("figure", "number"), Column("expected"),
         Column("light writers' longest pause", "number"), Column("heavy writer's rate", "number"), Column("run"),
     )  # fmt: skip
-    rows: list[Line | str] = []
+    rows: list[Row | str] = []
     for key, (_, value) in result.wisdom.values().items():
         everywhere = [item for item in result.tried if item.key == key]
         rows += [f"{key}: {value.name}"] if everywhere else []
@@ -199,12 +198,12 @@ def _scenarios(result: Result) -> Table:
     return Table(columns, tuple(rows))
 
 
-def _tried(item: Tried) -> Iterator[Line]:
+def _tried(item: Tried) -> Iterator[Row]:
     figures = (figure_text(item.others), figure_text(item.cost))
     place = Looked(item, item.kept[0]).place if item.kept else item.scenario
     if item.refused or item.failed:
         why = f"this kernel rejects {item.refused}" if item.refused else f"no run succeeded: {item.failed}"
-        yield Line((item.key, place, why, "", "", *figures, ""))
+        yield Row((item.key, place, why, "", "", *figures, ""))
         return
     run = Span("run", link=f"{RUNS}/{run_name(item.cell, 1)}/{EXPERIMENT}")
     for at, kept in enumerate(item.kept or (None,)):
@@ -213,10 +212,10 @@ def _tried(item: Tried) -> Iterator[Line]:
             metric, also = kept.expectation.metric, " (the default meets it too)" if kept.before else ""
             shown = (Span(kept.outcome, look_of(kept.outcome).style), figure_text(kept.figure, metric),
                      threshold_text(kept.figure, metric) + also)  # fmt: skip
-        yield Line((item.key, place, *shown, *(figures if not at else ("", "")), run if not at else ""))
+        yield Row((item.key, place, *shown, *(figures if not at else ("", "")), run if not at else ""))
 
 
-def _contradictions(result: Result) -> Iterator[Block]:
+def _contradictions(result: TrialResult) -> Iterator[Block]:
     """Yield contradicting recommendations side by side: the innocent loads' longest pause by scenario."""
     numbers = {entry.number: entry for entry in result.wisdom.recommendation}
     pairs = {
@@ -233,24 +232,24 @@ def _contradictions(result: Result) -> Iterator[Block]:
     )
     scenarios = result.wisdom.scenario
     columns = (Column("source"), Column("settings", "prose"), *(Column(name, "number") for name in scenarios))
-    rows: list[Line | str] = []
+    rows: list[Row | str] = []
     for pair in pairs.values():
         rows += [f"{pair[0].number} against {pair[1].number}", *(_side(entry, result) for entry in pair)]
     head = "Contradicting recommendations side by side"
     yield Section(head, (said, Table(columns, tuple(rows))), "page")
 
 
-def _side(entry: Recommendation, result: Result) -> Line:
+def _side(entry: Recommendation, result: TrialResult) -> Row:
     """Return a recommendation's ratios by scenario, from its best value and scaling to the worst."""
     ratios = (
         [item.others.interval.estimate for item in result.tried
          if item.recommendation is entry and item.scenario == scenario and item.others is not None]
         for scenario in result.wisdom.scenario
     )  # fmt: skip
-    return Line((f"{entry.number} {entry.who}", "; ".join(value.name for value in entry.value), *map(_range, ratios)))
+    return Row((f"{entry.number} {entry.who}", "; ".join(value.name for value in entry.value), *map(_range, ratios)))
 
 
-def _how(result: Result) -> Iterator[Block]:
+def _how(result: TrialResult) -> Iterator[Block]:
     wisdom, machine = result.wisdom, result.wisdom.machine
     yield Points(tuple((Span(name, form="bold"), f", {of.title}: {of.about}") for name, of in wisdom.scenario.items()))
     yield (

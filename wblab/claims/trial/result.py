@@ -5,10 +5,10 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from wblab.analysis.statistics.decision import HARMS, NOT_DECIDED, NOT_REPRODUCED, REPRODUCED, Outcome
-from wblab.claims.trial.judged import Kept, Tried
+from wblab.claims.trial.judged import KeptExpectation, Tried
 from wblab.claims.trial.plan import Answer
 from wblab.claims.trial.recommendations import Expectation, Wisdom
-from wblab.claims.trial.verdict import Figure, is_worse, overall
+from wblab.claims.trial.verdict import JudgedFigure, is_worse, overall
 from wblab.lab.formats import TRIAL
 from wblab.study.cells import Cell, run_name
 
@@ -20,7 +20,7 @@ class Looked:
     """An expectation on one scenario, scaled in one way."""
 
     tried: Tried
-    kept: Kept
+    kept: KeptExpectation
 
     @property
     def place(self) -> str:
@@ -29,7 +29,7 @@ class Looked:
 
 
 @dataclass(frozen=True)
-class Row:
+class ExpectationRow:
     """An expectation of a value, with all scenarios where it was tested. worst: the one that decides."""
 
     key: str
@@ -45,7 +45,7 @@ class Row:
         return f"{found.count(REPRODUCED)} of {len(found)}"
 
 
-def rows(tried: Sequence[Tried], wisdom: Wisdom) -> list[Row]:
+def rows(tried: Sequence[Tried], wisdom: Wisdom) -> list[ExpectationRow]:
     """Return a row for each value and expectation."""
     found = []
     for key, (entry, _) in wisdom.values().items():
@@ -56,12 +56,12 @@ def rows(tried: Sequence[Tried], wisdom: Wisdom) -> list[Row]:
             )
             if looked:
                 outcome = overall([one.kept.outcome for one in looked])
-                found.append(Row(key, expectation, outcome, max(looked, key=_badness), looked))
+                found.append(ExpectationRow(key, expectation, outcome, max(looked, key=_badness), looked))
     return found
 
 
 @dataclass(frozen=True)
-class Result:
+class TrialResult:
     """The result of a trial. kernel: its description. answers: how the kernel took each value as published.
 
     runs: their number; seeds: the most of one cell. filesystem: of an atlas' target, which keeps only the records of
@@ -77,7 +77,7 @@ class Result:
     filesystem: str = ""
 
     @property
-    def rows(self) -> list[Row]:
+    def rows(self) -> list[ExpectationRow]:
         """A row for each expectation."""
         return rows(self.tried, self.wisdom)
 
@@ -103,7 +103,7 @@ def _badness(one: Looked) -> tuple[int, float]:
     return rank, -figure.interval.estimate if figure.rising else figure.interval.estimate
 
 
-def _row_json(row: Row, wisdom: Wisdom) -> dict[str, Any]:
+def _row_json(row: ExpectationRow, wisdom: Wisdom) -> dict[str, Any]:
     entry, value = wisdom.values()[row.key]
     return {
         "recommendation": row.key,
@@ -132,7 +132,7 @@ def _tried_json(item: Tried) -> dict[str, Any]:
     }
 
 
-def _kept_json(kept: Kept) -> dict[str, Any]:
+def _kept_json(kept: KeptExpectation) -> dict[str, Any]:
     about = {"says": kept.expectation.says, "role": kept.expectation.role, "metric": kept.expectation.metric}
     return about | {
         "verdict": kept.outcome,
@@ -142,7 +142,7 @@ def _kept_json(kept: Kept) -> dict[str, Any]:
     }
 
 
-def _figure_json(figure: Figure | None) -> dict[str, Any] | None:
+def _figure_json(figure: JudgedFigure | None) -> dict[str, Any] | None:
     """Return a figure as JSON. broken: number of runs beyond the threshold."""
     if figure is None:
         return None

@@ -6,16 +6,16 @@ from wblab.claims.trial.judged import Tried, baseline, judged
 from wblab.claims.trial.measured import measured
 from wblab.claims.trial.plan import ASKED, RECOMMENDATION, SCENARIO, read_answer
 from wblab.claims.trial.recommendations import Expectation, Wisdom, read_wisdom
-from wblab.claims.trial.result import Result, count_runs
+from wblab.claims.trial.result import TrialResult, count_runs
 from wblab.lab.formats import TRIED
 from wblab.study.cells import Cell, run_name
-from wblab.study.decided import Open, Question
+from wblab.study.decided import Open, SeedQuestion
 from wblab.study.store import Store
 
 ROUNDS = (5, 10, 20)  # seeds; as many as verdict.LOOKS
 
 
-def question(store: Store, wisdom: Wisdom) -> Question:
+def question(store: Store, wisdom: Wisdom) -> SeedQuestion:
     """Return the question what each recommendation does. The kernel, which may refuse a setting, is asked once."""
 
     def look() -> Open:
@@ -24,7 +24,7 @@ def question(store: Store, wisdom: Wisdom) -> Question:
         return Open(open_cells(tried, store.plan.cells), says)
 
     asked = [cell for cell in store.plan.cells if cell.levels[SCENARIO] == ASKED]
-    return Question(rounds(len(store.plan.seeds)), look, asked, goes_on=True)
+    return SeedQuestion(rounds(len(store.plan.seeds)), look, asked, goes_on=True)
 
 
 def judged_now(store: Store, wisdom: Wisdom) -> list[Tried]:
@@ -32,7 +32,7 @@ def judged_now(store: Store, wisdom: Wisdom) -> list[Tried]:
     return judged(measured(store, wisdom), store.plan.cells, looks=len(rounds(len(store.plan.seeds))))
 
 
-def result_of(store: Store, wisdom: Wisdom) -> Result:
+def result_of(store: Store, wisdom: Wisdom) -> TrialResult:
     """Return the result of a trial from its runs. Raises InputError if one is damaged."""
     cells, there = store.plan.cells, store.kept()
     answers = {
@@ -42,7 +42,7 @@ def result_of(store: Store, wisdom: Wisdom) -> Result:
     }
     count, seeds = count_runs(cells, there, store.plan.seeds)
     kernel = next(iter(store.kernels.values()))
-    return Result(wisdom, tuple(judged_now(store, wisdom)), answers, kernel, count, seeds)
+    return TrialResult(wisdom, tuple(judged_now(store, wisdom)), answers, kernel, count, seeds)
 
 
 def tried_in(store: Store) -> Wisdom:

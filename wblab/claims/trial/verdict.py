@@ -26,7 +26,7 @@ _ROUNDING = 1e-9
 
 
 @dataclass(frozen=True)
-class Figure:
+class JudgedFigure:
     """A figure with its threshold, and whether it is on the good side of that.
 
     absolute: in its own unit; otherwise a ratio to the default. rising: more is better. q: the decision's p, corrected
@@ -70,7 +70,7 @@ class Figure:
 
 def ratio_figure(
     changed: Mapping[int, float], before: Mapping[int, float], percent: float, *, rising: bool, floor: float
-) -> Figure | None:
+) -> JudgedFigure | None:
     """Return the change of a metric: the geometric mean of the ratios of runs with the same seed; None without runs.
 
     percent: the threshold, relative to `before`. floor: smaller values count as this.
@@ -81,10 +81,10 @@ def ratio_figure(
         return None
     threshold = percent / 100
     wanted = at_least(threshold * (1 - _ROUNDING)) if rising else at_most(threshold * (1 + _ROUNDING))
-    return Figure(located(ratios, wanted, is_log=True), threshold, False, rising)
+    return JudgedFigure(located(ratios, wanted, is_log=True), threshold, False, rising)
 
 
-def bound_figure(values: Mapping[int, float], bound: float, *, is_log: bool = False) -> Figure | None:
+def bound_figure(values: Mapping[int, float], bound: float, *, is_log: bool = False) -> JudgedFigure | None:
     """Return the mean of a metric with its upper limit, in its own unit; None without runs.
 
     is_log: for times, see wblab.analysis.statistics.decision.
@@ -93,10 +93,10 @@ def bound_figure(values: Mapping[int, float], bound: float, *, is_log: bool = Fa
     if not numbers:
         return None
     wanted = at_most(bound + _ROUNDING)
-    return Figure(located(numbers, wanted, is_log=is_log, never=True), bound, True, False)
+    return JudgedFigure(located(numbers, wanted, is_log=is_log, never=True), bound, True, False)
 
 
-def corrected(figures: Sequence[Figure], looks: int = LOOKS) -> list[Figure]:
+def corrected(figures: Sequence[JudgedFigure], looks: int = LOOKS) -> list[JudgedFigure]:
     """Return figures whose q is corrected for their number and for the rounds in which they are judged.
 
     p is multiplied by the number of rounds (Bonferroni), because undecided figures are judged again with more seeds.
@@ -105,7 +105,7 @@ def corrected(figures: Sequence[Figure], looks: int = LOOKS) -> list[Figure]:
     return [replace(figure, q=q) for figure, q in zip(figures, qs.tolist(), strict=True)]
 
 
-def judge(kept: Figure | None, *others: Figure | None) -> Outcome:
+def judge(kept: JudgedFigure | None, *others: JudgedFigure | None) -> Outcome:
     """Return the outcome of an expectation from its figure, and from other figures that must not get worse.
 
     If one of those gets worse, the outcome is harm. One run refutes an upper limit, since it can be repeated.
@@ -115,7 +115,7 @@ def judge(kept: Figure | None, *others: Figure | None) -> Outcome:
     return NOT_DECIDED if kept is None else kept.outcome
 
 
-def is_worse(figure: Figure | None) -> bool:
+def is_worse(figure: JudgedFigure | None) -> bool:
     """Whether the runs show that a threshold is missed."""
     return figure is not None and figure.outcome == NOT_REPRODUCED
 

@@ -10,7 +10,7 @@ from wblab.claims.sources.registry import WORKS, chosen, work_of
 from wblab.claims.sources.sample import Sample
 from wblab.claims.verify import NAME
 from wblab.claims.verify.report import keep, kept_report, timelines, write_report
-from wblab.claims.verify.result import Result
+from wblab.claims.verify.result import VerificationResult
 from wblab.claims.verify.runs import check_plan, examine, plan_of, possible
 from wblab.core.errors import InputError
 from wblab.core.tables import from_table
@@ -63,7 +63,7 @@ def make(asked: StudyRequest) -> StudyAnswer:
         wall_s = time.monotonic() - started_s
         kernel = dict(store.kernels[question.kernel])
         seeds, variants = len(store.plan.seeds), variants_of(question.kernel)
-        result = Result(kernel, seeds, wall_s, found.verdicts, found.samples, question.source, variants)
+        result = VerificationResult(kernel, seeds, wall_s, found.verdicts, found.samples, question.source, variants)
         told, page = write_report(result, store.path, question.format, found.shown)
     failures = Failures.of(store, found.tally) if found.tally else Failures()
     return StudyAnswer(store.path, told, (page,), {"report": str(page)}, failures=failures)

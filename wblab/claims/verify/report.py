@@ -20,7 +20,7 @@ from wblab.claims.sources.cases import CASES
 from wblab.claims.sources.changes import CHANGED
 from wblab.claims.sources.registry import WORKS
 from wblab.claims.sources.sample import Sample
-from wblab.claims.verify.result import OUTCOMES, Result, figure_text
+from wblab.claims.verify.result import OUTCOMES, VerificationResult, figure_text
 from wblab.core.errors import WblabError
 from wblab.core.loads import MultiWrite, Write
 from wblab.lab.formats import EXPERIMENT, REPORT, RUNS, VERDICTS, write_json
@@ -69,7 +69,7 @@ def plot_longest_pauses(samples: dict[str, list[Sample]], *, ax: Axes) -> Axes:
 
 
 @dataclass(frozen=True)
-class Drawn:
+class DrawnClaim:
     """A figure of the report. name: stem of its file; what: its caption; title: the title in the file."""
 
     name: str
@@ -78,7 +78,7 @@ class Drawn:
     figure: Figure
 
 
-def longest_pauses(samples: dict[str, list[Sample]]) -> Drawn | None:
+def longest_pauses(samples: dict[str, list[Sample]]) -> DrawnClaim | None:
     """Draw the longest pauses of w1 and mw1 in the cases that have both loads; None if no case has them."""
     samples = {case: runs for case, runs in samples.items() if runs and _COLOURS.keys() <= runs[0].run.spec.load.keys()}
     if not samples:
@@ -87,21 +87,21 @@ def longest_pauses(samples: dict[str, list[Sample]]) -> Drawn | None:
     FigureCanvasAgg(figure)
     plot_longest_pauses(samples, ax=figure.add_subplot())
     what = "Longest pause of each run. w1 appends to an open file; mw1 opens a new file each time."
-    return Drawn("longest-pauses", what, "Longest pauses", figure)
+    return DrawnClaim("longest-pauses", what, "Longest pauses", figure)
 
 
-def timelines(case: str, sample: Sample) -> Iterator[Drawn]:
+def timelines(case: str, sample: Sample) -> Iterator[DrawnClaim]:
     """Yield the figures of a run; none if the report shows no runs of its case."""
     if case not in _SHOWN:
         return
     run, cache = sample.run, page_cache(sample.run)
     causes = explain_all(run, cache)
     whole = timeline(run, cache, explained=causes)
-    yield Drawn(case, f"{_SHOWN[case]} Seed {run.spec.seed}.", run.name, picture(whole))
+    yield DrawnClaim(case, f"{_SHOWN[case]} Seed {run.spec.seed}.", run.name, picture(whole))
     if case in _CLOSE:
         near = f"The same run, close up ({case}): the longest pause of its innocent loads."
         close = timeline(run, cache, window=around(run, "longest"), explained=causes)
-        yield Drawn(f"{case}-close-up", near, run.name, picture(close))
+        yield DrawnClaim(f"{case}-close-up", near, run.name, picture(close))
 
 
 _JUDGED = (
@@ -117,7 +117,7 @@ _JUDGED = (
 
 
 @dataclass(frozen=True)
-class Judged:
+class JudgedClaim:
     """A claim with its verdict, as runs or a kept file have it. changed: what differs from the work today."""
 
     name: str
@@ -129,10 +129,12 @@ class Judged:
     changed: str
 
 
-def report(result: Result, pictures: Sequence[Picture] = (), data: Mapping[str, Any] | None = None) -> Report:
+def report(
+    result: VerificationResult, pictures: Sequence[Picture] = (), data: Mapping[str, Any] | None = None
+) -> Report:
     """Return the report of a verification. data: what programs read."""
     judged = [
-        Judged(claim.name, claim.says, claim.source, verdict.outcome, verdict.why, verdict.effect,
+        JudgedClaim(claim.name, claim.says, claim.source, verdict.outcome, verdict.why, verdict.effect,
                str(CHANGED.get(claim.name, "")))
         for claim, verdict in result.verdicts
     ]  # fmt: skip
@@ -161,7 +163,7 @@ def kept_report(found: Mapping[str, Any]) -> Report:
     """
     work, seeds = WORKS[found["work"]], int(found["seeds"])
     judged = [
-        Judged(one["name"], one["says"], one["source"], one["verdict"], one["why"], _effect(one["effect"]),
+        JudgedClaim(one["name"], one["says"], one["source"], one["verdict"], one["why"], _effect(one["effect"]),
                one.get("changed", ""))
         for one in found["claims"]
     ]  # fmt: skip
@@ -170,7 +172,7 @@ def kept_report(found: Mapping[str, Any]) -> Report:
     return Report(f"Verdicts: {work.title}", _counts(judged), (said, _verdicts(judged), how))
 
 
-def keep(drawn: Drawn, directory: Path, form: str) -> Picture:
+def keep(drawn: DrawnClaim, directory: Path, form: str) -> Picture:
     """Write a figure to a file (png, svg or pdf) and return it as the page shows it. Raises WblabError."""
     path = directory / f"{drawn.name}.{form}"
     save(drawn.figure, drawn.title, path)
@@ -178,7 +180,7 @@ def keep(drawn: Drawn, directory: Path, form: str) -> Picture:
 
 
 def write_report(
-    result: Result, directory: Path, form: str = "png", shown: Mapping[str, Sequence[Picture]] | None = None
+    result: VerificationResult, directory: Path, form: str = "png", shown: Mapping[str, Sequence[Picture]] | None = None
 ) -> tuple[Report, Path]:
     """Write the page, the figure of the longest pauses and verdicts.json; return the report and its page.
 
@@ -196,11 +198,11 @@ def write_report(
     return found, write(found, directory / REPORT)
 
 
-def _counts(judged: Sequence[Judged]) -> tuple[str | Span, ...]:
+def _counts(judged: Sequence[JudgedClaim]) -> tuple[str | Span, ...]:
     return counted([one.outcome for one in judged], OUTCOMES)
 
 
-def _verdicts(judged: Iterable[Judged]) -> Table:
+def _verdicts(judged: Iterable[JudgedClaim]) -> Table:
     columns = (
         Column("claim"), Column("verdict"), Column("figure", "number"), Column("what is claimed", "prose"),
         Column("finding and measurements", "prose", 1),
@@ -250,7 +252,7 @@ def _effect(effect: Mapping[str, Any] | None) -> Effect | None:
     return None if effect is None else Effect(**{key: number(value) for key, value in effect.items()})
 
 
-def _png(drawn: Drawn) -> bytes:
+def _png(drawn: DrawnClaim) -> bytes:
     file = BytesIO()
     drawn.figure.savefig(file, format="png")
     return file.getvalue()

@@ -18,7 +18,7 @@ OUTCOMES: tuple[Outcome, ...] = (REPRODUCED, NOT_REPRODUCED, NOT_DECIDED, NOT_TE
 
 
 @dataclass(frozen=True)
-class Result:
+class VerificationResult:
     """The result of a verification.
 
     kernel: the kernel as a run records it; variants: those of its name, such as +hz-1000. seeds: the number per

@@ -10,7 +10,7 @@ from wblab.analysis.runs.run import Run, own_machine, read_run
 from wblab.claims.outside import OfStudy, Seen
 from wblab.claims.sources.claim import Claim
 from wblab.claims.verify.result import figure_text
-from wblab.claims.witness.result import Figure, Spoiled, Witness, spoiled, witness
+from wblab.claims.witness.result import LongestPause, Spoiled, Witness, spoiled, witness
 from wblab.claims.witness.substrates import AXIS, Substrate, substrate
 from wblab.core.errors import InputError
 from wblab.core.spec import Disk, Spec
@@ -186,7 +186,7 @@ def _figures(found: Witness, named: Mapping[str, str]) -> Table:
     return Table(columns, (*rows, Row(("(control load)", *noise, ""))))
 
 
-def _figure(figure: Figure | None) -> str:
+def _figure(figure: LongestPause | None) -> str:
     return spread(figure.values_s, "s") if figure else _NONE
 
 

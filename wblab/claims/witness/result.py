@@ -21,7 +21,7 @@ Word = Literal["stalled", "not stalled", "in some runs"]
 
 
 @dataclass(frozen=True)
-class Figure:
+class LongestPause:
     """The longest pause of one load on one substrate, in s, over seeds; at least one."""
 
     values_s: tuple[float, ...]
@@ -94,11 +94,11 @@ Agreement = Literal["agree", "differ", "not decided"]
 
 
 @dataclass(frozen=True)
-class Row:
+class WitnessedLoad:
     """One load on all substrates, in their order; None where no run succeeded. One substrate alone decides nothing."""
 
     load: str
-    figures: tuple[Figure | None, ...]
+    figures: tuple[LongestPause | None, ...]
 
     @property
     def agreement(self) -> Agreement:
@@ -120,7 +120,7 @@ class Witness:
 
     substrates: tuple[str, ...]
     releases: tuple[str, ...]
-    rows: tuple[Row, ...]
+    rows: tuple[WitnessedLoad, ...]
     noise_s: tuple[tuple[float, ...], ...]
 
     def to_json(self) -> dict[str, Any]:
@@ -144,15 +144,15 @@ class Witness:
 def witness(runs: Mapping[str, Sequence[Run]]) -> Witness:
     """Return what runs say, by substrate."""
     loads = dict.fromkeys(item.name for of in runs.values() for run in of for item in _innocent(run))
-    rows = tuple(Row(load, tuple(_figure(of, load) for of in runs.values())) for load in loads)
+    rows = tuple(WitnessedLoad(load, tuple(_figure(of, load) for of in runs.values())) for load in loads)
     releases = tuple(str(of[0].record["kernel"]["release"]) if of else "" for of in runs.values())
     noise_s = tuple(tuple(control_stall_s(run) for run in of) for of in runs.values())
     return Witness(tuple(runs), releases, rows, noise_s)
 
 
-def _figure(runs: Sequence[Run], load: str) -> Figure | None:
+def _figure(runs: Sequence[Run], load: str) -> LongestPause | None:
     found = [load_pauses(item, 0).longest_pause_s for run in runs for item in _innocent(run) if item.name == load]
-    return Figure(tuple(found)) if found else None
+    return LongestPause(tuple(found)) if found else None
 
 
 def _innocent(run: Run) -> list[LoadCycles]:

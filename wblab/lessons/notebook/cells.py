@@ -12,7 +12,7 @@ from wblab.lessons.folder import ANSWER
 from wblab.lessons.lesson import TEXT, Lesson
 from wblab.lessons.markdown import for_jupyter
 from wblab.lessons.runs import Student
-from wblab.lessons.sections import Look, Section, sections
+from wblab.lessons.sections import LessonSection, SectionLook, sections
 from wblab.report.listing import Listing
 
 # Lists and tables as HTML.
@@ -82,20 +82,20 @@ def _cells(lesson: Lesson, student: Student) -> Iterator[dict[str, Any]]:
     yield _call("lesson.explanation()")
 
 
-def _calls(section: Section) -> Iterator[dict[str, Any]]:
+def _calls(section: LessonSection) -> Iterator[dict[str, Any]]:
     """Yield the cells of what a section looks at and asks."""
     yield from (_call(_look(look)) for look in dict.fromkeys(section.looks))
     if section.questions:
         yield _call(f"lesson.ask({', '.join(map(_quoted, section.questions))})")
 
 
-def _terminal(section: Section) -> str:
+def _terminal(section: LessonSection) -> str:
     """Return which commands of a section no cell does; empty if there are none."""
     names = ", ".join(f"`{name}`" for name in section.terminal)
     return f"*In a terminal only (File > New > Terminal), in this notebook's directory:* {names}" if names else ""
 
 
-def _look(look: Look) -> str:
+def _look(look: SectionLook) -> str:
     """Return the call that shows it, with what it gives beside the defaults."""
     given = ((each.name, getattr(look, each.name)) for each in fields(look)[1:])
     options = (f"{name}={value if value is True else _quoted(value)}" for name, value in given if value)

@@ -19,9 +19,9 @@ from wblab.kernels import KernelResolver, built_kernels
 from wblab.lab.progress import Report, bar
 from wblab.lessons.check import Checked, Make, changed_spec, checked, maker, parts, patched, specs
 from wblab.lessons.folder import ANSWER, RUNS
-from wblab.lessons.judge import Judged
+from wblab.lessons.judge import JudgedAnswer
 from wblab.lessons.lesson import EXPLANATION, Question
-from wblab.lessons.place import Place
+from wblab.lessons.place import LessonPlace
 from wblab.lessons.runs import spec
 from wblab.lessons.sections import Hint, next_hint
 from wblab.study.once import found
@@ -93,21 +93,21 @@ def _without_empty(given: Mapping[str, Any]) -> dict[str, Any]:
 
 
 Progress = Callable[[str], AbstractContextManager[Report]]
-Maker = Callable[[Place, Progress], Make]
+Maker = Callable[[LessonPlace, Progress], Make]
 Found = Callable[[Spec, Path, KernelResolver], Run | None]
 
 
 class Desk:
     """A student at one lesson. The files are read anew each time: the terminal writes the same ones."""
 
-    def __init__(self, at: Place, maker: Maker = maker, found: Found = found) -> None:
+    def __init__(self, at: LessonPlace, maker: Maker = maker, found: Found = found) -> None:
         """maker: makes the runs of a place. found: finds a run of a spec again, if it was made."""
         self._at, self._maker, self._found = at, maker, found
         self.questions = at.state.who.questions(at.lesson)
-        self.judged: dict[str, Judged] = {}  # of the last check, without what was answered since
+        self.judged: dict[str, JudgedAnswer] = {}  # of the last check, without what was answered since
 
     @property
-    def at(self) -> Place:
+    def at(self) -> LessonPlace:
         """Where the student is now. Raises InputError."""
         return replace(self._at, state=self._at.folder.state())
 

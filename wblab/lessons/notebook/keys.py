@@ -16,7 +16,7 @@ from wblab.lab.printable import printable
 from wblab.lessons.check import parts
 from wblab.lessons.notebook.cells import as_html
 from wblab.lessons.notebook.shown import Shown, said
-from wblab.lessons.sections import Look, View
+from wblab.lessons.sections import SectionLook, View
 from wblab.report.listing import Listing
 from wblab.report.quantities import column
 
@@ -25,7 +25,7 @@ from wblab.report.quantities import column
 Runs = Mapping[str, Sequence[Run]]  # by the file of their spec
 
 
-def _seeds(runs: Runs, look: Look) -> Shown:
+def _seeds(runs: Runs, look: SectionLook) -> Shown:
     """Return a row for each spec and a column for each seed: so the runs of one seed stand below each other."""
     seeds = sorted({run.spec.seed for run in chain(*runs.values())})
     found = {file: {run.spec.seed: _longest_s(run, look.load) for run in each} for file, each in runs.items()}
@@ -45,7 +45,7 @@ def _longest_s(run: Run, load: str) -> float:
     raise InputError(f"no load {load!r}{nearest(load, [item.name for item in run.loads])}")
 
 
-def _compared(runs: Runs, look: Look) -> Shown:
+def _compared(runs: Runs, look: SectionLook) -> Shown:
     from wblab.analysis.runs.comparison import compare
     from wblab.analysis.runs.observations import found_observations
     from wblab.report.comparisonreport import report
@@ -63,7 +63,7 @@ def _compared(runs: Runs, look: Look) -> Shown:
     return Shown(fragment(within(found, "terminal"), 4), "\n".join(lines(found, None)))
 
 
-SERIES: Mapping[View, Callable[[Runs, Look], Shown]] = {"seeds": _seeds, "compare": _compared}
+SERIES: Mapping[View, Callable[[Runs, SectionLook], Shown]] = {"seeds": _seeds, "compare": _compared}
 
 
 # The keys of a spec that are set by a number: its range, and the values between the number and the file.

@@ -15,7 +15,7 @@ from wblab.lessons.notebook import asked
 from wblab.lessons.notebook.desk import Desk
 from wblab.lessons.notebook.shown import Shown, block, has_widgets, live, put, said
 from wblab.lessons.place import folder_here, place_in
-from wblab.lessons.sections import Look
+from wblab.lessons.sections import SectionLook
 
 _P = ParamSpec("_P")
 
@@ -87,12 +87,12 @@ class NotebookLesson:
     @_plainly
     def pauses(self, of: str = "") -> None:
         """Show the table of pauses of your run, or of the one that you changed for a question."""
-        self._look(Look("pauses", of))
+        self._look(SectionLook("pauses", of))
 
     @_plainly
     def timeline(self, of: str = "", around: str = "") -> None:
         """Show the picture of a run, or its part around a load's longest pause."""
-        self._look(Look("timeline", of, around))
+        self._look(SectionLook("timeline", of, around))
 
     @_plainly
     def why(self, of: str = "", *, evidence: bool = False, load: str = "") -> None:
@@ -100,22 +100,22 @@ class NotebookLesson:
 
         evidence: with the kernel's functions and the trace's events.
         """
-        self._look(Look("why", of, evidence=evidence, load=load))
+        self._look(SectionLook("why", of, evidence=evidence, load=load))
 
     @_plainly
     def printed(self, words: str, of: str = "") -> None:
         """Show what the programs of a run printed: lines with these words."""
-        self._look(Look("printed", of, words=words))
+        self._look(SectionLook("printed", of, words=words))
 
     @_plainly
     def seeds(self, load: str) -> None:
         """Show the longest pause of a load in each run of each spec."""
-        self._look(Look("seeds", load=load))
+        self._look(SectionLook("seeds", load=load))
 
     @_plainly
     def compare(self, by: str, load: str = "", metric: str = "") -> None:
         """Show what runs that differ in a key of the spec differ by."""
-        self._look(Look("compare", load=load, metric=metric, by=by))
+        self._look(SectionLook("compare", load=load, metric=metric, by=by))
 
     @_plainly
     def explanation(self) -> None:
@@ -144,12 +144,12 @@ class NotebookLesson:
         put(block([*lines, _summary(result)]))
         self._refresh_all()
 
-    def _look(self, look: Look) -> None:
+    def _look(self, look: SectionLook) -> None:
         if look.of:
             self._desk.question(look.of)
         self._show(look, lambda: self._looked(look))
 
-    def _looked(self, look: Look) -> Shown:
+    def _looked(self, look: SectionLook) -> Shown:
         from wblab.lessons.notebook.keys import SERIES
         from wblab.lessons.notebook.shown import looked
 

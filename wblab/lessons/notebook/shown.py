@@ -19,7 +19,7 @@ from wblab.core.files import read_bytes
 from wblab.lab.formats import CONSOLE
 from wblab.lab.printable import printable
 from wblab.lessons.notebook.cells import as_html, as_list
-from wblab.lessons.sections import Look, View
+from wblab.lessons.sections import SectionLook, View
 from wblab.plot.picture import picture
 from wblab.plot.timeline import timeline
 from wblab.report.pausetext import below, headline, table
@@ -128,17 +128,17 @@ _MOST_BYTES = 1 << 20
 _REMEMBERED = 32
 
 
-def looked(run: Run, look: Look) -> Shown:
+def looked(run: Run, look: SectionLook) -> Shown:
     """Return what a look at a run shows. Raises InputError for a damaged run."""
     return _looked(run.path, look)
 
 
 @lru_cache(_REMEMBERED)
-def _looked(path: Path, look: Look) -> Shown:
+def _looked(path: Path, look: SectionLook) -> Shown:
     return _VIEWS[look.view](read_run(path), look)
 
 
-def _pauses(run: Run, look: Look) -> Shown:
+def _pauses(run: Run, look: SectionLook) -> Shown:
     report = pause_report(run)
     first = headline(report)
     rows = table(report)
@@ -147,7 +147,7 @@ def _pauses(run: Run, look: Look) -> Shown:
     return Shown(html, "\n".join([first, *rows.lines(), *more]))
 
 
-def _timeline(run: Run, look: Look) -> Shown:
+def _timeline(run: Run, look: SectionLook) -> Shown:
     cache, lost = None, ""
     try:
         cache = page_cache(run) if run.spec.trace.events else None
@@ -169,7 +169,7 @@ def _timeline(run: Run, look: Look) -> Shown:
     return Shown(html, f"{about} {told}")
 
 
-def _why(run: Run, look: Look) -> Shown:
+def _why(run: Run, look: SectionLook) -> Shown:
     found = explanations(run, look.load)
     bound = duration(DEFAULT_BOUND_NS)
     if not found:
@@ -184,7 +184,7 @@ def _why(run: Run, look: Look) -> Shown:
     return Shown(html, "\n".join(map(printable, [*sayings, "", *detail])))
 
 
-def _printed(run: Run, look: Look) -> Shown:
+def _printed(run: Run, look: SectionLook) -> Shown:
     try:
         content = read_bytes(run.path / CONSOLE, _MOST_BYTES).decode(errors="replace")
     except OSError as error:
@@ -193,7 +193,7 @@ def _printed(run: Run, look: Look) -> Shown:
     return block(lines or [f"No line of {CONSOLE} has {look.words!r}."])
 
 
-_VIEWS: Mapping[View, Callable[[Run, Look], Shown]] = {
+_VIEWS: Mapping[View, Callable[[Run, SectionLook], Shown]] = {
     "pauses": _pauses,
     "timeline": _timeline,
     "why": _why,

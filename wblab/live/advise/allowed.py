@@ -18,7 +18,7 @@ from wblab.machine.block import memory_bytes
 if TYPE_CHECKING:
     from wblab.live.advise.plan import Candidate
     from wblab.live.advise.record import Advice
-    from wblab.live.advise.site import Site
+    from wblab.live.advise.site import MachineSite
 
 _MOST_TEXT = 1000
 _MADE = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d[+-]\d{4}")
@@ -87,7 +87,7 @@ def _patterned(advice: "Advice") -> Iterator[tuple[str, str, re.Pattern[str]]]:
     yield from _of_table("before", advice.before, _BEFORE_PATH, _BEFORE)
 
 
-def _of_site(site: "Site") -> Iterator[tuple[str, str, re.Pattern[str]]]:
+def _of_site(site: "MachineSite") -> Iterator[tuple[str, str, re.Pattern[str]]]:
     yield "site.filesystem", site.filesystem, _WORD
     yield "site.bdi", site.bdi, _BDI
     for device in (site.device, *site.disks):

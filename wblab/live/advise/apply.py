@@ -17,8 +17,8 @@ from wblab.core.spec import Scheduler as Known
 from wblab.live.advise.here import paths, shown_by
 from wblab.live.advise.plan import Candidate
 from wblab.live.advise.record import Advice
-from wblab.live.advise.settings import Wanted
-from wblab.live.advise.site import Site, current_site
+from wblab.live.advise.settings import WantedSetting
+from wblab.live.advise.site import MachineSite, current_site
 from wblab.live.mitigate.journal import Journal
 from wblab.live.mitigate.journal import is_possible as daemon_can
 from wblab.machine.block import scheduler, set_scheduler
@@ -107,7 +107,7 @@ def undo(state: Path = STATE) -> list[str]:
         return _undo(journal, journal.changes)
 
 
-def paths_of(item: Wanted, advice: Advice) -> list[Path]:
+def paths_of(item: WantedSetting, advice: Advice) -> list[Path]:
     """Return the files that a setting writes. Raises InputError for a file that the lab never sets."""
     found = list(paths(item.where, item.key, advice.site))
     for path in found:
@@ -131,7 +131,7 @@ def _journal(state: Path) -> Iterator[Journal]:
         yield journal
 
 
-def _is_for_other(change: Change, site: Site) -> bool:
+def _is_for_other(change: Change, site: MachineSite) -> bool:
     """Whether a change was made for another disk than a site's; one of the whole machine was not."""
     path = change.disk if isinstance(change, Scheduler) else change.path if isinstance(change, Setting) else ""
     found = _OF_A_DISK.search(f"{path}/")
@@ -154,7 +154,7 @@ def _undo(journal: Journal, changes: Sequence[Change]) -> list[str]:
     return lines
 
 
-def _set(item: Wanted, path: Path, journal: Journal) -> Applied:
+def _set(item: WantedSetting, path: Path, journal: Journal) -> Applied:
     """Write one setting and read it back. Raises OSError."""
     shown = shown_by(path)
     if item.key == "scheduler":

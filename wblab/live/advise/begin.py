@@ -17,21 +17,21 @@ from wblab.lab.results import SPECS
 from wblab.lab.specfile import is_record, read_spec
 from wblab.live.advise.figures import measure
 from wblab.live.advise.here import DEFAULT_LOADS, machine_here, with_current_settings
-from wblab.live.advise.plan import Planned, plan
+from wblab.live.advise.plan import PlannedAdvice, plan
 from wblab.live.advise.record import Advice, advice_of
 from wblab.live.advise.remedies import read_remedies
-from wblab.live.advise.site import Site
+from wblab.live.advise.site import MachineSite
 from wblab.live.twin.machine import Machine, machine_of, with_disk
-from wblab.live.twin.result import Result
+from wblab.live.twin.result import TwinResult
 
 _LIKELY = Disk(model="device", write_bps=BytesPerSecond(100 << 20))  # of no effect on what is refused
 
 
 @dataclass(frozen=True, kw_only=True)
-class Question:
+class AdviceQuestion:
     """What to advise on. disk: name or file of a model; empty: measure it. like: see `loads_like`; may be empty."""
 
-    site: Site
+    site: MachineSite
     disk: str = ""
     like: str = ""
     seeds: Sequence[int]
@@ -39,8 +39,8 @@ class Question:
 
 
 def begin(
-    question: Question, results: Path, report: Report, announce: Callable[[], None] = lambda: None
-) -> tuple[Planned, Advice]:
+    question: AdviceQuestion, results: Path, report: Report, announce: Callable[[], None] = lambda: None
+) -> tuple[PlannedAdvice, Advice]:
     """Return the plan and the advice to store. Measure the disk if no model is given. Raises InputError.
 
     results: the directory in which a live run's name is looked up. announce: called before the disk is written to; what
@@ -57,7 +57,7 @@ def begin(
     now, rates, notes = _machine(site, live, innocent, disk, report)
     notes = doubts(question.disk) if question.disk else notes
     planned = plan(now, site, remedies, question.seeds, question.kernel)
-    described = Result(now, planned.twin, live, (), ()).about()
+    described = TwinResult(now, planned.twin, live, (), ()).about()
     about = {
         "rates": rates,
         "live": str(live.path.resolve()) if live else "",
@@ -94,7 +94,7 @@ def _on_one_disk(name: str, load: Load) -> Load:
 
 
 def _machine(
-    site: Site, live: Run | None, innocent: dict[str, Load], disk: Disk | None, report: Report
+    site: MachineSite, live: Run | None, innocent: dict[str, Load], disk: Disk | None, report: Report
 ) -> tuple[Machine, tuple[int, ...], list[str]]:
     """Return the machine, the measured rates of its disk, and reasons for doubt."""
     found = machine_of(live) if live else None  # an incomplete run is refused before the disk is measured

@@ -32,7 +32,7 @@ _UNSTEADY = 1.5  # ratio of the fastest to the slowest rate above which a warnin
 
 
 @dataclass(frozen=True)
-class Measured:
+class MeasuredCandidate:
     """rates: of each measurement, in bytes/s. latency_ns: of a 4 KiB request, without the transfer of its bytes."""
 
     rates: tuple[int, ...]
@@ -60,14 +60,14 @@ class Measured:
         ]
 
 
-def measure(directory: Path, report: Report) -> Measured:
+def measure(directory: Path, report: Report) -> MeasuredCandidate:
     """Measure the disk that holds a directory, and remove the test files. Raises InputError if that is impossible."""
     rates = []
     for number in range(TIMES):
         report(number / (TIMES + 1), "rate")
         rates.append(max(measured_bps(directory, SECONDS, MOST_BYTES), 1))
     report(TIMES / (TIMES + 1), "latency")
-    return Measured(tuple(rates), _latency_ns(directory, int(median(rates))))
+    return MeasuredCandidate(tuple(rates), _latency_ns(directory, int(median(rates))))
 
 
 def _latency_ns(directory: Path, write_bps: int) -> int:
@@ -91,7 +91,7 @@ def _latency_ns(directory: Path, write_bps: int) -> int:
 
 
 @dataclass(frozen=True)
-class Outcome:
+class RemedyOutcome:
     """One run: the innocent loads' longest pause and largest wait time in s, and the offender's rate in bytes/s."""
 
     longest_pause_s: float
@@ -100,7 +100,7 @@ class Outcome:
 
 
 @dataclass(frozen=True)
-class Figures:
+class RemedyFigures:
     """A remedy's outcomes by seed, and the differences from the same seeds without the remedy.
 
     longest_pause_s, wait_time_s: differences in s. offender: difference as a share of its rate without the remedy. All
@@ -108,7 +108,7 @@ class Figures:
     """
 
     name: str
-    outcomes: Mapping[int, Outcome]
+    outcomes: Mapping[int, RemedyOutcome]
     longest_pause_s: Interval | None = None
     wait_time_s: Interval | None = None
     offender: Interval | None = None
@@ -137,12 +137,12 @@ class Figures:
         }
 
 
-def outcome_of(run: Run, factor: float) -> Outcome:
+def outcome_of(run: Run, factor: float) -> RemedyOutcome:
     """Convert a run of the twin to figures of its machine, which is larger by `factor`."""
     found = {item.name: load_metrics(item) for item in run.loads}
     innocent = [found[item.name] for item in run.loads if item.load.role == "innocent" and found[item.name]]
     offender = [found[item.name].get("throughput_bps", 0.0) for item in run.loads if item.load.role == "offender"]
-    return Outcome(
+    return RemedyOutcome(
         longest_pause_s=max((load["longest_pause_s"] for load in innocent), default=0.0),
         wait_time_s=max((load["wait_time_s"] for load in innocent), default=0.0),
         offender_bps=factor * sum(offender),
@@ -150,8 +150,10 @@ def outcome_of(run: Run, factor: float) -> Outcome:
 
 
 def figures(
-    now: Mapping[int, Outcome], others: Mapping[str, Mapping[int, Outcome]], resampling: Resampling = DEFAULT
-) -> list[Figures]:
+    now: Mapping[int, RemedyOutcome],
+    others: Mapping[str, Mapping[int, RemedyOutcome]],
+    resampling: Resampling = DEFAULT,
+) -> list[RemedyFigures]:
     """Return the results of all remedies, shortest pause first, paired by seed with the current settings.
 
     The intervals are corrected for multiple comparisons: at most 5 % of those that exclude zero should be false.
@@ -165,18 +167,18 @@ def figures(
     found = [p for each in alone.values() for item in each if (p := item.p(present)) is not None]
     joint = joint_confidence(found, 1 - present)
     rows = [
-        Figures(name, others[name], *(item.at(joint, present) for item in intervals))
+        RemedyFigures(name, others[name], *(item.at(joint, present) for item in intervals))
         for name, intervals in alone.items()
     ]
     return sorted(rows, key=lambda row: (row.mean("longest_pause_s"), row.cost))
 
 
-def _difference(pairs: Sequence[tuple[Outcome, Outcome]], field: str, resampling: Resampling) -> Interval:
+def _difference(pairs: Sequence[tuple[RemedyOutcome, RemedyOutcome]], field: str, resampling: Resampling) -> Interval:
     values = [(getattr(remedied, field), getattr(now, field)) for remedied, now in pairs]
     scale = max(max(pair) for pair in values)
     return interval([[remedied - now for remedied, now in values]], [1.0], resampling, scale)
 
 
-def _relative(pairs: Sequence[tuple[Outcome, Outcome]], resampling: Resampling) -> Interval:
+def _relative(pairs: Sequence[tuple[RemedyOutcome, RemedyOutcome]], resampling: Resampling) -> Interval:
     shares = [remedied.offender_bps / now.offender_bps - 1 for remedied, now in pairs if now.offender_bps]
     return interval([shares or [0.0]], [1.0], resampling, 1.0)

@@ -14,8 +14,8 @@ from wblab.lab.printable import printable
 from wblab.live.advise.here import paths
 from wblab.live.advise.plan import Candidate
 from wblab.live.advise.record import Advice
-from wblab.live.advise.settings import Wanted
-from wblab.live.advise.site import Site
+from wblab.live.advise.settings import WantedSetting
+from wblab.live.advise.site import MachineSite
 
 SYSCTL, RULES, SLICE = "90-wblab.conf", "90-wblab.rules", "wblab-bulk.slice"
 _PLACES = {SYSCTL: "/etc/sysctl.d", RULES: "/etc/udev/rules.d", SLICE: "/etc/systemd/system"}
@@ -31,7 +31,7 @@ def files_of(candidate: Candidate, advice: Advice) -> dict[str, str]:
     }
 
 
-def install_commands(name: str, site: Site, directory: str = "") -> list[str]:
+def install_commands(name: str, site: MachineSite, directory: str = "") -> list[str]:
     """Return the commands that install a file from `directory` (default: here) and activate it."""
     devices = shlex.join(f"--name-match=/dev/{device}" for device in site.known_by)
     effect = {
@@ -65,7 +65,7 @@ def group_commands() -> list[str]:
     return [f"sudo systemd-run --scope --slice={SLICE} COMMAND", f"Slice={SLICE}"]
 
 
-def _shown(item: Wanted, advice: Advice) -> list[str]:
+def _shown(item: WantedSetting, advice: Advice) -> list[str]:
     """Return the files of a setting whose value before is known."""
     found = []
     for path in paths(item.where, item.key, advice.site):
@@ -85,11 +85,11 @@ def _head(name: str, candidate: Candidate, advice: Advice) -> list[str]:
     return [f"# {printable(line)}" for line in lines]
 
 
-def _sysctl(wanted: Sequence[Wanted], site: Site) -> list[str]:
+def _sysctl(wanted: Sequence[WantedSetting], site: MachineSite) -> list[str]:
     return [f"{item.key} = {item.value}" for item in wanted if item.where == "sysctl"]
 
 
-def _rules(wanted: Sequence[Wanted], site: Site) -> list[str]:
+def _rules(wanted: Sequence[WantedSetting], site: MachineSite) -> list[str]:
     """Return the rules, one line per disk and setting. The scheduler comes first, because it replaces the queue."""
     rules = []
     for item in wanted:
@@ -103,7 +103,7 @@ def _rules(wanted: Sequence[Wanted], site: Site) -> list[str]:
     return rules
 
 
-def _slice(wanted: Sequence[Wanted], site: Site) -> list[str]:
+def _slice(wanted: Sequence[WantedSetting], site: MachineSite) -> list[str]:
     lines = []
     for item in wanted:
         if item.where != "slice":

@@ -8,7 +8,7 @@ from wblab.core.errors import InputError
 from wblab.core.loads import Load
 from wblab.core.spec import Disk
 from wblab.live.advise.settings import NUMBERS, SCHEDULER
-from wblab.live.advise.site import Site, own_limit_of, queue_of
+from wblab.live.advise.site import MachineSite, own_limit_of, queue_of
 from wblab.live.runs.request import BESIDES, INNOCENT
 from wblab.live.twin.machine import TIMES_THRESHOLD, WAIT_NS, Machine, sustained_bps
 from wblab.machine.block import dirty_settings, memory_bytes, thresholds
@@ -19,7 +19,7 @@ _TIMERS = ("vm.dirty_expire_centisecs", "vm.dirty_writeback_centisecs")
 _SYSCTL, _BLOCK, _BDI = Path("/proc/sys"), Path("/sys/block"), Path("/sys/class/bdi")
 
 
-def machine_here(site: Site, disk: Disk, innocent: Mapping[str, Load]) -> Machine:
+def machine_here(site: MachineSite, disk: Disk, innocent: Mapping[str, Load]) -> Machine:
     """Describe this machine, with the given model of its disk. Raises InputError."""
     limits = _thresholds()
     machine = Machine(
@@ -37,7 +37,7 @@ def machine_here(site: Site, disk: Disk, innocent: Mapping[str, Load]) -> Machin
     return with_current_settings(machine, site)
 
 
-def with_current_settings(machine: Machine, site: Site) -> Machine:
+def with_current_settings(machine: Machine, site: MachineSite) -> Machine:
     """Replace a machine's settings by this machine's current ones. Raises InputError."""
     limits = _thresholds()
     try:
@@ -74,7 +74,7 @@ def sysctl_path(key: str) -> Path:
     return _SYSCTL.joinpath(*key.split("."))
 
 
-def paths(where: str, key: str, site: Site) -> Sequence[Path]:
+def paths(where: str, key: str, site: MachineSite) -> Sequence[Path]:
     """Return the files of a setting: one for each disk's queue, one for a sysctl or the bdi, none for a slice.
 
     Raises InputError for a setting that no remedy has, because it could name any file.

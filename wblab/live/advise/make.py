@@ -14,11 +14,11 @@ from wblab.lab.held import replace_file
 from wblab.lab.progress import bar
 from wblab.live.advise import NAME
 from wblab.live.advise.allowed import check_remedy
-from wblab.live.advise.begin import Question, begin
+from wblab.live.advise.begin import AdviceQuestion, begin
 from wblab.live.advise.figures import MOST_BYTES, SECONDS, TIMES
 from wblab.live.advise.record import Advice, advice_at, advice_in, packed, recorded
 from wblab.live.advise.report import report
-from wblab.live.advise.result import Result, result_of, second_round
+from wblab.live.advise.result import AdviceResult, result_of, second_round
 from wblab.live.advise.site import find_site
 from wblab.machine.trust import distrust_new
 from wblab.report.page import write
@@ -76,14 +76,14 @@ def run_rounds(
     asked: StudyRequest,
     store: Store,
     run: Callable[[Store, set[str] | None], Tally],
-    judge: Callable[[Store, Advice], Result] = result_of,
-) -> Result:
+    judge: Callable[[Store, Advice], AdviceResult] = result_of,
+) -> AdviceResult:
     """Try every remedy, then pairs of the best ones, and return the result.
 
     run: makes the missing runs of the store, or those of some names. judge: looks at what there is.
     """
 
-    def tried(wanted: set[str] | None) -> Result:
+    def tried(wanted: set[str] | None) -> AdviceResult:
         for line in Failures.of(store, run(store, wanted)).lines:
             asked.failed(line)
         return judge(store, advice_in(store))
@@ -98,7 +98,7 @@ def run_rounds(
     return tried({run_name(option.cell, seed) for option in options for seed in store.plan.seeds})
 
 
-def _more(found: Result) -> list[str]:
+def _more(found: AdviceResult) -> list[str]:
     """Return the command that says why remedies were not tried."""
     number = len(found.advice.left_out)
     count = "1 remedy was" if number == 1 else f"{number} remedies were"
@@ -111,7 +111,7 @@ def _planned(asked: AdviceRequest, resolve: KernelResolver) -> Planned:
     if asked.resume:
         return _resumed(asked, resolve)
     resolve(asked.one_kernel)  # fail early, before the disk is measured
-    question = Question(
+    question = AdviceQuestion(
         site=find_site(asked.directory or Path()),
         disk=asked.disk,
         like=asked.like,
@@ -155,7 +155,7 @@ def _check_owner(directory: Path, option: str) -> None:
         )
 
 
-def _written(found: Result, directory: Path) -> Sequence[Path]:
+def _written(found: AdviceResult, directory: Path) -> Sequence[Path]:
     """Write the recommended files and return their paths. Raises InputError."""
     written = []
     try:

@@ -13,8 +13,8 @@ from wblab.core.errors import InputError
 from wblab.core.spec import Spec
 from wblab.live.advise import NAME as _DESIGN
 from wblab.live.advise.remedies import NOW, Remedy, joined
-from wblab.live.advise.settings import Wanted, differing, impossible
-from wblab.live.advise.site import Site
+from wblab.live.advise.settings import WantedSetting, differing, impossible
+from wblab.live.advise.site import MachineSite
 from wblab.live.twin.machine import Machine
 from wblab.live.twin.scale import Twin, factor_of, twin_of
 from wblab.study.cells import Cell
@@ -37,7 +37,7 @@ class Candidate:
     name: str
     about: str
     cell: str
-    wanted: tuple[Wanted, ...] = field(default=())
+    wanted: tuple[WantedSetting, ...] = field(default=())
 
     @property
     def has_group(self) -> bool:
@@ -60,7 +60,7 @@ class Option:
 
 
 @dataclass(frozen=True)
-class Planned:
+class PlannedAdvice:
     """The plan, with its candidates in the order of the cells, and the twin with the current settings.
 
     pairs: what the second round may try. left_out: reasons why remedies are not tried, by name.
@@ -83,7 +83,9 @@ class _State:
     of: tuple[str, ...] = ()
 
 
-def plan(now: Machine, site: Site, remedies: Mapping[str, Remedy], seeds: Sequence[int], kernel: str = "") -> Planned:
+def plan(
+    now: Machine, site: MachineSite, remedies: Mapping[str, Remedy], seeds: Sequence[int], kernel: str = ""
+) -> PlannedAdvice:
     """Return the plan. Raises InputError if no remedy can be tried or the twin cannot run."""
     tried: dict[str, _State] = {}
     left_out: dict[str, str] = {}
@@ -108,7 +110,7 @@ def plan(now: Machine, site: Site, remedies: Mapping[str, Remedy], seeds: Sequen
     digits = len(str(len(states) - 1))
     options = [_option(now, state, f"{number:0{digits}}", factor, kernel) for number, state in enumerate(states)]
     alone = [option for option in options if not option.of]
-    return Planned(
+    return PlannedAdvice(
         Plan(NAME, tuple(seeds), tuple(option.cell for option in alone), design=_DESIGN),
         tuple(option.candidate for option in alone),
         tuple(option for option in options if option.of),

@@ -11,9 +11,9 @@ from wblab.lab.formats import ADVICE, ADVICE_FILE, now
 from wblab.lab.results import directory_of
 from wblab.live.advise.allowed import check_advice
 from wblab.live.advise.here import paths, shown_by
-from wblab.live.advise.plan import Candidate, Option, Planned
+from wblab.live.advise.plan import Candidate, Option, PlannedAdvice
 from wblab.live.advise.remedies import NOW
-from wblab.live.advise.site import Site, current_site
+from wblab.live.advise.site import MachineSite, current_site
 from wblab.study.store import Store
 
 # An advice: the site, its twin, and the remedies that are tried.
@@ -29,7 +29,7 @@ class Advice:
     """
 
     made: str
-    site: Site
+    site: MachineSite
     factor: int
     rates: tuple[int, ...] = field(default=())
     live: str = ""
@@ -50,7 +50,7 @@ class Advice:
         raise InputError(f"no remedy {name!r} was tried{why}: give one of {', '.join(known)}")
 
 
-def advice_of(planned: Planned, site: Site, about: Mapping[str, object]) -> Advice:
+def advice_of(planned: PlannedAdvice, site: MachineSite, about: Mapping[str, object]) -> Advice:
     """Return the advice to store for a plan. about: the fields of Advice that are not in the plan."""
     return Advice(
         made=now(),
@@ -123,7 +123,7 @@ def advice_at(given: Path | None, results: Path) -> Path:
     return directory_of(given, results)
 
 
-def _before(planned: Planned, site: Site) -> dict[str, str]:
+def _before(planned: PlannedAdvice, site: MachineSite) -> dict[str, str]:
     """Return the current value of each file that a remedy sets, by the file that shows it. Raises InputError."""
     found = {}
     both = [option.candidate for option in planned.pairs]

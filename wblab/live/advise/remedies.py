@@ -24,7 +24,7 @@ from wblab.core.tables import from_table
 from wblab.core.units import NS_PER_S, Nanoseconds, parse_bytes, parse_time
 from wblab.lab.places import REMEDIES
 from wblab.lab.specfile import read_toml
-from wblab.live.twin.machine import WHOLE, Group, Machine, Queue
+from wblab.live.twin.machine import WHOLE, Machine, MachineQueue, OffenderLimits
 
 # Amounts of dirty memory or queued data in a remedy: absolute, or relative to the disk's rate or the memory.
 
@@ -222,7 +222,7 @@ def _thresholds(remedy: Remedy, machine: Machine) -> Machine:
     return replace(machine, dirty_bytes=dirty, background_bytes=background, timers=machine.timers | lower)
 
 
-def _queue(remedy: Remedy, machine: Machine, queue: Queue) -> Queue:
+def _queue(remedy: Remedy, machine: Machine, queue: MachineQueue) -> MachineQueue:
     requests = remedy.nr_requests or queue.requests
     if remedy.queue:
         requests = max(_LEAST_REQUESTS, in_bytes(remedy.queue, machine) // queue.request_bytes)
@@ -231,8 +231,8 @@ def _queue(remedy: Remedy, machine: Machine, queue: Queue) -> Queue:
     return replace(queue, requests=min(queue.requests, requests), wbt_lat_usec=wbt)
 
 
-def _group(remedy: Remedy, machine: Machine) -> Group:
-    return Group(
+def _group(remedy: Remedy, machine: Machine) -> OffenderLimits:
+    return OffenderLimits(
         memory_high=max(in_bytes(remedy.memory_high, machine), _LEAST_BYTES) if remedy.memory_high else 0,
         io_max_bps=int((share(remedy.io_max) or 0) * machine.write_bps),
         io_weight=remedy.io_weight,

@@ -7,9 +7,9 @@ from pathlib import Path
 from wblab.analysis.statistics.decision import NOT_REPRODUCED, REPRODUCED
 from wblab.analysis.statistics.intervals import Interval
 from wblab.lab.formats import EXPERIMENT, RUNS
-from wblab.live.advise.figures import Figures
+from wblab.live.advise.figures import RemedyFigures
 from wblab.live.advise.files import group_commands, install_commands, undo_commands
-from wblab.live.advise.result import Result
+from wblab.live.advise.result import AdviceResult
 from wblab.live.twin.result import Match
 from wblab.report.elsewhere import NOTHING, OUTSIDE, tried_outside
 from wblab.report.quantities import column, enumerated, interval, metric_name, quantity, unit_of
@@ -28,7 +28,7 @@ _COLUMNS = (
 )
 
 
-def report(found: Result, written: Sequence[Path] = (), *, every: bool = False, explain: bool = False) -> Report:
+def report(found: AdviceResult, written: Sequence[Path] = (), *, every: bool = False, explain: bool = False) -> Report:
     """Return the report of an advice. written: the files that install the remedy.
 
     every, explain: have a terminal show what else only a page unfolds: what was not tried and what does not match a
@@ -55,7 +55,7 @@ def report(found: Result, written: Sequence[Path] = (), *, every: bool = False, 
     )
 
 
-def _until_boot(found: Result) -> Iterator[Block]:
+def _until_boot(found: AdviceResult) -> Iterator[Block]:
     """Yield the commands that set the recommended remedy until the next boot, and undo it."""
     name = found.choice.name
     if name and not found.advice.candidate(name).has_group:
@@ -64,7 +64,7 @@ def _until_boot(found: Result) -> Iterator[Block]:
         yield Lines((f"sudo wblab advise --resume {study} --apply {shlex.quote(name)}", "sudo wblab advise --undo"))
 
 
-def _outside(found: Result) -> Iterator[Block]:
+def _outside(found: AdviceResult) -> Iterator[Block]:
     """Yield what the recommended kind of setting did on stock kernels."""
     if found.choice.name:
         keys = [wanted.key for wanted in found.advice.candidate(found.choice.name).wanted]
@@ -72,7 +72,7 @@ def _outside(found: Result) -> Iterator[Block]:
         yield Section(OUTSIDE, (Points(said),)) if said else NOTHING
 
 
-def _accuracy(found: Result) -> str:
+def _accuracy(found: AdviceResult) -> str:
     """Return how far the twin can be trusted, by comparison with a live run."""
     if not found.advice.live:
         return f"The twin was not compared with a live run: {_ORDER}. To compare it: wblab live, then --like RUN."
@@ -92,7 +92,7 @@ def _accuracy(found: Result) -> str:
     return f"{head}{', ' if said else ''}{said}: {_ORDER}."
 
 
-def _unlike(found: Result) -> list[Match]:
+def _unlike(found: AdviceResult) -> list[Match]:
     return [item for item in found.matches if item.outcome != REPRODUCED]
 
 
@@ -106,7 +106,7 @@ def _listed(head: str, items: Iterator[Words], place: Medium) -> Iterator[Sectio
         yield Section(head, (Points(found),), place)
 
 
-def _effects(found: Result) -> tuple[Block, ...]:
+def _effects(found: AdviceResult) -> tuple[Block, ...]:
     """Return what was tried where, and the expected values and differences of all remedies."""
     tried, seeds = len(found.others), len(found.now.outcomes)
     what = f"{tried} remed{'y' if tried == 1 else 'ies'} tried on a twin of this machine"
@@ -121,7 +121,7 @@ def _effects(found: Result) -> tuple[Block, ...]:
     return f"{what}, {seeds} seed{'s' * (seeds != 1)} each.", *found.advice.about[:2], table
 
 
-def _differences(row: Figures) -> tuple[str, str, str]:
+def _differences(row: RemedyFigures) -> tuple[str, str, str]:
     """Return how a remedy changes the longest pause, the wait time and the offender's rate."""
     return (
         _difference(row.longest_pause_s, "s"),
@@ -134,14 +134,14 @@ def _difference(found: Interval | None, unit: str) -> str:
     return interval(found.estimate, found.low, found.high, unit, signed=True) if found else ""
 
 
-def _runs(found: Result) -> Iterator[Words]:
+def _runs(found: AdviceResult) -> Iterator[Words]:
     """Yield the runs of each row of the table."""
     for name, paths in found.runs.items():
         links = [Span(path.name, link=f"{RUNS}/{path.name}/{EXPERIMENT}") for path in paths]
         yield (f"{name}: ", *(part for at, link in enumerate(links) for part in ((", ", link) if at else (link,))))
 
 
-def _installation(found: Result, written: Sequence[Path]) -> Iterator[Block]:
+def _installation(found: AdviceResult, written: Sequence[Path]) -> Iterator[Block]:
     """Yield the commands that install the recommended files, and those that remove them."""
     if found.choice.name is None:
         return

@@ -9,7 +9,7 @@ from typing import Any
 
 from wblab.analysis.runs.run import Run, read_run
 from wblab.core.errors import InputError, WblabError
-from wblab.live.advise.figures import Figures, Outcome, figures, outcome_of
+from wblab.live.advise.figures import RemedyFigures, RemedyOutcome, figures, outcome_of
 from wblab.live.advise.files import files_of
 from wblab.live.advise.plan import Candidate, Option
 from wblab.live.advise.record import Advice
@@ -36,7 +36,7 @@ _NOTHING = 0.005  # share of the offender's rate
 
 
 @dataclass(frozen=True)
-class Choice:
+class AdviceChoice:
     """The recommended remedy, or None, and the reason in one or two sentences."""
 
     name: str | None
@@ -44,8 +44,11 @@ class Choice:
 
 
 def choose(
-    now: Figures, others: Sequence[Figures], candidates: Mapping[str, Candidate], live_s: float | None = None
-) -> Choice:
+    now: RemedyFigures,
+    others: Sequence[RemedyFigures],
+    candidates: Mapping[str, Candidate],
+    live_s: float | None = None,
+) -> AdviceChoice:
     """Choose a remedy. candidates: their settings, by name. live_s: a live run's longest pause, in s.
 
     A live run without noticeable pauses overrides the twin's prediction.
@@ -54,29 +57,31 @@ def choose(
     best, expected = helping(now, others, live_s), quantity(pause_s, "s")
     if live_s is not None and live_s < UNNOTICED_S:
         seen = f"the longest pause in the live run was {quantity(live_s, 's')}"
-        return Choice(None, f"{seen}, and nobody notices a pause below {UNNOTICED_S:g} s; the twin predicts {expected}")
+        return AdviceChoice(
+            None, f"{seen}, and nobody notices a pause below {UNNOTICED_S:g} s; the twin predicts {expected}"
+        )
     if pause_s < UNNOTICED_S:
-        return Choice(
+        return AdviceChoice(
             None,
             f"the expected longest pause is only {expected}, and nobody notices a pause below {UNNOTICED_S:g} s",
         )
     if not best:
         few = min((len(row.outcomes) for row in (now, *others)), default=0)
         none = f"none of {len(others)} remedies clearly shortens the longest pause by a fifth"
-        return Choice(None, f"{none}, with {few} run{'s' * (few != 1)} each; more seeds may show one (--seeds N)")
+        return AdviceChoice(None, f"{none}, with {few} run{'s' * (few != 1)} each; more seeds may show one (--seeds N)")
     most = _price(best[0])
     shortest = min(best, key=lambda row: row.mean("longest_pause_s"))
     if most >= _halvings(pause_s):
-        return Choice(None, f"every remedy that helps costs more than it gains: {_alternative(shortest)}")
+        return AdviceChoice(None, f"every remedy that helps costs more than it gains: {_alternative(shortest)}")
     near = [row for row in best if _price(row) <= most + _SAME]
     chosen = min(near, key=lambda row: (_effort(candidates[row.name]), _price(row)))
     before, after = column([pause_s, chosen.mean("longest_pause_s")], "s")
     reason = f"it shortens the expected longest pause from {before} to {after}{_by(chosen)}, {_cost(chosen, 'and')}"
     more = "No other remedy makes it shorter" if shortest is chosen else _alternative(shortest)
-    return Choice(chosen.name, f"{reason}. {more}")
+    return AdviceChoice(chosen.name, f"{reason}. {more}")
 
 
-def helping(now: Figures, others: Sequence[Figures], live_s: float | None = None) -> list[Figures]:
+def helping(now: RemedyFigures, others: Sequence[RemedyFigures], live_s: float | None = None) -> list[RemedyFigures]:
     """Return the remedies that help, best first; none if no pause is noticeable without them."""
     pause_s = now.mean("longest_pause_s")
     if min(pause_s, pause_s if live_s is None else live_s) < UNNOTICED_S:
@@ -89,24 +94,24 @@ def _halvings(pause_s: float) -> float:
     return log2(max(pause_s, UNNOTICED_S))
 
 
-def _price(row: Figures) -> float:
+def _price(row: RemedyFigures) -> float:
     """Return a remedy's remaining pause plus its cost, in halvings: less is better."""
     return _halvings(row.mean("longest_pause_s")) + row.cost / HALVING
 
 
-def _alternative(row: Figures) -> str:
+def _alternative(row: RemedyFigures) -> str:
     """Describe the effect and the cost of another remedy."""
     return f"{row.name} would give {quantity(row.mean('longest_pause_s'), 's')}, {_cost(row, 'but')}"
 
 
-def _cost(row: Figures, joint: str) -> str:
+def _cost(row: RemedyFigures, joint: str) -> str:
     """Describe what a remedy costs the offender. joint: the conjunction before the cost."""
     if row.cost < _NOTHING:
         return "at no cost for the heavy writer"
     return f"{joint} makes the heavy writer {percent(row.cost)} slower"
 
 
-def _by(row: Figures) -> str:
+def _by(row: RemedyFigures) -> str:
     """Return the interval of how much a remedy shortens the longest pause; '' if it has none."""
     found = row.longest_pause_s
     if found is None or found.low is None or found.high is None:
@@ -114,7 +119,7 @@ def _by(row: Figures) -> str:
     return f" (by {span(-found.high, -found.low, 's')})"
 
 
-def _helps(row: Figures, now_s: float) -> bool:
+def _helps(row: RemedyFigures, now_s: float) -> bool:
     if row.name == NOW or row.longest_pause_s is None or row.wait_time_s is None:
         return False
     enough = row.longest_pause_s.estimate <= -LEAST_GAIN * now_s
@@ -127,23 +132,23 @@ def _effort(candidate: Candidate) -> tuple[bool, int]:
 
 
 @dataclass(frozen=True)
-class Result:
+class AdviceResult:
     """now: the current settings. others: the remedies, shortest pause first. runs: run directories by remedy."""
 
     path: Path
     advice: Advice
-    now: Figures
-    others: Sequence[Figures]
+    now: RemedyFigures
+    others: Sequence[RemedyFigures]
     runs: dict[str, list[Path]]
     matches: Sequence[Match]
 
     @cached_property
-    def choice(self) -> Choice:
+    def choice(self) -> AdviceChoice:
         """The recommendation."""
         return choose(self.now, self.others, self._candidates, self._live_s)
 
     @property
-    def helping(self) -> list[Figures]:
+    def helping(self) -> list[RemedyFigures]:
         """The remedies that help, best first."""
         return helping(self.now, self.others, self._live_s)
 
@@ -197,14 +202,14 @@ def result_of(
     store: Store,
     advice: Advice,
     read: Callable[[Path], Run] = read_run,
-    outcome: Callable[[Run, float], Outcome] = outcome_of,
-) -> Result:
+    outcome: Callable[[Run, float], RemedyOutcome] = outcome_of,
+) -> AdviceResult:
     """Return the result of a study's runs. Raises InputError; WblabError if no run has the current settings.
 
     read: reads the run in a directory. outcome: of a run, by the factor by which the machine is larger than its twin.
     """
     runs = _runs(store, read)
-    outcomes: dict[str, dict[int, Outcome]] = {
+    outcomes: dict[str, dict[int, RemedyOutcome]] = {
         name: {seed: outcome(run, advice.factor) for seed, run in each.items()} for name, each in runs.items()
     }
     now = outcomes.pop(NOW, {})
@@ -213,7 +218,7 @@ def result_of(
     paths = {name: [run.path for run in each.values()] for name, each in runs.items()}
     live = _live(advice)
     matched = matches(live, list(runs[NOW].values())) if live else []
-    return Result(store.path, advice, Figures(NOW, now), figures(now, outcomes), paths, matched)
+    return AdviceResult(store.path, advice, RemedyFigures(NOW, now), figures(now, outcomes), paths, matched)
 
 
 def _live(advice: Advice) -> Run | None:
@@ -250,7 +255,7 @@ def _run(store: Store, cell: Cell, seed: int, read: Callable[[Path], Run]) -> Ru
 BEST = 3
 
 
-def second_round(found: Result) -> list[Option]:
+def second_round(found: AdviceResult) -> list[Option]:
     """Return the pairs to try after the first round; none if the second round has begun."""
     tried = {candidate.name for candidate in found.advice.candidates}
     if any(option.candidate.name in tried for option in found.advice.pairs):

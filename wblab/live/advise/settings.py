@@ -7,7 +7,7 @@ from typing import Literal, get_args
 
 from wblab.core.spec import Scheduler
 from wblab.live.advise.remedies import NS_PER_CENTISECOND, Remedy
-from wblab.live.advise.site import Site
+from wblab.live.advise.site import MachineSite
 from wblab.live.twin.machine import WHOLE, Machine
 
 Where = Literal["sysctl", "queue", "bdi", "slice"]
@@ -35,7 +35,7 @@ _DIR = "{dir} "  # precedes the value of a slice key that applies to one disk
 
 
 @dataclass(frozen=True)
-class Wanted:
+class WantedSetting:
     """One setting. where: a sysctl, an attribute of the disks' queues or of the disk's bdi, or a key of a slice."""
 
     where: Where
@@ -78,7 +78,7 @@ def settable(remedy: Remedy) -> dict[tuple[Where, str], str]:
     return {setting: str(value) for setting, (is_set, value) in known.items() if is_set}
 
 
-def impossible(remedy: Remedy, site: Site) -> str:
+def impossible(remedy: Remedy, site: MachineSite) -> str:
     """Return why a remedy cannot be set on this machine, and what to do; '' if it can be set."""
     if remedy.scheduler and remedy.scheduler not in site.schedulers:
         known = ", ".join(site.schedulers) or "none"
@@ -97,28 +97,31 @@ def impossible(remedy: Remedy, site: Site) -> str:
     return ""
 
 
-def differing(now: Machine, then: Machine) -> list[Wanted]:
+def differing(now: Machine, then: Machine) -> list[WantedSetting]:
     """Return the settings that turn one machine into the other, in the order in which to write them."""
     found = []
     for key in ("dirty_background_bytes", "dirty_bytes"):
         field = key.removeprefix("dirty_") if key != "dirty_bytes" else key
         if (value := getattr(then, field)) != getattr(now, field):
-            found.append(Wanted("sysctl", f"vm.{key}", str(value)))
-    found += [Wanted("sysctl", k, str(v)) for k, v in then.timers.items() if v != now.timers.get(k)]
+            found.append(WantedSetting("sysctl", f"vm.{key}", str(value)))
+    found += [WantedSetting("sysctl", k, str(v)) for k, v in then.timers.items() if v != now.timers.get(k)]
     is_other = then.scheduler != now.scheduler
     if is_other:
-        found.append(Wanted("queue", "scheduler", then.scheduler))
+        found.append(WantedSetting("queue", "scheduler", then.scheduler))
     if now.queue and then.queue:
         if is_other or then.queue.requests != now.queue.requests:  # a new scheduler has a new queue
-            found.append(Wanted("queue", "nr_requests", str(then.queue.requests)))
+            found.append(WantedSetting("queue", "nr_requests", str(then.queue.requests)))
         if then.queue.wbt_lat_usec != now.queue.wbt_lat_usec and not is_other:
-            found.append(Wanted("queue", "wbt_lat_usec", str(then.queue.wbt_lat_usec)))
+            found.append(WantedSetting("queue", "wbt_lat_usec", str(then.queue.wbt_lat_usec)))
     if then.own_limit != now.own_limit:
-        found += [Wanted("bdi", "max_ratio_fine", str(then.own_limit)), Wanted("bdi", "strict_limit", "1")]
+        found += [
+            WantedSetting("bdi", "max_ratio_fine", str(then.own_limit)),
+            WantedSetting("bdi", "strict_limit", "1"),
+        ]
     return found + _slice(then)
 
 
-def _slice(then: Machine) -> list[Wanted]:
+def _slice(then: Machine) -> list[WantedSetting]:
     """Return the keys of a slice (systemd.resource-control(5)); `{dir}` stands for a directory on the disk."""
     if not then.group:
         return []
@@ -127,4 +130,4 @@ def _slice(then: Machine) -> list[Wanted]:
         "IOWriteBandwidthMax": f"{{dir}} {then.group.io_max_bps}" if then.group.io_max_bps else "",
         "IOWeight": str(then.group.io_weight) if then.group.io_weight else "",
     }
-    return [Wanted("slice", key, value) for key, value in keys.items() if value]
+    return [WantedSetting("slice", key, value) for key, value in keys.items() if value]

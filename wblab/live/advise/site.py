@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Literal
 
 from wblab.core.errors import InputError
-from wblab.live.twin.machine import WHOLE, Queue
+from wblab.live.twin.machine import WHOLE, MachineQueue
 from wblab.machine.block import schedulers, whole_disk
 from wblab.machine.cgroup import cgroup_root, controllers_of
 from wblab.machine.storage import Storage, find_storage
@@ -20,7 +20,7 @@ _PLAIN = re.compile(r"[A-Za-z0-9 ._:+-]{1,128}")  # no udev pattern, no quote, n
 
 
 @dataclass(frozen=True, kw_only=True)
-class Site:
+class MachineSite:
     """A directory's disk. disks: physical disks, names in /sys/block. bdi: a name in /sys/class/bdi; empty: none.
 
     known_by: the udev match of each disk and of the bdi's device, by device name. schedulers: those available on all
@@ -38,7 +38,7 @@ class Site:
     abilities: tuple[Ability, ...]
 
 
-def find_site(directory: Path) -> Site:
+def find_site(directory: Path) -> MachineSite:
     """Return the site of a directory. Raises InputError if it is not on a disk."""
     try:
         place = find_storage(directory)
@@ -57,7 +57,7 @@ def find_site(directory: Path) -> Site:
         "wbt": bool(names) and all((disk / "queue/wbt_lat_usec").exists() for disk in place.disks),
         "own limit": bdi is not None and (bdi / "max_ratio_fine").exists(),
     }
-    return Site(
+    return MachineSite(
         directory=str(directory.resolve()),
         filesystem=place.filesystem,
         device=whole.name,
@@ -70,7 +70,7 @@ def find_site(directory: Path) -> Site:
     )
 
 
-def current_site(site: Site) -> Site:
+def current_site(site: MachineSite) -> MachineSite:
     """Return the current state of a stored site. Raises InputError if the disk is another one.
 
     The stored description is only compared with the machine; all paths come from the site found now.
@@ -84,20 +84,20 @@ def current_site(site: Site) -> Site:
     return found
 
 
-def queue_of(site: Site) -> Queue | None:
+def queue_of(site: MachineSite) -> MachineQueue | None:
     """Return the current queue of a site's first disk; None if it has none. Raises OSError."""
     if not site.disks:
         return None
     queue = _SYS / "block" / site.disks[0] / "queue"
     wbt = int((queue / "wbt_lat_usec").read_text()) if "wbt" in site.abilities else 0
-    return Queue(
+    return MachineQueue(
         requests=int((queue / "nr_requests").read_text()),
         request_bytes=int((queue / "max_sectors_kb").read_text()) << 10,
         wbt_lat_usec=max(wbt, 0),
     )
 
 
-def own_limit_of(site: Site) -> int:
+def own_limit_of(site: MachineSite) -> int:
     """Return the strict limit on a site's disk, in millionths of the threshold; WHOLE if there is no limit."""
     if "own limit" not in site.abilities:
         return WHOLE

@@ -9,7 +9,7 @@ from itertools import pairwise
 from math import inf
 from statistics import median, pstdev
 
-from wblab.live.disks.plan import Measured
+from wblab.live.disks.plan import DiskMeasurement
 
 # Stalls of a disk: writes that took far longer than their neighbours.
 
@@ -39,7 +39,7 @@ class Stalls:
         return len(self.excess_s) >= _FEWEST
 
 
-def find_stalls(measured: Measured) -> Stalls:
+def find_stalls(measured: DiskMeasurement) -> Stalls:
     """Return the stalls of a measurement."""
     excess_s: dict[int, float] = {}
     places: list[float] = []
@@ -60,7 +60,7 @@ def find_stalls(measured: Measured) -> Stalls:
     return Stalls(excess_s, every if is_even else written / len(places), min(mean_s, MOST_S), is_even)
 
 
-def _alike(measured: Measured) -> list[list[tuple[int, float]]]:
+def _alike(measured: DiskMeasurement) -> list[list[tuple[int, float]]]:
     """Return groups of writes that should take the same time: by series, size, and whether they are sequential.
 
     Each write has its step's index and its time in s.

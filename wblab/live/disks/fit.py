@@ -10,7 +10,7 @@ from scipy.optimize import nnls
 from scipy.stats import theilslopes
 
 from wblab.live.disks.device import Device, Model, Stalls, find_stalls
-from wblab.live.disks.plan import BURST, FLUSHED, SMALLEST, TOGETHER, Measured, Step, quantile
+from wblab.live.disks.plan import BURST, FLUSHED, SMALLEST, TOGETHER, DiskMeasurement, Step, quantile
 
 AS_PREDICTED = 0.25  # a time counts as explained if it differs from the model's by at most this share
 _NOTHING_S = 20e-6  # or by at most this: the program's own overhead
@@ -25,7 +25,7 @@ _MUCH_BETTER = 0.8  # ratio to the other model's error
 
 
 @dataclass(frozen=True)
-class Row:
+class FittedRow:
     """Requests of one kind: measured times, and the model's, in s."""
 
     what: str
@@ -42,11 +42,11 @@ class Fit:
 
     model: Model
     explained: float
-    rows: tuple[Row, ...]
+    rows: tuple[FittedRow, ...]
     unknown: dict[str, str]
 
 
-def fit(measured: Measured) -> Fit:
+def fit(measured: DiskMeasurement) -> Fit:
     """Return the model that fits a measured disk best."""
     stalls = find_stalls(measured)
     unknown: dict[str, str] = {}
@@ -71,7 +71,7 @@ def fit(measured: Measured) -> Fit:
     return Fit(model, _explained(measured, predicted), tuple(_rows(measured, predicted)), unknown)
 
 
-def _error(measured: Measured, stalls: Stalls, model: Model) -> float:
+def _error(measured: DiskMeasurement, stalls: Stalls, model: Model) -> float:
     """Return how far a measurement is from a model: the typical ratio of times, averaged over kinds of requests."""
     predicted = _predicted(measured, stalls, model)
     errors = [
@@ -82,7 +82,7 @@ def _error(measured: Measured, stalls: Stalls, model: Model) -> float:
     return fmean(errors)
 
 
-def _kinds(measured: Measured) -> dict[tuple[str, str, int], list[int]]:
+def _kinds(measured: DiskMeasurement) -> dict[tuple[str, str, int], list[int]]:
     """Return the indices of the steps of each kind: its series, action and size."""
     kinds: dict[tuple[str, str, int], list[int]] = {}
     for number, step in enumerate(measured.steps):
@@ -90,7 +90,7 @@ def _kinds(measured: Measured) -> dict[tuple[str, str, int], list[int]]:
     return kinds
 
 
-def _requests(measured: Measured, stalls: Stalls, *, is_cached: bool) -> Model:
+def _requests(measured: DiskMeasurement, stalls: Stalls, *, is_cached: bool) -> Model:
     """Return latency, seek time and rates: a line through the median times of the sizes, with one common latency."""
     lines, times = [], []
     for (series, action, size), numbers in _kinds(measured).items():
@@ -116,7 +116,7 @@ def _requests(measured: Measured, stalls: Stalls, *, is_cached: bool) -> Model:
     )
 
 
-def _cached(measured: Measured, stalls: Stalls) -> tuple[Model, dict[str, str]] | None:
+def _cached(measured: DiskMeasurement, stalls: Stalls) -> tuple[Model, dict[str, str]] | None:
     """Return a model with a write cache, and what is unknown of it; None if no cache shows."""
     base = _requests(measured, stalls, is_cached=True)
     groups = _groups(measured)
@@ -148,7 +148,7 @@ def _cached(measured: Measured, stalls: Stalls) -> tuple[Model, dict[str, str]] 
     return replace(base, cache_bytes=held, drain_bps=drain_bps), {"cache_bytes": said}
 
 
-def _flushes_grow(measured: Measured) -> bool:
+def _flushes_grow(measured: DiskMeasurement) -> bool:
     """Whether a flush takes longer after more writes. If not, the medium is as fast as we could write."""
     times: dict[str, list[int]] = {}
     for step in measured.steps:
@@ -164,7 +164,7 @@ def _held(steps: Sequence[Step], drain_bps: float) -> float:
     return max(sum(step.size for step in steps) - drain_bps * passed_s, float(steps[0].size))
 
 
-def _rate(steps: Sequence[Step], stalls: Stalls, measured: Measured) -> float:
+def _rate(steps: Sequence[Step], stalls: Stalls, measured: DiskMeasurement) -> float:
     """Return the rate of writes without their stalls."""
     passed_s = (steps[-1].at_ns + steps[-1].took_ns - steps[0].at_ns - steps[0].took_ns) / 1e9
     chosen = {id(step) for step in steps[1:]}
@@ -172,7 +172,7 @@ def _rate(steps: Sequence[Step], stalls: Stalls, measured: Measured) -> float:
     return sum(step.size for step in steps[1:]) / max(passed_s - stopped_s, 1e-9)
 
 
-def _groups(measured: Measured) -> list[tuple[int, float]]:
+def _groups(measured: DiskMeasurement) -> list[tuple[int, float]]:
     """Return, for groups of writes that end in a flush, the bytes and the seconds up to the end of the flush."""
     groups: list[tuple[int, float]] = []
     size, begin_ns = 0, None
@@ -187,7 +187,7 @@ def _groups(measured: Measured) -> list[tuple[int, float]]:
     return groups
 
 
-def _with_depth(measured: Measured, model: Model) -> tuple[Model, dict[str, str]]:
+def _with_depth(measured: DiskMeasurement, model: Model) -> tuple[Model, dict[str, str]]:
     """Return a model with the depth that explains concurrent reads, and a remark on it."""
     middle_s = {at_once: _middle_s(measured, f"{at_once} at once") for at_once in TOGETHER}
     known = {at_once: taken for at_once, taken in middle_s.items() if taken}
@@ -211,12 +211,12 @@ def _together_s(model: Model, counts: Sequence[int]) -> list[float]:
     return [Device(model).read([2 * SMALLEST * place for place in range(1, count + 1)], SMALLEST) for count in counts]
 
 
-def _middle_s(measured: Measured, series: str) -> float:
+def _middle_s(measured: DiskMeasurement, series: str) -> float:
     times = measured.took_ns(series)
     return median(times) / 1e9 if times else 0.0
 
 
-def _predicted(measured: Measured, stalls: Stalls, model: Model) -> list[float]:
+def _predicted(measured: DiskMeasurement, stalls: Stalls, model: Model) -> list[float]:
     """Return the model's time for each step, issued at the same intervals."""
     device, times, ended_ns = Device(model), [], measured.steps[0].at_ns if measured.steps else 0
     for number, step in enumerate(measured.steps):
@@ -232,7 +232,7 @@ def _predicted(measured: Measured, stalls: Stalls, model: Model) -> list[float]:
     return [max(time_s, 1e-9) for time_s in times]
 
 
-def _explained(measured: Measured, predicted: Sequence[float]) -> float:
+def _explained(measured: DiskMeasurement, predicted: Sequence[float]) -> float:
     """Return the share of requests that took the predicted time; each kind counts equally."""
     shares = []
     for numbers in _kinds(measured).values():
@@ -241,11 +241,11 @@ def _explained(measured: Measured, predicted: Sequence[float]) -> float:
     return fmean(shares) if shares else 0.0
 
 
-def _rows(measured: Measured, predicted: Sequence[float]) -> list[Row]:
+def _rows(measured: DiskMeasurement, predicted: Sequence[float]) -> list[FittedRow]:
     rows = []
     for (series, action, size), numbers in _kinds(measured).items():
         times = [measured.device_ns(measured.steps[at]) for at in numbers]
         what = f"flush, {series}" if action == "flush" else series
         model_s = median(predicted[at] for at in numbers)
-        rows.append(Row(what, size, len(times), median(times) / 1e9, quantile(times, 0.99) / 1e9, model_s))
+        rows.append(FittedRow(what, size, len(times), median(times) / 1e9, quantile(times, 0.99) / 1e9, model_s))
     return rows

@@ -31,7 +31,7 @@ class Step:
 
 
 @dataclass(frozen=True)
-class Measured:
+class DiskMeasurement:
     """A measurement. steps: in order. call_ns: time of an empty system call."""
 
     steps: tuple[Step, ...]
@@ -57,10 +57,10 @@ class Measured:
         return {"call_ns": self.call_ns, "steps": rows}
 
 
-def from_json(table: dict[str, Any]) -> Measured:
+def from_json(table: dict[str, Any]) -> DiskMeasurement:
     """Return the measurement from what `to_json` returned."""
     steps = (Step(row[0], row[1], tuple(row[2]), row[3], row[4], row[5]) for row in table["steps"])
-    return Measured(tuple(steps), table["call_ns"])
+    return DiskMeasurement(tuple(steps), table["call_ns"])
 
 
 def quantile(values: Sequence[int], share: float) -> int:
@@ -82,7 +82,7 @@ _FLUSHES = 5
 _UNTIL = {"file": 0.2, "requests": 0.5, "flushes": 0.6, "depth": 0.7, BURST: 1.0}
 
 
-class Target(Protocol):
+class DiskTarget(Protocol):
     """What is measured: a file, or a simulated device in tests."""
 
     def now_ns(self) -> int: ...  # noqa: D102
@@ -104,7 +104,7 @@ class Bounds:
     file_bytes: int
 
 
-def measure(target: Target, bounds: Bounds, report: Report) -> Measured:
+def measure(target: DiskTarget, bounds: Bounds, report: Report) -> DiskMeasurement:
     """Measure a disk. Raises OSError."""
     return _Measurement(target, bounds, report).run()
 
@@ -112,7 +112,7 @@ def measure(target: Target, bounds: Bounds, report: Report) -> Measured:
 class _Measurement:
     """A measurement in progress."""
 
-    def __init__(self, target: Target, bounds: Bounds, report: Report) -> None:
+    def __init__(self, target: DiskTarget, bounds: Bounds, report: Report) -> None:
         self._target, self._bounds, self._report = target, bounds, report
         self._random = draw_stream(NO_SEED, "measure")
         self._begin_ns = target.now_ns()
@@ -120,7 +120,7 @@ class _Measurement:
         self._steps: list[Step] = []
         self._file = 0
 
-    def run(self) -> Measured:
+    def run(self) -> DiskMeasurement:
         call_ns = self._target.call_ns()
         self._fill()
         self._requests()
@@ -128,7 +128,7 @@ class _Measurement:
         if self._target.has_together:
             self._depth()
         self._burst()
-        return Measured(tuple(self._steps), call_ns)
+        return DiskMeasurement(tuple(self._steps), call_ns)
 
     def _fill(self) -> None:
         """Allocate the file's blocks, so that the measurement changes no metadata."""

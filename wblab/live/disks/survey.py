@@ -9,7 +9,7 @@ from pathlib import Path
 from wblab.core.errors import InputError
 from wblab.core.units import format_bytes
 from wblab.lab.progress import Report
-from wblab.live.disks.plan import LEAST_FILE, MOST_FILE, Bounds, Measured, measure
+from wblab.live.disks.plan import LEAST_FILE, MOST_FILE, Bounds, DiskMeasurement, measure
 from wblab.live.disks.testfile import test_file
 from wblab.machine.storage import Storage, Traffic, storage_of, traffic
 
@@ -60,7 +60,7 @@ class Site:
 class Survey:
     """The result. is_direct: bypassing the page cache. notes: reasons for doubt, in words."""
 
-    measured: Measured
+    measured: DiskMeasurement
     is_direct: bool
     notes: tuple[str, ...]
 

@@ -36,7 +36,7 @@ class Counters:
 
 
 @dataclass(frozen=True)
-class Disk:
+class WatchedDisk:
     """The state of a disk: `bandwidth` in bytes/s, 0 until it was seen saturated; `busy`, its smoothed busy share.
 
     measured: bandwidth in the last periods that saturated the disk, newest last. provisional: too few of these yet, so
@@ -60,8 +60,8 @@ class Disk:
 
 
 def follow(
-    disk: Disk, counters: Counters, period_s: float, large_bytes: int = _LARGE_BYTES, *, cached: bool = False
-) -> Disk:
+    disk: WatchedDisk, counters: Counters, period_s: float, large_bytes: int = _LARGE_BYTES, *, cached: bool = False
+) -> WatchedDisk:
     """Return a disk's state after another period. cached: it has a large write cache of its own.
 
     The bandwidth is bytes written divided by busy time (io_ticks), in periods in which writes saturated the disk (see
@@ -99,7 +99,7 @@ def follow(
         taken_s = (counters.flushes_ms - disk.counters.flushes_ms) / flushes / _MS_PER_S
         flushes_s = (*flushes_s, taken_s)[-_FLUSHES:]
     busy = (disk.busy + _share(disk.counters, counters, period_s)) / 2
-    return Disk(counters, bandwidth, busy, measured, provisional, rates, past, flushes_s)
+    return WatchedDisk(counters, bandwidth, busy, measured, provisional, rates, past, flushes_s)
 
 
 def flood_rate(before: Counters, after: Counters, time_s: float, large_bytes: int) -> float:
@@ -130,7 +130,7 @@ def _towards(aim: float, bandwidth: float, period_s: float) -> float:
     return min(max(aim, bandwidth * 2 ** (-period_s / _FALLS_S)), bandwidth * 2 ** (period_s / _RISES_S))
 
 
-class Disks:
+class WatchedDisks:
     """All physical disks of the machine, and the one to watch: the given one, or the busiest.
 
     learned: what is known of each disk by its `identity`, unplugged ones included. cached: present disks that were
@@ -147,7 +147,7 @@ class Disks:
             )
         self._only = name
         self.learned = dict(learned or {})
-        self.known: dict[str, Disk] = {}
+        self.known: dict[str, WatchedDisk] = {}
         self.cached: set[str] = set()
         self.follow(1.0)
         if not self.known:
@@ -164,7 +164,7 @@ class Disks:
                 self.known[name] = follow(before[name], counters, period_s, _large(name, self._blocks), cached=cached)
             else:
                 learned = self.learned.get(identity(name, self._blocks), Learned(bandwidth=0.0))
-                self.known[name] = Disk(counters, learned.bandwidth)
+                self.known[name] = WatchedDisk(counters, learned.bandwidth)
                 self.cached |= {name} if learned.cached else set()
         self.cached &= self.known.keys()
         for name, disk in self.known.items():

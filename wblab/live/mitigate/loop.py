@@ -10,12 +10,12 @@ from wblab.core.errors import WblabError
 from wblab.core.units import NS_PER_S
 from wblab.live.mitigate.accounting import Accounting, Usage, holds_much, queue_s
 from wblab.live.mitigate.config import Config
-from wblab.live.mitigate.disk import Disks
+from wblab.live.mitigate.disk import WatchedDisks
 from wblab.live.mitigate.journal import Journal
-from wblab.live.mitigate.measures import Measure, measures, put_back_strays
+from wblab.live.mitigate.measures import LimitMeasure, measures, put_back_strays
 from wblab.live.mitigate.processes import Processes, waits_for_disk
 from wblab.live.mitigate.report import Action, Event, Say
-from wblab.live.mitigate.rule import Learned, Limits, State, judge, recall, remember, succeed
+from wblab.live.mitigate.rule import Learned, RuleLimits, RuleState, judge, recall, remember, succeed
 from wblab.live.mitigate.settings import objection
 from wblab.machine.cgroup import cgroup_root
 from wblab.machine.changes import Change, IoPriority, Membership, Setting
@@ -34,8 +34,8 @@ class Means:
     """
 
     blocks: Path = Path("/sys/block")
-    disks: Callable[[str, Mapping[str, Learned] | None], Disks] = Disks
-    make: Callable[[Sequence[str], Config, Journal], Sequence[Measure]] = measures
+    disks: Callable[[str, Mapping[str, Learned] | None], WatchedDisks] = WatchedDisks
+    make: Callable[[Sequence[str], Config, Journal], Sequence[LimitMeasure]] = measures
 
 
 _MEANS = Means()
@@ -54,7 +54,7 @@ class Daemon:
     ) -> None:
         """Without a journal, change nothing: a dry run. Raises WblabError if this machine cannot apply the policy."""
         self._config, self._say, self._journal = config, say, journal
-        self._limits = Limits.of(config)
+        self._limits = RuleLimits.of(config)
         self._processes = Processes(config.allow, config.only)
         self._accounting = accounting
         learned, ignored = recall(Path(config.learned)) if config.learned else (None, "")
@@ -62,11 +62,11 @@ class Daemon:
         self._means = means
         if ignored:
             say(Event(action="warn", text=f"ignored, and measured again: {ignored}"))
-        self._measures: Sequence[Measure] = means.make(config.policies, config, journal) if journal else []
+        self._measures: Sequence[LimitMeasure] = means.make(config.policies, config, journal) if journal else []
         for measure in self._measures:
             measure.check(self._disks.name)
-        self._more: Sequence[Measure] | None = None  # for disks with a write cache of their own, once there is one
-        self._state = State()
+        self._more: Sequence[LimitMeasure] | None = None  # for disks with a write cache of their own, once there is one
+        self._state = RuleState()
         self._held_for: dict[int, int] = {}  # by process: the offender
         self._lineage: Sequence[Change] = ()  # the journal before the last release
         self._said: set[str] = set()
@@ -231,12 +231,12 @@ class Daemon:
             self._more = []
             self._say(Event(action="warn", text=f"{self._config.cached} cannot be applied to {disk}: {error}"))
 
-    def _active(self) -> list[Measure]:
+    def _active(self) -> list[LimitMeasure]:
         """Return the measures for the disk to watch."""
         more = self._more if self._disks.name in self._disks.cached else None
         return [*self._measures, *(more or ())]
 
-    def _start(self, which: list[Measure], disk: str, bandwidth: float) -> None:
+    def _start(self, which: list[LimitMeasure], disk: str, bandwidth: float) -> None:
         before = set(self._journal.changes) if self._journal else set()
         for measure in which:
             try:

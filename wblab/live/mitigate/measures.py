@@ -25,7 +25,7 @@ _OUR_IDLE = ioprio_value("idle", 5)
 _BEST_EFFORT_7 = ioprio_value("best-effort", 7)
 
 
-class Measure(Protocol):
+class LimitMeasure(Protocol):
     """A measure against offenders. All methods but `check` raise OSError if the kernel refuses.
 
     lasting: started in every period, without an offender too, for each disk of known bandwidth. shared: changes what
@@ -149,10 +149,10 @@ class DirtyBytes:
         return 0
 
 
-def measures(names: Iterable[str], config: Config, journal: Journal) -> list[Measure]:
+def measures(names: Iterable[str], config: Config, journal: Journal) -> list[LimitMeasure]:
     """Return the measures of the named policies."""
     root, queue_s, limit_s = cgroup_root(), config.queue_time / NS_PER_S, config.limit_time / NS_PER_S
-    makers: dict[str, Callable[[], Measure]] = {
+    makers: dict[str, Callable[[], LimitMeasure]] = {
         "idle": lambda: IoClass(journal, _OUR_IDLE),
         "best-effort-7": lambda: IoClass(journal, _BEST_EFFORT_7),
         "io.weight": lambda: ControlGroup(

@@ -110,7 +110,7 @@ _DEEPEST = 64  # generations
 
 
 @dataclass(frozen=True)
-class Limits:
+class RuleLimits:
     """The rule's parameters, as shares of the disk's bandwidth."""
 
     on: float
@@ -121,7 +121,7 @@ class Limits:
     hold_s: float
 
     @classmethod
-    def of(cls, config: Config) -> "Limits":
+    def of(cls, config: Config) -> "RuleLimits":
         """Return the parameters in a configuration."""
         return cls(
             on=config.on_percent / 100,
@@ -134,7 +134,7 @@ class Limits:
 
 
 @dataclass(frozen=True)
-class State:
+class RuleState:
     """What the rule remembers between periods.
 
     rates: bytes/s by process. offenders: held processes, and since when, in s. terms: how often each was held before.
@@ -146,10 +146,10 @@ class State:
 
 
 @dataclass(frozen=True)
-class Verdict:
+class RuleVerdict:
     """The result of one period: the new state, and the processes to hold and to release, with rates in bytes/s."""
 
-    state: State
+    state: RuleState
     hold: Mapping[int, float]
     release: Mapping[int, float]
 
@@ -158,16 +158,16 @@ AnswersFor = Callable[[int], int | None]
 
 
 def judge(  # noqa: PLR0913
-    state: State,
+    state: RuleState,
     usage: Usage,
     answers_for: AnswersFor,
-    limits: Limits,
+    limits: RuleLimits,
     *,
     waiting: Set[int] = frozenset(),
     bandwidth: float,
     now_s: float,
     period_s: float,
-) -> Verdict:
+) -> RuleVerdict:
     """Judge a period that ended at `now_s`.
 
     `usage` has no protected processes; a 0 in its `ended` means that nobody is charged for the process. `answers_for`
@@ -190,10 +190,10 @@ def judge(  # noqa: PLR0913
             release[pid] = rate
             terms[pid] = terms.get(pid, 0) + 1
             del offenders[pid]
-    return Verdict(State(rates, offenders | dict.fromkeys(hold, now_s), terms), hold, release)
+    return RuleVerdict(RuleState(rates, offenders | dict.fromkeys(hold, now_s), terms), hold, release)
 
 
-def succeed(state: State, ended: Mapping[int, int], held_for: Mapping[int, int]) -> State:
+def succeed(state: RuleState, ended: Mapping[int, int], held_for: Mapping[int, int]) -> RuleState:
     """Return the state in which processes held for an ended offender are held on their own account.
 
     `held_for` names the offender for whom each process is held.
@@ -206,7 +206,9 @@ def succeed(state: State, ended: Mapping[int, int], held_for: Mapping[int, int])
     return replace(state, offenders={**state.offenders, **heirs}) if heirs else state
 
 
-def _smoothed(state: State, usage: Usage, bandwidth: float, period_s: float, limits: Limits) -> dict[int, float]:
+def _smoothed(
+    state: RuleState, usage: Usage, bandwidth: float, period_s: float, limits: RuleLimits
+) -> dict[int, float]:
     """Return the rates after this period; the bytes of ended processes go to those charged for them.
 
     What one period adds is limited, so a single child, however much it wrote, does not make an offender of its parent.
@@ -259,7 +261,7 @@ def _families(
 
 
 def _worst(
-    rates: Mapping[int, float], held: Set[int], answers_for: AnswersFor, bandwidth: float, limits: Limits
+    rates: Mapping[int, float], held: Set[int], answers_for: AnswersFor, bandwidth: float, limits: RuleLimits
 ) -> tuple[int, float] | None:
     """Return the next offender that is not held yet, a child before its parent."""
     families = _families(rates, held, answers_for, limits.child)

@@ -21,7 +21,7 @@ from wblab.lab.places import ROOT
 from wblab.lab.printable import printable
 from wblab.live.monitor.proc import ENVIRONMENT
 from wblab.live.monitor.sampler import SamplerRequest
-from wblab.live.monitor.samples import Batch, End, Item, Source, line, parse
+from wblab.live.monitor.samples import Batch, End, Item, SampleSource, line, parse
 from wblab.live.monitor.told import Told
 
 # Sources of a monitor's items: a sampler at the other end of a pipe, or a finished run.
@@ -114,7 +114,7 @@ class Feed:
     """A source's latest batches, up to `limit_bytes`, for any number of readers."""
 
     def __init__(self, limit_bytes: int = LIMIT_BYTES) -> None:
-        self.source: Source | None = None
+        self.source: SampleSource | None = None
         self.end: End | None = None
         self._limit_bytes = limit_bytes
         self._kept: deque[Numbered] = deque()
@@ -124,7 +124,7 @@ class Feed:
 
     def add(self, item: Item) -> None:
         """Add the source's next item."""
-        if isinstance(item, Source):
+        if isinstance(item, SampleSource):
             self.source = item
         elif isinstance(item, End):
             self.end = item
@@ -226,7 +226,7 @@ class Audience:
         now = Now()
         async for taken in items:
             item = now.told(taken)
-            if isinstance(item, Source) and item.untraced:
+            if isinstance(item, SampleSource) and item.untraced:
                 reason = printable(item.untraced)
                 print(f"wblab: no kernel events, so no dirty limit: {reason}", file=sys.stderr, flush=True)
             yield item
@@ -244,7 +244,7 @@ class Now:
 
     def told(self, item: Item) -> Item:
         """Return an item, a batch with its sentence."""
-        if isinstance(item, Source):
+        if isinstance(item, SampleSource):
             self._told.begin(item)
         if not isinstance(item, Batch):
             return item
@@ -258,7 +258,7 @@ async def plain(items: Items) -> None:
     """Print the last seconds in five lines, each second: on a terminal in one place, elsewhere one after the other."""
     told, printed_ns, drawn = Told(), 0, 0
     async for item in items:
-        if isinstance(item, Source):
+        if isinstance(item, SampleSource):
             told.begin(item)
             print(printable(item.name), flush=True)
         if not isinstance(item, Batch):

@@ -20,7 +20,7 @@ _NO_DISK = re.compile(r"(loop|ram|zram|dm-|md|sr|fd)\d")
 
 
 @dataclass(frozen=True)
-class Entry:
+class MonitoredDisk:
     """A line of /proc/diskstats. number: of the device, major:minor. whole: the disk that it is, or is a part of."""
 
     number: str
@@ -30,7 +30,7 @@ class Entry:
     busy_ns: int
 
 
-def entries(text: bytes) -> Iterator[Entry]:
+def entries(text: bytes) -> Iterator[MonitoredDisk]:
     """Yield the entries of /proc/diskstats.
 
     A disk comes before its partitions, whose names begin with its own: sda, sda1; nvme0n1, nvme0n1p1.
@@ -43,7 +43,7 @@ def entries(text: bytes) -> Iterator[Entry]:
         name = words[_NAME]
         if not _is_part(name, whole):
             whole = name
-        yield Entry(
+        yield MonitoredDisk(
             f"{words[0]}:{words[1]}",
             name,
             whole,
@@ -89,7 +89,7 @@ def find_disk(name: str, diskstats: Path = DISKSTATS) -> str:
     return bare
 
 
-class Work:
+class DiskActivity:
     """Activity of disks since the last sample: the `most` that were busiest, or those with given names.
 
     `called`: names to show in place of the kernel's. Returns nothing if the kernel lists no disks.
@@ -128,7 +128,7 @@ _MADE = ("dm-", "md")  # made of other disks
 
 
 @dataclass(frozen=True)
-class Files:
+class MachineDisks:
     """Where a machine shows its disks, filesystems and mounts; by default, this one."""
 
     diskstats: Path = DISKSTATS
@@ -137,13 +137,13 @@ class Files:
     mounts: Path = Path("/proc/self/mountinfo")
 
 
-_FILES = Files()
+_FILES = MachineDisks()
 
 
 class Bdis:
     """Disks by the names of their bdis."""
 
-    def __init__(self, called: Mapping[str, str], files: Files = _FILES) -> None:
+    def __init__(self, called: Mapping[str, str], files: MachineDisks = _FILES) -> None:
         """`called`: names to show in place of the kernel's. files: of the machine."""
         self._called, self._files = called, files
         self._known: dict[str, str] = {}
@@ -176,7 +176,7 @@ class Bdis:
         return bdi
 
 
-def _lowest(entry: Entry, disks: Mapping[str, Entry], blocks: Path) -> str:
+def _lowest(entry: MonitoredDisk, disks: Mapping[str, MonitoredDisk], blocks: Path) -> str:
     """Return the disk underneath, or the device itself if it is made of several."""
     if not entry.whole.startswith(_MADE):
         return entry.whole

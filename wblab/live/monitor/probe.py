@@ -45,7 +45,7 @@ _UNKNOWN = "<...>"  # the kernel has forgotten the task's name
 
 
 @dataclass
-class Seen:
+class ProbeSamples:
     """Samples since the last call. dirtied: by thread, the disks whose pages it made dirty."""
 
     states: list[CacheState] = field(default_factory=list)
@@ -70,7 +70,7 @@ class Reader:
         self._disk_of = disk_of
         self._rest = b""
 
-    def feed(self, chunk: bytes, seen: Seen) -> None:
+    def feed(self, chunk: bytes, seen: ProbeSamples) -> None:
         """Add a chunk of the pipe to `seen`; an unfinished line waits for its end."""
         *lines, self._rest = (self._rest + chunk).split(b"\n")
         for text in lines:
@@ -79,7 +79,7 @@ class Reader:
             elif lost := _LOST.match(text):
                 seen.lost += int(lost[1])
 
-    def _event(self, match: "re.Match[bytes]", seen: Seen) -> None:
+    def _event(self, match: "re.Match[bytes]", seen: ProbeSamples) -> None:
         task, pid, seconds, micros, name, text = match.groups()
         at_ns = int(seconds) * NS_PER_S + int(micros) * 1000
         if name == b"global_dirty_state":

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from wblab.core.syscalls import checked, libc
 from wblab.core.units import Bytes
-from wblab.live.monitor.samples import CacheState, Pressure, Written
+from wblab.live.monitor.samples import CacheState, Pressure, WrittenSample
 
 # Memory reserved in advance: during a lock-up, an allocation may wait for the disk like everything else.
 
@@ -113,7 +113,7 @@ def vmstat() -> KeptOpen:
     return KeptOpen(_VMSTAT)
 
 
-class Stalls:
+class IoPressure:
     """I/O pressure since the last call; nothing if the kernel does not measure it."""
 
     def __init__(self, now_ns: int, pressure: Path = _PRESSURE) -> None:
@@ -166,7 +166,7 @@ def _text(path: str) -> bytes:
 
 
 @dataclass(frozen=True)
-class Processes:
+class ProcessTable:
     """What a machine tells of its processes; by default, this one.
 
     written: bytes by pid, of those whose counters we may read. parents: of those that wrote. name: of a task. of: the
@@ -179,7 +179,7 @@ class Processes:
     of: Callable[[int], int | None] = process_of
 
 
-_PROCESSES = Processes()
+_PROCESSES = ProcessTable()
 
 
 class Writers:
@@ -189,7 +189,7 @@ class Writers:
     by children that started and exited between two samples.
     """
 
-    def __init__(self, most: int, now_ns: int, processes: Processes = _PROCESSES) -> None:
+    def __init__(self, most: int, now_ns: int, processes: ProcessTable = _PROCESSES) -> None:
         """Return at most `most` names each time. processes: those of the machine."""
         self._most, self._processes = most, processes
         self._last_ns = now_ns
@@ -197,7 +197,7 @@ class Writers:
         self._parents = self._processes.parents(self._written)
         self._disks: dict[int, set[str]] = {}  # on which each process was seen to write, while it lives
 
-    def since_last(self, now_ns: int, dirtied: Mapping[int, set[str]] | None = None) -> tuple[Written, ...]:
+    def since_last(self, now_ns: int, dirtied: Mapping[int, set[str]] | None = None) -> tuple[WrittenSample, ...]:
         """Return the writers, largest first. dirtied: disks on which threads made pages dirty."""
         current = dict(self._processes.written())
         names: dict[str, int] = {}
@@ -212,7 +212,8 @@ class Writers:
         gone = self._note(dirtied or {})
         top = sorted(names.items(), key=lambda item: -item[1])[: self._most]
         return tuple(
-            Written(now_ns, span_ns, name, Bytes(written), self._disks_of(pids[name], gone)) for name, written in top
+            WrittenSample(now_ns, span_ns, name, Bytes(written), self._disks_of(pids[name], gone))
+            for name, written in top
         )
 
     def _note(self, dirtied: Mapping[int, set[str]]) -> set[str]:

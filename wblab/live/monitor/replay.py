@@ -5,8 +5,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from wblab.analysis.runs.pagecache import DirtyState, PageCache, Throttling
-from wblab.analysis.runs.pagecache import Written as Requests
+from wblab.analysis.runs.pagecache import DirtyState, PageCache, Throttling, Written
 from wblab.analysis.runs.run import LoadCycles, Run, Times
 from wblab.core import layout
 from wblab.core.errors import InputError
@@ -15,7 +14,17 @@ from wblab.core.stacks import images
 from wblab.core.units import NS_PER_MS, NS_PER_S, Bytes
 from wblab.live.monitor.audience import command
 from wblab.live.monitor.sampler import SamplerRequest
-from wblab.live.monitor.samples import Batch, CacheState, End, Item, Source, Throttled, Waited, Worked, Written
+from wblab.live.monitor.samples import (
+    Batch,
+    CacheState,
+    End,
+    Item,
+    SampleSource,
+    Throttled,
+    Waited,
+    Worked,
+    WrittenSample,
+)
 
 # Watch a guest from the host: a sampler runs beside its loads.
 
@@ -62,7 +71,7 @@ def replay(run: Run, cache: PageCache | None) -> Iterator[Item]:
 
     The innocent loads serve as probes; the bytes written by loads come from their cycles.
     """
-    yield Source(f"run {run.name}", run.zero_ns, "" if cache else "this run has no readable trace")
+    yield SampleSource(f"run {run.name}", run.zero_ns, "" if cache else "this run has no readable trace")
     states = _thinned(cache.dirty_state) if cache else None
     asked = cache.throttling.where(cache.throttling.pause_ns > 0) if cache else None
     requests = cache.written if cache and len(run.disks) > 1 else None  # with one disk the other panes suffice
@@ -125,15 +134,15 @@ def _span_of(times_ns: Times, since_ns: int, now_ns: int) -> slice:
     return slice(int(first), int(last))
 
 
-def _written(run: Run, now_ns: int) -> Iterator[Written]:
+def _written(run: Run, now_ns: int) -> Iterator[WrittenSample]:
     for item in run.loads:
         block = item.load.cycle_bytes
         first, last = np.searchsorted(item.boundaries_ns[1:], (now_ns - _RATE_SPAN_NS, now_ns), side="right")
         if block and last > first:
-            yield Written(now_ns, _RATE_SPAN_NS, item.name, Bytes(int(last - first) * block), item.load.disk)
+            yield WrittenSample(now_ns, _RATE_SPAN_NS, item.name, Bytes(int(last - first) * block), item.load.disk)
 
 
-def _worked(requests: Requests, disks: list[str], now_ns: int) -> Iterator[Worked]:
+def _worked(requests: Written, disks: list[str], now_ns: int) -> Iterator[Worked]:
     """Yield the bytes that each disk completed. No event shows its busy time."""
     rows = requests.where(_span_of(requests.ts_ns, now_ns - _RATE_SPAN_NS, now_ns))
     for disk in disks:

@@ -19,10 +19,10 @@ from wblab.core.errors import WblabError
 from wblab.core.syscalls import set_process_name
 from wblab.core.units import NS_PER_S
 from wblab.lab.held import open_directory
-from wblab.live.monitor.disks import Bdis, Work
-from wblab.live.monitor.probe import EVENTS, Probe, Reader, Seen
-from wblab.live.monitor.proc import Stalls, Writers, cache_state, lock_all, reserve, task_name, vmstat
-from wblab.live.monitor.samples import Batch, End, Item, Source, line
+from wblab.live.monitor.disks import Bdis, DiskActivity
+from wblab.live.monitor.probe import EVENTS, Probe, ProbeSamples, Reader
+from wblab.live.monitor.proc import IoPressure, Writers, cache_state, lock_all, reserve, task_name, vmstat
+from wblab.live.monitor.samples import Batch, End, Item, SampleSource, line
 from wblab.machine.directory import own_directory
 from wblab.machine.processes import end_with
 from wblab.machine.tracefs import Instance
@@ -91,7 +91,7 @@ def sample(request: SamplerRequest, undo: Undo, tell: Callable[[Item], None], is
             stack.callback(os.close, pipe)
         now_ns = time.monotonic_ns()
         take = Taker(pipe, probe, now_ns, request)
-        tell(Source(f"{request.name}, Linux {os.uname().release}", now_ns, untraced))
+        tell(SampleSource(f"{request.name}, Linux {os.uname().release}", now_ns, untraced))
         if not request.passing:
             reserve(_HEAP_BYTES)
             lock_all()
@@ -124,9 +124,9 @@ class Taker:
         self._reader = Reader(self._page_bytes, GRAIN_NS, task_name, self._bdis.disk)
         self._dirtied: dict[int, set[str]] = {}
         self._vmstat = vmstat()
-        self._stalls = Stalls(now_ns)
+        self._stalls = IoPressure(now_ns)
         self._writers = Writers(_WRITERS_MOST, now_ns)
-        self._disks = Work(_DISKS_MOST, request.disks, now_ns, request.called)
+        self._disks = DiskActivity(_DISKS_MOST, request.disks, now_ns, request.called)
         self._ticks = 0
 
     def batch(self, now_ns: int) -> Batch:
@@ -136,7 +136,7 @@ class Taker:
         batch has a state with the dirty limit.
         """
         vmstat_text = self._vmstat.read()
-        seen = Seen()
+        seen = ProbeSamples()
         if self._pipe is not None:
             with suppress(BlockingIOError):
                 while chunk := os.read(self._pipe, _CHUNK_BYTES):

@@ -13,7 +13,7 @@ from wblab.core.units import Bytes
 
 
 @dataclass(frozen=True)
-class Source:
+class SampleSource:
     """Where samples come from. `name`: in words. `zero_ns`: zero of its time axis.
 
     untraced: why there are no kernel events, and so no dirty limit and throttling; empty if there are.
@@ -67,7 +67,7 @@ class Pressure:
 
 
 @dataclass(frozen=True)
-class Written:
+class WrittenSample:
     """Bytes that a task wrote in the last `span_ns`, summed over tasks of one name.
 
     disk: which of several disks, if known; else empty. It may be more than one: `sda, sdb`.
@@ -103,7 +103,7 @@ class Batch:
     throttled: tuple[Throttled, ...] = ()
     waits: tuple[Waited, ...] = ()
     pressures: tuple[Pressure, ...] = ()
-    writers: tuple[Written, ...] = ()
+    writers: tuple[WrittenSample, ...] = ()
     disks: tuple[Worked, ...] = ()
     lost: int = 0
     now: str = ""
@@ -117,15 +117,15 @@ class End:
     failed: bool = False
 
 
-Item = Source | Batch | End
+Item = SampleSource | Batch | End
 
-_KINDS: dict[str, type[Item]] = {"source": Source, "batch": Batch, "end": End}
+_KINDS: dict[str, type[Item]] = {"source": SampleSource, "batch": Batch, "end": End}
 _ROWS: dict[str, type[Any]] = {
     "states": CacheState,
     "throttled": Throttled,
     "waits": Waited,
     "pressures": Pressure,
-    "writers": Written,
+    "writers": WrittenSample,
     "disks": Worked,
 }
 

@@ -8,7 +8,16 @@ from collections.abc import Callable
 
 from wblab.core.units import NS_PER_S
 from wblab.live.monitor.probe import NAME as PROBE
-from wblab.live.monitor.samples import Batch, CacheState, Pressure, Source, Throttled, Waited, Worked, Written
+from wblab.live.monitor.samples import (
+    Batch,
+    CacheState,
+    Pressure,
+    SampleSource,
+    Throttled,
+    Waited,
+    Worked,
+    WrittenSample,
+)
 from wblab.report.quantities import duration, enumerated, percent, quantity, size
 
 SPAN_NS = 3 * NS_PER_S
@@ -23,15 +32,15 @@ class Told:
     """What the last seconds of samples say."""
 
     def __init__(self) -> None:
-        self._source: Source | None = None
+        self._source: SampleSource | None = None
         self._batches: deque[Batch] = deque()
         self._state: CacheState | None = None
         self._waits = 0
-        self._history: deque[Written] = deque()
-        self._writers: tuple[Written, ...] = ()
+        self._history: deque[WrittenSample] = deque()
+        self._writers: tuple[WrittenSample, ...] = ()
         self._disks: tuple[Worked, ...] = ()
 
-    def begin(self, source: Source) -> None:
+    def begin(self, source: SampleSource) -> None:
         """Note where samples come from."""
         self._source = source
 

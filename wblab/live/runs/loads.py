@@ -26,7 +26,7 @@ _RELEASE_LIMIT_S = 300.0  # a load blocked by writeback ends when it is unblocke
 
 
 @dataclass(frozen=True)
-class Running:
+class StartedLoad:
     """A started load. shared: memory shared with its process."""
 
     name: str
@@ -86,7 +86,7 @@ def start_load(  # noqa: PLR0913 - two of them by name
     setup: Callable[[memoryview], None] = lambda shared: None,
     *,
     seed: int = NO_SEED,
-) -> Running:
+) -> StartedLoad:
     """Start a load whose first cycle begins at `start_ns` (CLOCK_MONOTONIC); its process runs `setup` first.
 
     directory: a descriptor of its working directory, because a name could be redirected. seed: of what it draws.
@@ -105,10 +105,10 @@ def start_load(  # noqa: PLR0913 - two of them by name
         own = _Spawning(load, shared) if isinstance(load, Command) else load
         run_cycles(own, Path(), stamps, start_ns, draw_stream(seed, name))
 
-    return Running(name, load, fork_child(task), stamps, shared)
+    return StartedLoad(name, load, fork_child(task), stamps, shared)
 
 
-def start_command(name: str, load: Command, directory: int, start_ns: int, log: Path) -> Running:
+def start_command(name: str, load: Command, directory: int, start_ns: int, log: Path) -> StartedLoad:
     """Start the command's load, which begins when it is released. Its output goes to `log`, a new file."""
 
     def setup(shared: memoryview) -> None:
@@ -121,7 +121,7 @@ def start_command(name: str, load: Command, directory: int, start_ns: int, log: 
     return start_load(name, load, directory, start_ns, setup)
 
 
-def release(command: Running, group: Path | None, way_back: WayBack) -> None:
+def release(command: StartedLoad, group: Path | None, way_back: WayBack) -> None:
     """Let the command's load begin, in a cgroup if one is given. Raises OSError.
 
     The undo kills all that it started, except what has left its process group.
@@ -132,7 +132,7 @@ def release(command: Running, group: Path | None, way_back: WayBack) -> None:
     command.shared[_RELEASED] = 1
 
 
-def stop_loads(running: list[Running]) -> None:
+def stop_loads(running: list[StartedLoad]) -> None:
     """Stop the loads that still run, and wait for them. Raises WblabError if one cannot be stopped."""
     left = [item for item in running if not item.has_ended()]
     for item in left:
@@ -148,7 +148,7 @@ def stop_loads(running: list[Running]) -> None:
         time.sleep(_POLL_S)
 
 
-def reap(running: list[Running]) -> None:
+def reap(running: list[StartedLoad]) -> None:
     """Reap the loads that have ended."""
     for item in running:
         if item.has_ended():

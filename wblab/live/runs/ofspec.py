@@ -41,7 +41,7 @@ from wblab.live.runs.here import (
     free_bytes,
     shared_bottoms,
 )
-from wblab.live.runs.loads import Running, reap, start_load, stop_loads
+from wblab.live.runs.loads import StartedLoad, reap, start_load, stop_loads
 from wblab.live.runs.watch import Throughput
 from wblab.machine.block import dirty_settings, memory_bytes, thresholds
 from wblab.machine.changes import Setting, WayBack
@@ -98,10 +98,10 @@ class _Here:
     spec: Spec
     held: dict[str, int] = field(default_factory=dict)
     traffic: dict[str, Throughput] = field(default_factory=dict)
-    running: list[Running] = field(default_factory=list)
+    running: list[StartedLoad] = field(default_factory=list)
 
     @property
-    def by_name(self) -> dict[str, Running]:
+    def by_name(self) -> dict[str, StartedLoad]:
         return {item.name: item for item in self.running}
 
     def sample(self, *, at_once: bool = False) -> None:
@@ -235,7 +235,7 @@ def _watch(here: _Here, report: Report) -> None:
         report(None, f"running the loads, {passed_s:.0f} s")
 
 
-def _check(item: Running) -> None:
+def _check(item: StartedLoad) -> None:
     """Raise WblabError for a load that failed; its process has ended."""
     ended = ending(item.stamps)
     if ended.end == "failed" and not ended.error:
@@ -243,7 +243,7 @@ def _check(item: Running) -> None:
     check_ending(item.name, ended)
 
 
-def _kill(running: list[Running]) -> None:
+def _kill(running: list[StartedLoad]) -> None:
     """Kill what still runs, and wait for its end for a while: a disk may hold it."""
     for item in running:
         if not item.has_ended():

@@ -17,7 +17,7 @@ from wblab.lab import results as names
 from wblab.lab.formats import LIVE, RUN, now
 from wblab.lab.held import open_directory
 from wblab.lab.specfile import HostDisk, LiveSpec
-from wblab.live.runs.loads import Running
+from wblab.live.runs.loads import StartedLoad
 from wblab.live.runs.request import LiveRequest
 from wblab.live.runs.traces import Traces
 from wblab.live.runs.watch import Throughput
@@ -88,7 +88,7 @@ def _put(group: Path, file: str, value: str) -> None:
 
 
 @dataclass(frozen=True)
-class Staged:
+class StagedRun:
     """A run directory that is this process's working directory: its files are opened by bare names.
 
     path: where it was made, for messages. started_in: the working directory before.
@@ -112,7 +112,7 @@ class Staged:
 
 
 @contextmanager
-def staged(results: Path, name: str) -> Iterator[Staged]:
+def staged(results: Path, name: str) -> Iterator[StagedRun]:
     """Make a run's directory and work in it during the block. Raises OSError.
 
     Nobody else may read it: it shows what ran on the machine, and the output of a command that root started.
@@ -128,7 +128,7 @@ def staged(results: Path, name: str) -> Iterator[Staged]:
             os.umask(umask)
         directory = open_own(parent, made.name)
         os.fchdir(directory)
-        yield Staged(results / made.name, started_in, parent, directory)
+        yield StagedRun(results / made.name, started_in, parent, directory)
         os.close(directory)
     finally:
         os.fchdir(started_in)
@@ -206,7 +206,7 @@ def begun(spec: LiveSpec, request: LiveRequest, place: Storage) -> dict[str, Any
     }
 
 
-def live(running: Sequence[Running], throughput: Throughput, traces: Traces, ended: str) -> dict[str, Any]:
+def live(running: Sequence[StartedLoad], throughput: Throughput, traces: Traces, ended: str) -> dict[str, Any]:
     """Return what the record gains at the end. `ended`: why the run ended."""
     return {
         "command": next((_command(item) for item in running if item.load.role == "offender"), None),
@@ -219,7 +219,7 @@ def live(running: Sequence[Running], throughput: Throughput, traces: Traces, end
     }
 
 
-def _command(item: Running) -> dict[str, Any]:
+def _command(item: StartedLoad) -> dict[str, Any]:
     """Describe the command's end, with the pid of its own process, on the loads' time axis.
 
     exit_code: negative: the signal that ended it. None: it never started, or we stopped it.

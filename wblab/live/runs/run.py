@@ -21,8 +21,8 @@ from wblab.lab.held import open_directory, path_of
 from wblab.lab.progress import Report, silent
 from wblab.lab.specfile import LiveSpec
 from wblab.live.runs import record as records
-from wblab.live.runs.loads import Running, reap, release, start_command, start_load, stop_loads
-from wblab.live.runs.record import Staged, choose_scheduler, limit_command, staged
+from wblab.live.runs.loads import StartedLoad, reap, release, start_command, start_load, stop_loads
+from wblab.live.runs.record import StagedRun, choose_scheduler, limit_command, staged
 from wblab.live.runs.request import LiveRequest
 from wblab.live.runs.traces import Traces
 from wblab.live.runs.watch import Pending, Throughput, Watch
@@ -46,12 +46,12 @@ class _Run:
     traces: Traces
     throughput: Throughput
     files: int
-    staged: Staged
+    staged: StagedRun
     group: Path | None
-    running: list[Running] = field(default_factory=list)
+    running: list[StartedLoad] = field(default_factory=list)
 
     @property
-    def command(self) -> Running | None:
+    def command(self) -> StartedLoad | None:
         return next((item for item in self.running if item.load.role == "offender"), None)
 
 
@@ -73,7 +73,7 @@ def run_live(request: LiveRequest, results: Path, *, report: Report = silent) ->
         return Finished(_keep(run.staged, record), record)
 
 
-def _keep(made: Staged, record: dict[str, Any]) -> Path:
+def _keep(made: StagedRun, record: dict[str, Any]) -> Path:
     """Write the record, give a successful run's directory its name, and return it. Raises RunFailedError."""
     try:
         write_json(Path(EXPERIMENT), record)

@@ -78,7 +78,7 @@ def make_instance(kind: str, trace: Trace, undo: Undo) -> Instance:
     return instance
 
 
-class TraceFile:
+class LiveTraceFile:
     """The trace.dat of an instance, from `start` to `stop`."""
 
     def __init__(self, instance: Instance, output: Path, tracecmd: str) -> None:

@@ -16,8 +16,8 @@ from wblab.lab.captures import CapturedPause, capture_files, read_captures
 from wblab.lab.packages import tool_path
 from wblab.live.runs.captures import STACKS, SUBMITTED, TOO_MANY, CaptureBuffer, capture_events, put_together
 from wblab.live.runs.request import Captures, LiveRequest
-from wblab.live.runs.tracefile import Room, TraceFile, chosen, make_instance
-from wblab.live.runs.watch import Pause
+from wblab.live.runs.tracefile import LiveTraceFile, Room, chosen, make_instance
+from wblab.live.runs.watch import WatchedPause
 from wblab.machine.tracefs import Instance
 from wblab.machine.undo import Undo
 
@@ -35,7 +35,7 @@ class Traces:
         self.lost = 0
         self._captures, self._tracecmd = request.captures, str(tool_path("trace-cmd"))
         self._instances: list[Instance] = []
-        self._file: TraceFile | None = None
+        self._file: LiveTraceFile | None = None
         self._buffer: CaptureBuffer | None = None
         self._directory = Path()
         self._saved = 0
@@ -92,7 +92,7 @@ class Traces:
         """Start to trace into a run's directory. Raises OSError."""
         self._directory = directory
         if self._instances:
-            self._file = TraceFile(self._instances[0], directory / rundir.TRACE, self._tracecmd)
+            self._file = LiveTraceFile(self._instances[0], directory / rundir.TRACE, self._tracecmd)
             self._file.start()
         if self._captures and len(self._instances) > 1:
             capturing, put = self._instances[1], partial(put_together, self._tracecmd)
@@ -104,7 +104,7 @@ class Traces:
         if self._room and self._buffer and self._captures:
             self._room.keep(oldest_ns - self._captures.around, now_ns)
 
-    def save(self, pauses: Sequence[Pause], now_ns: int, oldest_ns: int) -> None:
+    def save(self, pauses: Sequence[WatchedPause], now_ns: int, oldest_ns: int) -> None:
         """Save the seconds around these pauses as one capture, within the limits of number and size.
 
         oldest_ns: earliest start of any pause to be captured later (`Watch.oldest_ns`).

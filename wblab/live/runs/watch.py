@@ -7,14 +7,14 @@ from pathlib import Path
 from typing import Any
 
 from wblab.core.units import NS_PER_S
-from wblab.live.runs.loads import Running
+from wblab.live.runs.loads import StartedLoad
 from wblab.machine.storage import Traffic, traffic
 
 # Bytes that a device wrote and read during a run.
 
 
 @dataclass(frozen=True)
-class Measured:
+class DeviceUse:
     """A device during a run. busy_s: time with a request in flight.
 
     written_per_busy_s: its throughput while busy. most_written_per_s: in the best second.
@@ -48,7 +48,7 @@ class Throughput:
         return asdict(measured) if measured else None
 
 
-def summary(samples: list[tuple[int, Traffic]]) -> Measured | None:
+def summary(samples: list[tuple[int, Traffic]]) -> DeviceUse | None:
     """Return the traffic between the first and the last sample; None if there are fewer than two."""
     if len(samples) < 2 or samples[-1][0] <= samples[0][0]:
         return None
@@ -60,7 +60,7 @@ def summary(samples: list[tuple[int, Traffic]]) -> Measured | None:
         for (before_ns, before), (after_ns, after) in pairwise(samples)
         if after_ns - before_ns >= NS_PER_S // 2
     )
-    return Measured(
+    return DeviceUse(
         seconds=round(seconds, 3),
         read_bytes=last.read_bytes - first.read_bytes,
         written_bytes=written,
@@ -75,7 +75,7 @@ _TOGETHER_NS = 10 * NS_PER_S
 
 
 @dataclass(frozen=True)
-class Pause:
+class WatchedPause:
     """A pause that has ended, without the idle time of its cycle; in ns of CLOCK_MONOTONIC."""
 
     load: str
@@ -91,19 +91,19 @@ class Pause:
 class Watch:
     """Reads what running loads record. Control loads do not count: their pauses are stalls of the machine."""
 
-    def __init__(self, running: Sequence[Running], bound_ns: int) -> None:
-        self.longest: Pause | None = None
+    def __init__(self, running: Sequence[StartedLoad], bound_ns: int) -> None:
+        self.longest: WatchedPause | None = None
         self._loads = [item for item in running if item.load.role == "innocent"]
         self._seen = {item.name: 0 for item in self._loads}
         self._bound_ns = bound_ns
 
-    def look(self) -> list[Pause]:
+    def look(self) -> list[WatchedPause]:
         """Return the pauses over the threshold that have ended since the last call."""
         found = []
         for item in self._loads:
             times_ns, idle_ns = item.stamps.times_ns(self._seen[item.name]), item.load.idle_ns(1)
             for start_ns, end_ns in pairwise(times_ns):
-                pause = Pause(item.name, start_ns, max(start_ns, end_ns - idle_ns))
+                pause = WatchedPause(item.name, start_ns, max(start_ns, end_ns - idle_ns))
                 if self.longest is None or pause.duration_ns > self.longest.duration_ns:
                     self.longest = pause
                 if pause.duration_ns > self._bound_ns:
@@ -130,13 +130,13 @@ class Pending:
 
     def __init__(self, around_ns: int) -> None:
         self._around_ns = around_ns
-        self._pauses: list[Pause] = []
+        self._pauses: list[WatchedPause] = []
 
-    def add(self, pauses: Sequence[Pause]) -> None:
+    def add(self, pauses: Sequence[WatchedPause]) -> None:
         """Add pauses that have ended."""
         self._pauses += pauses
 
-    def due(self, now_ns: int, paused: bool) -> list[Pause]:
+    def due(self, now_ns: int, paused: bool) -> list[WatchedPause]:
         """Return the pauses to capture now, and forget them: once all is quiet, or if that takes too long."""
         if not self._pauses:
             return []
@@ -149,7 +149,7 @@ class Pending:
         """Return the start of the earliest, in ns; another time where that is earlier, or where none waits."""
         return min([otherwise_ns, *(pause.start_ns for pause in self._pauses)])
 
-    def rest(self) -> list[Pause]:
+    def rest(self) -> list[WatchedPause]:
         """Return all of them, and forget them."""
         pauses, self._pauses = self._pauses, []
         return pauses

@@ -27,7 +27,7 @@ WAIT_NS = 5 * NS_PER_S
 
 
 @dataclass(frozen=True, kw_only=True)
-class Queue:
+class MachineQueue:
     """A disk's queue in /sys: number of requests, largest request, and target latency of WBT (0: off)."""
 
     requests: int
@@ -36,7 +36,7 @@ class Queue:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Group:
+class OffenderLimits:
     """The offender's limits in cgroup v2: bytes, bytes/s, and a weight (others have 100). 0 means no limit."""
 
     memory_high: int = 0
@@ -67,9 +67,9 @@ class Machine:
     innocent: dict[str, Load]
     disk: Disk | None = None
     timers: dict[str, int] = field(default_factory=dict)
-    queue: Queue | None = None
+    queue: MachineQueue | None = None
     own_limit: int = WHOLE
-    group: Group | None = None
+    group: OffenderLimits | None = None
 
     @property
     def flush_s(self) -> float:

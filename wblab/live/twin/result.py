@@ -86,7 +86,7 @@ _SHOWN = {"longest_pause_s": "longest pause", "wait_time_s": "wait time", "pause
 
 
 @dataclass(frozen=True)
-class Result:
+class TwinResult:
     """runs: the twin's runs. live: the live run that described the machine, if there was one."""
 
     machine: Machine
@@ -130,14 +130,14 @@ class Result:
         }
 
 
-def result_of(store: Store) -> Result:
+def result_of(store: Store) -> TwinResult:
     """Return the result of a twin's finished runs. Raises InputError, also for a live run that is gone."""
     study, runs = read_study(store), runs_in(store)
     live = read_run(study.live) if study.live else None
-    return Result(study.machine, study.twin, live, runs, matches(live, runs))
+    return TwinResult(study.machine, study.twin, live, runs, matches(live, runs))
 
 
-def report(found: Result, directory: Path) -> Report:
+def report(found: TwinResult, directory: Path) -> Report:
     """Return the report of a twin. directory: of its study."""
     return Report(
         title="A twin of this machine" if found.live is None else f"A twin of {found.live.name}",
@@ -148,7 +148,7 @@ def report(found: Result, directory: Path) -> Report:
     )
 
 
-def _headline(found: Result) -> Words:
+def _headline(found: TwinResult) -> Words:
     """Return how many metrics of the live run the twin has; without one, the longest pause that it predicts."""
     if found.live:
         outcomes = [item.outcome for item in found.matches if item.outcome]

@@ -16,7 +16,7 @@ from wblab.core.spec import Disk, Filesystem, Scheduler, Spec
 from wblab.core.tables import from_table, to_table
 from wblab.core.units import NS_PER_S
 from wblab.live.twin import NAME as _DESIGN
-from wblab.live.twin.machine import WHOLE, Group, Machine, Queue
+from wblab.live.twin.machine import WHOLE, Machine, MachineQueue, OffenderLimits
 from wblab.study.cells import Cell, run_name
 from wblab.study.plan import Plan
 from wblab.study.store import Store
@@ -119,7 +119,7 @@ def _device(machine: Machine, factor: float) -> dict[str, Any]:
     return {key: int(value) for key, value in table.items()} | {key: getattr(disk, key) for key in kept}
 
 
-def guest_queue(queue: Queue, scheduler: str, factor: float) -> dict[str, int]:
+def guest_queue(queue: MachineQueue, scheduler: str, factor: float) -> dict[str, int]:
     """Return the attributes of the guest's queue: the same number of smaller requests.
 
     A full queue then takes the same time. If a request would be smaller than a page, or larger than the guest's disk
@@ -136,7 +136,7 @@ def guest_queue(queue: Queue, scheduler: str, factor: float) -> dict[str, int]:
     }
 
 
-def _group(group: Group, scheduler: str, factor: float) -> dict[str, Any]:
+def _group(group: OffenderLimits, scheduler: str, factor: float) -> dict[str, Any]:
     """Return the offender's control group. Its memory.max gives it a writeback context of its own."""
     files: dict[str, Any] = {"memory.max": "max"}
     if group.memory_high:
@@ -202,7 +202,11 @@ def runs_in(store: Store, read: Callable[[Path], Run] = read_run) -> list[Run]:
 
 def _machine(table: Mapping[str, Any]) -> Machine:
     """Read a machine from a JSON table. Raises InputError."""
-    known: dict[str, type[Disk | Queue | Group]] = {"disk": Disk, "queue": Queue, "group": Group}
+    known: dict[str, type[Disk | MachineQueue | OffenderLimits]] = {
+        "disk": Disk,
+        "queue": MachineQueue,
+        "group": OffenderLimits,
+    }
     parts: dict[str, Any] = {
         name: from_table(part, table[name], exact=True) for name, part in known.items() if table[name] is not None
     }

@@ -71,7 +71,7 @@ class Member:
 
 
 @dataclass(frozen=True)
-class Told:
+class PackedRun:
     """A run of a bundle: its values in bundle.json, and where it lies. The runs of a study would fill the memory.
 
     spec: as this lab reads it. is_measured: a load completed a cycle.
@@ -87,7 +87,7 @@ class Told:
         return read_run(self.path) if self.is_measured else None
 
 
-def told(path: Path, name: str) -> Told:
+def told(path: Path, name: str) -> PackedRun:
     """Read a run. Raises InputError for a damaged one, one of this machine itself, and one that has not ended."""
     record = RUN.read(path / EXPERIMENT)
     if record["kind"] == LIVE:
@@ -115,7 +115,7 @@ def told(path: Path, name: str) -> Told:
         "headline": words,
         "pauses": list(_pauses(run)) if run else [],
     }
-    return Told(values, path, run.spec if run else None, run is not None)
+    return PackedRun(values, path, run.spec if run else None, run is not None)
 
 
 def _pauses(run: Run) -> Iterator[dict[str, Any]]:
@@ -135,7 +135,7 @@ def _pauses(run: Run) -> Iterator[dict[str, Any]]:
         }
 
 
-def all_told(path: Path, kind: Kind, name: str, runs: Sequence[str], report: Report = silent) -> dict[str, Told]:
+def all_told(path: Path, kind: Kind, name: str, runs: Sequence[str], report: Report = silent) -> dict[str, PackedRun]:
     """Read the runs in a directory, by their names. runs: the paths of a study's runs. Raises InputError."""
     if kind == "run":
         return {name: told(path, name)}
@@ -146,7 +146,7 @@ def all_told(path: Path, kind: Kind, name: str, runs: Sequence[str], report: Rep
     return found
 
 
-def described(path: Path, kind: Kind, name: str, runs: Mapping[str, Told]) -> dict[str, Any]:
+def described(path: Path, kind: Kind, name: str, runs: Mapping[str, PackedRun]) -> dict[str, Any]:
     """Return bundle.json without its last two keys. Raises InputError for a damaged study."""
     digests = {run: item.values["digest"] for run, item in runs.items()}
     about = {}
@@ -182,7 +182,7 @@ def _study(store: Store, rows: int) -> dict[str, Any]:
     return {"design": plan.design, "cells": cells, "seeds": list(plan.seeds), "rows": rows}
 
 
-def _check_specs(path: Path, plan: Plan, runs: Mapping[str, Told]) -> None:
+def _check_specs(path: Path, plan: Plan, runs: Mapping[str, PackedRun]) -> None:
     """Raise InputError for a run of another spec than its cell's."""
     for cell, seed in plan.runs():
         item = runs.get(run_name(cell, seed))

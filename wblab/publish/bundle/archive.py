@@ -34,7 +34,7 @@ _RAW = -zlib.MAX_WBITS  # deflate without a header of its own
 
 
 @dataclass(frozen=True)
-class Entry:
+class ArchiveMember:
     """A member: its name in ASCII, its CRC-32, and its sizes in bytes: as it is packed, and unpacked."""
 
     name: str
@@ -43,13 +43,13 @@ class Entry:
     size: int
 
 
-def local(entry: Entry, *, first: bool) -> bytes:
+def local(entry: ArchiveMember, *, first: bool) -> bytes:
     """Return the header that stands before a member's data."""
     name = entry.name.encode("ascii")
     return _LOCAL.pack(b"PK\3\4", _VERSION, 0, *_form(entry, first), len(name), 0) + name
 
 
-def directory(entries: Sequence[Entry]) -> bytes:
+def directory(entries: Sequence[ArchiveMember]) -> bytes:
     """Return what stands behind the last member: the central directory and its end."""
     parts, at = [], 0
     for entry in entries:
@@ -62,11 +62,11 @@ def directory(entries: Sequence[Entry]) -> bytes:
     return content + _END.pack(b"PK\5\6", 0, 0, count, count, len(content), at, 0)
 
 
-def _form(entry: Entry, first: bool) -> tuple[int, ...]:
+def _form(entry: ArchiveMember, first: bool) -> tuple[int, ...]:
     return _STORED if first else _DEFLATED, _TIME, _DATE, entry.crc, entry.packed, entry.size
 
 
-def read_entries(file: BinaryIO) -> list[Entry]:
+def read_entries(file: BinaryIO) -> list[ArchiveMember]:
     """Return the members of an archive, and leave the file at its beginning. Raises ValueError with the reason."""
     size = file.seek(0, os.SEEK_END)
     if size > MOST_BYTES:
@@ -92,7 +92,7 @@ def read_entries(file: BinaryIO) -> list[Entry]:
     return entries
 
 
-def _parse(content: bytes, count: int) -> Iterator[Entry]:
+def _parse(content: bytes, count: int) -> Iterator[ArchiveMember]:
     """Yield the members in a central directory, read without checks: its bytes are compared later."""
     at = 0
     for _ in range(count):
@@ -107,11 +107,11 @@ def _parse(content: bytes, count: int) -> Iterator[Entry]:
             raise ValueError("the name of a member is not ASCII") from None
         if size > _FREE_BYTES and size > packed * _MOST_RATIO:
             raise ValueError(f"its {name[:80]!r} would unpack to more than {_MOST_RATIO} times its size")
-        yield Entry(name, crc, packed, size)
+        yield ArchiveMember(name, crc, packed, size)
         at += length
 
 
-def read_content(file: BinaryIO, entry: Entry, total: "_Hash | None") -> Iterator[bytes]:
+def read_content(file: BinaryIO, entry: ArchiveMember, total: "_Hash | None") -> Iterator[bytes]:
     """Yield the content of the next member in pieces. total: gets the packed data. Raises ValueError.
 
     total is None for the first member, which is not compressed. Never more than `entry.size` bytes are yielded.
@@ -129,13 +129,13 @@ def read_content(file: BinaryIO, entry: Entry, total: "_Hash | None") -> Iterato
         raise ValueError(f"its {entry.name!r} is damaged: length or checksum are wrong")
 
 
-def _stored(file: BinaryIO, entry: Entry) -> Iterator[bytes]:
+def _stored(file: BinaryIO, entry: ArchiveMember) -> Iterator[bytes]:
     if entry.packed != entry.size:
         raise ValueError(f"its {entry.name!r} has two sizes")
     yield from _pieces(file, entry)
 
 
-def _pieces(file: BinaryIO, entry: Entry) -> Iterator[bytes]:
+def _pieces(file: BinaryIO, entry: ArchiveMember) -> Iterator[bytes]:
     left = entry.packed
     while left:
         piece = file.read(min(left, _CHUNK))
@@ -145,7 +145,7 @@ def _pieces(file: BinaryIO, entry: Entry) -> Iterator[bytes]:
         yield piece
 
 
-def _inflated(file: BinaryIO, entry: Entry, total: "_Hash") -> Iterator[bytes]:
+def _inflated(file: BinaryIO, entry: ArchiveMember, total: "_Hash") -> Iterator[bytes]:
     unpacking = zlib.decompressobj(_RAW)
     try:
         for packed in _pieces(file, entry):
@@ -165,7 +165,7 @@ def _inflated(file: BinaryIO, entry: Entry, total: "_Hash") -> Iterator[bytes]:
         raise ValueError(f"its {entry.name!r} is cut off, or has data after its end")
 
 
-def deflated(pieces: Iterator[bytes], target: BinaryIO, total: "_Hash", content: "_Hash", name: str) -> Entry:
+def deflated(pieces: Iterator[bytes], target: BinaryIO, total: "_Hash", content: "_Hash", name: str) -> ArchiveMember:
     """Compress a member's content to the end of a file and return its entry. total: gets the packed data.
 
     content: gets the content itself. Raises ValueError for one that no reader takes.
@@ -183,9 +183,9 @@ def deflated(pieces: Iterator[bytes], target: BinaryIO, total: "_Hash", content:
     packed += put(packing.flush())
     if size > _FREE_BYTES and size > packed * _MOST_RATIO:
         raise ValueError(f"{name!r} compresses to less than 1/{_MOST_RATIO} of its size, which no reader accepts")
-    return Entry(name, crc, packed, size)
+    return ArchiveMember(name, crc, packed, size)
 
 
-def stored(content: bytes, name: str) -> Entry:
+def stored(content: bytes, name: str) -> ArchiveMember:
     """Return the entry of the first member."""
-    return Entry(name, zlib.crc32(content), len(content), len(content))
+    return ArchiveMember(name, zlib.crc32(content), len(content), len(content))

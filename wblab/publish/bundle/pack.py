@@ -19,8 +19,8 @@ from wblab.lab.held import held, replace_file, through
 from wblab.lab.progress import Report, silent
 from wblab.lab.results import is_held
 from wblab.publish.bundle import names
-from wblab.publish.bundle.about import Member, Told, all_told, described, encoded
-from wblab.publish.bundle.archive import MOST_BYTES, MOST_MEMBERS, Entry, deflated, directory, local, stored
+from wblab.publish.bundle.about import Member, PackedRun, all_told, described, encoded
+from wblab.publish.bundle.archive import MOST_BYTES, MOST_MEMBERS, ArchiveMember, deflated, directory, local, stored
 from wblab.study.store import Store
 
 # What a file says of the machine on which it was made: the home and the name of its user, and the host's name.
@@ -60,7 +60,7 @@ _CHUNK = 1 << 18
 
 
 @dataclass(frozen=True)
-class Packed:
+class PackedBundle:
     """A bundle that was written. left_out: files that do not belong into one. private: what a file says of here."""
 
     digest: str
@@ -70,7 +70,7 @@ class Packed:
     private: tuple[str, ...]
 
 
-def pack(path: Path, output: Path, report: Report = silent) -> Packed:
+def pack(path: Path, output: Path, report: Report = silent) -> PackedBundle:
     """Write the run or the study in a directory to a new file. Raises InputError, also if the file exists."""
     if os.path.lexists(output):
         raise InputError(f"{str(output)!r} exists: give another name with -o")
@@ -101,7 +101,7 @@ def pack(path: Path, output: Path, report: Report = silent) -> Packed:
         raise InputError(f"cannot pack {path}: {error}: pack fewer or smaller runs") from None
     except OSError as error:
         raise InputError(f"cannot write {str(output)!r}: {error.strerror or error}: give another place") from None
-    return Packed(content["digest"], written, len(inside), tuple(sorted(others + more)), tuple(private))
+    return PackedBundle(content["digest"], written, len(inside), tuple(sorted(others + more)), tuple(private))
 
 
 def _settle(path: Path) -> None:
@@ -112,7 +112,7 @@ def _settle(path: Path) -> None:
             store.rows.pack()
 
 
-def _without_consoles(inside: Sequence[str], told: dict[str, Told]) -> tuple[list[str], list[str]]:
+def _without_consoles(inside: Sequence[str], told: dict[str, PackedRun]) -> tuple[list[str], list[str]]:
     """Return the files without the consoles of runs that succeeded: nothing reads them, and they say where we live."""
     succeeded = {name for name, item in told.items() if item.values["outcome"] == SUCCEEDED}
 
@@ -123,7 +123,9 @@ def _without_consoles(inside: Sequence[str], told: dict[str, Told]) -> tuple[lis
     return [name for name in inside if not is_idle(name)], list(filter(is_idle, inside))
 
 
-def _compressed(path: Path, inside: Iterable[str], data: BinaryIO) -> tuple[list[Entry], list[Member], str, list[str]]:
+def _compressed(
+    path: Path, inside: Iterable[str], data: BinaryIO
+) -> tuple[list[ArchiveMember], list[Member], str, list[str]]:
     """Write the compressed files one after another; return what they are, the data's SHA-256, and what is private."""
     total, entries, files = sha256(), [], []
     private: list[str] = []
@@ -141,7 +143,7 @@ def _pieces(file: BinaryIO) -> Iterator[bytes]:
         yield piece
 
 
-def _write(output: Path, about: bytes, entries: Sequence[Entry], data: BinaryIO) -> str:
+def _write(output: Path, about: bytes, entries: Sequence[ArchiveMember], data: BinaryIO) -> str:
     """Write the archive and return its SHA-256. Raises OSError, and ValueError if it becomes too large."""
     first = stored(about, names.ABOUT)
     whole, end = sha256(), directory([first, *entries])

@@ -25,8 +25,8 @@ from wblab.lab.held import held
 from wblab.lab.progress import Report, silent
 from wblab.machine.directory import workroom
 from wblab.publish.bundle import names
-from wblab.publish.bundle.about import BUNDLE, Member, Told, all_told, described, encoded
-from wblab.publish.bundle.archive import Entry, read_content, read_entries
+from wblab.publish.bundle.about import BUNDLE, Member, PackedRun, all_told, described, encoded
+from wblab.publish.bundle.archive import ArchiveMember, read_content, read_entries
 from wblab.report.quantities import size
 from wblab.study.made import Made, made_of
 from wblab.study.store import Store
@@ -83,7 +83,7 @@ class Opened:
     kind: names.Kind
     about: Mapping[str, Any]
     files: tuple[Member, ...]
-    runs: Mapping[str, Told]
+    runs: Mapping[str, PackedRun]
     reworded: tuple[str, ...]
     directory: Path
 
@@ -174,7 +174,7 @@ def _read(file: Path, stream: BinaryIO, directory: Path, report: Report) -> Open
     return Opened(file, size, whole.hexdigest(), kind, about, tuple(files), told, tuple(reworded), directory)
 
 
-def _head(claimed: object, rest: list[Entry]) -> tuple[names.Kind, str, list[Member]]:
+def _head(claimed: object, rest: list[ArchiveMember]) -> tuple[names.Kind, str, list[Member]]:
     """Return the kind, the name and the files of a bundle.json. Raises ValueError, and InputError for another type."""
     if not isinstance(claimed, dict):
         raise ValueError(f"its {names.ABOUT} is not a JSON object")
@@ -190,7 +190,7 @@ def _head(claimed: object, rest: list[Entry]) -> tuple[names.Kind, str, list[Mem
     return kind, str(title), files
 
 
-def _unpack(stream: BinaryIO, entry: Entry, member: Member, path: Path, packed: Any) -> None:
+def _unpack(stream: BinaryIO, entry: ArchiveMember, member: Member, path: Path, packed: Any) -> None:
     content = sha256()
     path.parent.mkdir(parents=True, exist_ok=True)
     descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC, 0o666)

@@ -8,7 +8,7 @@ from wblab.core.errors import InputError
 from wblab.core.spec import Spec
 from wblab.core.units import NS_PER_S
 from wblab.lab.changes import changes
-from wblab.publish.bundle.about import Told
+from wblab.publish.bundle.about import PackedRun
 from wblab.publish.bundle.read import Opened
 from wblab.report.listing import Listing
 from wblab.report.quantities import duration, size
@@ -33,7 +33,7 @@ def head(found: Opened) -> Iterator[str]:
         yield f"digest  {found.about['digest']}  (of all runs)"
 
 
-def run_lines(item: Told, run: Run | None) -> Iterator[str]:
+def run_lines(item: PackedRun, run: Run | None) -> Iterator[str]:
     """Yield what a run is, and what it measured in one sentence."""
     values, kernel = item.values, item.values["kernel"]
     spec = item.spec
@@ -66,14 +66,14 @@ def runs_table(found: Opened) -> tuple[Listing, int]:
     return Listing(rows, heads, frozenset({1}), spare=(2,)), len(found.runs) + found.rows - len(rows)
 
 
-def _longest(item: Told) -> str:
+def _longest(item: PackedRun) -> str:
     longest = [row["longest_pause_ns"] for row in item.values["pauses"] if row["role"] == "innocent"]
     return duration(max(longest)) if longest else "-"
 
 
-def chosen(found: Opened, text: str | None) -> tuple[str, Told | Made]:
+def chosen(found: Opened, text: str | None) -> tuple[str, PackedRun | Made]:
     """Return the run of a name or of CELL/SEED; by default the first that measured something. Raises InputError."""
-    runs: dict[str, Told | Made] = {**found.made, **found.runs}
+    runs: dict[str, PackedRun | Made] = {**found.made, **found.runs}
     if text is None:
         return next(
             ((name, item) for name, item in runs.items() if isinstance(item, Made) or item.is_measured),

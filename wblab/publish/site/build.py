@@ -29,9 +29,9 @@ from wblab.publish.site.page import (
 )
 from wblab.publish.site.prose import Told, prose, read_contents, silent, timeline_picture, whole_forms
 from wblab.publish.site.readback import search_page
-from wblab.publish.site.runpage import PICTURE, Shown, library, run_files
+from wblab.publish.site.runpage import PICTURE, ShownRun, library, run_files
 from wblab.publish.site.specs import spec_page
-from wblab.publish.site.studypages import Study, study_files
+from wblab.publish.site.studypages import StudyPage, study_files
 from wblab.report.regions import Forms
 from wblab.study.once import made
 from wblab.study.store import Store
@@ -49,7 +49,7 @@ def presets(which: str) -> Sequence[str]:
 
 def gallery(
     names: Sequence[str], kernel: str, results: Path, resolve: KernelResolver, report: Report
-) -> Iterator[Shown]:
+) -> Iterator[ShownRun]:
     """Yield the runs of presets; one that is not among the results is made. Raises WblabError.
 
     kernel: the guests' kernel by its full name; empty: that of each preset.
@@ -60,10 +60,10 @@ def gallery(
         spec = read_spec(path)
         # Presets may trace more than a student's runs, which have limits of their own.
         run = made(spec.on(kernel) if kernel else spec, results, resolve, Limits())
-        yield Shown(run, f"runs/{name}", name, question(path.read_text()), UP)
+        yield ShownRun(run, f"runs/{name}", name, question(path.read_text()), UP)
 
 
-def gallery_page(runs: Sequence[Shown]) -> File:
+def gallery_page(runs: Sequence[ShownRun]) -> File:
     """Return the page of all runs."""
     items = [
         {
@@ -112,7 +112,7 @@ _EXAMPLE = {
 _FIRST = 4  # runs of the gallery that are on the first page too
 
 
-def home(runs: Sequence[Shown], studies: Sequence[Study], contents: Sequence[Section]) -> Iterator[File]:
+def home(runs: Sequence[ShownRun], studies: Sequence[StudyPage], contents: Sequence[Section]) -> Iterator[File]:
     """Yield the first page, those that open files and say how to cite, and the list of studies."""
     listed = [Link(study.title, study.address) for study in studies]
     found = [Link(f"{one.title}: {one.says}", one.address, one.about) for one in runs[:_FIRST]]
@@ -133,7 +133,7 @@ def assets() -> Iterator[File]:
 
 
 @dataclass(frozen=True)
-class Wanted:
+class SiteContent:
     """What a site holds. presets: run on the spot; studies: directories; pages: runs of each with pictures.
 
     kernel: that of the presets' guests, by its full name; empty: the presets' own. forms: of the regions of the lab's
@@ -148,10 +148,10 @@ class Wanted:
     told: Told = silent
 
 
-def files(wanted: Wanted, results: Path, resolve: KernelResolver, report: Report) -> Iterator[File]:
+def files(wanted: SiteContent, results: Path, resolve: KernelResolver, report: Report) -> Iterator[File]:
     """Yield all files of a site; the same runs give the same bytes. Raises InputError, RunFailedError."""
     studies = opened(wanted.studies)
-    runs: list[Shown] = []
+    runs: list[ShownRun] = []
     for shown in gallery(wanted.presets, wanted.kernel, results, resolve, report):
         yield from run_files(shown)
         runs.append(shown)
@@ -177,9 +177,9 @@ def documentation(contents: Sequence[Section], forms: Forms, told: Told = silent
     return list({file.address: file for file in (*made, search_page(pages, contents), timeline_picture())}.values())
 
 
-def opened(paths: Sequence[Path]) -> list[Study]:
+def opened(paths: Sequence[Path]) -> list[StudyPage]:
     """Return the studies, each with an address of its own. Raises InputError."""
-    studies: list[Study] = []
+    studies: list[StudyPage] = []
     taken: set[str] = set()
     for path in paths:
         store = Store.open(path)
@@ -188,5 +188,5 @@ def opened(paths: Sequence[Path]) -> list[Study]:
         name = store.plan.name.lower()
         names = (name, *(f"{name}-{number}" for number in range(2, len(paths) + 2)))
         taken.add(name := next(each for each in names if each not in taken))
-        studies.append(Study(store, f"studies/{name}"))
+        studies.append(StudyPage(store, f"studies/{name}"))
     return studies

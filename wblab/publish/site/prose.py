@@ -68,7 +68,7 @@ def _sections(found: Sequence[Token]) -> Iterator[Section]:
 
 
 @dataclass(frozen=True)
-class Source:
+class PageSource:
     """A page of prose. path: its file; what its links are relative to. address: where it is in the site."""
 
     text: str
@@ -115,7 +115,7 @@ def prose(sections: Sequence[Section], forms: Forms, docs: Path = DOCS, told: To
         yield File(address, path.read_bytes())
 
 
-def _sources(sections: Sequence[Section], docs: Path, told: Told) -> Iterator[Source]:
+def _sources(sections: Sequence[Section], docs: Path, told: Told) -> Iterator[PageSource]:
     listed = {docs / Path(link.address).with_suffix(".md"): link.address for one in sections for link in one.pages}
     for path in sorted({*docs.glob("*.md"), *docs.glob("*/*.md")} - {*listed, docs / _INDEX}):
         told(f"{path.relative_to(docs)}: no list of {_INDEX} has this page")
@@ -126,15 +126,17 @@ def _sources(sections: Sequence[Section], docs: Path, told: Told) -> Iterator[So
             told(f"{_INDEX}: there is no {path.relative_to(docs)}")
 
 
-def _source(path: Path, address: str) -> Source:
+def _source(path: Path, address: str) -> PageSource:
     text = path.read_text()
     if included := _INCLUDE.fullmatch(text):
         path = path.parent / included[1]
         text = path.read_text()
-    return Source(text, path.resolve(), address)
+    return PageSource(text, path.resolve(), address)
 
 
-def _body(source: Source, pages: Mapping[Path, str], pictures: dict[Path, str], told: Told) -> tuple[str, list[Link]]:
+def _body(
+    source: PageSource, pages: Mapping[Path, str], pictures: dict[Path, str], told: Told
+) -> tuple[str, list[Link]]:
     """Return a page's HTML, and links to its headings. pictures: those found are added, by their files."""
 
     def here(trouble: str) -> None:
@@ -173,7 +175,7 @@ def _anchored(found: Sequence[Token]) -> Iterator[Link]:
                 yield Link(words, f"#{heading.attrs['id']}")
 
 
-def _linked(children: Sequence[Token], source: Source, pages: Mapping[Path, str], told: Told) -> Iterator[Token]:
+def _linked(children: Sequence[Token], source: PageSource, pages: Mapping[Path, str], told: Told) -> Iterator[Token]:
     """Yield the tokens of a paragraph with links that hold in the site; of others only the words."""
     is_dropped = False
     for child in children:
@@ -186,7 +188,7 @@ def _linked(children: Sequence[Token], source: Source, pages: Mapping[Path, str]
         yield child
 
 
-def _target(source: Source, link: str, pages: Mapping[Path, str], told: Told) -> str | None:
+def _target(source: PageSource, link: str, pages: Mapping[Path, str], told: Told) -> str | None:
     path, mark, heading = link.partition("#")
     if not path or link.startswith(_OUTSIDE):
         return link
@@ -196,7 +198,7 @@ def _target(source: Source, link: str, pages: Mapping[Path, str], told: Told) ->
     return relative(source.address, pages[file]) + mark + heading if file in pages else None
 
 
-def _picture(source: Source, link: str, pictures: dict[Path, str]) -> str:
+def _picture(source: PageSource, link: str, pictures: dict[Path, str]) -> str:
     path = (source.path.parent / link).resolve()
     address = f"assets/{path.name}"
     if path.is_file():

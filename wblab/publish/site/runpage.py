@@ -54,7 +54,7 @@ _BOUND = format_time(DEFAULT_BOUND_NS)
 
 
 @dataclass(frozen=True)
-class Shown:
+class ShownRun:
     """A run of the site. folder: its address. title, about: what it is. up: the page above it. known: its record."""
 
     run: Run
@@ -80,7 +80,7 @@ class Shown:
         return printable(headline(pause_report(self.run, DEFAULT_BOUND_NS)))
 
 
-def run_files(shown: Shown) -> Iterator[File]:
+def run_files(shown: ShownRun) -> Iterator[File]:
     """Yield the files of a run. Raises InputError for a damaged one."""
     cache, found = _traced(shown.run), list[Explained]()
     if cache is not None and explains(cache):
@@ -115,7 +115,7 @@ def _traced(run: Run) -> PageCache | None:
         return None
 
 
-def _evidence(shown: Shown, found: Sequence[Explained]) -> File:
+def _evidence(shown: ShownRun, found: Sequence[Explained]) -> File:
     """Return the page of all pauses with their stacks and events."""
     told = replace(drawn_report(shown.run, found, _BOUND, MOST_EVIDENCE), about=())  # it has the run's date
     up = Link(shown.title, "index.html")
@@ -123,7 +123,7 @@ def _evidence(shown: Shown, found: Sequence[Explained]) -> File:
     return page(f"{shown.folder}/{WHY}", heading, "evidence.html", up=up, body=fragment(told, 2))
 
 
-def _page(shown: Shown, found: Sequence[Explained], cache: PageCache | None) -> File:
+def _page(shown: ShownRun, found: Sequence[Explained], cache: PageCache | None) -> File:
     pauses = pause_report(shown.run, DEFAULT_BOUND_NS, cache)
     spec = shown.record.spec
     values: dict[str, Any] = {

@@ -18,7 +18,7 @@ from wblab.lab.progress import Report
 from wblab.lab.specfile import spec_toml
 from wblab.publish.site.page import File, Link, html_table, line, page, record_file, relative
 from wblab.publish.site.reports import placed
-from wblab.publish.site.runpage import Shown, run_files
+from wblab.publish.site.runpage import ShownRun, run_files
 from wblab.report.listing import Listing
 from wblab.report.page import fragment
 from wblab.report.quantities import quantity, spread
@@ -44,7 +44,7 @@ class OneRun:
 
 
 @dataclass(frozen=True)
-class Study:
+class StudyPage:
     """A study of the site. folder: its address."""
 
     store: Store
@@ -102,7 +102,7 @@ _MOST = Most()
 Name = tuple[str, int]  # of a run: its cell and seed
 
 
-def study_files(study: Study, pages: int, report: Report, most: Most = _MOST) -> Iterator[File]:
+def study_files(study: StudyPage, pages: int, report: Report, most: Most = _MOST) -> Iterator[File]:
     """Yield the files of a study. pages: runs with pictures. report: is told of each run. Raises InputError."""
     plan, made = study.store.plan, study.made
     names = [(cell.name, seed) for cell, seed in plan.runs() if seed in made[cell.name]]
@@ -129,13 +129,13 @@ def _without_run(one: OneRun) -> OneRun:
     return OneRun(one.cell, one.seed, one.folder, one.record, one.longest_s)
 
 
-def _shown(study: Study, one: OneRun) -> Shown:
+def _shown(study: StudyPage, one: OneRun) -> ShownRun:
     assert one.run is not None
     up = Link(f"{study.store.plan.name}: {one.cell.name}", f"{study.cell_address(one.cell)}#seed-{one.seed}")
-    return Shown(one.run, one.folder, f"{one.cell.name}, seed {one.seed}", printable(str(one.cell)), up, one.record)
+    return ShownRun(one.run, one.folder, f"{one.cell.name}, seed {one.seed}", printable(str(one.cell)), up, one.record)
 
 
-def _cell_page(study: Study, cell: Cell, runs: Sequence[OneRun], drawn: set[Name], kept: set[Name]) -> File:
+def _cell_page(study: StudyPage, cell: Cell, runs: Sequence[OneRun], drawn: set[Name], kept: set[Name]) -> File:
     address = study.cell_address(cell)
     shown = [
         {
@@ -155,7 +155,7 @@ def _cell_page(study: Study, cell: Cell, runs: Sequence[OneRun], drawn: set[Name
     return page(address, cell.name, "cell.html", rows=shown, spec=spec_toml(spec), kernel=kernel, **values)
 
 
-def _study_pages(study: Study, cells: Sequence[tuple[Cell, list[OneRun]]], most: int) -> Iterator[File]:
+def _study_pages(study: StudyPage, cells: Sequence[tuple[Cell, list[OneRun]]], most: int) -> Iterator[File]:
     """Yield the study's page, and further pages where its cells do not fit on one. most: cells of a page."""
     names = [
         f"{study.folder}/index.html" if not at else f"{study.folder}/cells-{at // most + 1}.html"
@@ -182,14 +182,14 @@ def _study_pages(study: Study, cells: Sequence[tuple[Cell, list[OneRun]]], most:
         yield page(name, study.title, "study.html", notes=notes, cells=_cells(study, name, part), others=others, **own)
 
 
-def _counted(study: Study, cells: Sequence[tuple[Cell, list[OneRun]]]) -> str:
+def _counted(study: StudyPage, cells: Sequence[tuple[Cell, list[OneRun]]]) -> str:
     kernels = sorted({row.record.kernel for _, rows in cells for row in rows})
     runs, planned = sum(len(rows) for _, rows in cells), len(study.store.plan.runs())
     said = f"{len(cells)} cells, {runs} of up to {planned} runs"
     return f"{said}, on Linux {', '.join(kernels)}." if kernels else f"{said}."
 
 
-def _cells(study: Study, address: str, cells: Sequence[tuple[Cell, list[OneRun]]]) -> str:
+def _cells(study: StudyPage, address: str, cells: Sequence[tuple[Cell, list[OneRun]]]) -> str:
     """Return the table of cells."""
     axes = list(cells[0][0].levels)
     heads = ("cell", *axes, "runs", "longest pause of an innocent load")
@@ -206,7 +206,7 @@ def _cells(study: Study, address: str, cells: Sequence[tuple[Cell, list[OneRun]]
     return html_table(Listing(rows, heads, frozenset((len(heads) - 2, len(heads) - 1))), links)
 
 
-def _target(study: Study, link: str) -> str | None:
+def _target(study: StudyPage, link: str) -> str | None:
     """Return where a report's link leads in the site: to a run's place on its cell's page."""
     name, _, seed = link.removeprefix("runs/").partition("/")[0].rpartition("-s")
     if seed.isdecimal() and int(seed) in study.made.get(name, ()):

@@ -47,11 +47,11 @@ def _open(arguments: argparse.Namespace) -> None:
 
 def _show_and_keep(found: "Opened", arguments: argparse.Namespace) -> None:
     """Show a run or a study, and keep it if asked to."""
-    from wblab.publish.bundle.about import Told
+    from wblab.publish.bundle.about import PackedRun
     from wblab.publish.bundle.words import chosen, reworded
 
     name, item = chosen(found, arguments.one)
-    run = item.read() if isinstance(item, Told) else None
+    run = item.read() if isinstance(item, PackedRun) else None
     kept = _kept(found, arguments)
     for line in reworded(found):
         note(line)

@@ -33,7 +33,7 @@ def _site(arguments: argparse.Namespace) -> None:
     from wblab.commands.reference import verbs
     from wblab.kernels import built_kernels, full_name
     from wblab.lab.progress import bar
-    from wblab.publish.site.build import Wanted, files, presets
+    from wblab.publish.site.build import SiteContent, files, presets
     from wblab.publish.site.page import HOME
     from wblab.publish.site.prose import whole_forms
     from wblab.publish.site.write import check_place, write
@@ -44,7 +44,7 @@ def _site(arguments: argparse.Namespace) -> None:
     studies = [path if path.is_dir() else exp / path for path in arguments.studies]
     kernel = full_name(arguments.kernel) if arguments.kernel else ""
     forms = {**whole_forms(), "commands": lambda: verbs(arguments.command)}
-    wanted = Wanted(presets(arguments.runs), studies, arguments.pages, kernel, forms)
+    wanted = SiteContent(presets(arguments.runs), studies, arguments.pages, kernel, forms)
     with bar("site") as report:
         count = write(out, files(wanted, exp / _RUNS, built_kernels(arguments.kernel), report))
     if arguments.json:

@@ -4,8 +4,8 @@ import pytest
 
 from wblab.claims.atlas.differences import compared
 from wblab.claims.atlas.lines import columns_of, lines_of
-from wblab.claims.atlas.made import Made
-from wblab.claims.atlas.target import Row, Target
+from wblab.claims.atlas.made import MadeTarget
+from wblab.claims.atlas.target import AtlasRow, Target
 
 
 def of(name="linear", source="li", filesystem="ext4", **outcomes):
@@ -13,8 +13,8 @@ def of(name="linear", source="li", filesystem="ext4", **outcomes):
     made = []
     for key, outcome in outcomes.items():
         series = key.removeprefix("k").replace("_", ".")
-        rows = [Row(name, "", "it is so", outcome, "why", "")] if outcome else []
-        made.append(Made(Target(series, filesystem, source), series, rows))
+        rows = [AtlasRow(name, "", "it is so", outcome, "why", "")] if outcome else []
+        made.append(MadeTarget(Target(series, filesystem, source), series, rows))
     return compared(lines_of(made, source, columns_of(made)))
 
 
@@ -42,9 +42,12 @@ def test_what_is_the_same_or_not_made_is_no_difference(outcome):
 
 
 def test_filesystems_are_not_compared_with_each_other():
-    row = Row("linear", "", "it is so", "reproduced", "why", "")
-    other = Row("linear", "", "it is so", "not reproduced", "why", "")
-    made = [Made(Target("7.2", "ext4", "li"), "7.2", [row]), Made(Target("7.2", "xfs", "li"), "7.2", [other])]
+    row = AtlasRow("linear", "", "it is so", "reproduced", "why", "")
+    other = AtlasRow("linear", "", "it is so", "not reproduced", "why", "")
+    made = [
+        MadeTarget(Target("7.2", "ext4", "li"), "7.2", [row]),
+        MadeTarget(Target("7.2", "xfs", "li"), "7.2", [other]),
+    ]
     assert compared(lines_of(made, "li", columns_of(made))) == []
 
 
@@ -66,7 +69,9 @@ def test_a_known_change_is_named_where_it_was_found_and_agrees():
 
 def test_claims_that_are_the_same_on_a_filesystem_are_one_difference():
     made = [
-        Made(Target(series, filesystem, "thesis"), series, [Row(name, "", "", outcome, "", "") for name in names])
+        MadeTarget(
+            Target(series, filesystem, "thesis"), series, [AtlasRow(name, "", "", outcome, "", "") for name in names]
+        )
         for series, outcome in (("7.2", "reproduced"), ("6.1", "not reproduced"))
         for filesystem in ("ext2", "ext4", "xfs")
         for names in [("openat-ext2", "openat-ext4")]

@@ -6,12 +6,12 @@ from dataclasses import dataclass, field
 import pytest
 
 from wblab.claims.atlas.made import is_current, make, read, read_all
-from wblab.claims.atlas.target import Row, Target
+from wblab.claims.atlas.target import AtlasRow, Target
 from wblab.core.errors import InputError, WblabError
 from wblab.lab.formats import TARGET_ROWS
 
 XFS = Target("7.2", "xfs", "li")
-ROW = Row("linear", "", "a claim", "reproduced", "it held", "report.html#linear")
+ROW = AtlasRow("linear", "", "a claim", "reproduced", "it held", "report.html#linear")
 
 
 class Kernel:

@@ -6,24 +6,26 @@ import pytest
 from support.pages import Page, slips, words
 from support.reports import blocks, cells, tables, texts
 
-from wblab.claims.atlas.made import Made
+from wblab.claims.atlas.made import MadeTarget
 from wblab.claims.atlas.report import counts, report
-from wblab.claims.atlas.target import Row, Target
+from wblab.claims.atlas.target import AtlasRow, Target
 from wblab.report.page import page
 from wblab.report.report import Cell, Section, Span, Table, text_of
 from wblab.report.text import lines
 
 RELEASES = {"7.2": "7.2.11", "6.1": "6.1.192"}
-LINEAR = Row("linear", "", "a <claim>", "reproduced", 'it "held"', "report.html#linear", "3 s (2 to 4)", "5")
-OTHER = Row("other", "", "another", "not testable", "no disk", "report.html#other")
+LINEAR = AtlasRow("linear", "", "a <claim>", "reproduced", 'it "held"', "report.html#linear", "3 s (2 to 4)", "5")
+OTHER = AtlasRow("other", "", "another", "not testable", "no disk", "report.html#other")
 ALICE = "Alice: limit 4 MiB"
-SHORT = Row("3", ALICE, "shorter", "harms", "1 of 2", "report.html#recommendation-3", "×2.00 on throttle", "5")
-FAST = Row("3", ALICE, "faster", "not reproduced", "0 of 2", "report.html#recommendation-3", "×0.90 on throttle", "5")
-BOB = Row("4", "Bob: commit=30", "less wear", "not testable", "unknown option 'commit=30'", "")
+SHORT = AtlasRow("3", ALICE, "shorter", "harms", "1 of 2", "report.html#recommendation-3", "×2.00 on throttle", "5")
+FAST = AtlasRow(
+    "3", ALICE, "faster", "not reproduced", "0 of 2", "report.html#recommendation-3", "×0.90 on throttle", "5"
+)
+BOB = AtlasRow("4", "Bob: commit=30", "less wear", "not testable", "unknown option 'commit=30'", "")
 
 
 def target(filesystem, source, *rows, series="7.2"):
-    return Made(Target(series, filesystem, source), RELEASES[series], rows)
+    return MadeTarget(Target(series, filesystem, source), RELEASES[series], rows)
 
 
 def sections(*made):
@@ -44,7 +46,7 @@ def test_a_target_shows_the_outcomes_of_its_rows():
 
 
 def test_each_cell_has_an_address_with_its_figure_seeds_reason_and_report():
-    other = Row("linear", "", "a <claim>", "not reproduced", "it did not", "report.html#linear", "9 s", "1")
+    other = AtlasRow("linear", "", "a <claim>", "not reproduced", "it did not", "report.html#linear", "9 s", "1")
     found = squares(target("ext4", "li", LINEAR), target("xfs", "li", other, OTHER))
     assert found["7.2-ext4-linear"] == Cell(
         Span("●", "yes", "7.2_ext4_li/report.html#linear", title="reproduced"),
@@ -59,7 +61,7 @@ def test_each_cell_has_an_address_with_its_figure_seeds_reason_and_report():
 
 def test_every_address_on_the_page_leads_somewhere():
     made = [target("ext4", "trial", SHORT, FAST, BOB), target("xfs", "li", LINEAR)]
-    better = Row(*(SHORT.name, ALICE, SHORT.says, "reproduced", "2 of 2", SHORT.link, "×0.5", "5"))
+    better = AtlasRow(*(SHORT.name, ALICE, SHORT.says, "reproduced", "2 of 2", SHORT.link, "×0.5", "5"))
     made.append(target("ext4", "trial", better, FAST, series="6.1"))
     text = page(report(made))
     ids = re.findall(r' id="([^"]*)"', text)
@@ -76,7 +78,7 @@ def test_every_address_on_the_page_leads_somewhere():
 
 
 def test_a_source_begins_with_the_signs_of_all_kernels_on_each_filesystem():
-    no = Row("linear", "", "a <claim>", "not reproduced", "", "", "9 s", "5")
+    no = AtlasRow("linear", "", "a <claim>", "not reproduced", "", "", "9 s", "5")
     made = (target("ext4", "li", LINEAR), target("xfs", "li", LINEAR, OTHER), target("ext4", "li", no, series="6.1"))
     section = sections(*made)["Coly Li's claims"]
     overview = next(block for block in section.blocks if isinstance(block, Table))
@@ -120,7 +122,7 @@ def test_one_kernel_has_no_differences():
     ],
 )
 def test_where_kernels_differ_comes_first(other, head, said):
-    row = Row("linear", "", "a <claim>", other, "it did not", "report.html#linear", "9 s", "5")
+    row = AtlasRow("linear", "", "a <claim>", other, "it did not", "report.html#linear", "9 s", "5")
     made = (target("ext4", "li", LINEAR), target("ext4", "li", row, series="6.1"))
     assert text_of(report(made).headline).startswith(said)
     assert list(sections(*made))[1] == "Where kernels differ"
@@ -134,7 +136,7 @@ def test_where_kernels_differ_comes_first(other, head, said):
 
 
 def test_the_json_gives_each_cell_its_reason_and_each_difference(tmp_path):
-    row = Row("linear", "", "a <claim>", "not reproduced", "it did not", "report.html#linear", "9 s", "5")
+    row = AtlasRow("linear", "", "a <claim>", "not reproduced", "it did not", "report.html#linear", "9 s", "5")
     found = report(
         [target("ext4", "li", LINEAR, OTHER), target("ext4", "li", row, series="6.1"), target("xfs", "trial", BOB)]
     ).to_json()

@@ -10,7 +10,7 @@ from wblab.claims.atlas import content
 from wblab.claims.atlas.target import FILESYSTEMS, Target
 from wblab.claims.atlas.tried import planned, rows_of
 from wblab.claims.trial.judged import judged
-from wblab.claims.trial.result import Result, rows
+from wblab.claims.trial.result import TrialResult, rows
 from wblab.core.check import check_spec
 from wblab.core.errors import InputError, WblabError
 
@@ -160,7 +160,7 @@ def test_a_target_resumes_and_keeps_only_records(found, tmp_path):
         made.extend(path.name for path in store.runs.iterdir())
 
     def judge(store, wisdom):
-        return Result(plan.wisdom, tuple(tried), {}, Kernel().describe(), 19, 3)
+        return TrialResult(plan.wisdom, tuple(tried), {}, Kernel().describe(), 19, 3)
 
     with pytest.raises(WblabError, match="interrupted"):
         plan.fill(tmp_path, 1, interrupted)

@@ -6,9 +6,9 @@ from support.reports import cells, tables
 from wblab.claims.finding import kept
 from wblab.claims.finding.finding import Finding, Point
 from wblab.claims.finding.judged import judged
-from wblab.claims.finding.kept import Measured
+from wblab.claims.finding.kept import MeasuredPoint
 from wblab.claims.finding.report import repeated
-from wblab.claims.finding.words import Words, judged_words, markdown, plain
+from wblab.claims.finding.words import FindingWords, judged_words, markdown, plain
 from wblab.core.errors import InputError
 from wblab.core.tables import from_table
 
@@ -45,7 +45,7 @@ def finding():
 
 
 def measured(w, m, release="7.2.11"):
-    return Measured((1, 2), release, {("w", "longest_pause_s"): w, ("m", "longest_pause_s"): m})
+    return MeasuredPoint((1, 2), release, {("w", "longest_pause_s"): w, ("m", "longest_pause_s"): m})
 
 
 def test_a_statement_holds_if_it_does_in_every_run(finding):
@@ -87,7 +87,7 @@ def test_the_report_of_new_runs_says_what_holds_beside_what_is_kept(finding):
 
 
 def test_kept_values_are_read_back_and_hold_only_what_is_shown(finding, tmp_path):
-    extra = Measured((1, 2), "7.2.11", measured((1.0, 2.0), (3.0, 4.0)).metrics | {("w", "paused_s"): (9.0, 9.0)})
+    extra = MeasuredPoint((1, 2), "7.2.11", measured((1.0, 2.0), (3.0, 4.0)).metrics | {("w", "paused_s"): (9.0, 9.0)})
     kept.write(tmp_path, {SLOW: extra, FAST: extra}, finding.shown())
     assert kept.read(tmp_path)[SLOW] == measured((1.0, 2.0), (3.0, 4.0))
     assert kept.read(tmp_path / "none") == {}
@@ -102,7 +102,7 @@ def test_a_damaged_file_is_refused_in_one_line(text, tmp_path):
 
 def test_tables_for_pages_and_mails(finding):
     values = {SLOW: measured((4.0, 2.0), (1.0, 1.0)), FAST: measured((0.2, 0.4), (0.0, 0.0), "7.3.0-rc7")}
-    page, mail = Words(finding, values, markdown), Words(finding, values, plain)
+    page, mail = FindingWords(finding, values, markdown), FindingWords(finding, values, plain)
     assert page.table["all"].replace("\N{NO-BREAK SPACE}", " ").splitlines() == [
         "| kernel | pause | median |",
         "| --- | --- | --- |",

@@ -4,8 +4,8 @@ import re
 
 import pytest
 
-from wblab.claims.atlas.made import Made
-from wblab.claims.atlas.target import Row, Target
+from wblab.claims.atlas.made import MadeTarget
+from wblab.claims.atlas.target import AtlasRow, Target
 from wblab.claims.pages.claims import short_atlas, whole_atlas
 from wblab.claims.pages.kept import read_atlas, write_atlas
 from wblab.claims.pages.markdown import TOGETHER
@@ -14,16 +14,16 @@ RELEASES = {"7.2": "7.2.11", "6.1": "6.1.192"}
 
 
 def row(name, verdict, figure="3 s (2 to 4)", why="Expected: over 2 s", seeds="5"):
-    return Row(name, "", "it *is* so", verdict, "" if figure else why, "", figure, seeds if figure else "")
+    return AtlasRow(name, "", "it *is* so", verdict, "" if figure else why, "", figure, seeds if figure else "")
 
 
 def made(series, filesystem, source, *rows):
-    return Made(Target(series, filesystem, source), RELEASES[series], rows)
+    return MadeTarget(Target(series, filesystem, source), RELEASES[series], rows)
 
 
 @pytest.fixture
 def text():
-    trial = Row("3a", "A: 4 | 5 MiB", "shorter", "harms", "", "", "×2 on throttle", "5")
+    trial = AtlasRow("3a", "A: 4 | 5 MiB", "shorter", "harms", "", "", "×2 on throttle", "5")
     untestable = row("L1", "not testable", "", "no MD <here>")
     openat = row("openat-ext4", "reproduced", "9 s", seeds="3")
     return whole_atlas([

@@ -12,7 +12,7 @@ from wblab.claims.pages.regions import WHOLE
 from wblab.claims.trial.judged import judged
 from wblab.claims.trial.plan import trial_matrix
 from wblab.claims.trial.recommendations import read_wisdom
-from wblab.claims.trial.result import Result
+from wblab.claims.trial.result import TrialResult
 from wblab.core.errors import WblabError
 from wblab.lab.formats import VERIFICATION
 from wblab.lab.places import ROOT
@@ -81,7 +81,7 @@ def tried(tmp_path):
     rng = np.random.default_rng(1)
     pauses = {("default", "as it is"): (2 * np.exp(rng.normal(0, 0.02, 3))).tolist()}
     found = judged(pretended(wisdom, plan, tmp_path, pauses), plan.cells, looks=1)
-    return trial(Result(wisdom, tuple(found), {}, KERNEL, 1234, 3))
+    return trial(TrialResult(wisdom, tuple(found), {}, KERNEL, 1234, 3))
 
 
 def test_each_expectation_has_a_row_with_its_verdict(tried, tmp_path):

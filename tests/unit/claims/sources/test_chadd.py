@@ -15,7 +15,7 @@ from wblab.claims.sources.cases import CASES, case_spec
 from wblab.claims.sources.chadd import claims as chadd
 from wblab.claims.sources.chadd.claims import chadd_claims
 from wblab.claims.sources.chadd.programs import advice, cancel, later, msync
-from wblab.claims.sources.figures import Moved
+from wblab.claims.sources.figures import RequestsMoved
 from wblab.claims.sources.registry import chosen
 from wblab.core.check import check_spec
 from wblab.core.errors import InputError
@@ -45,7 +45,9 @@ def made(case, pauses_s=(0.0,), *, cycles=400, dropped=0, moved=(0, 0), dirty=50
         loads.append(LoadCycles(each, load, 9, "stopped", "", times, dropped if each == name else 0))
     run = Run(None, {}, spec, tuple(loads))
     state = namedtuple("State", "ts_ns dirty background")(np.array([0]), np.array([dirty]), np.array([100]))
-    return Made(run, SimpleNamespace(state=state), lambda load: run.load(load).pauses_ns.max() / S, Moved(*moved))
+    return Made(
+        run, SimpleNamespace(state=state), lambda load: run.load(load).pauses_ns.max() / S, RequestsMoved(*moved)
+    )
 
 
 def outcome(name, *samples):

@@ -22,8 +22,8 @@ from wblab.claims.sources.cases import CASES
 from wblab.claims.sources.claim import settled
 from wblab.claims.sources.registry import CLAIMS, chosen
 from wblab.claims.sources.sample import pair_calls
-from wblab.claims.verify.report import Drawn, keep, kept_report, report, write_report
-from wblab.claims.verify.result import Result, figure_text
+from wblab.claims.verify.report import DrawnClaim, keep, kept_report, report, write_report
+from wblab.claims.verify.result import VerificationResult, figure_text
 from wblab.core.errors import InputError
 from wblab.report.quantities import listed
 from wblab.report.report import text_of
@@ -37,7 +37,7 @@ def result(sample, made):
     samples = {"ext2": [sample({"mw1": {10: 3.0}}, state=made.states(falls_s=1000))] * 8}
     claims = chosen(NAMES)
     verdicts = tuple(zip(claims, settled([claim.check(samples) for claim in claims]), strict=True))
-    return Result({"release": "7.3.0", "build_id": "f00"}, 8, 12.3, verdicts, samples)
+    return VerificationResult({"release": "7.3.0", "build_id": "f00"}, 8, 12.3, verdicts, samples)
 
 
 def test_claims_have_unique_names_and_existing_cases():
@@ -172,7 +172,7 @@ def test_the_report_of_kept_verdicts_says_the_same(result, tmp_path):
 
 @pytest.mark.parametrize(("form", "begins"), [("png", b"\x89PNG"), ("svg", b"<?xml"), ("pdf", b"%PDF")])
 def test_the_page_is_complete_with_its_figures(result, tmp_path, form, begins):
-    drawn = Drawn("a", "a <figure>", "of two runs", Figure())
+    drawn = DrawnClaim("a", "a <figure>", "of two runs", Figure())
     shown = {case: [keep(drawn, tmp_path, form)] for case in result.samples}
     page = write_report(result, tmp_path, form, shown)[1].read_text()
     assert "a &lt;figure&gt;" in page

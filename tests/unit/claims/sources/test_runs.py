@@ -20,7 +20,7 @@ from wblab.study.plan import Plan
 from wblab.study.run import run_missing
 from wblab.study.statement import Verdict
 from wblab.study.store import Store
-from wblab.study.work import Result
+from wblab.study.work import WorkResult
 
 BY_HOSTS_CLOCK = {"sync-real", "all-4k", "all-1m", "all-1m-sized", "block-1m", "readers", "readers-old"}
 UNTRACED = {*CHOPPER_CASES, "readers", "readers-old"}  # claims look only at places on the disk, or at times
@@ -61,8 +61,8 @@ def examine(tmp_path):
         def make(room, order):
             spec = order.unpacked()
             if reason := (failures or {}).get(spec.name):
-                return Result(failure=reason)
-            return Result(quiet_run(spec, room / spec.name), rows=[])
+                return WorkResult(failure=reason)
+            return WorkResult(quiet_run(spec, room / spec.name), rows=[])
 
         return examined(claims, store, make, **keys)
 
@@ -214,6 +214,6 @@ def test_existing_runs_are_checked_and_not_repeated(tmp_path):
     store = Store.create(tmp_path, runs.plan_of("v", {"ext2": spec}, 2, {}), {"": {"build_id": "b"}})
     for seed in (1, 2):
         quiet_run(spec, store.runs / f"ext2-s{seed}")
-    found = examined([claim("x", "ext2")], store, lambda room, order: Result(failure="none is to be run"))
+    found = examined([claim("x", "ext2")], store, lambda room, order: WorkResult(failure="none is to be run"))
     assert [eval(verdict.why)[0] for _, verdict in found.verdicts] == [{"ext2": ["ext2-s1", "ext2-s2"]}]
     assert found.tally.total == 0

@@ -12,7 +12,7 @@ from wblab.claims.trial.judged import judged
 from wblab.claims.trial.measured import is_refusal
 from wblab.claims.trial.plan import Answer
 from wblab.claims.trial.report import others_text, report, worst_text, write_report
-from wblab.claims.trial.result import Result, rows
+from wblab.claims.trial.result import TrialResult, rows
 from wblab.claims.trial.run import open_cells, question, rounds
 from wblab.report.report import text_of
 from wblab.study.store import Store
@@ -79,7 +79,7 @@ def test_the_deciding_figure_is_shown(tried, wisdom):
 @pytest.fixture
 def result(tried, wisdom):
     answers = {"1": Answer(("vm.dirty_bytes",), {"vm.dirty_bytes": 0, "vm.dirty_background_bytes": 314572800}, 1, 1)}
-    return Result(wisdom, tuple(tried), answers, {"release": "7.3.0"}, 32, 5)
+    return TrialResult(wisdom, tuple(tried), answers, {"release": "7.3.0"}, 32, 5)
 
 
 def test_the_report_has_each_expectation_each_scenario_and_those_that_contradict(result):
@@ -144,6 +144,6 @@ def test_if_no_run_succeeds_the_reason_is_given(pretend, matrix, wisdom):
     row = rows(tried, wisdom)[0]
     assert (row.outcome, row.counts) == ("not decided", "0 of 2")
     assert worst_text(row) == "no run succeeded on small, by seconds: it <panicked>"
-    made = report(Result(wisdom, tuple(tried), {}, {"release": "7.3.0"}, 32, 5, "xfs"))
+    made = report(TrialResult(wisdom, tuple(tried), {}, {"release": "7.3.0"}, 32, 5, "xfs"))
     assert [row[2] for row in cells(tables(made)[1])].count("no run succeeded: it <panicked>") == 2
     assert any(text.startswith("32 runs of Linux 7.3.0 on xfs, up to 5 seeds each") for text in texts(made))

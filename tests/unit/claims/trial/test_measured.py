@@ -3,7 +3,7 @@
 import pandas as pd
 import pytest
 
-from wblab.claims.trial.measured import Measured, measured
+from wblab.claims.trial.measured import TrialFigures, measured
 from wblab.lab.formats import RUN, write_json
 from wblab.study.store import Store
 
@@ -14,7 +14,7 @@ def values(wisdom, matrix, tmp_path):
     cell = next(cell for cell in matrix.cells if cell.levels["scenario"] == "small")
 
     def of(figures, role, metric):
-        return Measured(wisdom, tmp_path, {cell.name: {7: figures}}).values(cell, role, metric)
+        return TrialFigures(wisdom, tmp_path, {cell.name: {7: figures}}).values(cell, role, metric)
 
     return of
 

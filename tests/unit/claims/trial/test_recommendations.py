@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 
 from wblab.claims.trial.plan import background_bytes, guest_of, in_force, read_answer, scalings, settings
-from wblab.claims.trial.recommendations import Machine, Value, read_wisdom
+from wblab.claims.trial.recommendations import AssumedMachine, Value, read_wisdom
 from wblab.core.errors import InputError
 from wblab.lab.results import SPECS
 from wblab.lab.specfile import read_spec
@@ -124,7 +124,7 @@ def test_an_incomplete_log_is_refused(tmp_path, log):
 
 
 MIB = 1 << 20
-MACHINE = Machine(memory=16 << 30, write_bps=100 * MIB)
+MACHINE = AssumedMachine(memory=16 << 30, write_bps=100 * MIB)
 SCENARIO = read_wisdom().scenario["device"]
 SPEC = read_spec(SPECS.find("base-device"))  # 100 MiB, 1 MiB/s
 
@@ -135,7 +135,7 @@ def scaled(way, **value):
 
 def test_bytes_are_scaled_by_seconds_and_by_memory():
     sizes = {"vm.dirty_bytes": 600 * MIB, "vm.dirty_background_bytes": "300MiB"}
-    assert guest_of(SPEC, SCENARIO) == Machine(memory=100 * MIB, write_bps=MIB)
+    assert guest_of(SPEC, SCENARIO) == AssumedMachine(memory=100 * MIB, write_bps=MIB)
     assert scaled("by seconds", sysctl=sizes) == {
         "sysctl.vm.dirty_ratio": 0,
         "sysctl.vm.dirty_bytes": 6 * MIB,

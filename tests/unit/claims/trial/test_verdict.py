@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from wblab.claims.trial.report import figure_text, threshold_text
-from wblab.claims.trial.verdict import Figure, bound_figure, corrected, judge, overall, ratio_figure
+from wblab.claims.trial.verdict import JudgedFigure, bound_figure, corrected, judge, overall, ratio_figure
 
 
 def seeds(values) -> dict[int, float]:
@@ -15,7 +15,7 @@ def noisy(mean: float, count: int = 10, spread: float = 0.05, seed: int = 0) -> 
     return seeds((mean * np.exp(np.random.default_rng(seed).normal(0, spread, count))).tolist())
 
 
-def ratio(changed, before, percent=90.0, *, rising=False) -> Figure:
+def ratio(changed, before, percent=90.0, *, rising=False) -> JudgedFigure:
     figure = ratio_figure(changed, before, percent, rising=rising, floor=0.1)
     return corrected([figure])[0]
 

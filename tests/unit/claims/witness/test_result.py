@@ -13,10 +13,10 @@ from wblab.analysis.runs.run import Run, read_run
 from wblab.claims.witness.report import Witnessed, answer, report
 from wblab.claims.witness.result import (
     BOUND_NS,
-    Figure,
-    Row,
+    LongestPause,
     Spoiled,
     Witness,
+    WitnessedLoad,
     spoiled,
     without_spoiled,
     witness,
@@ -51,11 +51,11 @@ def run(tmp_path):
     [((0.4, 2.0), "stalled"), ((0.1, 0.3), "not stalled"), ((0.1, 0.4), "in some runs"), ((0.31,), "stalled")],
 )
 def test_a_load_is_stalled_if_it_is_in_all_runs(values_s, word):
-    assert Figure(values_s).word == word
-    assert min(values_s) <= Figure(values_s).median_s <= max(values_s)
+    assert LongestPause(values_s).word == word
+    assert min(values_s) <= LongestPause(values_s).median_s <= max(values_s)
 
 
-STALLED, FREE, SOMETIMES = Figure((1.0, 2.0)), Figure((0.0, 0.1)), Figure((0.1, 1.0))
+STALLED, FREE, SOMETIMES = LongestPause((1.0, 2.0)), LongestPause((0.0, 0.1)), LongestPause((0.1, 1.0))
 
 
 @pytest.mark.parametrize(
@@ -74,7 +74,7 @@ STALLED, FREE, SOMETIMES = Figure((1.0, 2.0)), Figure((0.0, 0.1)), Figure((0.1, 
     ],
 )
 def test_substrates_agree_if_what_is_decided_is_the_same(figures, agreement):
-    assert Row("w1", figures).agreement == agreement
+    assert WitnessedLoad("w1", figures).agreement == agreement
 
 
 def test_runs_become_rows_of_innocent_loads(run):
@@ -104,7 +104,12 @@ def test_nothing_at_all_is_no_result():
 
 
 def test_the_answer_names_the_loads():
-    rows = (Row("a", (STALLED, STALLED)), Row("b", (FREE, FREE)), Row("c", (STALLED, FREE)), Row("d", (SOMETIMES,)))
+    rows = (
+        WitnessedLoad("a", (STALLED, STALLED)),
+        WitnessedLoad("b", (FREE, FREE)),
+        WitnessedLoad("c", (STALLED, FREE)),
+        WitnessedLoad("d", (SOMETIMES,)),
+    )
     assert answer(Witness(("x", "y"), ("7.2", "7.2"), rows, ((), ()))) == (
         "All agree on a (stalled), b (not stalled). They differ on c. Not decided by these seeds: d."
     )
@@ -113,7 +118,7 @@ def test_the_answer_names_the_loads():
 def test_the_report_has_each_load_and_what_was_spoiled_and_how_to_repeat_it():
     once = Spoiled("7.2/real", 1, (0.4,), "x-s1", is_replaced=True)
     thrice = Spoiled("7.2+smp@8", 2, (0.5, 0.6, 0.4), "y-s2", is_replaced=False)
-    found = Witness(("7.2",), ("7.2.11",), (Row("a", (STALLED,)), Row("b", (None,))), ((0.01,),))
+    found = Witness(("7.2",), ("7.2.11",), (WitnessedLoad("a", (STALLED,)), WitnessedLoad("b", (None,))), ((0.01,),))
     made = report(Witnessed(found, [once, thrice], [substrate("7.2")], {}, Path("exp/x"), "wblab study --resume"))
     assert cells(tables(made)[0]) == [
         ["a", "1.50 s (1.00 to 2.00)", "not decided"], ["b", "-", "not decided"], ["(control load)", "10 ms", ""]

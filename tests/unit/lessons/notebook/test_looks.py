@@ -12,7 +12,7 @@ from wblab.lab.formats import CONSOLE
 from wblab.lessons.notebook import shown as looks
 from wblab.lessons.notebook.cells import as_html, as_list
 from wblab.lessons.notebook.shown import looked
-from wblab.lessons.sections import Look
+from wblab.lessons.sections import SectionLook
 from wblab.report.listing import Listing
 from wblab.report.report import Lines
 
@@ -26,7 +26,7 @@ def run(tmp_path):
 
 
 def test_pauses_are_a_table(run):
-    shown = looked(run, Look("pauses"))
+    shown = looked(run, SectionLook("pauses"))
     page = Page()
     page.feed(shown.html)
     assert {"table", "caption", "thead", "tbody"} <= set(page.tags)
@@ -35,7 +35,7 @@ def test_pauses_are_a_table(run):
     assert "mw1" in words(shown.html)
 
 
-@pytest.mark.parametrize("look", [Look("timeline"), Look("timeline", around="mw1")])
+@pytest.mark.parametrize("look", [SectionLook("timeline"), SectionLook("timeline", around="mw1")])
 def test_the_timeline_is_a_picture_with_words(run, look):
     shown = looked(run, look)
     assert 'src="data:image/png;base64,iVBOR' in shown.html
@@ -46,35 +46,35 @@ def test_the_timeline_is_a_picture_with_words(run, look):
 
 def test_why_in_words(run):
     with pytest.raises(InputError):
-        looked(run, Look("why"))  # nothing was traced
+        looked(run, SectionLook("why"))  # nothing was traced
 
 
 def test_why_with_its_evidence(run, monkeypatch):
     monkeypatch.setattr(looks, "explanations", lambda run, load: [f"a pause{load}"])
     words = ("do_wp_page > <b>",)
     monkeypatch.setattr(looks, "evidence", lambda run, found, bound: (Lines((*found, *words, bound), indent=3),))
-    shown = looked(run, Look("why", evidence=True))
+    shown = looked(run, SectionLook("why", evidence=True))
     assert shown.text == "   a pause\n   do_wp_page > <b>\n   300 ms"
     assert '<span style="padding-left: 5ch; text-indent: -5ch">   do_wp_page &gt; &lt;b&gt;</span>\n' in shown.html
-    assert looked(run, Look("why", evidence=True, load=" of w1")).text.startswith("   a pause of w1\n")
+    assert looked(run, SectionLook("why", evidence=True, load=" of w1")).text.startswith("   a pause of w1\n")
 
 
 def test_what_a_load_dropped_stands_below_the_table(run):
     path = run.path / "load.w1.json"
     path.write_text(json.dumps(json.loads(path.read_text()) | {"dropped": 1}))
-    shown = looked(run, Look("pauses"))
+    shown = looked(run, SectionLook("pauses"))
     assert "<ul><li>w1: dropped the work of 1 of its 1 cycles, for lack of room</li></ul>" in shown.html
     assert shown.text.endswith("for lack of room")
 
 
 def test_printed_lines(run):
-    shown = looked(run, Look("printed", words="MiB"))
+    shown = looked(run, SectionLook("printed", words="MiB"))
     assert shown.text == "step 1: 40 MiB <b>"
     assert "&lt;b&gt;" in shown.html
-    assert "has 'gone'" in looked(run, Look("printed", words="gone")).text
+    assert "has 'gone'" in looked(run, SectionLook("printed", words="gone")).text
     (run.path / CONSOLE).unlink()
     with pytest.raises(InputError):
-        looked(run, Look("printed", words="other"))
+        looked(run, SectionLook("printed", words="other"))
 
 
 def test_a_table_is_no_markup():

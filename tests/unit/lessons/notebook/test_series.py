@@ -11,9 +11,9 @@ from wblab.analysis.runs.run import read_run
 from wblab.core.errors import InputError
 from wblab.lab.formats import EXPERIMENT
 from wblab.lessons.notebook.keys import SERIES
-from wblab.lessons.sections import Look
+from wblab.lessons.sections import SectionLook
 
-COMPARE = Look("compare", load="mw1", metric="longest_pause_s", by="disk.scheduler")
+COMPARE = SectionLook("compare", load="mw1", metric="longest_pause_s", by="disk.scheduler")
 
 
 def seeds(directory, pauses_ms, **disk):
@@ -38,7 +38,7 @@ def runs(tmp_path):
 
 
 def test_pauses_of_one_seed_stand_below_each_other(runs):
-    shown = SERIES["seeds"](runs, Look("seeds", load="mw1"))
+    shown = SERIES["seeds"](runs, SectionLook("seeds", load="mw1"))
     title, heads, first, second = (re.split("  +", line) for line in shown.text.splitlines())
     assert title == ["Longest pause of mw1 in each run"]
     assert heads == ["spec", "seed 1", "seed 2", "seed 3", "seed 4", "seed 5"]
@@ -49,7 +49,7 @@ def test_pauses_of_one_seed_stand_below_each_other(runs):
 
 def test_an_unknown_load_is_refused(runs):
     with pytest.raises(InputError, match="no load 'mw2'"):
-        SERIES["seeds"](runs, Look("seeds", load="mw2"))
+        SERIES["seeds"](runs, SectionLook("seeds", load="mw2"))
 
 
 def test_a_comparison_is_what_the_verb_says(runs):

@@ -14,15 +14,18 @@ from wblab.lab.places import ROOT
 from wblab.live.advise import apply as applying
 from wblab.live.advise import site as sites
 from wblab.live.advise.apply import apply, undo
-from wblab.live.advise.settings import Wanted
+from wblab.live.advise.settings import WantedSetting
 from wblab.live.mitigate.journal import Journal
 from wblab.machine.changes import Setting
 
 REQUIRE_ROOT = applying.require_root
-LIMITS = (Wanted("sysctl", "vm.dirty_background_bytes", "1000"), Wanted("sysctl", "vm.dirty_bytes", "2000"))
-SHORT = Wanted("queue", "nr_requests", "4")
-BFQ = (Wanted("queue", "scheduler", "bfq"), Wanted("queue", "nr_requests", "256"))
-OWN = (Wanted("bdi", "max_ratio_fine", "50000"), Wanted("bdi", "strict_limit", "1"))
+LIMITS = (
+    WantedSetting("sysctl", "vm.dirty_background_bytes", "1000"),
+    WantedSetting("sysctl", "vm.dirty_bytes", "2000"),
+)
+SHORT = WantedSetting("queue", "nr_requests", "4")
+BFQ = (WantedSetting("queue", "scheduler", "bfq"), WantedSetting("queue", "nr_requests", "256"))
+OWN = (WantedSetting("bdi", "max_ratio_fine", "50000"), WantedSetting("bdi", "strict_limit", "1"))
 
 
 @pytest.fixture(autouse=True)
@@ -174,7 +177,7 @@ def test_with_a_broken_journal_nothing_is_changed(tree, tmp_path):
 
 def test_a_group_remedy_must_be_installed_as_a_slice(tmp_path):
     with pytest.raises(InputError, match="install its slice"):
-        applied(tmp_path, Wanted("slice", "MemoryHigh", "1000"))
+        applied(tmp_path, WantedSetting("slice", "MemoryHigh", "1000"))
 
 
 def test_another_disk_is_not_touched(tree, tmp_path, monkeypatch):

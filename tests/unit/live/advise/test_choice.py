@@ -5,10 +5,10 @@ import re
 import numpy as np
 import pytest
 
-from wblab.live.advise.figures import Figures, Outcome, figures
+from wblab.live.advise.figures import RemedyFigures, RemedyOutcome, figures
 from wblab.live.advise.plan import Candidate
 from wblab.live.advise.result import choose
-from wblab.live.advise.settings import Wanted
+from wblab.live.advise.settings import WantedSetting
 
 SEEDS = range(1, 11)
 
@@ -16,17 +16,17 @@ SEEDS = range(1, 11)
 def outcomes(pause_s, bps, wait_s=0.1, spread=0.02):
     random = np.random.default_rng(int(1000 * pause_s + bps))
     noise = 1 + spread * random.standard_normal(len(SEEDS))
-    return {seed: Outcome(pause_s * noise[i], wait_s * noise[i], bps * noise[i]) for i, seed in enumerate(SEEDS)}
+    return {seed: RemedyOutcome(pause_s * noise[i], wait_s * noise[i], bps * noise[i]) for i, seed in enumerate(SEEDS)}
 
 
 def candidate(name, *wheres):
-    return Candidate(name=name, about="", cell=name, wanted=tuple(Wanted(where, "key", "1") for where in wheres))
+    return Candidate(name=name, about="", cell=name, wanted=tuple(WantedSetting(where, "key", "1") for where in wheres))
 
 
 def chosen(now, others, wheres=None):
     rows = figures(now, others)
     candidates = {name: candidate(name, *(wheres or {}).get(name, ("queue",))) for name in others}
-    return choose(Figures("now", now), rows, candidates)
+    return choose(RemedyFigures("now", now), rows, candidates)
 
 
 NOW = outcomes(5.0, 100)
@@ -81,14 +81,14 @@ def test_without_pauses_no_change_is_recommended():
 def test_the_observed_pause_counts_more_than_the_twin_s():
     rows = figures(NOW, {"it": outcomes(0.5, 100)})
     candidates = {"it": candidate("it", "queue")}
-    choice = choose(Figures("now", NOW), rows, candidates, live_s=0.05)
+    choice = choose(RemedyFigures("now", NOW), rows, candidates, live_s=0.05)
     assert choice.name is None
     assert "the longest pause in the live run was 50 ms" in choice.reason
-    assert choose(Figures("now", NOW), rows, candidates, live_s=4.0).name == "it"
+    assert choose(RemedyFigures("now", NOW), rows, candidates, live_s=4.0).name == "it"
 
 
 def test_an_effect_within_chance_is_not_recommended():
-    rare = dict(outcomes(0.1, 100)) | {7: Outcome(30.0, 2.0, 100)}
+    rare = dict(outcomes(0.1, 100)) | {7: RemedyOutcome(30.0, 2.0, 100)}
     choice = chosen(rare, {"it": outcomes(0.1, 100), "other": outcomes(0.1, 90)})
     assert choice.name is None
     assert "none of 2 remedies clearly shortens the longest pause by a fifth, with 10 runs" in choice.reason
@@ -107,8 +107,8 @@ def test_a_remedy_without_runs_is_ignored():
 
 
 def test_runs_are_paired_by_seed():
-    theirs = {seed: Outcome(seed, seed / 10, 100 * seed) for seed in SEEDS}
-    ours = {seed: Outcome(seed - 1, seed / 10, 90 * seed) for seed in SEEDS if seed != 3}
+    theirs = {seed: RemedyOutcome(seed, seed / 10, 100 * seed) for seed in SEEDS}
+    ours = {seed: RemedyOutcome(seed - 1, seed / 10, 90 * seed) for seed in SEEDS if seed != 3}
     (row,) = figures(theirs, {"it": ours})
     assert row.longest_pause_s is not None
     assert (row.longest_pause_s.estimate, row.longest_pause_s.without_spread) == (-1.0, True)
@@ -120,7 +120,8 @@ def test_runs_are_paired_by_seed():
 def drawn(random):
     """Return random outcomes, distributed like long pauses: a few are much longer than most."""
     return {
-        seed: Outcome(value, value / 10, 100.0) for seed, value in zip(SEEDS, random.exponential(1.0, 10), strict=True)
+        seed: RemedyOutcome(value, value / 10, 100.0)
+        for seed, value in zip(SEEDS, random.exponential(1.0, 10), strict=True)
     }
 
 

@@ -8,9 +8,12 @@ import pytest
 from support.advised import SITE, advice_for
 
 from wblab.live.advise.files import RULES, SLICE, SYSCTL, files_of, undo_commands
-from wblab.live.advise.settings import Wanted
+from wblab.live.advise.settings import WantedSetting
 
-LIMITS = (Wanted("sysctl", "vm.dirty_background_bytes", "1000"), Wanted("sysctl", "vm.dirty_bytes", "2000"))
+LIMITS = (
+    WantedSetting("sysctl", "vm.dirty_background_bytes", "1000"),
+    WantedSetting("sysctl", "vm.dirty_bytes", "2000"),
+)
 BEFORE = {
     "/proc/sys/vm/dirty_background_ratio": "10",
     "/proc/sys/vm/dirty_ratio": "20",
@@ -21,9 +24,9 @@ BEFORE = {
     "/sys/class/bdi/8:0/max_ratio_fine": "1000000",
     "/sys/class/bdi/8:0/strict_limit": "0",
 }
-BFQ = (Wanted("queue", "scheduler", "bfq"), Wanted("queue", "nr_requests", "32"))
-OWN = (Wanted("bdi", "max_ratio_fine", "50000"), Wanted("bdi", "strict_limit", "1"))
-SLICED = (Wanted("slice", "MemoryHigh", "1048576"), Wanted("slice", "IOWriteBandwidthMax", "{dir} 800"))
+BFQ = (WantedSetting("queue", "scheduler", "bfq"), WantedSetting("queue", "nr_requests", "32"))
+OWN = (WantedSetting("bdi", "max_ratio_fine", "50000"), WantedSetting("bdi", "strict_limit", "1"))
+SLICED = (WantedSetting("slice", "MemoryHigh", "1048576"), WantedSetting("slice", "IOWriteBandwidthMax", "{dir} 800"))
 
 
 def made(*wanted, **changes):

@@ -6,8 +6,8 @@ from support.advised import MACHINE, MIB, SITE
 from wblab.core.errors import InputError
 from wblab.live.advise.plan import AXIS, fine_factor, plan
 from wblab.live.advise.remedies import parse_remedies, read_remedies
-from wblab.live.advise.settings import Wanted, differing, impossible
-from wblab.live.twin.machine import Queue
+from wblab.live.advise.settings import WantedSetting, differing, impossible
+from wblab.live.twin.machine import MachineQueue
 from wblab.study.plan import Plan
 
 
@@ -92,7 +92,7 @@ def test_remedies_impossible_on_the_machine_are_reported(changes, remedy, reason
 
 def test_another_scheduler_gets_the_tried_queue():
     wanted = differing(MACHINE, replace(MACHINE, scheduler="bfq"))
-    assert wanted == [Wanted("queue", "scheduler", "bfq"), Wanted("queue", "nr_requests", "256")]
+    assert wanted == [WantedSetting("queue", "scheduler", "bfq"), WantedSetting("queue", "nr_requests", "256")]
 
 
 def test_thresholds_are_set_in_bytes_and_times_in_their_units():
@@ -108,7 +108,7 @@ def test_a_machine_without_a_queue_can_have_a_twin():
 
 
 def test_the_queue_of_a_fast_disk_fits_the_guest():
-    queue = Queue(requests=1023, request_bytes=128 << 10, wbt_lat_usec=2000)
+    queue = MachineQueue(requests=1023, request_bytes=128 << 10, wbt_lat_usec=2000)
     fast = replace(MACHINE, queue=queue, scheduler="none", write_bps=3000 * MIB, memory_bytes=64 << 30)
     found = plan(fast, SITE, read_remedies(), [1])
     assert found.plan.cells[0].spec.disk["disk"].queue["nr_requests"] <= 64

@@ -7,7 +7,7 @@ from support.advised import SITE, advice_for
 
 from wblab.core.errors import InputError
 from wblab.live.advise.apply import is_possible, paths_of
-from wblab.live.advise.settings import Wanted
+from wblab.live.advise.settings import WantedSetting
 from wblab.machine.changes import MadeGroup, Mount, ProcessGroup, Scheduler, Setting
 
 QUEUE = "/sys/block/sda/queue"
@@ -61,12 +61,12 @@ def test_other_changes_cannot_be_undone(change):
 @pytest.mark.parametrize(
     ("wanted", "changes"),
     [
-        (Wanted("sysctl", "kernel.core_pattern", "1"), {}),
-        (Wanted("sysctl", "vm.dirty_bytes", "1; rm"), {}),
-        (Wanted("queue", "../../../etc/passwd", "1"), {}),
-        (Wanted("queue", "nr_requests", "1"), {"disks": ("../../etc",)}),
-        (Wanted("queue", "scheduler", "evil"), {}),
-        (Wanted("bdi", "strict_limit", "1"), {"bdi": "../../etc"}),
+        (WantedSetting("sysctl", "kernel.core_pattern", "1"), {}),
+        (WantedSetting("sysctl", "vm.dirty_bytes", "1; rm"), {}),
+        (WantedSetting("queue", "../../../etc/passwd", "1"), {}),
+        (WantedSetting("queue", "nr_requests", "1"), {"disks": ("../../etc",)}),
+        (WantedSetting("queue", "scheduler", "evil"), {}),
+        (WantedSetting("bdi", "strict_limit", "1"), {"bdi": "../../etc"}),
     ],
 )
 def test_a_record_with_other_settings_is_damaged(wanted, changes):

@@ -11,13 +11,13 @@ from support.reports import blocks, cells, tables, texts
 from wblab.cli import main
 from wblab.core.errors import InputError
 from wblab.live.advise.begin import loads_like
-from wblab.live.advise.figures import Figures, Outcome, figures
+from wblab.live.advise.figures import RemedyFigures, RemedyOutcome, figures
 from wblab.live.advise.plan import plan
 from wblab.live.advise.record import advice_in, advice_of, latest_advice, packed, read_advice
 from wblab.live.advise.remedies import read_remedies
 from wblab.live.advise.report import report
-from wblab.live.advise.result import Result
-from wblab.live.advise.settings import Wanted
+from wblab.live.advise.result import AdviceResult
+from wblab.live.advise.settings import WantedSetting
 from wblab.live.twin.result import Match
 from wblab.report.report import Lines
 from wblab.report.text import lines
@@ -90,14 +90,14 @@ def test_an_untried_remedy_is_named_with_its_reason():
 
 
 def result(pause_s, *wanted, matches=(), **changes):
-    now = {seed: Outcome(4.0 + seed / 100, 0.5, 100.0) for seed in SEEDS}
-    then = {seed: Outcome(pause_s + seed / 200, 0.1, 95.0) for seed in SEEDS}
+    now = {seed: RemedyOutcome(4.0 + seed / 100, 0.5, 100.0) for seed in SEEDS}
+    then = {seed: RemedyOutcome(pause_s + seed / 200, 0.1, 95.0) for seed in SEEDS}
     advice = advice_for(*wanted, **changes)
     runs = {"now": [Path("exp/runs/0-now-s1")], "it": [Path("exp/runs/1-it-s1")]}
-    return Result(Path("exp"), advice, Figures("now", now), figures(now, {"it": then}), runs, matches)
+    return AdviceResult(Path("exp"), advice, RemedyFigures("now", now), figures(now, {"it": then}), runs, matches)
 
 
-QUEUE = Wanted("queue", "nr_requests", "4")
+QUEUE = WantedSetting("queue", "nr_requests", "4")
 
 
 def commands(told):
@@ -126,7 +126,7 @@ def test_the_recommendation_comes_first_with_its_two_commands():
 
 
 def test_a_group_remedy_is_installed_and_not_applied():
-    found = commands(report(result(0.5, Wanted("slice", "MemoryHigh", "4096"))))
+    found = commands(report(result(0.5, WantedSetting("slice", "MemoryHigh", "4096"))))
     assert not any("--apply" in line for line in found)
     assert any("systemd-run --scope --slice=wblab-bulk.slice" in line for line in found)
 
@@ -161,7 +161,7 @@ def test_the_runs_behind_each_row_are_listed_on_request():
 
 
 def test_without_a_recommendation_there_are_no_files():
-    found = result(4.0, Wanted("queue", "nr_requests", "4"))
+    found = result(4.0, WantedSetting("queue", "nr_requests", "4"))
     told = report(found)
     assert told.headline == "No change is recommended."
     assert texts(told)[0].lower() == f"{found.choice.reason}.".lower()

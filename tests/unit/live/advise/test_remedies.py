@@ -5,7 +5,7 @@ from support.advised import MACHINE, MIB
 
 from wblab.core.errors import InputError
 from wblab.live.advise.remedies import in_bytes, joined, parse_remedies, read_remedies, share
-from wblab.live.twin.machine import Group, Queue
+from wblab.live.twin.machine import MachineQueue, OffenderLimits
 
 LOWER = {"dirty_bytes": 800 * MIB, "background_bytes": 400 * MIB}
 WBT = {"about": "", "wbt": "1ms"}
@@ -24,15 +24,15 @@ def remedy(name="it", **given):
         ({"dirty": "5%"}, {"dirty_bytes": 409 * MIB, "background_bytes": 409 * MIB // 2}),
         ({"background": "100ms"}, {"background_bytes": 10 * MIB}),
         ({"dirty": "1us"}, {"dirty_bytes": MIB, "background_bytes": MIB // 2}),
-        ({"nr_requests": 4}, {"queue": Queue(requests=4, request_bytes=1280 << 10, wbt_lat_usec=0)}),
-        ({"queue": "125ms"}, {"queue": Queue(requests=9, request_bytes=1280 << 10, wbt_lat_usec=0)}),
-        ({"wbt": "75ms"}, {"queue": Queue(requests=256, request_bytes=1280 << 10, wbt_lat_usec=75_000)}),
+        ({"nr_requests": 4}, {"queue": MachineQueue(requests=4, request_bytes=1280 << 10, wbt_lat_usec=0)}),
+        ({"queue": "125ms"}, {"queue": MachineQueue(requests=9, request_bytes=1280 << 10, wbt_lat_usec=0)}),
+        ({"wbt": "75ms"}, {"queue": MachineQueue(requests=256, request_bytes=1280 << 10, wbt_lat_usec=75_000)}),
         ({"scheduler": "bfq"}, {"scheduler": "bfq"}),
         ({"own_limit": "800ms"}, {"own_limit": 50_000}),  # 80 of 1600 MiB
         ({"own_limit": "800ms", "dirty": "8s"}, LOWER | {"own_limit": 100_000}),
-        ({"memory_high": "2s"}, {"group": Group(memory_high=200 * MIB)}),
-        ({"io_max": "80%"}, {"group": Group(io_max_bps=80 * MIB)}),
-        ({"scheduler": "bfq", "io_weight": 10}, {"scheduler": "bfq", "group": Group(io_weight=10)}),
+        ({"memory_high": "2s"}, {"group": OffenderLimits(memory_high=200 * MIB)}),
+        ({"io_max": "80%"}, {"group": OffenderLimits(io_max_bps=80 * MIB)}),
+        ({"scheduler": "bfq", "io_weight": 10}, {"scheduler": "bfq", "group": OffenderLimits(io_weight=10)}),
     ],
 )  # fmt: skip
 def test_a_remedy_changes_the_machine(given, changed):
@@ -48,13 +48,13 @@ def test_a_remedy_never_raises_a_limit():
     low = replace(
         MACHINE, dirty_bytes=8 * MIB, background_bytes=4 * MIB, own_limit=10, timers={"vm.dirty_expire_centisecs": 1}
     )
-    low = replace(low, queue=Queue(requests=2, request_bytes=4096, wbt_lat_usec=0))
+    low = replace(low, queue=MachineQueue(requests=2, request_bytes=4096, wbt_lat_usec=0))
     given = {"dirty": "1s", "background": "1s", "own_limit": "10s", "nr_requests": 4, "expire": "1s"}
     assert remedy(**given).on(low) == low
 
 
 def test_bfq_disables_wbt():
-    queue = Queue(requests=256, request_bytes=1280 << 10, wbt_lat_usec=75_000)
+    queue = MachineQueue(requests=256, request_bytes=1280 << 10, wbt_lat_usec=75_000)
     changed = remedy(scheduler="bfq").on(replace(MACHINE, queue=queue)).queue
     assert changed == replace(queue, wbt_lat_usec=0)
 

@@ -10,7 +10,7 @@ import pytest
 from support.advised import MACHINE, SITE
 
 from wblab.core.errors import InputError, WblabError
-from wblab.live.advise.figures import Outcome, figures
+from wblab.live.advise.figures import RemedyOutcome, figures
 from wblab.live.advise.make import AdviceRequest, run_rounds
 from wblab.live.advise.plan import plan
 from wblab.live.advise.record import advice_in, advice_of, packed
@@ -68,7 +68,7 @@ class Script:
         name = next(str(item.levels["remedy"]) for item in self.store.plan.cells if item.name == cell)
         pause_s = prod(self.pauses_s[part] / self.pauses_s["now"] for part in name.split("+")) * self.pauses_s["now"]
         noise = crc32(run.path.name.encode()) % 100 / 1000
-        return Outcome(pause_s + noise, 0.1 + noise, 100.0 - noise)
+        return RemedyOutcome(pause_s + noise, 0.1 + noise, 100.0 - noise)
 
 
 @pytest.fixture

@@ -11,7 +11,7 @@ from wblab.live.advise import here
 from wblab.live.advise import site as sites
 from wblab.live.advise.here import paths, shown_by, with_current_settings
 from wblab.live.advise.site import find_site, known_by, own_limit_of, queue_of
-from wblab.live.twin.machine import WHOLE, Queue
+from wblab.live.twin.machine import WHOLE, MachineQueue
 from wblab.machine.storage import Storage
 
 
@@ -20,7 +20,7 @@ def test_the_machine_s_settings_are_read(tree):
     assert own_limit_of(SITE) == WHOLE  # the limit is not strict
     (tree / "class/bdi/8:0/strict_limit").write_text("1\n")
     assert own_limit_of(SITE) == 50_000
-    assert queue_of(SITE) == Queue(requests=256, request_bytes=1280 << 10, wbt_lat_usec=0)
+    assert queue_of(SITE) == MachineQueue(requests=256, request_bytes=1280 << 10, wbt_lat_usec=0)
     found = with_current_settings(replace(MACHINE, scheduler="", own_limit=WHOLE), SITE)
     assert (found.scheduler, found.own_limit, found.queue) == ("mq-deadline", 50_000, MACHINE.queue)
 

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from wblab.core.errors import InputError, WblabError
-from wblab.live.mitigate.disk import Counters, Disk, Disks, follow, read_counters, written_elsewhere
+from wblab.live.mitigate.disk import Counters, WatchedDisk, WatchedDisks, follow, read_counters, written_elsewhere
 from wblab.live.mitigate.rule import LEAST, MOST, Learned
 
 MB = 1_000_000
@@ -26,7 +26,7 @@ def after(disk, *, written=0, read=0, busy_s=0.0, depth=10.0, size=1 << 20, cach
     return follow(disk, counters, PERIOD_S, cached=cached)
 
 
-FRESH = Disk(Counters(5, 7, 11, 13))
+FRESH = WatchedDisk(Counters(5, 7, 11, 13))
 
 
 def test_the_rate_is_unknown_until_saturation():
@@ -171,7 +171,7 @@ def sys(tmp_path):
 
 
 def test_a_plugged_in_stick_is_recognised_by_its_model(sys, tmp_path):
-    found = Disks(blocks=tmp_path, learned={"stick 1000": Learned(bandwidth=5 * MB, cached=True)})
+    found = WatchedDisks(blocks=tmp_path, learned={"stick 1000": Learned(bandwidth=5 * MB, cached=True)})
     assert (found.bandwidths, found.cached) == ({}, set())
     sys("sdc", 0)
     found.follow(PERIOD_S)
@@ -182,7 +182,7 @@ def test_a_plugged_in_stick_is_recognised_by_its_model(sys, tmp_path):
 
 
 def test_a_learned_rate_survives_removal_of_the_stick(sys, tmp_path):
-    found = Disks(blocks=tmp_path)
+    found = WatchedDisks(blocks=tmp_path)
     for megabytes in (0, 10, 20, 30):
         sys("sdb", megabytes)
         found.follow(PERIOD_S)
@@ -194,7 +194,7 @@ def test_a_learned_rate_survives_removal_of_the_stick(sys, tmp_path):
 
 
 def test_a_provisional_rate_is_not_stored(sys, tmp_path):
-    found = Disks(blocks=tmp_path)
+    found = WatchedDisks(blocks=tmp_path)
     for megabytes in (0, 10):
         sys("sdb", megabytes)
         found.follow(PERIOD_S)
@@ -207,12 +207,12 @@ def test_a_stacked_disk_is_watched_on_request(sys, tmp_path):
         sys("loop7", megabytes)
         shutil.rmtree(tmp_path / "loop7/device")
         if not megabytes:
-            found = Disks("loop7", blocks=tmp_path)
+            found = WatchedDisks("loop7", blocks=tmp_path)
         found.follow(PERIOD_S)
     assert (found.name, found.bandwidth) == ("loop7", pytest.approx(5 * MB, rel=0.01))
     assert found.learned == {}  # the next time it is another file
     with pytest.raises(InputError, match=r"no 'loop77' \(did you mean 'loop7'\?\).*made of others \(loop0, dm-0\)"):
-        Disks("loop77", blocks=tmp_path)
+        WatchedDisks("loop77", blocks=tmp_path)
 
 
 def test_writes_to_other_disks_are_noticed(sys, tmp_path):
@@ -225,7 +225,7 @@ def test_writes_to_other_disks_are_noticed(sys, tmp_path):
 
 
 def test_a_removed_single_disk_keeps_its_name(sys, tmp_path):
-    found = Disks("sda", blocks=tmp_path)
+    found = WatchedDisks("sda", blocks=tmp_path)
     shutil.rmtree(tmp_path / "sda")
     found.follow(PERIOD_S)
     assert (found.name, found.bandwidth) == ("sda", 0)
@@ -233,10 +233,10 @@ def test_a_removed_single_disk_keeps_its_name(sys, tmp_path):
 
 def test_the_disks_of_this_machine():
     try:
-        names = list(Disks().known)
+        names = list(WatchedDisks().known)
     except WblabError as error:
         pytest.skip(str(error))
     assert names
     assert not [name for name in names if name.startswith(("loop", "ram", "zram", "dm-", "md"))]
     assert read_counters(names).keys() == set(names)
-    assert Disks(names[0]).name == names[0]
+    assert WatchedDisks(names[0]).name == names[0]

@@ -9,18 +9,18 @@ from hypothesis import strategies as st
 from wblab.lab.printable import printable
 from wblab.live.mitigate.accounting import Usage
 from wblab.live.mitigate.config import Config
-from wblab.live.mitigate.rule import Learned, Limits, State, identity, judge, recall, remember, succeed
+from wblab.live.mitigate.rule import Learned, RuleLimits, RuleState, identity, judge, recall, remember, succeed
 
 MIB = 1 << 20
 PERIOD_S = 2.0
-LIMITS = Limits.of(Config())
+LIMITS = RuleLimits.of(Config())
 
 
 class Machine:
     """Consecutive periods on a disk of 1 MiB/s. By default process 2 is the parent of 3, 4 and so on."""
 
     def __init__(self, parents=None):
-        self.state = State()
+        self.state = RuleState()
         self.now_s = 100.0
         self.parents = parents or {}
 
@@ -190,7 +190,7 @@ def test_an_offender_that_ends_is_forgotten():
 
 
 def test_a_child_of_an_ended_offender_is_limited_by_itself():
-    state = State(offenders={3: 50.0, 9: 60.0})
+    state = RuleState(offenders={3: 50.0, 9: 60.0})
     after = succeed(state, {3: 2, 5: 3}, {3: 3, 4: 3, 5: 3, 9: 9})
     assert after.offenders.keys() - {3} == {4, 9}
     assert after.offenders[4] == 50.0
@@ -229,7 +229,7 @@ def test_no_writer_is_limited_if_all_together_are_below_the_share(rates, periods
 @given(st.floats(1.2, 100), st.integers(1, 10))
 def test_the_rule_depends_only_on_shares(factor, periods):
     """Twice the rate of the disk with twice the writes gives the same result."""
-    small, big = State(), State()
+    small, big = RuleState(), RuleState()
     for count in range(periods):
         written = {3: int(MIB * count / 3), 4: int(MIB / 2)}
         common = {"now_s": 2.0 * count, "period_s": PERIOD_S}

@@ -10,11 +10,11 @@ from hypothesis import strategies as st
 
 from wblab.core.errors import WblabError
 from wblab.live.monitor.audience import Audience, Feed, piped, printed, replayed
-from wblab.live.monitor.samples import Batch, End, Source, line
+from wblab.live.monitor.samples import Batch, End, SampleSource, line
 from wblab.live.monitor.server import events
 
 S = 10**9
-ITEMS = [Source("x", 0), Batch(1 * S), Batch(3 * S), End("over")]
+ITEMS = [SampleSource("x", 0), Batch(1 * S), Batch(3 * S), End("over")]
 
 
 class Heard:
@@ -71,7 +71,7 @@ def test_items_are_printed_as_lines(capfdbinary):
 
 def test_the_reason_for_missing_events_is_printed_once(capfd):
     audience = Audience(printed)
-    with audience.showing(replayed([Source("x", 0, "only root may trace"), ITEMS[-1]], 1.0)):
+    with audience.showing(replayed([SampleSource("x", 0, "only root may trace"), ITEMS[-1]], 1.0)):
         audience.wait()
     assert capfd.readouterr().err == "wblab: no kernel events, so no dirty limit: only root may trace\n"
 
@@ -164,7 +164,7 @@ def test_a_reconnecting_page_gets_each_batch_once_and_in_order(steps):
 
     async def watch():
         feed, had, total = Feed(), [], 0
-        feed.add(Source("x", 0))
+        feed.add(SampleSource("x", 0))
         for added, taken in steps:
             for _ in range(added):
                 total += 1
@@ -184,7 +184,7 @@ def test_a_page_waits_for_batches_and_gets_missed_ones_and_the_end():
         pieces = [await anext(stream)]
         for number in range(1, 10):
             feed.add(Batch(number))
-        asyncio.get_running_loop().call_soon(feed.add, Source("x", 0))
+        asyncio.get_running_loop().call_soon(feed.add, SampleSource("x", 0))
         pieces += [await anext(stream) for _ in range(3)]
         asyncio.get_running_loop().call_soon(feed.add, End("over"))
         pieces += [piece async for piece in stream]

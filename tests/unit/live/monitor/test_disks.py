@@ -4,7 +4,7 @@ import pytest
 
 from wblab.core.errors import InputError
 from wblab.live.monitor import disks
-from wblab.live.monitor.disks import Bdis, Files, Work, counters, find_disk
+from wblab.live.monitor.disks import Bdis, DiskActivity, MachineDisks, counters, find_disk
 from wblab.live.monitor.samples import Worked
 
 LINE = "   8       0 {} 10 0 80 5 20 0 {} 9 0 {} 14 0 0 0 0 0 0\n"
@@ -33,7 +33,7 @@ def test_whole_disks_count_once():
 
 def test_the_busiest_disks_are_reported_and_new_ones_are_found(diskstats):
     diskstats.write_bytes(text(sda=(0, 0), sdb=(0, 0), sdc=(0, 0)))
-    work = Work(2, (), 0, {}, diskstats)
+    work = DiskActivity(2, (), 0, {}, diskstats)
     diskstats.write_bytes(text(sda=(2048, 100), sdb=(8, 900), sdc=(0, 0)))
     assert work.since_last(S) == (Worked(S, S, "sdb", 4096, 900_000_000), Worked(S, S, "sda", 1 << 20, 100_000_000))
     diskstats.write_bytes(text(sda=(2048, 100), sdb=(8, 900), sdd=(16, 50)))
@@ -42,7 +42,7 @@ def test_the_busiest_disks_are_reported_and_new_ones_are_found(diskstats):
 
 def test_named_disks_are_always_reported(diskstats):
     diskstats.write_bytes(text(sda=(0, 0), sdb=(0, 0)))
-    work = Work(2, ("sdb",), 0, {"sdb": "stick"}, diskstats)
+    work = DiskActivity(2, ("sdb",), 0, {"sdb": "stick"}, diskstats)
     diskstats.write_bytes(text(sda=(2048, 100), sdb=(0, 0)))
     assert work.since_last(S) == (Worked(S, S, "stick", 0, 0),)
     diskstats.write_bytes(text(sda=(0, 0)))  # pulled out
@@ -68,10 +68,10 @@ def test_a_stacked_disk_is_reported_on_request(diskstats):
     for name in ("loop1p1", "loop100"):
         with pytest.raises(InputError, match=rf"no disk '{name}'.*give one of sda \(or a disk made of others"):
             find_disk(name, diskstats)
-    work = Work(6, ("loop10",), 0, {}, diskstats)
+    work = DiskActivity(6, ("loop10",), 0, {}, diskstats)
     diskstats.write_bytes(text(sda=(8, 100), loop1=(8, 100), loop10=(16, 200)))
     assert work.since_last(S) == (Worked(S, S, "loop10", 8192, 200_000_000),)
-    everything = Work(6, (), S, {}, diskstats)
+    everything = DiskActivity(6, (), S, {}, diskstats)
     diskstats.write_bytes(text(sda=(16, 300), loop1=(16, 300), loop10=(32, 400)))
     assert [row.disk for row in everything.since_last(2 * S)] == ["sda"]
 
@@ -104,7 +104,7 @@ def machine(tmp_path):
     (tmp_path / "btrfs/features").mkdir()
     (tmp_path / "diskstats").write_text("".join(line + ZEROS + "\n" for line in DISKSTATS.splitlines()))
     (tmp_path / "mountinfo").write_text(MOUNTS)
-    return Files(tmp_path / "diskstats", tmp_path / "block", tmp_path / "btrfs", tmp_path / "mountinfo")
+    return MachineDisks(tmp_path / "diskstats", tmp_path / "block", tmp_path / "btrfs", tmp_path / "mountinfo")
 
 
 @pytest.mark.parametrize(

@@ -6,7 +6,17 @@ from contextlib import asynccontextmanager, suppress
 from support.browser import browser
 
 from wblab.core.loads import MultiWrite, Offender
-from wblab.live.monitor.samples import Batch, CacheState, End, Pressure, Source, Throttled, Waited, Worked, Written
+from wblab.live.monitor.samples import (
+    Batch,
+    CacheState,
+    End,
+    Pressure,
+    SampleSource,
+    Throttled,
+    Waited,
+    Worked,
+    WrittenSample,
+)
 from wblab.live.monitor.server import address, listen, serve
 from wblab.plot.style import load_colours, look
 
@@ -27,7 +37,7 @@ def batch(number):
         throttled=(Throttled(now_ns, "l1", 200 * MS, "slow"), Throttled(now_ns + 1000, "mw1", 10 * MS)),
         waits=(Waited("probe", since_ns, now_ns, over=number % 20 == 10),) if number % 20 <= 10 else (),
         pressures=(Pressure(now_ns, 100 * MS, 120 * MS, 40 * MS),),
-        writers=(Written(now_ns, S, f"task {number // 10 % 12}", MIB),) if number % 10 == 0 else (),
+        writers=(WrittenSample(now_ns, S, f"task {number // 10 % 12}", MIB),) if number % 10 == 0 else (),
         disks=(Worked(now_ns, S, f"sd{'abcde'[number // 10 % 5]}", MIB, S // 2),) if number % 10 == 0 else (),
         lost=int(number == 5),
     )
@@ -115,7 +125,7 @@ def test_the_page_draws_samples_and_shows_its_state():
     async def look_at_it():
         async with watched() as (source, _, page):
             await page.until(f"{STATE} === 'connecting'")
-            source.queue.put_nowait(Source("a test", ZERO_NS, "only root may trace"))
+            source.queue.put_nowait(SampleSource("a test", ZERO_NS, "only root may trace"))
             source.tell(150)
             await page.until(f"{HEARD} === 150 && {STATE} === 'live'")
             await page.until("monitor.panes.all[0].plot.data[0].length === 150")
@@ -152,7 +162,7 @@ def test_the_page_draws_samples_and_shows_its_state():
 def test_a_disconnected_page_catches_up_without_duplicates():
     async def look_at_it():
         async with watched() as (source, wire, page):
-            source.queue.put_nowait(Source("a test", ZERO_NS))
+            source.queue.put_nowait(SampleSource("a test", ZERO_NS))
             for _ in range(3):
                 source.tell(20)
                 await page.until(f"{HEARD} === {source.sent} && {STATE} === 'live'")
@@ -173,7 +183,7 @@ def test_a_disconnected_page_catches_up_without_duplicates():
 def test_a_page_can_pause_and_zoom_to_a_span():
     async def look_at_it():
         async with watched() as (source, _, page):
-            source.queue.put_nowait(Source("a test", ZERO_NS))
+            source.queue.put_nowait(SampleSource("a test", ZERO_NS))
             source.tell(1000)
             await page.until(f"{HEARD} === 1000")
             span = "(({min, max}) => [min, max])(monitor.panes.all[0].plot.scales.x)"
@@ -196,10 +206,10 @@ def test_a_page_can_pause_and_zoom_to_a_span():
 def test_spans_without_writes_are_drawn_empty():
     async def look_at_it():
         async with watched() as (source, _, page):
-            source.queue.put_nowait(Source("a test", ZERO_NS))
+            source.queue.put_nowait(SampleSource("a test", ZERO_NS))
             for second in (1, 2, 6):
                 now_ns = ZERO_NS + second * S
-                writers, disks = (Written(now_ns, S, "dd", MIB, "sda"),), (Worked(now_ns, S, "sda", MIB, S),)
+                writers, disks = (WrittenSample(now_ns, S, "dd", MIB, "sda"),), (Worked(now_ns, S, "sda", MIB, S),)
                 source.queue.put_nowait(Batch(now_ns, writers=writers, disks=disks))
             await page.until("(window.monitor?.store?.writers.x.length ?? 0) === 4")
             for key, name in (("writers", "dd (sda)"), ("disks", "sda"), ("busy", "sda")):
@@ -224,10 +234,10 @@ NAMES = [
 def test_process_names_are_shown_as_plain_text():
     async def look_at_it():
         async with watched() as (source, _, page):
-            source.queue.put_nowait(Source(NAMES[0], ZERO_NS, NAMES[1]))
+            source.queue.put_nowait(SampleSource(NAMES[0], ZERO_NS, NAMES[1]))
             for number, name in enumerate(NAMES, 1):
                 now_ns = ZERO_NS + number * S
-                others = (Written(now_ns, S, name, 2 * MIB, ""), Written(now_ns, S, "other", MIB))
+                others = (WrittenSample(now_ns, S, name, 2 * MIB, ""), WrittenSample(now_ns, S, "other", MIB))
                 waits = (Waited(name, now_ns - S, now_ns, over=True),)
                 throttled = (Throttled(now_ns, "other", MS), Throttled(now_ns + MS, name, 200 * MS))
                 source.queue.put_nowait(Batch(now_ns, throttled=throttled, waits=waits, writers=others))

@@ -4,7 +4,7 @@ import time
 
 import pytest
 
-from wblab.live.monitor.probe import FILES, Probe, Reader, Seen
+from wblab.live.monitor.probe import FILES, Probe, ProbeSamples, Reader
 from wblab.live.monitor.samples import CacheState, Throttled
 
 
@@ -89,7 +89,7 @@ period=50 think=0 cgroup_ino=1
 
 
 def seen(*chunks, grain_ns=1):
-    result = Seen()
+    result = ProbeSamples()
     reader = Reader(PAGE, grain_ns, lambda pid: f"task {pid}", lambda bdi: {"98:0": "slow", "98:16": ""}[bdi])
     for chunk in chunks:
         reader.feed(chunk, result)

@@ -6,8 +6,8 @@ from pathlib import Path
 
 from wblab.live.monitor import proc
 from wblab.live.monitor.proc import (
-    Processes,
-    Stalls,
+    IoPressure,
+    ProcessTable,
     Writers,
     cache_state,
     grown,
@@ -52,13 +52,13 @@ def test_this_machine_has_these_files():
     assert 0 < state.background < state.threshold
     assert parent_pid(Path("/proc/self/stat").read_bytes()) == os.getppid()
     assert proc.task_name(os.getpid()) == Path("/proc/self/comm").read_text().strip()
-    for sample in Stalls(0).since_last(5):
+    for sample in IoPressure(0).since_last(5):
         assert (sample.at_ns, sample.span_ns) == (5, 5)
         assert 0 <= sample.full_ns <= sample.some_ns
 
 
 def test_missing_pressure_information_is_left_out(tmp_path):
-    assert Stalls(0, tmp_path / "none").since_last(5) == ()
+    assert IoPressure(0, tmp_path / "none").since_last(5) == ()
 
 
 def test_growth_is_the_difference_of_counters():
@@ -76,7 +76,7 @@ def test_an_ended_child_is_not_counted_again_for_its_parent():
 def test_disks_of_writers_are_reported_if_known():
     totals = {10: 0, 11: 0, 12: 0}
     names, of = {10: "cp", 11: "sh", 12: "sh"}, {10: 10, 100: 10, 11: 11, 12: 12}
-    writers = Writers(most=9, now_ns=0, processes=Processes(totals.items, lambda written: {}, names.get, of.get))
+    writers = Writers(most=9, now_ns=0, processes=ProcessTable(totals.items, lambda written: {}, names.get, of.get))
 
     def disks_with(dirtied):
         for pid in totals:

@@ -15,7 +15,7 @@ from wblab.core.rundir import DiskRecord
 from wblab.lab.places import PRESETS
 from wblab.lab.specfile import read_spec
 from wblab.live.monitor.replay import GRAIN_NS, TICK_NS, replay, watched
-from wblab.live.monitor.samples import Batch, CacheState, End, Source, Throttled, Waited
+from wblab.live.monitor.samples import Batch, CacheState, End, SampleSource, Throttled, Waited
 
 MS = 10**6
 S = 1000 * MS
@@ -39,7 +39,7 @@ def all_of(items, key):
 
 def test_a_replay_has_its_source_first_and_an_end(replayed):
     items, _ = replayed
-    assert items[0] == Source("run 2026-01-01_00-00-00_base", 0, "")
+    assert items[0] == SampleSource("run 2026-01-01_00-00-00_base", 0, "")
     assert items[-1] == End("the run is over")
     times = [batch.now_ns for batch in batches(items)]
     assert {later - sooner for sooner, later in pairwise(times)} == {TICK_NS}

@@ -17,7 +17,7 @@ from wblab.host.command import interpreter
 from wblab.lab.places import ROOT
 from wblab.live.monitor.audience import command
 from wblab.live.monitor.sampler import SamplerRequest
-from wblab.live.monitor.samples import Batch, End, Source, parse
+from wblab.live.monitor.samples import Batch, End, SampleSource, parse
 
 # The permitted calls while batches are sent: none allocates memory or opens a file for writing.
 QUIET = {
@@ -57,7 +57,7 @@ def items(process, batches):
 def test_samples_come_in_small_batches_and_tracing_is_turned_off_again(marked, may_trace):
     process = start(marked)
     source, *batches = items(process, 12)
-    assert isinstance(source, Source)
+    assert isinstance(source, SampleSource)
     assert source.untraced == ""
     times = [batch.now_ns for batch in batches]
     assert times == sorted(times)

@@ -5,11 +5,11 @@ from wblab.live.monitor.samples import (
     CacheState,
     End,
     Pressure,
-    Source,
+    SampleSource,
     Throttled,
     Waited,
     Worked,
-    Written,
+    WrittenSample,
     line,
     parse,
 )
@@ -20,14 +20,14 @@ BATCH = Batch(
     throttled=(Throttled(1_960_000_000, "l1 ü", 200_000_000, "slow"), Throttled(1, "l2", 2)),
     waits=(Waited("probe", 1_900_000_000, 2_000_000_000, over=False),),
     pressures=(Pressure(2_000_000_000, 100_000_000, 40_000_000, 0),),
-    writers=(Written(2_000_000_000, 1_000_000_000, "dd", 80 << 20, "sda, sdb"),),
+    writers=(WrittenSample(2_000_000_000, 1_000_000_000, "dd", 80 << 20, "sda, sdb"),),
     disks=(Worked(2_000_000_000, 1_000_000_000, "sda", 80 << 20, 900_000_000), Worked(2, 1, "slow", 5)),
     lost=3,
 )
 
 
 @pytest.mark.parametrize(
-    "item", [Source("a guest", 0, "only root may trace"), BATCH, Batch(7), End("over"), End("dead", failed=True)]
+    "item", [SampleSource("a guest", 0, "only root may trace"), BATCH, Batch(7), End("over"), End("dead", failed=True)]
 )
 def test_a_line_has_the_whole_item(item):
     text = line(item)
@@ -38,7 +38,7 @@ def test_a_line_has_the_whole_item(item):
 
 def test_a_line_of_a_version_without_disks_is_read():
     old = b'{"batch":{"now_ns":1,"writers":[{"at_ns":1,"span_ns":1,"task":"dd","written":4096}],"lost":0}}'
-    assert parse(old) == Batch(1, writers=(Written(1, 1, "dd", 4096),))
+    assert parse(old) == Batch(1, writers=(WrittenSample(1, 1, "dd", 4096),))
 
 
 def test_a_terminal_may_have_changed_the_end_of_a_line():

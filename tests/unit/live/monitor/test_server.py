@@ -8,7 +8,7 @@ import aiohttp
 import pytest
 from support.waiting import patience_s
 
-from wblab.live.monitor.samples import Batch, End, Source
+from wblab.live.monitor.samples import Batch, End, SampleSource
 from wblab.live.monitor.server import Strangers, address, listen, serve
 
 TOKEN = "a-token"
@@ -16,7 +16,7 @@ LOOK = {"dirty": "#9CCBE8"}
 
 
 async def source(count=3, ends=True):
-    yield Source("x", 0)
+    yield SampleSource("x", 0)
     for number in range(count):
         yield Batch(number)
     if ends:

@@ -2,18 +2,27 @@
 
 import pytest
 
-from wblab.live.monitor.samples import Batch, CacheState, Pressure, Source, Throttled, Waited, Worked, Written
+from wblab.live.monitor.samples import (
+    Batch,
+    CacheState,
+    Pressure,
+    SampleSource,
+    Throttled,
+    Waited,
+    Worked,
+    WrittenSample,
+)
 from wblab.live.monitor.told import Told
 
 S, MS, MIB = 10**9, 10**6, 1 << 20
 NOW_NS = 100 * S
-DD = Written(NOW_NS, S, "dd", 30 * MIB, "sda")
-W1 = Written(NOW_NS, S, "w1", MIB, "sda")
+DD = WrittenSample(NOW_NS, S, "dd", 30 * MIB, "sda")
+W1 = WrittenSample(NOW_NS, S, "w1", MIB, "sda")
 
 
 def told(*, untraced="", **rows):
     found = Told()
-    found.begin(Source("this machine", 0, untraced))
+    found.begin(SampleSource("this machine", 0, untraced))
     found.add(Batch(NOW_NS, **rows))
     return found
 
@@ -47,7 +56,7 @@ def told(*, untraced="", **rows):
             "A small write has been stopped for 1 s; by whom is unknown. Whose data the disks are writing is unknown.",
         ),
         (
-            {"pressures": (Pressure(NOW_NS, S, 500 * MS, 0),), "writers": (Written(NOW_NS, S, "kworker", MIB),)},
+            {"pressures": (Pressure(NOW_NS, S, 500 * MS, 0),), "writers": (WrittenSample(NOW_NS, S, "kworker", MIB),)},
             "In 50 % of the last 3 s some task waited for I/O: for what, and which, is unknown. "
             "Whose data the disks are writing is unknown.",
         ),

@@ -1,7 +1,7 @@
 from wblab.core.cycles import Stamps
 from wblab.core.loads import Command, Control, MultiWrite, Write
-from wblab.live.runs.loads import Running
-from wblab.live.runs.watch import Pause, Pending, Throughput, Watch, summary
+from wblab.live.runs.loads import StartedLoad
+from wblab.live.runs.watch import Pending, Throughput, Watch, WatchedPause, summary
 from wblab.machine.storage import Traffic
 
 MS = 1_000_000
@@ -9,7 +9,7 @@ S = 1000 * MS
 
 
 def running(name, load):
-    return Running(name, load, 0, Stamps(100), memoryview(bytes(16)).cast("q"))
+    return StartedLoad(name, load, 0, Stamps(100), memoryview(bytes(16)).cast("q"))
 
 
 def note(item, *times_ms):
@@ -22,11 +22,11 @@ def test_pauses_over_the_threshold_are_found_once_without_idle_time():
     watch = Watch([w1], 200 * MS)
     assert watch.look() == []
     note(w1, 0, 50, 350)
-    assert watch.look() == [Pause("w1", 50 * MS, 300 * MS)]
+    assert watch.look() == [WatchedPause("w1", 50 * MS, 300 * MS)]
     assert watch.look() == []
     note(w1, 400, 700)
-    assert watch.look() == [Pause("w1", 400 * MS, 650 * MS)]
-    assert watch.longest == Pause("w1", 50 * MS, 300 * MS)
+    assert watch.look() == [WatchedPause("w1", 400 * MS, 650 * MS)]
+    assert watch.longest == WatchedPause("w1", 50 * MS, 300 * MS)
 
 
 def test_a_lasting_pause_is_known():
@@ -66,7 +66,7 @@ def test_control_loads_and_commands_do_not_count():
 
 def test_pauses_near_each_other_are_saved_together():
     pending = Pending(2 * S)
-    one, other = Pause("w1", 10 * S, 11 * S), Pause("mw1", 12 * S, 13 * S)
+    one, other = WatchedPause("w1", 10 * S, 11 * S), WatchedPause("mw1", 12 * S, 13 * S)
     pending.add([one])
     assert pending.due(int(12.9 * S), paused=False) == []
     pending.add([other])
@@ -78,14 +78,14 @@ def test_pauses_near_each_other_are_saved_together():
 
 def test_endless_pauses_are_saved_before_the_buffer_overwrites_them():
     pending = Pending(2 * S)
-    pending.add([Pause("w1", 10 * S, 11 * S)])
+    pending.add([WatchedPause("w1", 10 * S, 11 * S)])
     assert pending.due(21 * S, paused=True) == []
     assert len(pending.due(22 * S, paused=True)) == 1
 
 
 def test_remaining_pauses_are_saved_at_the_end():
     pending = Pending(2 * S)
-    pending.add([Pause("w1", 10 * S, 11 * S)])
+    pending.add([WatchedPause("w1", 10 * S, 11 * S)])
     assert len(pending.rest()) == 1
     assert pending.rest() == []
 
@@ -93,7 +93,7 @@ def test_remaining_pauses_are_saved_at_the_end():
 def test_the_buffer_keeps_what_waits_to_be_saved():
     pending = Pending(2 * S)
     assert pending.oldest_ns(20 * S) == 20 * S
-    pending.add([Pause("w1", 12 * S, 13 * S), Pause("mw1", 10 * S, 14 * S)])
+    pending.add([WatchedPause("w1", 12 * S, 13 * S), WatchedPause("mw1", 10 * S, 14 * S)])
     assert pending.oldest_ns(20 * S) == 10 * S
     assert pending.oldest_ns(9 * S) == 9 * S
 

@@ -9,7 +9,7 @@ from support.runs import write_run
 from wblab.analysis.runs.run import read_run
 from wblab.live.runs.request import INNOCENT
 from wblab.live.twin.machine import Machine
-from wblab.live.twin.result import Match, Result, report
+from wblab.live.twin.result import Match, TwinResult, report
 from wblab.live.twin.scale import twin_of
 from wblab.report.report import text_of
 
@@ -32,7 +32,7 @@ def live(tmp_path):
 
 
 def made(live, *matches):
-    return report(Result(MACHINE, twin_of(MACHINE, "x"), live, (), matches), Path("exp/x"))
+    return report(TwinResult(MACHINE, twin_of(MACHINE, "x"), live, (), matches), Path("exp/x"))
 
 
 def test_the_metrics_of_a_live_run_are_counted_by_outcome(live):

@@ -10,7 +10,7 @@ from wblab.core.spec import Filesystem, Scheduler
 from wblab.core.units import Bytes, Nanoseconds
 from wblab.lab.disks import read_disk
 from wblab.live.runs.request import INNOCENT
-from wblab.live.twin.machine import Group, Machine, Queue, with_disk
+from wblab.live.twin.machine import Machine, MachineQueue, OffenderLimits, with_disk
 from wblab.live.twin.scale import GUEST_BYTES, guest_queue, twin_of
 
 GIB, MIB = 1 << 30, 1 << 20
@@ -95,7 +95,7 @@ def as_set(**changes):
 
 def test_the_machine_s_settings_are_set_in_the_twin():
     timers = {"vm.dirty_expire_centisecs": 500}
-    group = Group(memory_high=64 * MIB, io_max_bps=56_000_000)
+    group = OffenderLimits(memory_high=64 * MIB, io_max_bps=56_000_000)
     twin = twin_of(as_set(timers=timers, own_limit=50_000, group=group), "twin", 32.0)
     check_spec(twin.spec)
     disk = twin.spec.disk["disk"]
@@ -112,7 +112,7 @@ def test_the_machine_s_settings_are_set_in_the_twin():
 
 
 def test_a_weight_is_set_for_the_scheduler():
-    twin = twin_of(as_set(scheduler="bfq", group=Group(io_weight=10)), "twin")
+    twin = twin_of(as_set(scheduler="bfq", group=OffenderLimits(io_weight=10)), "twin")
     check_spec(twin.spec)
     assert twin.spec.cgroup["bulk"].files == {"memory.max": "max", "io.bfq.weight": "10"}
 
@@ -134,7 +134,7 @@ def test_a_weight_is_set_for_the_scheduler():
     ],
 )
 def test_the_queue_holds_the_same_time(requests, kib, scheduler, factor, found):
-    queue = Queue(requests=requests, request_bytes=kib << 10, wbt_lat_usec=75_000)
+    queue = MachineQueue(requests=requests, request_bytes=kib << 10, wbt_lat_usec=75_000)
     assert guest_queue(queue, scheduler, factor) == {
         "nr_requests": found[0],
         "max_sectors_kb": found[1],

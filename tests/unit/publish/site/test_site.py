@@ -14,8 +14,8 @@ from support.sites import copied_lines, dead_links, large_pages, pages, requests
 from wblab.core.errors import InputError
 from wblab.lab.progress import silent
 from wblab.lab.specfile import read_spec
-from wblab.publish.site.build import Wanted, files, opened
-from wblab.publish.site.studypages import Most, Study, study_files
+from wblab.publish.site.build import SiteContent, files, opened
+from wblab.publish.site.studypages import Most, StudyPage, study_files
 from wblab.study.cells import run_name
 from wblab.study.designs.audit.report import read_record
 from wblab.study.rowfile import RunRow
@@ -39,7 +39,7 @@ TOO_WIDE = "document.documentElement.scrollWidth - innerWidth"
 
 
 def made(store, pages=2):
-    return {file.address: file for file in files(Wanted((), [store], pages), store.parent, NO_KERNEL, silent)}
+    return {file.address: file for file in files(SiteContent((), [store], pages), store.parent, NO_KERNEL, silent)}
 
 
 def test_every_link_leads_somewhere(site):
@@ -165,7 +165,7 @@ def rows(study, tmp_path):
 
 
 def found(store, pages=2, **most):
-    files = study_files(Study(store, "studies/x"), pages, silent, Most(**most))
+    files = study_files(StudyPage(store, "studies/x"), pages, silent, Most(**most))
     return {file.address: file.content.decode() for file in files}
 
 

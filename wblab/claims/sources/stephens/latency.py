@@ -124,7 +124,7 @@ _WORDS = {
 
 
 @dataclass(frozen=True)
-class Line:
+class FittedLine:
     """A line through times of calls: n requests and flushes in series, with a 95 % interval, and a in us."""
 
     n: float
@@ -133,7 +133,7 @@ class Line:
     a_us: float
 
 
-def line(latencies_us: list[float], times_us: list[float]) -> Line:
+def line(latencies_us: list[float], times_us: list[float]) -> FittedLine:
     """Fit a line to times at these latencies by least squares. Raises ValueError for fewer than three points."""
     if len(times_us) < 3:
         raise ValueError("a line through two points has no interval")
@@ -141,7 +141,7 @@ def line(latencies_us: list[float], times_us: list[float]) -> Line:
 
     fit = stats.linregress(latencies_us, times_us)
     reach = float(stats.t.ppf((1 + _CONFIDENCE) / 2, len(times_us) - 2) * fit.stderr)
-    return Line(float(fit.slope), float(fit.slope) - reach, float(fit.slope) + reach, float(fit.intercept))
+    return FittedLine(float(fit.slope), float(fit.slope) - reach, float(fit.slope) + reach, float(fit.intercept))
 
 
 def points(sample: Sample, way: str) -> tuple[list[float], list[float]]:
@@ -155,7 +155,7 @@ def points(sample: Sample, way: str) -> tuple[list[float], list[float]]:
     return [latency for latency, _ in pairs], [time for _, time in pairs]
 
 
-def line_of(sample: Sample, way: str) -> Line:
+def line_of(sample: Sample, way: str) -> FittedLine:
     """Return the line of one run's calls of this way."""
     return line(*points(sample, way))
 

@@ -15,20 +15,20 @@ from wblab.report.listing import Listing
 
 if TYPE_CHECKING:
     from wblab.lessons.check import Checked
-    from wblab.lessons.place import Place
+    from wblab.lessons.place import LessonPlace
 
 
 _LOOKS = ("why --pauses", "why", "timeline")
 
 
-def checked(at: "Place") -> "tuple[Place, Checked]":
+def checked(at: "LessonPlace") -> "tuple[LessonPlace, Checked]":
     """Check the current lesson, keep what came out, and return both. Raises WblabError."""
     from wblab.lessons.check import checked, maker
 
     return checked(at, maker(at))
 
 
-def say(at: "Place", found: "Checked", *, as_json: bool = False) -> None:
+def say(at: "LessonPlace", found: "Checked", *, as_json: bool = False) -> None:
     """Print what a check found, and what to do next."""
     from wblab.lessons.check import WORDS
 
@@ -42,7 +42,7 @@ def say(at: "Place", found: "Checked", *, as_json: bool = False) -> None:
     print_wrapped(["", *_next(at, found)])
 
 
-def _next(at: "Place", found: "Checked") -> list[str]:
+def _next(at: "LessonPlace", found: "Checked") -> list[str]:
     """Return what to do next."""
     from wblab.lessons.folder import ANSWER
     from wblab.lessons.lesson import TEXT
@@ -129,7 +129,7 @@ def go_on(arguments: argparse.Namespace) -> None:
         print()
 
 
-def _watch(arguments: argparse.Namespace, at: "Place", before: dict[str, int]) -> None:
+def _watch(arguments: argparse.Namespace, at: "LessonPlace", before: dict[str, int]) -> None:
     while True:
         time.sleep(_EACH_S)
         if (now := _saved(at)) == before:
@@ -142,7 +142,7 @@ def _watch(arguments: argparse.Namespace, at: "Place", before: dict[str, int]) -
             print(printable(f"wblab: {error}"))
 
 
-def _saved(at: "Place") -> dict[str, int]:
+def _saved(at: "LessonPlace") -> dict[str, int]:
     """Return when each file of the current lesson was last saved."""
     found = {}
     for path in sorted(at.directory.glob("*.toml")):

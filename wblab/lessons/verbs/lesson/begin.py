@@ -15,7 +15,7 @@ from wblab.report.listing import Listing
 
 if TYPE_CHECKING:
     from wblab.lessons.lesson import Lesson
-    from wblab.lessons.place import Place
+    from wblab.lessons.place import LessonPlace
 
 
 def list_arguments(parser: argparse.ArgumentParser) -> None:
@@ -94,9 +94,9 @@ def start_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def _start(arguments: argparse.Namespace) -> None:
-    from wblab.lessons.folder import State, check_names
+    from wblab.lessons.folder import LessonState, check_names
     from wblab.lessons.lesson import find
-    from wblab.lessons.place import Place, lessons_of
+    from wblab.lessons.place import LessonPlace, lessons_of
 
     where = folder(arguments)
     if where.begun():
@@ -111,13 +111,13 @@ def _start(arguments: argparse.Namespace) -> None:
     else:
         chosen = str(arguments.set.resolve()) if arguments.set else ""
         check_names(arguments.student or "", arguments.course or "")
-        state = State(arguments.student or getpass.getuser(), arguments.course or "", chosen)
+        state = LessonState(arguments.student or getpass.getuser(), arguments.course or "", chosen)
     known_lessons = lessons_of(state.set)
     lesson = find(arguments.lesson, known_lessons)
-    begin(Place(where, state, known_lessons, lesson))
+    begin(LessonPlace(where, state, known_lessons, lesson))
 
 
-def begin(at: "Place") -> None:
+def begin(at: "LessonPlace") -> None:
     """Write the files of a lesson, make it the current one, and say how to begin."""
     at.folder.start(at.lesson, at.state.who)
     say_begun(replace(at, state=replace(at.state, current=at.lesson.name)).keep())
@@ -129,7 +129,7 @@ def _needed(lesson: "Lesson") -> list[str]:
     return ["It needs a kernel that is not built yet:", *builds] if builds else []
 
 
-def say_begun(at: "Place") -> None:
+def say_begun(at: "LessonPlace") -> None:
     """Print where a lesson's files are, and how to begin."""
     from wblab.lessons.folder import ANSWER, READ
     from wblab.lessons.lesson import SPEC

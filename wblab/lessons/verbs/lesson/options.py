@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from wblab.lessons.folder import Folder
     from wblab.lessons.lesson import Lesson
-    from wblab.lessons.place import Place
+    from wblab.lessons.place import LessonPlace
 
 
 def add_folder(parser: argparse.ArgumentParser) -> None:
@@ -44,7 +44,7 @@ def lacking(lesson: "Lesson") -> list[str]:
     return [name for name in lesson.needs if find_kernel(name) is None]
 
 
-def place(arguments: argparse.Namespace, wanted: str = "") -> "Place":
+def place(arguments: argparse.Namespace, wanted: str = "") -> "LessonPlace":
     """Return where the student is. wanted: a lesson by its number or name. Raises InputError."""
     from wblab.lessons.place import place_in
 

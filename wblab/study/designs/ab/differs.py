@@ -7,7 +7,7 @@ from wblab.kernels import Kernel, features
 from wblab.kernels.config import parse_config
 from wblab.kernels.git import git
 from wblab.lab.kernelname import VARIANT, variants_of
-from wblab.study.designs.ab.sides import Named, Patched, Revision, Side
+from wblab.study.designs.ab.sides import BuiltSide, Patched, Revision, Side
 
 _MOST_COMMITS = 40
 _NUMBERED = re.compile(r"^\d{4}-(.*)$")
@@ -20,7 +20,7 @@ _FOLLOW = ("CONFIG_CC_VERSION_TEXT", "CONFIG_GCC_VERSION", "CONFIG_CLANG_VERSION
 
 
 @dataclass(frozen=True)
-class Change:
+class OptionChange:
     """A value in A and in B, such as that of an option."""
 
     name: str
@@ -37,10 +37,10 @@ class Differs:
     """
 
     source: tuple[str, ...]
-    options: tuple[Change, ...]
+    options: tuple[OptionChange, ...]
     only_a: tuple[str, ...]
     only_b: tuple[str, ...]
-    features: tuple[Change, ...]
+    features: tuple[OptionChange, ...]
 
 
 def differs(sides: tuple[Side, Side], kernels: tuple[Kernel, Kernel]) -> Differs:
@@ -59,19 +59,19 @@ def differs(sides: tuple[Side, Side], kernels: tuple[Kernel, Kernel]) -> Differs
         only_a=tuple(name for name in patches[0] if name not in patches[1]),
         only_b=tuple(name for name in patches[1] if name not in patches[0]),
         features=tuple(
-            Change(name, *("yes" if name in one else "no" for one in has))
+            OptionChange(name, *("yes" if name in one else "no" for one in has))
             for name in dict.fromkeys(known)
             if (name in has[0]) != (name in has[1])
         ),
     )
 
 
-def options(a: str, b: str) -> list[Change]:
+def options(a: str, b: str) -> list[OptionChange]:
     """Return the options that differ between two .config files, without the versions of the build's tools."""
     one, other = parse_config(a), parse_config(b)
     names = sorted({*one, *other} - {*_FOLLOW})
     return [
-        Change(name, one.get(name, _UNSET), other.get(name, _UNSET))
+        OptionChange(name, one.get(name, _UNSET), other.get(name, _UNSET))
         for name in names
         if one.get(name) != other.get(name)
     ]
@@ -119,7 +119,7 @@ def _plain(name: str, side: Side) -> str:
     """Return a patch's name without its number, which differs between series; for that of a variant, the variant's."""
     if found := _NUMBERED.match(name):
         return found[1]
-    variants = variants_of(side.name) if isinstance(side, Named) else ""
+    variants = variants_of(side.name) if isinstance(side, BuiltSide) else ""
     return f"{variants.removeprefix(VARIANT)}.patch" if variants else name
 
 

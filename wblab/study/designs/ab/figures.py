@@ -19,7 +19,7 @@ _AXIS = "compared"
 
 
 @dataclass(frozen=True)
-class Figure:
+class ComparedFigure:
     """One figure before and after a step: a metric of a load in a spec. seeds: of the side with fewer."""
 
     pair: Pair
@@ -83,23 +83,23 @@ class Figure:
 
 
 @dataclass(frozen=True)
-class Figures:
+class ComparedFigures:
     """All figures, the largest differences first. whole: all comparisons as one, for its notes and its correction."""
 
-    rows: tuple[Figure, ...]
+    rows: tuple[ComparedFigure, ...]
     whole: Comparison | None
 
     @property
-    def claimed(self) -> list[Figure]:
+    def claimed(self) -> list[ComparedFigure]:
         """Those with a claimed difference."""
         return [row for row in self.rows if row.claimed]
 
-    def of(self, number: int) -> "Figures":
+    def of(self, number: int) -> "ComparedFigures":
         """Return the figures of one step."""
         return replace(self, rows=tuple(row for row in self.rows if row.pair.number == number))
 
 
-def figures(table: pd.DataFrame, pairs: Sequence[Pair], resampling: Resampling) -> Figures:
+def figures(table: pd.DataFrame, pairs: Sequence[Pair], resampling: Resampling) -> ComparedFigures:
     """Return the figures of all pairs that have runs. table: of the study's results."""
     found = []
     for pair in pairs:
@@ -109,26 +109,26 @@ def figures(table: pd.DataFrame, pairs: Sequence[Pair], resampling: Resampling) 
             data = observations(part[columns].assign(**{_AXIS: part["cell"]}), baseline={_AXIS: pair.before.name})
             found.append((pair, compare(data, resampling).asked(is_headline)))
     if not found:
-        return Figures((), None)
+        return ComparedFigures((), None)
     doubts = tuple(p for _, comparison in found for p in comparison.doubts)
     rows = [row for pair, comparison in found for row in _rows(pair, replace(comparison, doubts=doubts))]
-    return Figures(tuple(sorted(rows, key=_rank)), _whole([comparison for _, comparison in found], doubts))
+    return ComparedFigures(tuple(sorted(rows, key=_rank)), _whole([comparison for _, comparison in found], doubts))
 
 
-def undecided(found: Figures) -> list[Pair]:
+def undecided(found: ComparedFigures) -> list[Pair]:
     """Return the pairs that need more seeds: a pause of an innocent load neither differs nor is shown to be equal."""
     pairs = (row.pair for row in found.rows if is_asked(row.about) and not is_decided(row.difference))
     return list({(pair.before.name, pair.after.name): pair for pair in pairs}.values())
 
 
-def _rows(pair: Pair, comparison: Comparison) -> Iterable[Figure]:
+def _rows(pair: Pair, comparison: Comparison) -> Iterable[ComparedFigure]:
     counts: dict[About, int] = {}
     for item in comparison.distributions:
         counts[item.about] = min(counts.get(item.about, len(item.values)), len(item.values))
-    return (Figure(pair, item, counts[item.about]) for item in comparison.differences)
+    return (ComparedFigure(pair, item, counts[item.about]) for item in comparison.differences)
 
 
-def _rank(row: Figure) -> tuple[bool, bool, bool, float]:
+def _rank(row: ComparedFigure) -> tuple[bool, bool, bool, float]:
     """Order figures: claimed ones first, innocent loads first, then times by their difference, and others by share."""
     is_time = unit_of(row.about.metric) == "s"
     size = abs(row.difference.interval.estimate) if is_time else row.share

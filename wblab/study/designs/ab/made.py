@@ -19,17 +19,17 @@ from wblab.kernels.patched import Base, base, base_of_tree
 from wblab.lab.progress import Report, steps
 from wblab.study import work
 from wblab.study.cells import Cell, run_name
-from wblab.study.decided import Open, Question
-from wblab.study.designs.ab.figures import Figures, figures, undecided
+from wblab.study.decided import Open, SeedQuestion
+from wblab.study.designs.ab.figures import ComparedFigures, figures, undecided
 from wblab.study.designs.ab.plan import Pair
-from wblab.study.designs.ab.sides import Named, Patched, Revision, Side
+from wblab.study.designs.ab.sides import BuiltSide, Patched, Revision, Side
 from wblab.study.designs.bisect.repository import Worktree, worktree
 from wblab.study.store import Store
 
 # What decides a comparison of kernels: both sides of each pair get more seeds until their differences are decided.
 
 
-def question(store: Store, pairs: Sequence[Pair]) -> Question:
+def question(store: Store, pairs: Sequence[Pair]) -> SeedQuestion:
     """Return the question whether the two cells of each pair differ."""
 
     def look() -> Open:
@@ -37,10 +37,10 @@ def question(store: Store, pairs: Sequence[Pair]) -> Question:
         cells = {cell.name: cell for pair in still for cell in (pair.before, pair.after)}
         return Open(cells.values(), f"{len(still)} of {len(pairs)} comparisons of a spec are not decided")
 
-    return Question(looks(len(store.plan.seeds)), look)
+    return SeedQuestion(looks(len(store.plan.seeds)), look)
 
 
-def measured(store: Store, pairs: Sequence[Pair]) -> Figures:
+def measured(store: Store, pairs: Sequence[Pair]) -> ComparedFigures:
     """Return the figures of a study's runs. Raises InputError if it has none."""
     return figures(read_table(store.path), pairs, for_looks(len(looks(len(store.plan.seeds)))))
 
@@ -49,14 +49,14 @@ def measured(store: Store, pairs: Sequence[Pair]) -> Figures:
 
 
 @dataclass(frozen=True)
-class Repeated:
+class RepeatedRuns:
     """Runs that were made twice. same: those that were identical; other: those that were not, or failed."""
 
     same: tuple[str, ...]
     other: tuple[str, ...]
 
 
-def repeat(store: Store, cells: Sequence[Cell], resolve: KernelResolver) -> Repeated:
+def repeat(store: Store, cells: Sequence[Cell], resolve: KernelResolver) -> RepeatedRuns:
     """Repeat the first run of each cell that has one and is in virtual time. Raises WblabError."""
     seed = store.plan.seeds[0]
     names = {run_name(cell, seed): cell for cell in cells if cell.spec.clock.mode == "virtual"}
@@ -67,7 +67,7 @@ def repeat(store: Store, cells: Sequence[Cell], resolve: KernelResolver) -> Repe
             report(None, name)
             found[name] = _is_same(store, cell, seed, Path(room), resolve)
     same = tuple(name for name, is_same in found.items() if is_same)
-    return Repeated(same, tuple(name for name in found if name not in same))
+    return RepeatedRuns(same, tuple(name for name in found if name not in same))
 
 
 def _is_same(store: Store, cell: Cell, seed: int, room: Path, resolve: KernelResolver) -> bool:
@@ -115,16 +115,16 @@ class _Sources:
         self.trees[key].checkout(side.commit.hash, report)
         return self.trees[key]
 
-    def of(self, side: Named | Revision, report: Report) -> Base:
+    def of(self, side: BuiltSide | Revision, report: Report) -> Base:
         """Return the source that patches are for."""
-        if isinstance(side, Named):
+        if isinstance(side, BuiltSide):
             return base(side.name, report)
         made = self.checked_out(side, report)
         return base_of_tree(made.tree, _said(side), made.objects)
 
 
 def _built(side: Side, sources: _Sources, report: Report, say: Say) -> Kernel:
-    if isinstance(side, Named):
+    if isinstance(side, BuiltSide):
         return build_kernel(side.name, report=report, say=say)
     if isinstance(side, Revision):
         made = sources.checked_out(side, report)

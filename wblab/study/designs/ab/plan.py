@@ -26,7 +26,7 @@ from wblab.study.begin import Kernels
 from wblab.study.cells import Cell
 from wblab.study.designs.ab import NAME
 from wblab.study.designs.ab.differs import Differs, differs
-from wblab.study.designs.ab.sides import Named, Side, subject
+from wblab.study.designs.ab.sides import BuiltSide, Side, subject
 from wblab.study.plan import Plan
 
 STANDARD = ("base", "base-device", "base-ext2", "two-disks", "commit", "stick")
@@ -34,7 +34,7 @@ _SPEC, _KERNEL = "spec", "kernel"  # the axes
 
 
 @dataclass(frozen=True)
-class State:
+class KernelState:
     """One of the compared kernels. kernel: its name in specs. subject: of the last change; program: its SHA-256."""
 
     label: str
@@ -44,7 +44,7 @@ class State:
 
 
 @dataclass(frozen=True)
-class Step:
+class KernelStep:
     """A comparison of two states, by their numbers."""
 
     before: int
@@ -53,14 +53,14 @@ class Step:
 
 
 @dataclass(frozen=True)
-class Asked:
+class AskedKernels:
     """Everything that a report says besides figures. command: repeats it. steps: the comparisons to make."""
 
     command: str
-    states: tuple[State, ...]
-    steps: tuple[Step, ...]
+    states: tuple[KernelState, ...]
+    steps: tuple[KernelStep, ...]
 
-    def same_program(self, step: Step) -> bool:
+    def same_program(self, step: KernelStep) -> bool:
         """Whether a step leaves the executable as it is, byte for byte."""
         return self.states[step.before].program == self.states[step.after].program
 
@@ -75,7 +75,7 @@ class Pair:
     after: Cell
 
 
-def plan(asked: Asked, specs: Sequence[Spec], most: int) -> Plan:
+def plan(asked: AskedKernels, specs: Sequence[Spec], most: int) -> Plan:
     """Return the plan. most: seeds of a cell, until it is decided. Raises InputError."""
     if len({spec.name for spec in specs}) < len(specs):
         raise InputError("--spec: two specs have the same name: give each once")
@@ -84,9 +84,9 @@ def plan(asked: Asked, specs: Sequence[Spec], most: int) -> Plan:
     return Plan(NAME, tuple(range(1, most + 1)), cells, design=NAME, about=about)
 
 
-def asked_of(plan_: Plan) -> Asked:
+def asked_of(plan_: Plan) -> AskedKernels:
     """Read what `plan` wrote. Raises InputError."""
-    found = from_table(Asked, plan_.about.get(NAME), "about.ab")
+    found = from_table(AskedKernels, plan_.about.get(NAME), "about.ab")
     numbers = range(len(found.states))
     for step in found.steps:
         if step.before not in numbers or step.after not in numbers:
@@ -94,7 +94,7 @@ def asked_of(plan_: Plan) -> Asked:
     return found
 
 
-def pairs(plan_: Plan, asked: Asked) -> list[Pair]:
+def pairs(plan_: Plan, asked: AskedKernels) -> list[Pair]:
     """Return what is compared: each spec before and after each step. The same program needs no comparison."""
     by = {(str(cell.levels[_SPEC]), str(cell.levels[_KERNEL])): cell for cell in plan_.cells}
     names = dict.fromkeys(str(cell.levels[_SPEC]) for cell in plan_.cells)
@@ -120,26 +120,26 @@ def digest(spec: Spec) -> str:
     return sha256(json.dumps(table, sort_keys=True).encode()).hexdigest()[:12]
 
 
-def asked(sides: Sequence[Side], kernels: Sequence[Kernel], command: Sequence[str]) -> Asked:
+def asked(sides: Sequence[Side], kernels: Sequence[Kernel], command: Sequence[str]) -> AskedKernels:
     """Describe what is compared: each side with the one before it. Raises WblabError."""
     programs = [file_sha256(kernel.path) for kernel in kernels]
     states = [
-        State(label, subject(side), _name(side, kernel), program)
+        KernelState(label, subject(side), _name(side, kernel), program)
         for side, kernel, label, program in zip(sides, kernels, _labels(sides, kernels), programs, strict=True)
     ]
     found = []
     for before, after in pairwise(range(len(states))):
         both = (sides[before], sides[after]), (kernels[before], kernels[after])
-        found.append(Step(before, after, differs(*both)))
-    return Asked(shlex.join(command), tuple(states), tuple(found))
+        found.append(KernelStep(before, after, differs(*both)))
+    return AskedKernels(shlex.join(command), tuple(states), tuple(found))
 
 
-def described(asked_: Asked, kernels: Sequence[Kernel]) -> Kernels:
+def described(asked_: AskedKernels, kernels: Sequence[Kernel]) -> Kernels:
     """Return the descriptions of the kernels by their names in specs."""
     return {state.kernel: kernel.describe() for state, kernel in zip(asked_.states, kernels, strict=True)}
 
 
-def _cells(asked_: Asked, specs: Sequence[Spec]) -> Iterator[Cell]:
+def _cells(asked_: AskedKernels, specs: Sequence[Spec]) -> Iterator[Cell]:
     used = {number for step in asked_.steps if _is_run(asked_, step) for number in (step.before, step.after)}
     for spec in specs:
         for number in sorted(used):
@@ -153,14 +153,14 @@ def _letters(number: int) -> str:
     return "ab"[number]
 
 
-def _is_run(asked_: Asked, step: Step) -> bool:
+def _is_run(asked_: AskedKernels, step: KernelStep) -> bool:
     """Whether a step needs runs: of many, not those that leave the program as it is. A single one is shown to."""
     return not asked_.same_program(step) or len(asked_.steps) == 1
 
 
 def _name(side: Side, kernel: Kernel) -> str:
     """Return a kernel's name in a spec: a series by its name, and the path of anything else."""
-    return side.name if isinstance(side, Named) and not Path(side.name).is_absolute() else str(kernel.path)
+    return side.name if isinstance(side, BuiltSide) and not Path(side.name).is_absolute() else str(kernel.path)
 
 
 def _labels(sides: Sequence[Side], kernels: Sequence[Kernel]) -> list[str]:

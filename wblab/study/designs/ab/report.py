@@ -12,10 +12,10 @@ from wblab.report.comparisontext import footnotes, line
 from wblab.report.quantities import metric_name, numbers, percent, quantity, span, unit_of
 from wblab.report.report import Block, Cell, Column, Lines, Points, Report, Row, Section, Table
 from wblab.study.designs.ab.differs import Differs
-from wblab.study.designs.ab.figures import Figure, Figures
-from wblab.study.designs.ab.plan import Step
-from wblab.study.designs.ab.result import Result, to_json
-from wblab.study.designs.ab.why import Changed, Pause
+from wblab.study.designs.ab.figures import ComparedFigure, ComparedFigures
+from wblab.study.designs.ab.plan import KernelStep
+from wblab.study.designs.ab.result import KernelsResult, to_json
+from wblab.study.designs.ab.why import ChangedPause, Pause
 
 PEERS = "The comparisons of mmtests, LKP and Phoronix time real machines, and do not repeat to the bit."
 _MOST_LOADS = 3  # in a headline
@@ -25,7 +25,7 @@ _NOUNS = {"paused": "paused time"}  # of a metric's name that is none
 _FIRST = "longest_pause_s"  # what users ask about first
 
 
-def report(found: Result) -> Report:
+def report(found: KernelsResult) -> Report:
     """Return the report. Its headline claims what its rows claim, and nothing else."""
     states = found.asked.states
     return Report(
@@ -39,7 +39,7 @@ def report(found: Result) -> Report:
     )
 
 
-def headline(found: Result) -> str:
+def headline(found: KernelsResult) -> str:
     """Return which figures differ, the largest first; or how small a difference would have been seen."""
     steps = found.asked.steps
     said = _of_figures(found.figures)
@@ -53,7 +53,7 @@ def headline(found: Result) -> str:
     return f"A and B are the same program, byte for byte. {said}"
 
 
-def trust(found: Result) -> str:
+def trust(found: KernelsResult) -> str:
     """Return why the figures can be trusted on another machine: what was checked, not what is promised."""
     if not found.is_virtual:
         return "The runs were made in real time: they depend on this machine, and do not repeat."
@@ -72,7 +72,7 @@ def trust(found: Result) -> str:
     )
 
 
-def _of_figures(found: Figures) -> str:
+def _of_figures(found: ComparedFigures) -> str:
     """Return the headline of figures."""
     rows = found.rows
     if not rows:
@@ -92,9 +92,9 @@ def _of_figures(found: Figures) -> str:
     return f"No difference is shown in {len(rows)} figures. {_reach(rows)}".rstrip()
 
 
-def _of_loads(claimed: Sequence[Figure]) -> list[Figure]:
+def _of_loads(claimed: Sequence[ComparedFigure]) -> list[ComparedFigure]:
     """Return one figure of each load, in order: its longest pause if that is claimed, else its largest difference."""
-    found: dict[tuple[int, str, str], Figure] = {}
+    found: dict[tuple[int, str, str], ComparedFigure] = {}
     for item in claimed:
         key = item.pair.number, item.pair.spec, item.about.load
         if key not in found or item.about.metric == _FIRST:
@@ -102,24 +102,24 @@ def _of_loads(claimed: Sequence[Figure]) -> list[Figure]:
     return list(found.values())
 
 
-def _sentence(item: Figure) -> str:
+def _sentence(item: ComparedFigure) -> str:
     a, b = _means(item)
     better = {1: ", better", -1: ", worse"}.get(item.gain, "")
     return f"{_where(item)}: {b} instead of {a}{better}"
 
 
-def _where(item: Figure) -> str:
+def _where(item: ComparedFigure) -> str:
     metric = metric_name(item.about.metric)
     return f"{item.pair.spec}, {printable(item.about.load)}'s {_NOUNS.get(metric, metric)}"
 
 
-def _means(item: Figure) -> tuple[str, str]:
+def _means(item: ComparedFigure) -> tuple[str, str]:
     """Return both means, in one unit."""
     (a, b), name = numbers([item.before, item.after], unit_of(item.about.metric))
     return f"{a} {name}".rstrip(), f"{b} {name}".rstrip()
 
 
-def _reach(rows: Sequence[Figure]) -> str:
+def _reach(rows: Sequence[ComparedFigure]) -> str:
     """Return how small a difference would have been claimed, in the pauses of innocent loads."""
     known = [(max(SHARE, item.reach / item.before), item) for item in rows
              if is_asked(item.about) and item.reach is not None and item.before > 0]  # fmt: skip
@@ -136,7 +136,7 @@ def _reach(rows: Sequence[Figure]) -> str:
     )
 
 
-def _blocks(found: Result) -> Iterator[Block]:
+def _blocks(found: KernelsResult) -> Iterator[Block]:
     steps = found.asked.steps
     if len(steps) == 1:
         yield from _step(found, 0)
@@ -149,7 +149,7 @@ def _blocks(found: Result) -> Iterator[Block]:
         yield Section(head, tuple(_step(found, number)), "mail" if differs else "folded", f"step{number + 1}")
 
 
-def _summary(found: Result) -> Table:
+def _summary(found: KernelsResult) -> Table:
     """Return a table of all steps: which changed what."""
     rows = [
         (str(number + 1), str(len(found.figures.of(number).claimed)), found.asked.states[step.after].subject,
@@ -161,14 +161,14 @@ def _summary(found: Result) -> Table:
     return Table(columns, tuple(map(Row, rows)))
 
 
-def _largest(found: Result, number: int) -> str:
+def _largest(found: KernelsResult, number: int) -> str:
     if found.asked.same_program(found.asked.steps[number]):
         return "the same program, byte for byte"
     claimed = found.figures.of(number).claimed
     return _sentence(claimed[0]) if claimed else "no difference is shown"
 
 
-def _step(found: Result, number: int) -> Iterator[Block]:
+def _step(found: KernelsResult, number: int) -> Iterator[Block]:
     step, (figures, pauses) = found.asked.steps[number], found.of(number)
     yield (
         _kernels(found, (step.before, step.after))
@@ -183,7 +183,7 @@ def _step(found: Result, number: int) -> Iterator[Block]:
                       "terminal")  # fmt: skip
 
 
-def _kernels(found: Result, places: tuple[int, int]) -> Table:
+def _kernels(found: KernelsResult, places: tuple[int, int]) -> Table:
     rows = [
         (name, state.label, str(kernel["release"]), str(kernel["source"]), str(kernel["build_id"])[:12])
         for name, state, kernel in ((name, found.asked.states[at], found.kernels[at])
@@ -208,7 +208,7 @@ def _besides(differs: Differs) -> Iterator[Block]:
         yield Section(f"All {len(options)} options that differ", (Points(tuple(options)),), "folded")
 
 
-def _figures(found: Result, step: Step, figures: Figures) -> Iterator[Block]:
+def _figures(found: KernelsResult, step: KernelStep, figures: ComparedFigures) -> Iterator[Block]:
     """Yield the claimed differences, and folded all others."""
     claimed = figures.claimed
     others = [item for item in figures.rows if not item.claimed]
@@ -230,14 +230,14 @@ def _figures(found: Result, step: Step, figures: Figures) -> Iterator[Block]:
         yield Section(f"Without a claimed difference: {len(others)}", (_table(others),), "folded")
 
 
-def _counts(found: Figures) -> str:
+def _counts(found: ComparedFigures) -> str:
     """Return how many figures differ, are not decided, and show no difference."""
     claimed, apart = len(found.claimed), sum(item.is_open for item in found.rows)
     rest = len(found.rows) - claimed - apart
     return f"{claimed} differ, {apart} not decided, {rest} show no difference"
 
 
-def _table(figures: Sequence[Figure], most: int | None = None) -> Table:
+def _table(figures: Sequence[ComparedFigure], most: int | None = None) -> Table:
     columns = (
         Column("spec"), Column("load"), Column("metric"), Column("A", "number"), Column("B", "number"),
         Column("B − A", "number", 2), Column("interval", "number"), Column("relative", "number", 4),
@@ -246,7 +246,7 @@ def _table(figures: Sequence[Figure], most: int | None = None) -> Table:
     return Table(columns, tuple(map(_row, figures)), most)
 
 
-def _row(item: Figure) -> Row:
+def _row(item: ComparedFigure) -> Row:
     """Return a figure in words."""
     words, (a, b), found = line(item.difference), _means(item), item.difference.interval
     look = "yes" if item.gain > 0 else "no" if item.gain < 0 else "" if item.claimed else "undecided"
@@ -259,20 +259,20 @@ def _row(item: Figure) -> Row:
     return Row((item.pair.spec, words.load, words.metric, a, b, *said, str(item.seeds), Cell(verdict, look)))
 
 
-def _pauses(pauses: Sequence[Changed]) -> Table:
+def _pauses(pauses: Sequence[ChangedPause]) -> Table:
     columns = (Column("spec"), Column("load"), Column("seed"), Column("A", "prose"), Column("B", "prose"))
     rows = ((item.pair.spec, item.load, f"seed {item.seed}", item.before.words, item.after.words) for item in pauses)
     return Table(columns, tuple(map(Row, rows)))
 
 
-def _commands(pauses: Sequence[Changed]) -> Lines:
-    def command(item: Changed, pause: Pause) -> str:
+def _commands(pauses: Sequence[ChangedPause]) -> Lines:
+    def command(item: ChangedPause, pause: Pause) -> str:
         return f"wblab why runs/{pause.run} --load {item.load}"
 
     return Lines(tuple(command(item, pause) for item in pauses for pause in (item.before, item.after)))
 
 
-def _notes(found: Result) -> Iterator[str]:
+def _notes(found: KernelsResult) -> Iterator[str]:
     """Yield what a reader should know."""
     rows, (fewest, most) = found.figures.rows, found.seeds
     if found.missing:

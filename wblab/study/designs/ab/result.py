@@ -7,37 +7,37 @@ from typing import Any
 from wblab import __version__
 from wblab.kernels import KernelResolver
 from wblab.study.cells import Cell
-from wblab.study.designs.ab.figures import Figure, Figures
-from wblab.study.designs.ab.made import Repeated, measured, repeat
-from wblab.study.designs.ab.plan import Asked, asked_of, digests, pairs
-from wblab.study.designs.ab.why import Changed, changed_pauses
+from wblab.study.designs.ab.figures import ComparedFigure, ComparedFigures
+from wblab.study.designs.ab.made import RepeatedRuns, measured, repeat
+from wblab.study.designs.ab.plan import AskedKernels, asked_of, digests, pairs
+from wblab.study.designs.ab.why import ChangedPause, changed_pauses
 from wblab.study.store import Store
 
 
 @dataclass(frozen=True)
-class Result:
+class KernelsResult:
     """Everything that the report says.
 
     kernels: the description of each state's kernel. specs: their digests. seeds: the fewest and the most of a pair.
     is_virtual: whether runs were made in virtual time. missing: runs that failed.
     """
 
-    asked: Asked
+    asked: AskedKernels
     kernels: tuple[Mapping[str, Any], ...]
     specs: dict[str, str]
-    figures: Figures
-    pauses: tuple[Changed, ...]
-    repeated: Repeated
+    figures: ComparedFigures
+    pauses: tuple[ChangedPause, ...]
+    repeated: RepeatedRuns
     seeds: tuple[int, int]
     is_virtual: bool
     missing: int
 
-    def of(self, number: int) -> tuple[Figures, list[Changed]]:
+    def of(self, number: int) -> tuple[ComparedFigures, list[ChangedPause]]:
         """Return the figures and the pauses of one step."""
         return self.figures.of(number), [item for item in self.pauses if item.pair.number == number]
 
 
-def result(store: Store, resolve: KernelResolver | None, missing: int = 0) -> Result:
+def result(store: Store, resolve: KernelResolver | None, missing: int = 0) -> KernelsResult:
     """Return what a study of finished runs found. missing: the number of failed runs. Raises WblabError.
 
     resolve: finds the kernels with which runs are repeated; None: none is.
@@ -50,20 +50,20 @@ def result(store: Store, resolve: KernelResolver | None, missing: int = 0) -> Re
     for cell in ends:
         first.setdefault(cell.spec.kernel.build, cell)
     counts = [row.seeds for row in found.rows]
-    return Result(
+    return KernelsResult(
         asked=asked,
         kernels=tuple(store.kernels[state.kernel] for state in asked.states),
         specs=digests(store.plan),
         figures=found,
         pauses=tuple(changed_pauses(found.rows, store.runs, store.plan.seeds)),
-        repeated=repeat(store, list(first.values()), resolve) if resolve else Repeated((), ()),
+        repeated=repeat(store, list(first.values()), resolve) if resolve else RepeatedRuns((), ()),
         seeds=(min(counts, default=0), max(counts, default=0)),
         is_virtual=any(cell.spec.clock.mode == "virtual" for cell in first.values()),
         missing=missing,
     )
 
 
-def to_json(found: Result) -> dict[str, Any]:
+def to_json(found: KernelsResult) -> dict[str, Any]:
     """Return everything as a JSON object."""
     return {
         "wblab": __version__,
@@ -83,7 +83,7 @@ def to_json(found: Result) -> dict[str, Any]:
     }
 
 
-def _figure(row: Figure) -> dict[str, Any]:
+def _figure(row: ComparedFigure) -> dict[str, Any]:
     item = row.difference
     return {
         "step": row.pair.number,
@@ -104,7 +104,7 @@ def _figure(row: Figure) -> dict[str, Any]:
     }
 
 
-def _pauses(found: Result) -> Iterator[dict[str, Any]]:
+def _pauses(found: KernelsResult) -> Iterator[dict[str, Any]]:
     for item in found.pauses:
         head = {"step": item.pair.number, "spec": item.pair.spec, "load": item.load, "seed": item.seed}
         yield head | {"a": asdict(item.before), "b": asdict(item.after)}

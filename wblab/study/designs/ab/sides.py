@@ -12,7 +12,7 @@ from wblab.kernels.build import result
 from wblab.kernels.git import git
 from wblab.kernels.mailbox import SUFFIXES, UserPatch, read_patches
 from wblab.kernels.source import is_archive
-from wblab.study.designs.bisect.repository import Commit, find_commit
+from wblab.study.designs.bisect.repository import GitCommit, find_commit
 from wblab.study.designs.bisect.search import short
 
 MOST_STEPS = 100
@@ -21,7 +21,7 @@ _BUILD_ID = re.compile(r"[0-9a-f]{16,64}")
 
 
 @dataclass(frozen=True)
-class Named:
+class BuiltSide:
     """A kernel that `wblab kernel build` takes: a series, or the path of a tree, an archive or an executable."""
 
     name: str
@@ -37,7 +37,7 @@ class Revision:
     """A commit of a git repository."""
 
     tree: Path
-    commit: Commit
+    commit: GitCommit
 
     @property
     def label(self) -> str:
@@ -49,7 +49,7 @@ class Revision:
 class Patched:
     """Patches on a kernel's source, in order."""
 
-    base: Named | Revision
+    base: BuiltSide | Revision
     patches: tuple[UserPatch, ...]
 
     @property
@@ -62,7 +62,7 @@ class Patched:
         )
 
 
-Side: TypeAlias = Named | Revision | Patched
+Side: TypeAlias = BuiltSide | Revision | Patched
 
 
 def sides(given: Sequence[str], tree: Path, base: str = "") -> tuple[Side, Side]:
@@ -119,22 +119,22 @@ def _on(read: "Side | tuple[UserPatch, ...]", base: "Side | tuple[UserPatch, ...
     return Patched(base, read)
 
 
-def _read(text: str, tree: Path) -> "Named | Revision | tuple[UserPatch, ...]":
+def _read(text: str, tree: Path) -> "BuiltSide | Revision | tuple[UserPatch, ...]":
     """Return what a text names; of patches only these. Raises InputError."""
     if catalog.load().knows(text):
         catalog.load().find(text)
-        return Named(text)
+        return BuiltSide(text)
     path = Path(text).expanduser()
     if path.is_dir():
-        return Named(str(path.resolve())) if (path / "Makefile").is_file() else read_patches(path)
+        return BuiltSide(str(path.resolve())) if (path / "Makefile").is_file() else read_patches(path)
     if kernel.is_executable(path) or is_archive(path):
-        return Named(str(path.resolve()))
+        return BuiltSide(str(path.resolve()))
     if path.is_file():
         return read_patches(path)
     if path.suffix in SUFFIXES or text.startswith(("/", "./", "~")):
         raise InputError(f"no kernel, tree or patches at {text!r}: check the path")
     if _BUILD_ID.fullmatch(text) and (built := kernel.load(result(text))):
-        return Named(str(built.path))
+        return BuiltSide(str(built.path))
     try:
         commit = find_commit(tree, text)
     except WblabError:

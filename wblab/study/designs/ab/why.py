@@ -9,7 +9,7 @@ from wblab.analysis.why.explanations import explanations
 from wblab.core.errors import WblabError
 from wblab.report.quantities import duration, percent
 from wblab.study.cells import Cell, run_name
-from wblab.study.designs.ab.figures import Figure
+from wblab.study.designs.ab.figures import ComparedFigure
 from wblab.study.designs.ab.plan import Pair
 
 _MOST_KINDS = 3
@@ -40,7 +40,7 @@ class Pause:
 
 
 @dataclass(frozen=True)
-class Changed:
+class ChangedPause:
     """The longest pause of a load with one seed, before and after a step."""
 
     pair: Pair
@@ -50,7 +50,7 @@ class Changed:
     after: Pause
 
 
-def changed_pauses(rows: Iterable[Figure], runs: Path, seeds: Sequence[int]) -> list[Changed]:
+def changed_pauses(rows: Iterable[ComparedFigure], runs: Path, seeds: Sequence[int]) -> list[ChangedPause]:
     """Return the pauses behind claimed differences, once for each load and spec. runs: their directories.
 
     Of all seeds that both cells have, the one with the longest pause on either side is shown.
@@ -63,14 +63,14 @@ def changed_pauses(rows: Iterable[Figure], runs: Path, seeds: Sequence[int]) -> 
     return [item for pair, load in found.values() if (item := _changed(pair, load, runs, seeds))]
 
 
-def _changed(pair: Pair, load: str, runs: Path, seeds: Sequence[int]) -> Changed | None:
+def _changed(pair: Pair, load: str, runs: Path, seeds: Sequence[int]) -> ChangedPause | None:
     both = {seed: (_run(runs, pair.before, seed), _run(runs, pair.after, seed)) for seed in seeds}
     lengths = {seed: [_longest_ns(run, load) for run in pair_ if run] for seed, pair_ in both.items() if all(pair_)}
     if not lengths:
         return None
     seed = max(lengths, key=lambda each: (max(lengths[each]), -each))
     before, after = (_pause(run, load) for run in both[seed] if run)
-    return Changed(pair, load, seed, before, after)
+    return ChangedPause(pair, load, seed, before, after)
 
 
 def _run(runs: Path, cell: Cell, seed: int) -> Run | None:

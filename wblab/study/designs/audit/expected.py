@@ -24,7 +24,7 @@ from wblab.lab.results import SPECS
 from wblab.lab.specfile import read_spec
 from wblab.report.quantities import quantity, span, unit_of
 from wblab.study.cells import Cell, make_cell, run_name
-from wblab.study.designs.audit.golden import Golden, Verdict, judge, seen
+from wblab.study.designs.audit.golden import Golden, GoldenVerdict, judge, seen
 from wblab.study.designs.matrix import NAME as MATRIX
 from wblab.study.plan import Plan
 from wblab.study.store import Store
@@ -55,7 +55,7 @@ class Compared:
     """A preset's run beside what was expected. strange: the figures that are not, in words."""
 
     preset: str
-    verdict: Verdict
+    verdict: GoldenVerdict
     figures: int
     strange: tuple[str, ...]
 

@@ -52,7 +52,7 @@ class Golden:
 
 
 @dataclass(frozen=True)
-class Verdict:
+class GoldenVerdict:
     """The comparison of a run with the golden run closest to it. differing: the names of the inputs that differ."""
 
     nearest: Golden
@@ -74,7 +74,7 @@ class Verdict:
         return f"{'identical to' if self.same else 'different from'} the run on {self.nearest.on}, with {inputs}"
 
 
-def judge(golden: Sequence[Golden], new: Golden) -> Verdict:
+def judge(golden: Sequence[Golden], new: Golden) -> GoldenVerdict:
     """Compare a run with the golden run closest to it. Raises InputError if there is none.
 
     The closest one has the same digest, or else the fewest inputs that differ.
@@ -82,7 +82,7 @@ def judge(golden: Sequence[Golden], new: Golden) -> Verdict:
     if not golden:
         raise InputError(f"{FILE.name} has no golden run yet: record one with wblab repeat golden --update")
     nearest = min(golden, key=lambda one: (one.digest != new.digest, len(one.differing(new.inputs))))
-    return Verdict(nearest, nearest.digest == new.digest, tuple(nearest.differing(new.inputs)))
+    return GoldenVerdict(nearest, nearest.digest == new.digest, tuple(nearest.differing(new.inputs)))
 
 
 def noted(golden: Sequence[Golden], new: Golden) -> list[Golden]:

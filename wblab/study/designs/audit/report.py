@@ -26,7 +26,7 @@ from wblab.study.inputs import inputs_of, reason
 if TYPE_CHECKING:
     from wblab.study.designs.audit.audit import Audit
     from wblab.study.designs.audit.expected import Compared
-    from wblab.study.designs.audit.golden import Golden, Verdict
+    from wblab.study.designs.audit.golden import Golden, GoldenVerdict
 
 
 # Trace everything: the first event that differs between two runs is close to the reason.
@@ -218,7 +218,7 @@ def _compared_json(one: "Compared") -> dict[str, object]:
     return {"preset": one.preset, "fits": one.fits} | verdict
 
 
-def of_base(directory: Path, new: "Golden", verdict: "Verdict | None") -> Report:
+def of_base(directory: Path, new: "Golden", verdict: "GoldenVerdict | None") -> Report:
     """Return how the base run compares with those of other machines. verdict: None if it was recorded for them."""
     about: dict[str, object] = {"directory": str(directory), "digest": new.digest}
     if verdict is None:

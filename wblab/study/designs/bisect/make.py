@@ -17,7 +17,7 @@ from wblab.study.designs.bisect import NAME
 from wblab.study.designs.bisect.measure import named_metric
 from wblab.study.designs.bisect.report import report
 from wblab.study.designs.bisect.repository import check_range, find_commit
-from wblab.study.designs.bisect.result import Question, one_of
+from wblab.study.designs.bisect.result import BisectedFigure, one_of
 from wblab.study.designs.bisect.run import bisect, new_store, open_store, resume_command, resumed
 from wblab.study.designs.bisect.search import PLAIN, Walk
 
@@ -62,7 +62,7 @@ def make(asked: CommitsRequest) -> StudyAnswer:
     return StudyAnswer(directory, told, (write(told, directory / REPORT),), lack=lack)
 
 
-def _question(asked: CommitsRequest) -> Question:
+def _question(asked: CommitsRequest) -> BisectedFigure:
     """Return the question that is asked. Raises InputError."""
     if not (asked.good and asked.bad and asked.metric):
         raise InputError("give GOOD, BAD and --metric LOAD.METRIC, or --resume DIR: see wblab bisect --help")
@@ -71,4 +71,4 @@ def _question(asked: CommitsRequest) -> Question:
     tree = asked.tree.resolve()
     good, bad = (find_commit(tree, revision) for revision in (asked.good, asked.bad))
     asked.walk.check()
-    return Question(tree, good, bad, metric, spec, asked.seeds or _MOST, asked.walk)
+    return BisectedFigure(tree, good, bad, metric, spec, asked.seeds or _MOST, asked.walk)

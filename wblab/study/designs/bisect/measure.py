@@ -15,10 +15,10 @@ from wblab.kernels import Kernel
 from wblab.lab.progress import Report
 from wblab.study.cells import Cell, run_name
 from wblab.study.designs.bisect.search import short
-from wblab.study.following import Done, Failed, Workers
+from wblab.study.following import Failed, JobDone, Workers
 from wblab.study.run import Runner
 from wblab.study.store import Store
-from wblab.study.work import Order, Result
+from wblab.study.work import Order, WorkResult
 
 # The metric that a bisection follows, of one load: LOAD.METRIC.
 
@@ -130,7 +130,7 @@ class _WithKernels:
     def slots(self) -> int:
         return self.workers.slots()
 
-    def ended(self, timeout_s: float) -> Sequence[tuple[str, Result | Done | Failed]]:
+    def ended(self, timeout_s: float) -> Sequence[tuple[str, WorkResult | JobDone | Failed]]:
         return self.workers.ended(timeout_s)
 
     def cancel(self) -> None:

@@ -9,15 +9,15 @@ from wblab.report import quantities
 from wblab.report.quantities import numbers, quantity, unit_of
 from wblab.report.report import Block, Column, Points, Report, Row, Section, Table
 from wblab.study.designs.bisect.measure import Metric
-from wblab.study.designs.bisect.repository import Commit
-from wblab.study.designs.bisect.result import Answer, interval_text, one_of
+from wblab.study.designs.bisect.repository import GitCommit
+from wblab.study.designs.bisect.result import BisectionAnswer, interval_text, one_of
 from wblab.study.designs.bisect.search import short
 
 _MOST_LISTED = 10
 _NONE = "-"
 
 
-def report(found: Answer, directory: Path) -> Report:
+def report(found: BisectionAnswer, directory: Path) -> Report:
     """Return the report of a bisection. directory: of its study."""
     question = found.question
     word, first = question.walk.new, found.first_bad
@@ -34,12 +34,12 @@ def report(found: Answer, directory: Path) -> Report:
     )
 
 
-def _commit(commit: Commit) -> Iterator[Block]:
+def _commit(commit: GitCommit) -> Iterator[Block]:
     about = (("author", commit.author), ("date", commit.date), ("subject", commit.subject))
     yield Table((Column(""), Column("", "prose")), tuple(map(Row, about)))
 
 
-def _possible(found: Answer) -> Iterator[Block]:
+def _possible(found: BisectionAnswer) -> Iterator[Block]:
     """Yield the commits of which one is the first bad one, and what they change."""
     listed = tuple(f"{short(commit)} {found.commits[commit].subject}" for commit in found.possible[:_MOST_LISTED])
     more = len(found.possible) - _MOST_LISTED
@@ -48,7 +48,7 @@ def _possible(found: Answer) -> Iterator[Block]:
         yield f"They change {', '.join(areas)}."
 
 
-def _change(found: Answer) -> str:
+def _change(found: BisectionAnswer) -> str:
     metric = found.question.metric
     values = (median(found.before.values), median(found.after.values))
     (before, after), unit = numbers(values, unit_of(metric.name))
@@ -57,7 +57,7 @@ def _change(found: Answer) -> str:
     return f"{metric}: {medians}; the means differ by {interval_text(metric, found.change)}."
 
 
-def _tried(found: Answer) -> Table:
+def _tried(found: BisectionAnswer) -> Table:
     heads = (Column("commit"), Column("verdict"), Column("seeds", "number"), Column("median", "number", 2))
     rows = []
     for commit in found.commits.values():
@@ -77,7 +77,7 @@ def _figures(metric: Metric, values: Sequence[float]) -> tuple[str, str, str]:
     return str(len(values)), middle, quantities.interval(mean.estimate, mean.low, mean.high, unit)
 
 
-def _other_patches(found: Answer) -> Iterator[str]:
+def _other_patches(found: BisectionAnswer) -> Iterator[str]:
     """Warn if the kernels before and after have other patches of the lab: these may be what changed the figure."""
     before, after = (
         {_stem(name) for name in found.patches.get(side.commit, ())} for side in (found.before, found.after)

@@ -17,7 +17,7 @@ from wblab.lab.progress import Report
 
 
 @dataclass(frozen=True)
-class Commit:
+class GitCommit:
     """A commit as it is shown. date: the author's, in ISO 8601 as git writes it."""
 
     hash: str
@@ -39,7 +39,7 @@ class Worktree:
         git(self.tree, "checkout", "--quiet", "--force", "--detach", commit)
 
 
-def find_commit(tree: Path, revision: str) -> Commit:
+def find_commit(tree: Path, revision: str) -> GitCommit:
     """Return the commit that a revision names. Raises InputError if there is no such commit or no repository."""
     if not tree.is_dir() or git(tree, "rev-parse", "--git-dir", allowed=_ANY).returncode:
         raise InputError(f"{str(tree)!r} is not in a git repository: name the kernel's repository with --tree PATH")
@@ -47,10 +47,10 @@ def find_commit(tree: Path, revision: str) -> Commit:
     if found.returncode:
         raise InputError(f"{tree} has no commit {revision!r}: give a tag, a branch or a hash")
     shown = git(tree, "show", "--no-patch", "--no-show-signature", _FORMAT, found.stdout.strip())
-    return Commit(*shown.stdout.strip("\n").split("\0"))
+    return GitCommit(*shown.stdout.strip("\n").split("\0"))
 
 
-def check_range(tree: Path, good: Commit, bad: Commit) -> None:
+def check_range(tree: Path, good: GitCommit, bad: GitCommit) -> None:
     """Raise InputError unless both commits hold a kernel and GOOD is an ancestor of BAD."""
     for name, commit in (("GOOD", good), ("BAD", bad)):
         if git(tree, "cat-file", "-e", f"{commit.hash}:arch/um", allowed=_ANY).returncode:
@@ -79,10 +79,10 @@ def parents(tree: Path, commit: str) -> list[str]:
     return git(tree, "rev-parse", f"{commit}^@").stdout.split()
 
 
-def history(tree: Path, good: str, bad: str) -> list[Commit]:
+def history(tree: Path, good: str, bad: str) -> list[GitCommit]:
     """Return the commits after `good` up to `bad`, parents before children."""
     shown = git(tree, "log", "--topo-order", "--reverse", "--no-show-signature", _FORMAT, f"{good}..{bad}").stdout
-    return [Commit(*line.split("\0")) for line in shown.split("\n") if line]
+    return [GitCommit(*line.split("\0")) for line in shown.split("\n") if line]
 
 
 def touched(tree: Path, commits: Sequence[str], objects: Path) -> Counter[str]:

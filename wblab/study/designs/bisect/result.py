@@ -18,20 +18,20 @@ from wblab.report import quantities
 from wblab.report.quantities import numbers, quantity, unit_of
 from wblab.study.designs.bisect.judgement import difference
 from wblab.study.designs.bisect.measure import Metric, named_metric
-from wblab.study.designs.bisect.repository import Commit
-from wblab.study.designs.bisect.search import PLAIN, Ends, Obstacle, Trial, Walk, short
+from wblab.study.designs.bisect.repository import GitCommit
+from wblab.study.designs.bisect.search import PLAIN, BisectionTrial, Ends, Obstacle, Walk, short
 
 _HASH = re.compile("[0-9a-f]{40}|[0-9a-f]{64}")
 _MOST_SEEDS = 1 << 20
 
 
 @dataclass(frozen=True)
-class Question:
+class BisectedFigure:
     """Everything that determines a bisection. most: the maximum number of seeds for one commit. walk: see there."""
 
     tree: Path
-    good: Commit
-    bad: Commit
+    good: GitCommit
+    bad: GitCommit
     metric: Metric
     spec: Spec
     most: int
@@ -47,11 +47,11 @@ class Question:
         }
 
     @classmethod
-    def from_json(cls, value: Any) -> "Question":
+    def from_json(cls, value: Any) -> "BisectedFigure":
         """Read what `to_json` wrote. Raises InputError."""
         try:
             spec = from_table(Spec, value["spec"], exact=True)
-            good, bad = (from_table(Commit, value[name], name) for name in ("good", "bad"))
+            good, bad = (from_table(GitCommit, value[name], name) for name in ("good", "bad"))
             metric = named_metric("{load}.{name}".format(**value["metric"]), spec)
             tree, most = value["tree"], value["seeds_max"]
             walk = Walk.from_json(value["walk"]) if "walk" in value else PLAIN
@@ -67,31 +67,31 @@ class Question:
 
 
 @dataclass(frozen=True)
-class Answer:
+class BisectionAnswer:
     """The answer of a bisection. first_bad: None if skipped commits hide it; it is then one of `possible`."""
 
-    question: Question
+    question: BisectedFigure
     ends: Ends
-    trials: tuple[Trial, ...]  # in the order in which they were made
-    commits: dict[str, Commit]  # by hash, oldest first: those of all trials and of `possible`
+    trials: tuple[BisectionTrial, ...]  # in the order in which they were made
+    commits: dict[str, GitCommit]  # by hash, oldest first: those of all trials and of `possible`
     first_bad: str | None
     possible: tuple[str, ...]
     parents: tuple[str, ...]  # of the first bad commit
     patches: Mapping[str, tuple[str, ...]] = field(default_factory=dict)  # the lab's, by the commit that was built
     touched: tuple[tuple[str, int], ...] = ()  # folders that `possible` change, with the number of changes
 
-    def trial(self, commit: str) -> Trial | None:
+    def trial(self, commit: str) -> BisectionTrial | None:
         """Return the trial of a commit."""
         return next((trial for trial in (*self.ends.both, *self.trials) if trial.commit == commit), None)
 
     @property
-    def before(self) -> Trial:
+    def before(self) -> BisectionTrial:
         """The last good commit: a parent of the first bad commit if one was tried and good, else the good end."""
         tried = (self.trial(parent) for parent in self.parents)
         return next((trial for trial in tried if trial and trial.verdict == "good"), self.ends.good)
 
     @property
-    def after(self) -> Trial:
+    def after(self) -> BisectionTrial:
         """The first bad commit, or the bad end if that is not known."""
         return (self.trial(self.first_bad) if self.first_bad else None) or self.ends.bad
 
@@ -130,7 +130,7 @@ class Answer:
         }
 
 
-def trial_json(trial: Trial, commit: Commit) -> dict[str, Any]:
+def trial_json(trial: BisectionTrial, commit: GitCommit) -> dict[str, Any]:
     """Return a trial and its commit as one JSON object."""
     values = list(trial.values)
     return asdict(commit) | {
@@ -142,7 +142,7 @@ def trial_json(trial: Trial, commit: Commit) -> dict[str, Any]:
     }
 
 
-def trial_line(trial: Trial, commit: Commit, question: Question) -> str:
+def trial_line(trial: BisectionTrial, commit: GitCommit, question: BisectedFigure) -> str:
     """Describe one trial in one line."""
     parts = [f"{short(trial.commit)} {question.walk.word(trial.verdict)}"]
     if trial.values:
@@ -151,7 +151,7 @@ def trial_line(trial: Trial, commit: Commit, question: Question) -> str:
     return f"{': '.join(parts)} ({trial.why or commit.subject})"
 
 
-def no_difference(question: Question, ends: Ends) -> str:
+def no_difference(question: BisectedFigure, ends: Ends) -> str:
     """Say why there is nothing to search for."""
     if ends.found is None:
         return "GOOD and BAD build the same kernel, byte for byte: nothing to bisect"
@@ -169,7 +169,7 @@ def interval_text(metric: Metric, found: Interval) -> str:
     return quantities.interval(found.estimate, found.low, found.high, unit_of(metric.name), signed=True)
 
 
-def one_of(found: Answer) -> str:
+def one_of(found: BisectionAnswer) -> str:
     """Say between which commits the first bad one lies, and why it is not known."""
     good, bad = found.bracket
     words = _OBSTACLES | {"undecided": f"they are neither {found.question.walk.old} nor {found.question.walk.new}"}

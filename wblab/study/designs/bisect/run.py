@@ -36,8 +36,8 @@ from wblab.study.designs.bisect.repository import (
     touched,
     worktree,
 )
-from wblab.study.designs.bisect.result import Answer, Question, no_difference, trial_json, trial_line
-from wblab.study.designs.bisect.search import PLAIN, Ends, Search, Trial, Verdict, Walk, short
+from wblab.study.designs.bisect.result import BisectedFigure, BisectionAnswer, no_difference, trial_json, trial_line
+from wblab.study.designs.bisect.search import PLAIN, BisectionSearch, BisectionTrial, Ends, Verdict, Walk, short
 from wblab.study.plan import Plan
 from wblab.study.store import Store
 
@@ -101,7 +101,7 @@ class GitSession:
 PrintLine = Callable[[str], None]
 
 
-def new_store(question: Question, results: Path) -> Store:
+def new_store(question: BisectedFigure, results: Path) -> Store:
     """Make the directory of a bisection. Raises InputError."""
     seeds = tuple(range(1, question.most + 1))
     return Store.create(results, Plan(NAME, seeds, (), design=NAME, about=question.to_json()), {})
@@ -112,15 +112,15 @@ def open_store(directory: Path) -> Store:
     return Store.open(directory, NAME)
 
 
-def question_of(store: Store) -> Question:
+def question_of(store: Store) -> BisectedFigure:
     """Read the question of a bisection from its directory. Raises InputError."""
     try:
-        return Question.from_json(store.plan.about)
+        return BisectedFigure.from_json(store.plan.about)
     except InputError as error:
         raise InputError(f"{store.path / STUDY_FILE}: {error}") from None
 
 
-def bisect(question: Question, store: Store, print_line: PrintLine, jobs: int | None = None) -> Answer:
+def bisect(question: BisectedFigure, store: Store, print_line: PrintLine, jobs: int | None = None) -> BisectionAnswer:
     """Answer a question. After every commit tried, update the record and describe the trial with `print_line`.
 
     Raises WblabError if GOOD or BAD cannot be measured, or if the two do not differ.
@@ -132,7 +132,7 @@ def bisect(question: Question, store: Store, print_line: PrintLine, jobs: int | 
     def write(outcome: dict[str, Any]) -> None:
         write_json(directory / BISECTION_RECORD, BISECTION.head() | question.to_json() | {"tried": tried} | outcome)
 
-    def record(trial: Trial) -> None:
+    def record(trial: BisectionTrial) -> None:
         commit = commits.setdefault(trial.commit, find_commit(question.tree, trial.commit))
         tried.append(trial_json(trial, commit))
         write({})
@@ -149,7 +149,7 @@ def bisect(question: Question, store: Store, print_line: PrintLine, jobs: int | 
         with steps("bisect") as report:
             made = stack.enter_context(worktree(question.tree, question.good.hash, report))
         lab = Measurements(_builder(question, made, print_line), question.spec, question.metric, store, workers)
-        search = Search(lab, question.most, steps, record)
+        search = BisectionSearch(lab, question.most, steps, record)
         ends = search.ends(question.good.hash, question.bad.hash)
         if not ends.differ:
             reason = no_difference(question, ends)
@@ -171,7 +171,7 @@ def bisect(question: Question, store: Store, print_line: PrintLine, jobs: int | 
     return answer
 
 
-def _builder(question: Question, made: Worktree, print_line: PrintLine) -> Callable[[str, Report], Kernel]:
+def _builder(question: BisectedFigure, made: Worktree, print_line: PrintLine) -> Callable[[str, Report], Kernel]:
     """Return a function that builds a commit's kernel. It prints which patches were chosen if that changes."""
     said = ""
 
@@ -194,11 +194,11 @@ def _builder(question: Question, made: Worktree, print_line: PrintLine) -> Calla
     return build
 
 
-def _answer(question: Question, ends: Ends, search: Search, session: GitSession) -> Answer:
+def _answer(question: BisectedFigure, ends: Ends, search: BisectionSearch, session: GitSession) -> BisectionAnswer:
     first, possible = session.first_bad, tuple(session.possible)
     shown = {first, *possible, *(trial.commit for trial in (*ends.both, *search.trials))}
     all_commits = [question.good, *history(question.tree, question.good.hash, question.bad.hash)]
-    return Answer(
+    return BisectionAnswer(
         question,
         ends,
         tuple(search.trials),
@@ -212,7 +212,7 @@ def _answer(question: Question, ends: Ends, search: Search, session: GitSession)
 # Resume a bisection. Its directory may come from somebody else, and building a tree runs that tree's programs.
 
 
-def resumed(store: Store, tree: Path) -> Question:
+def resumed(store: Store, tree: Path) -> BisectedFigure:
     """Return the question of a study to resume. Raises InputError if it is about another tree than the one named."""
     question, directory = question_of(store), store.path
     if tree.resolve() != question.tree:

@@ -76,7 +76,7 @@ MOST_SKIPPED = 30  # in one bisection; a stretch of commits that cannot be teste
 Step = Callable[[str], AbstractContextManager[Report]]  # shows one step's progress, under a title
 
 
-class Lab(Protocol):
+class BisectionLab(Protocol):
     """Builds the kernels of commits and measures them."""
 
     def executable(self, commit: str, report: Report) -> str:
@@ -101,7 +101,7 @@ class Session(Protocol):
 
 
 @dataclass(frozen=True)
-class Trial:
+class BisectionTrial:
     """One commit that was tried. why: why it was skipped, or how it was judged without own runs.
 
     obstacle: why it was skipped, as a kind.
@@ -119,12 +119,12 @@ class Trial:
 class Ends:
     """The two ends of the search: whether they differ, and the difference of their means (bad - good)."""
 
-    good: Trial
-    bad: Trial
+    good: BisectionTrial
+    bad: BisectionTrial
     found: Interval | None  # None: the two kernels are identical, byte for byte
 
     @property
-    def both(self) -> tuple[Trial, Trial]:
+    def both(self) -> tuple[BisectionTrial, BisectionTrial]:
         """Both ends, the good one first."""
         return self.good, self.bad
 
@@ -135,18 +135,18 @@ class Ends:
 
 
 @dataclass
-class Search:
+class BisectionSearch:
     """Tries commits with `lab`, with at most `most` seeds each, and passes each trial to `record`.
 
     most_skipped: commits that cannot be tested, then it ends.
     """
 
-    lab: Lab
+    lab: BisectionLab
     most: int
     step: Step
-    record: Callable[[Trial], None] = lambda trial: None
+    record: Callable[[BisectionTrial], None] = lambda trial: None
     most_skipped: int = MOST_SKIPPED
-    trials: list[Trial] = field(default_factory=list)
+    trials: list[BisectionTrial] = field(default_factory=list)
 
     def ends(self, good: str, bad: str) -> Ends:
         """Measure both ends with more and more seeds until they clearly differ. Raises WblabError."""
@@ -161,7 +161,10 @@ class Search:
         found = None
         if built[good] != built[bad]:
             values, found = self._measure_ends(good, bad)
-        trials = (Trial(good, "good", values[good], "", built[good]), Trial(bad, "bad", values[bad], "", built[bad]))
+        trials = (
+            BisectionTrial(good, "good", values[good], "", built[good]),
+            BisectionTrial(bad, "bad", values[bad], "", built[bad]),
+        )
         for trial in trials:
             self.record(trial)
         return Ends(*trials, found)
@@ -194,24 +197,24 @@ class Search:
             self.record(trial)
             skipped += trial.verdict == "skip"
 
-    def _try(self, commit: str, ends: Ends, report: Report) -> Trial:
+    def _try(self, commit: str, ends: Ends, report: Report) -> BisectionTrial:
         try:
             executable = self.lab.executable(commit, report)
         except WblabError as error:
             obstacle: Obstacle = "patches" if isinstance(error, PatchError) else "build"
-            return Trial(commit, "skip", (), str(error), obstacle=obstacle)
+            return BisectionTrial(commit, "skip", (), str(error), obstacle=obstacle)
         for known in (ends.good, ends.bad, *self.trials):
             if known.executable == executable and known.verdict != "skip":
                 why = f"the same kernel as {short(known.commit)}"
-                return Trial(commit, known.verdict, known.values, why, executable)
+                return BisectionTrial(commit, known.verdict, known.values, why, executable)
         try:
             verdict, values = self._judge(commit, ends, report)
         except WblabError as error:
-            return Trial(commit, "skip", (), str(error), executable, "run")
+            return BisectionTrial(commit, "skip", (), str(error), executable, "run")
         if verdict is None:
             why = f"neither good nor bad after {len(values)} seeds"
-            return Trial(commit, "skip", values, why, executable, "undecided")
-        return Trial(commit, verdict, values, "", executable)
+            return BisectionTrial(commit, "skip", values, why, executable, "undecided")
+        return BisectionTrial(commit, verdict, values, "", executable)
 
     def _judge(self, commit: str, ends: Ends, report: Report) -> tuple[Side | None, tuple[float, ...]]:
         """Compare a commit with both ends, which get at least as many runs as the commit."""

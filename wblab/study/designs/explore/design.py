@@ -38,8 +38,8 @@ from wblab.core.tables import from_table
 from wblab.lab.specfile import read_toml
 from wblab.study.cells import label
 from wblab.study.designs.explore import factors as arithmetic
-from wblab.study.designs.explore.factors import Factor, Level, Levels, Range, parse_number
-from wblab.study.designs.explore.responses import Response, read_responses
+from wblab.study.designs.explore.factors import Factor, FactorRange, Level, Levels, parse_number
+from wblab.study.designs.explore.responses import AskedResponse, read_responses
 from wblab.study.plan import MAX_RUNS, seeds_of
 
 DUMMY = "dummy"  # a column of every sample that sets nothing: its effect shows what is chance
@@ -61,17 +61,17 @@ class Head:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Design:
+class SampleDesign:
     """A design as its file defines it. common, derived: settings by key of a spec."""
 
     head: Head
     common: dict[str, Any]
     factors: tuple[Factor, ...]
     derived: dict[str, str]
-    responses: tuple[Response, ...]
+    responses: tuple[AskedResponse, ...]
 
 
-def read_design(path: Path, seeds: int | None = None) -> Design:
+def read_design(path: Path, seeds: int | None = None) -> SampleDesign:
     """Read the design in a file. Raises InputError. Errors in single rows are found later, when their specs are made.
 
     seeds: run each row with the seeds 1 to this number instead of those in the file.
@@ -86,7 +86,7 @@ def read_design(path: Path, seeds: int | None = None) -> Design:
         raise InputError(f"{path}: {error}") from None
 
 
-def design_of(table: Mapping[str, Any]) -> Design:
+def design_of(table: Mapping[str, Any]) -> SampleDesign:
     """Read the design in a table. Raises InputError."""
     given = dict(table)
     common, derived = (_table(given.pop(key, {}), key) for key in ("set", "derived"))
@@ -98,7 +98,7 @@ def design_of(table: Mapping[str, Any]) -> Design:
     if not factors:
         raise InputError("factors: none given: add at least one [factors.NAME]")
     _check_derived(derived, factors)
-    return Design(head=head, common=common, factors=factors, derived=derived, responses=responses)
+    return SampleDesign(head=head, common=common, factors=factors, derived=derived, responses=responses)
 
 
 def _table(value: object, where: str) -> dict[str, Any]:
@@ -132,7 +132,7 @@ def _check_derived(derived: Mapping[str, Any], factors: tuple[Factor, ...]) -> N
         for name in sorted(found.difference(known)):
             raise InputError(f"derived.{key}: no factor {name!r}{nearest(name, known)}: {', '.join(known)}")
     for factor in factors:
-        sets = bool(factor.key) if isinstance(factor, Range) else any(level.settings for level in factor.levels)
+        sets = bool(factor.key) if isinstance(factor, FactorRange) else any(level.settings for level in factor.levels)
         if not sets and factor.name not in used:
             raise InputError(f"factors.{factor.name} sets nothing: give it a key, or use it in [derived]")
 
@@ -152,7 +152,7 @@ def _factor(name: str, value: object) -> Factor:
     return _levels(name, key, table) if "levels" in table else _range(name, key, table)
 
 
-def _range(name: str, key: str, table: Mapping[str, Any]) -> Range:
+def _range(name: str, key: str, table: Mapping[str, Any]) -> FactorRange:
     where = f"factors.{name}"
     for needed in ("low", "high"):
         if needed not in table:
@@ -174,7 +174,7 @@ def _range(name: str, key: str, table: Mapping[str, Any]) -> Range:
         raise InputError(f"{where}.low: {table['low']} has no logarithm: raise it above 0, or set scale = 'linear'")
     if key and not (whole and float(step).is_integer() and step):
         raise InputError(f"{where}: keys of a spec are whole numbers: give whole low, high and step")
-    return Range(name=name, key=key, low=low, high=high, scale=scale, unit=unit, step=step)
+    return FactorRange(name=name, key=key, low=low, high=high, scale=scale, unit=unit, step=step)
 
 
 def _levels(name: str, key: str, table: Mapping[str, Any]) -> Levels:

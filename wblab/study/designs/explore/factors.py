@@ -110,7 +110,7 @@ class Level:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Range:
+class FactorRange:
     """A numeric factor from `low` to `high`, both included, in `unit`: low, low + step, low + 2 step, and so on.
 
     key: the key of the spec that it sets; empty if only derived keys use it. step: at least 1 for whole numbers; 0 for
@@ -172,7 +172,7 @@ class Levels:
         return tuple(str(level.label) for level in self.levels)
 
 
-Factor = Range | Levels
+Factor = FactorRange | Levels
 
 
 def parse_number(value: object, where: str) -> tuple[float | int, Unit]:

@@ -15,34 +15,33 @@ from typing import Any
 import numpy as np
 
 from wblab.analysis.runs.metrics import MORE_IS_BETTER
-from wblab.analysis.sensitivity.observed import Factor, Observed
-from wblab.analysis.sensitivity.observed import Response as ObservedResponse
+from wblab.analysis.sensitivity.observed import Factor, Observed, Response
 from wblab.core.errors import InputError
 from wblab.core.spec import Spec
 from wblab.lab.formats import DESIGN, EXPLORATION
-from wblab.study.designs.explore.design import DUMMY, Design
+from wblab.study.designs.explore.design import DUMMY, SampleDesign
 from wblab.study.designs.explore.factors import BINS
-from wblab.study.designs.explore.responses import Response, read_responses, values
+from wblab.study.designs.explore.responses import AskedResponse, read_responses, values
 from wblab.study.designs.explore.sample import Points
 
 
 @dataclass(frozen=True)
-class Record:
+class SampleRecord:
     """The content of design.json. points: float64 of shape (rows, factors); the dummy is the last factor."""
 
     factors: tuple[Factor, ...]
-    responses: tuple[Response, ...]
+    responses: tuple[AskedResponse, ...]
     points: Points
 
 
-def record_of(design: Design, points: Points) -> Record:
+def record_of(design: SampleDesign, points: Points) -> SampleRecord:
     """Return the record of a design and its sample."""
     factors = [Factor(factor.name, factor.labels, factor.ordered) for factor in design.factors]
     dummy = Factor(DUMMY, tuple(str(number) for number in range(1, BINS + 1)), ordered=False, is_dummy=True)
-    return Record((*factors, dummy), design.responses, points)
+    return SampleRecord((*factors, dummy), design.responses, points)
 
 
-def encode(record: Record) -> bytes:
+def encode(record: SampleRecord) -> bytes:
     """Return the bytes of design.json."""
     content = EXPLORATION.head() | {
         "factors": [asdict(factor) for factor in record.factors],
@@ -52,7 +51,7 @@ def encode(record: Record) -> bytes:
     return json.dumps(content, ensure_ascii=False).encode() + b"\n"
 
 
-def read_record(directory: Path) -> Record:
+def read_record(directory: Path) -> SampleRecord:
     """Read a directory's design.json. Raises InputError if it is missing or damaged."""
     path = directory / DESIGN
     content = EXPLORATION.read(path)
@@ -62,7 +61,7 @@ def read_record(directory: Path) -> Record:
         points = _decoded(content["sample"])
         if points.ndim != 2 or points.shape[1] != len(factors) or not ((points >= 0) & (points < 1)).all():
             raise ValueError("its sample does not match its factors")
-        return Record(factors, responses, points)
+        return SampleRecord(factors, responses, points)
     except (KeyError, TypeError, ValueError, AttributeError, OverflowError) as error:
         raise InputError(f"{path} is damaged: {type(error).__name__}: {error}") from None
 
@@ -79,12 +78,10 @@ def observed(directory: Path, spec: Spec) -> Observed:
     return Observed(record.factors, record.points, (record.points * levels).astype(np.int64), measured)
 
 
-def _measured(response: Response, spec: Spec, table: Any, cells: Sequence[str]) -> ObservedResponse:
+def _measured(response: AskedResponse, spec: Spec, table: Any, cells: Sequence[str]) -> Response:
     found = values(response, spec, table, cells)
     better = response.metric in MORE_IS_BETTER
-    return ObservedResponse(
-        response.name, response.unit, found, more_is_better=better, log=True, above=response.limits()
-    )
+    return Response(response.name, response.unit, found, more_is_better=better, log=True, above=response.limits())
 
 
 def _encoded(points: Points) -> dict[str, Any]:

@@ -31,7 +31,7 @@ _UNITS: dict[str, _Unit] = {
 
 
 @dataclass(frozen=True, kw_only=True)
-class Response:
+class AskedResponse:
     """One number of a run. of: a role, or the names of loads, separated by commas.
 
     above: limits as text (1GiB, 500ms); the analysis counts the runs above each.
@@ -77,14 +77,14 @@ class Response:
 
 
 DEFAULT = (
-    Response(name="longest_pause", metric="longest_pause_s"),
-    Response(name="p999", metric="cycle_p999_s"),
-    Response(name="wait_time", metric="wait_time_s"),
-    Response(name="throughput", metric="throughput_bps", of="offender", take="min"),
+    AskedResponse(name="longest_pause", metric="longest_pause_s"),
+    AskedResponse(name="p999", metric="cycle_p999_s"),
+    AskedResponse(name="wait_time", metric="wait_time_s"),
+    AskedResponse(name="throughput", metric="throughput_bps", of="offender", take="min"),
 )
 
 
-def read_responses(table: object) -> tuple[Response, ...]:
+def read_responses(table: object) -> tuple[AskedResponse, ...]:
     """Read the responses in a design's table; return DEFAULT if there are none. Raises InputError."""
     if not isinstance(table, Mapping):
         raise InputError(f"responses must be a table, not {table!r}")
@@ -96,11 +96,11 @@ def read_responses(table: object) -> tuple[Response, ...]:
             raise InputError(f"responses.{name} must be a table, not {given!r}")
         of = given.get("of", "innocent")
         own = dict(given) | {"name": name, "of": ", ".join(map(str, of)) if isinstance(of, list) else of}
-        found.append(from_table(Response, own, f"responses.{name}"))
+        found.append(from_table(AskedResponse, own, f"responses.{name}"))
     return tuple(found)
 
 
-def check_responses(responses: Sequence[Response], spec: Spec, metrics: Sequence[str]) -> None:
+def check_responses(responses: Sequence[AskedResponse], spec: Spec, metrics: Sequence[str]) -> None:
     """Raise InputError if a response names a load that is not in the spec, or an unknown metric."""
     for response in responses:
         where = f"responses.{response.name}"
@@ -116,7 +116,7 @@ def check_responses(responses: Sequence[Response], spec: Spec, metrics: Sequence
         response.limits()
 
 
-def values(response: Response, spec: Spec, table: "pd.DataFrame", cells: Sequence[str]) -> "np.ndarray[Any, Any]":
+def values(response: AskedResponse, spec: Spec, table: "pd.DataFrame", cells: Sequence[str]) -> "np.ndarray[Any, Any]":
     """Return the response of each cell, shape (cells,), from a study's table; NaN where no run has it."""
     import numpy as np
 

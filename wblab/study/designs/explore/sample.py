@@ -16,8 +16,8 @@ from wblab.core.tables import from_table
 from wblab.lab.specfile import is_record, set_key
 from wblab.study.cells import Cell, check_keys, find_base, make_cell, start_table
 from wblab.study.designs.explore import NAME, factors
-from wblab.study.designs.explore.design import Design, Head
-from wblab.study.designs.explore.factors import Factor, Level, Range, spec_value
+from wblab.study.designs.explore.design import Head, SampleDesign
+from wblab.study.designs.explore.factors import Factor, FactorRange, Level, spec_value
 from wblab.study.designs.explore.responses import check_responses
 from wblab.study.plan import Plan
 
@@ -54,7 +54,7 @@ def _near(runs: int) -> str:
 # Plan the runs of a design: one complete and checked cell for each row of its sample.
 
 
-def planned(design: Design, points: Points, folder: Path) -> Plan:
+def planned(design: SampleDesign, points: Points, folder: Path) -> Plan:
     """Return the plan whose cells are the rows of a sample, in the same order. Raises InputError for an invalid row.
 
     points: float64 of shape (rows, factors + 1). folder: the base may be a path relative to it.
@@ -82,7 +82,7 @@ def _cell(
     return make_cell(start, name, chosen, derived, exact=exact)
 
 
-def _derived(design: Design, levels: Mapping[str, Level], times: set[str]) -> dict[str, Any]:
+def _derived(design: SampleDesign, levels: Mapping[str, Level], times: set[str]) -> dict[str, Any]:
     """Compute the values of derived keys. Raises InputError."""
     numbers = {name: level.number for name, level in levels.items() if level.number is not None}
     found = {}
@@ -94,14 +94,14 @@ def _derived(design: Design, levels: Mapping[str, Level], times: set[str]) -> di
     return found
 
 
-def _check_keys(design: Design) -> None:
+def _check_keys(design: SampleDesign) -> None:
     """Raise InputError if a key is set twice."""
     axes: dict[str, dict[Any, dict[str, Any]]] = {factor.name: _settings(factor) for factor in design.factors}
     check_keys(axes | {"[derived]": {"": design.derived}}, design.common)
 
 
 def _settings(factor: Factor) -> dict[Any, dict[str, Any]]:
-    if isinstance(factor, Range):
+    if isinstance(factor, FactorRange):
         return {"": {factor.key: None} if factor.key else {}}
     return {level.label: level.settings for level in factor.levels}
 

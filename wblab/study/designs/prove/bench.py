@@ -27,10 +27,10 @@ from wblab.host.recorded import RunFailedError
 from wblab.host.request import ready
 from wblab.kernels import Kernel
 from wblab.lab.formats import read_object, write_json
-from wblab.study.designs.prove.effect import Row, row_of
+from wblab.study.designs.prove.effect import RunPauses, row_of
 from wblab.study.work import lost_events, own_program, unforeseen
 
-Made = Row | str  # a trial's row, or why there is none
+Made = RunPauses | str  # a trial's row, or why there is none
 
 LATE = "there was no time for it"
 
@@ -57,10 +57,10 @@ class Bench:
         """How many trials can be made at once."""
         return processors()
 
-    def kept(self, spec: Spec) -> Row | None:
+    def kept(self, spec: Spec) -> RunPauses | None:
         """Return the row of a spec's run, if it was made before."""
         try:
-            return Row.from_json(read_object(self._file(spec), "the row of a trial"))
+            return RunPauses.from_json(read_object(self._file(spec), "the row of a trial"))
         except InputError:
             return None
 
@@ -82,7 +82,7 @@ class Bench:
             return []
         found = self._workers.ended(timeout_s)
         for key, made in found:
-            if isinstance(made, Row):
+            if isinstance(made, RunPauses):
                 with suppress(OSError):  # then it is made again next time
                     write_json(self._keys[key], made.to_json())
         return found

@@ -15,7 +15,7 @@ from wblab.core.stacks import write_bps
 from wblab.core.tables import to_table
 from wblab.core.units import format_bytes
 from wblab.report.quantities import enumerated
-from wblab.study.designs.prove.change import Edit, Remedy, read_remedy
+from wblab.study.designs.prove.change import Edit, RemedyChange, read_remedy
 
 Wait = Literal["queue", "limit", "processor", "other"]  # what the load waits for at the end of its chain
 
@@ -37,7 +37,7 @@ _SLOW_OPTIONS = ("sync", "dirsync", "strictatime")  # of a mount: each makes cal
 
 
 @dataclass(frozen=True)
-class Candidate:
+class SettingCandidate:
     """A setting to try. what: in words; short: in a list. change: a Remedy can also be set while a guest runs.
 
     is_lift: it lifts a limit that the run has, so if it helps, that limit is a cause.
@@ -45,7 +45,7 @@ class Candidate:
 
     what: str
     short: str
-    change: Remedy | Edit
+    change: RemedyChange | Edit
     is_lift: bool = False
 
     @property
@@ -54,7 +54,9 @@ class Candidate:
         return self.change.settings
 
 
-def candidates(spec: Spec, wait: Wait, disk: str, culprits: Sequence[str], stalled: Sequence[str]) -> list[Candidate]:
+def candidates(
+    spec: Spec, wait: Wait, disk: str, culprits: Sequence[str], stalled: Sequence[str]
+) -> list[SettingCandidate]:
     """Return what to try, the most promising first. disk: whose queue it is; culprits, stalled: names of loads."""
     offered = [*_lifted(spec, wait, stalled), *_mounted(spec, stalled)]
     others = [load for load in culprits if load in spec.load and load not in stalled]
@@ -65,7 +67,7 @@ def candidates(spec: Spec, wait: Wait, disk: str, culprits: Sequence[str], stall
     return [item for item in offered if _is_new(spec, item)]
 
 
-def _lifted(spec: Spec, wait: Wait, stalled: Sequence[str]) -> Iterator[Candidate]:
+def _lifted(spec: Spec, wait: Wait, stalled: Sequence[str]) -> Iterator[SettingCandidate]:
     """Yield the limits of the stalled loads, lifted: of their groups, their classes, their disks and all memory."""
     for name in dict.fromkeys((*spec.cgroup, *(name for phase in spec.phase.values() for name in phase.cgroup))):
         groups = [("", spec.cgroup.get(name, Cgroup()))]
@@ -80,29 +82,29 @@ def _lifted(spec: Spec, wait: Wait, stalled: Sequence[str]) -> Iterator[Candidat
             )
             if settings:
                 what = f"without {file} of the group {name}"
-                yield Candidate(what, f"no {file}", Edit(settings), is_lift=True)
+                yield SettingCandidate(what, f"no {file}", Edit(settings), is_lift=True)
     if idle := [load for load in stalled if spec.load[load].ioclass == "idle"]:
         usual = read_remedy([f"load.{load}.ioclass=best-effort" for load in idle])
-        yield Candidate(f"without the idle class of {enumerated(idle)}", "no idle class", usual, is_lift=True)
+        yield SettingCandidate(f"without the idle class of {enumerated(idle)}", "no idle class", usual, is_lift=True)
     for disk in dict.fromkeys(spec.disk_of(load) for load in stalled):
         if spec.disk[disk].bdi.keys() & {"strict_limit", "max_ratio", "max_bytes"}:
             key = f"{spec.disk_key(disk)}.bdi"
             without = Edit((f"{key}.strict_limit=0", f"{key}.max_ratio=100"))
             what = f"without the own dirty limit of {_said(spec, disk)}"
-            yield Candidate(what, "no own dirty limit", without, is_lift=True)
+            yield SettingCandidate(what, "no own dirty limit", without, is_lift=True)
     if wait == "limit" and _has_low_limit(spec):
         usual = read_remedy(["sysctl.vm.dirty_background_ratio=10", "sysctl.vm.dirty_ratio=20"])
-        yield Candidate("with the kernel's own dirty limit, 20 %", "dirty limit of 20 %", usual, is_lift=True)
+        yield SettingCandidate("with the kernel's own dirty limit, 20 %", "dirty limit of 20 %", usual, is_lift=True)
 
 
-def _mounted(spec: Spec, stalled: Sequence[str]) -> Iterator[Candidate]:
+def _mounted(spec: Spec, stalled: Sequence[str]) -> Iterator[SettingCandidate]:
     """Yield the disks of the stalled loads mounted without what makes calls wait."""
     for disk in dict.fromkeys(spec.disk_of(load) for load in stalled):
         options = spec.disk[disk].mount_options
         for slow in (option for option in options if option in _SLOW_OPTIONS):
             kept = dumps([option for option in options if option != slow])
             what = f"without the mount option {slow} on {_said(spec, disk)}"
-            yield Candidate(what, f"no {slow}", Edit((f"{spec.disk_key(disk)}.mount_options={kept}",)))
+            yield SettingCandidate(what, f"no {slow}", Edit((f"{spec.disk_key(disk)}.mount_options={kept}",)))
 
 
 def _without_limit(file: str, value: str) -> str:
@@ -125,18 +127,18 @@ def _is_limiting(value: str) -> bool:
     return any(not word.endswith("=max") for word in value.split()[1:])
 
 
-def _of_disk(spec: Spec, wait: Wait, disk: str, others: Sequence[str]) -> Iterator[Candidate]:
+def _of_disk(spec: Spec, wait: Wait, disk: str, others: Sequence[str]) -> Iterator[SettingCandidate]:
     """Yield what shortens a disk's queue, or keeps others from filling it or the memory that may be dirty."""
     hard, said = _hardware(spec, disk), _said(spec, disk)
     queue = [
-        Candidate(
+        SettingCandidate(
             f"a queue of {_REQUESTS} requests for {enumerated([_said(spec, each) for each in hard])}",
             f"{_REQUESTS} requests",
             read_remedy([f"disk.{each}.queue.nr_requests={_REQUESTS}" for each in hard]),
         )
     ]
     low = [
-        Candidate(
+        SettingCandidate(
             f"a dirty limit of {format_bytes(_DIRTY)}",
             f"dirty limit of {format_bytes(_DIRTY)}",
             read_remedy([f"sysctl.vm.dirty_background_bytes={_BACKGROUND}", f"sysctl.vm.dirty_bytes={_DIRTY}"]),
@@ -148,44 +150,44 @@ def _of_disk(spec: Spec, wait: Wait, disk: str, others: Sequence[str]) -> Iterat
         share = _SHARES.get(len(spec.disk), _SHARE_OF_SEVERAL)
         own = read_remedy([f"disk.{disk}.bdi.strict_limit=1", f"disk.{disk}.bdi.max_ratio={share}"])
         what = f"a dirty limit of its own for {said}, {share} % of the limit for all"
-        yield Candidate(what, "own dirty limit", own)
+        yield SettingCandidate(what, "own dirty limit", own)
     if not is_throttle:
         yield from low
     yield from _priorities(spec, hard, others)
     if spec.disk[disk].filesystem in _HAS_JOURNAL and wait == "queue":
         options = dumps([*spec.disk[disk].mkfs_options, "-J", "size=1"])
         small = Edit((f"{spec.disk_key(disk)}.mkfs_options={options}",))
-        yield Candidate(f"a journal of 1 MiB on {said}", "journal of 1 MiB", small)
+        yield SettingCandidate(f"a journal of 1 MiB on {said}", "journal of 1 MiB", small)
         if not any(option.startswith(_ORDERED) for option in spec.disk[disk].mount_options):
             options = dumps([*spec.disk[disk].mount_options, _UNORDERED])
             what = f"the mount option {_UNORDERED} on {said}, with which a crash may leave old data in new files"
             unordered = Edit((f"{spec.disk_key(disk)}.mount_options={options}",))
-            yield Candidate(what, _UNORDERED, unordered)
+            yield SettingCandidate(what, _UNORDERED, unordered)
     yield from _in_group(spec, others, f"memory.high of {format_bytes(_MEMORY_HIGH)}", {"memory.high": _MEMORY_HIGH})
     if rate := int(_RATE * write_bps(spec, disk)):
         limit = {"io.max": f"{{disk.{hard[0]}}} wbps={rate}"}
         yield from _in_group(spec, others, f"io.max of {_RATE * 100:.0f} % of the disk's rate", limit)
     wbt = read_remedy([f"disk.{each}.queue.wbt_lat_usec={_WBT_US}" for each in hard])
-    yield Candidate("WBT, wbt_lat_usec of 75 ms", "WBT", wbt)
+    yield SettingCandidate("WBT, wbt_lat_usec of 75 ms", "WBT", wbt)
 
 
-def _priorities(spec: Spec, hard: Sequence[str], others: Sequence[str]) -> Iterator[Candidate]:
+def _priorities(spec: Spec, hard: Sequence[str], others: Sequence[str]) -> Iterator[SettingCandidate]:
     """Yield what a scheduler does, with priorities of others and without."""
     bfq = [f"disk.{each}.queue.scheduler=bfq" for each in hard]
     if others:
         idle = [f"load.{load}.ioclass=idle" for load in others]
         what = f"the scheduler BFQ, and {enumerated(others)} in the idle class"
-        yield Candidate(what, "BFQ and idle class", read_remedy([*bfq, *idle]))
+        yield SettingCandidate(what, "BFQ and idle class", read_remedy([*bfq, *idle]))
         schedulers = tuple(f"{spec.disk_key(each)}.scheduler=bfq" for each in hard)
         weight = {"memory.max": "max", "io.bfq.weight": 10}
         for item in _in_group(spec, others, "io.bfq.weight of 10", weight):
             change = Edit((*schedulers, *item.settings))
-            yield Candidate(f"the scheduler BFQ, and {item.what}", "BFQ and io.bfq.weight", change)
+            yield SettingCandidate(f"the scheduler BFQ, and {item.what}", "BFQ and io.bfq.weight", change)
     else:
-        yield Candidate("the scheduler BFQ", "BFQ", read_remedy(bfq))
+        yield SettingCandidate("the scheduler BFQ", "BFQ", read_remedy(bfq))
 
 
-def _in_group(spec: Spec, others: Sequence[str], what: str, files: dict[str, Any]) -> Iterator[Candidate]:
+def _in_group(spec: Spec, others: Sequence[str], what: str, files: dict[str, Any]) -> Iterator[SettingCandidate]:
     """Yield a control group with these files for others; the group that they have, if it is theirs alone."""
     if not others:
         return
@@ -196,7 +198,7 @@ def _in_group(spec: Spec, others: Sequence[str], what: str, files: dict[str, Any
     loads = [f"cgroup.{name}.loads={dumps(others)}"] if not groups else []
     settings = (*loads, *(f"cgroup.{name}.files.{file}={value}" for file, value in files.items()))
     short = next(reversed(files))
-    yield Candidate(f"a group for {enumerated(others)} with {what}", short, Edit(settings))
+    yield SettingCandidate(f"a group for {enumerated(others)} with {what}", short, Edit(settings))
 
 
 def _hardware(spec: Spec, disk: str) -> list[str]:
@@ -216,7 +218,7 @@ def _said(spec: Spec, disk: str) -> str:
     return "the disk" if len(spec.disk) == 1 else f"the disk *{disk}*"
 
 
-def _is_new(spec: Spec, item: Candidate) -> bool:
+def _is_new(spec: Spec, item: SettingCandidate) -> bool:
     """Whether a candidate changes something, and makes a spec that can run."""
     try:
         changed = item.change.applied(spec, 0)

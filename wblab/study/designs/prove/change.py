@@ -34,7 +34,7 @@ class Change(Protocol):
 
 
 @dataclass(frozen=True)
-class Stop:
+class StopLoad:
     """Stop one load."""
 
     load: str
@@ -78,7 +78,7 @@ class Stops:
     def applied(self, spec: Spec, at_ns: int) -> Spec:
         """Return the spec with the `until` of each load set. Raises InputError for an unknown load."""
         for load in self.loads:
-            spec = Stop(load).applied(spec, at_ns)
+            spec = StopLoad(load).applied(spec, at_ns)
         return spec
 
 
@@ -121,7 +121,7 @@ class LeftOut:
     def applied(self, spec: Spec, at_ns: int) -> Spec:
         """Return the spec without these; `at_ns` does not count. Raises InputError for an unknown load."""
         for load, time_ns in self.loads:
-            spec = Stop(load).applied(spec, time_ns)
+            spec = StopLoad(load).applied(spec, time_ns)
         kept = {name: phase for name, phase in spec.phase.items() if name not in self.phases}
         return replace(spec, phase=kept, agent={**spec.agent, **dict.fromkeys(self.agents, Agent(argv=_IDLE))})
 
@@ -151,7 +151,7 @@ class Edit:
 
 
 @dataclass(frozen=True)
-class Remedy:
+class RemedyChange:
     """Change settings: keys of a phase and their values, as KEY=VALUE."""
 
     settings: tuple[str, ...]
@@ -175,7 +175,7 @@ class Remedy:
         return replace(spec, phase={**spec.phase, name: replace(self.phase, at=Nanoseconds(at_ns))})
 
 
-def read_remedy(settings: Sequence[str]) -> Remedy:
+def read_remedy(settings: Sequence[str]) -> RemedyChange:
     """Return the remedy that these settings make, each KEY=VALUE of a phase. Raises InputError."""
     table: dict[str, Any] = {"phase": {_PHASE: {"at": 0}}}
     for setting in settings:
@@ -183,6 +183,6 @@ def read_remedy(settings: Sequence[str]) -> Remedy:
         if key == "at":
             raise InputError(f"--remedy {setting}: wblab chooses the times itself: give only settings")
         set_key(table, f"phase.{_PHASE}.{key}", value)
-    return Remedy(
+    return RemedyChange(
         tuple(settings), from_table(Phase, phase_of(table["phase"][_PHASE], "--remedy"), "--remedy", exact=False)
     )

@@ -23,7 +23,7 @@ _NEVER = -1
 
 
 @dataclass(frozen=True)
-class Row:
+class RunPauses:
     """A run's pauses over 1 ms, by load, in the order of time. Times are ns since the known run's start.
 
     end_ns: when its loads were stopped; a pause that reaches until then may have been cut short. differs_ns: the first
@@ -42,7 +42,7 @@ class Row:
         return {"end_ns": self.end_ns, "differs_ns": self.differs_ns, "pauses": pauses, "cycles": cycles}
 
     @classmethod
-    def from_json(cls, value: Mapping[str, Any]) -> "Row":
+    def from_json(cls, value: Mapping[str, Any]) -> "RunPauses":
         """Read the output of `to_json`. Raises InputError for anything else."""
         try:
             pauses = {str(name): tuple(map(_pause, found)) for name, found in value["pauses"].items()}
@@ -57,7 +57,7 @@ class Row:
         return max(found, key=lambda item: item[2], default=(0, 0, 0))
 
 
-def row_of(run: Run, known: Run) -> Row:
+def row_of(run: Run, known: Run) -> RunPauses:
     """Return what is kept of a run that repeats a known one with a change. Raises InputError if it cannot be read."""
     differences = [] if run is known else first_differences(known, run)
     moved_ns = loads_start_ns(run) - loads_start_ns(known)  # by a multiple of 5 s, if the disk's set-up took longer
@@ -70,7 +70,7 @@ def row_of(run: Run, known: Run) -> Row:
         pauses[item.name] = tuple(zip(*(column[longest].tolist() for column in columns), strict=True))
     last_ns = max(int(item.boundaries_ns[-1]) for item in run.loads)
     end_ns = min(last_ns, loads_start_ns(run) + guest_spec(run).time_limit) - zero_ns
-    return Row(
+    return RunPauses(
         end_ns=end_ns,
         differs_ns=int(differences[0].at_s * NS_PER_S) - known.zero_ns if differences else _NEVER,
         pauses=pauses,
@@ -105,7 +105,7 @@ _CUT_NS = 1_000_000  # a pause that ends this close to the trial's end may have 
 
 
 @dataclass(frozen=True)
-class Effect:
+class ChangeEffect:
     """The effect of a change. pause_ns: what is left of the pause at hand; was_ns: its length in the known run.
 
     What is left is the load's pause that overlaps the known one for more than half of its own time, or the longest
@@ -167,10 +167,12 @@ class Effect:
 CLEAR: tuple[Verdict, ...] = ("ends", "shortens")
 
 
-def effect(known: Row, trial: Row, pause: Explanation, stalled: Sequence[str], bound_ns: int) -> Effect:
+def effect(
+    known: RunPauses, trial: RunPauses, pause: Explanation, stalled: Sequence[str], bound_ns: int
+) -> ChangeEffect:
     """Return the effect of a trial's change. stalled: the loads whose pauses have the same cause as `pause`."""
     _, longest_end_ns, longest_ns = trial.longest(stalled, trial.end_ns)
-    return Effect(
+    return ChangeEffect(
         was_ns=pause.pause_ns,
         bound_ns=bound_ns,
         pause_ns=max((_left(item, pause) for item in trial.pauses.get(pause.load, ())), default=0),

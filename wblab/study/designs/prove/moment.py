@@ -42,7 +42,7 @@ class States:
 
 
 @dataclass(frozen=True)
-class Window:
+class StopWindow:
     """A part of a run. first, last: places in its trace, without `last`. suspect: a task's key."""
 
     recorded: Recorded
@@ -86,11 +86,11 @@ def happened(
 ) -> list[Happened]:
     """Return sentences on what the suspect did between two times, in ns since the run's start, and what followed."""
     first, last = np.searchsorted(recorded.sequence.ts_ns, [run.zero_ns + time_ns for time_ns in times_ns]).tolist()
-    window = Window(recorded, pause, recorded.tasks.of_load(suspect, run.load(suspect).pid), first, last)
+    window = StopWindow(recorded, pause, recorded.tasks.of_load(suspect, run.load(suspect).pid), first, last)
     return [found for describe in _DESCRIPTIONS if (found := describe(window))][:_SENTENCES]
 
 
-def _dirtied(window: Window) -> Happened | None:
+def _dirtied(window: StopWindow) -> Happened | None:
     """Describe how much the suspect dirtied, the dirty memory at the end, and the kernel's thresholds."""
     dirtied, states = window.recorded.dirtied, window.states
     rows = np.arange(len(dirtied.rank))[window.rows(dirtied.rank)]
@@ -105,7 +105,7 @@ def _dirtied(window: Window) -> Happened | None:
     return Happened(f"{text}.", (int(dirtied.rank[own[0]]), int(dirtied.rank[own[-1]])))
 
 
-def _request(window: Window) -> Happened | None:
+def _request(window: StopWindow) -> Happened | None:
     """Describe the submission of the request that later ended the pause."""
     cause = window.pause.causes[0] if window.pause.causes else None
     if cause is None or cause.request is None:
@@ -122,7 +122,7 @@ def _request(window: Window) -> Happened | None:
     )
 
 
-def _submitted(window: Window) -> Happened | None:
+def _submitted(window: StopWindow) -> Happened | None:
     """Describe how much of the suspect's data was submitted to the disk, and how much was ahead in the queue."""
     moved = window.recorded.moved
     inside = (moved.rank >= window.first) & (moved.rank < window.last)
@@ -137,7 +137,7 @@ def _submitted(window: Window) -> Happened | None:
     return Happened(text, (int(ranks.min()), int(ranks.max())))
 
 
-def _over(window: Window) -> Happened | None:
+def _over(window: StopWindow) -> Happened | None:
     """Describe that dirty memory passed a threshold: the higher one if it passed both."""
     states = window.states
     if not states or len(states.rank) < 2:
@@ -156,7 +156,7 @@ def _over(window: Window) -> Happened | None:
     return None
 
 
-def _commit(window: Window) -> Happened | None:
+def _commit(window: StopWindow) -> Happened | None:
     """Describe the start of a journal commit."""
     commits = window.events(_COMMIT)
     if commits is None:
@@ -169,4 +169,4 @@ def _commit(window: Window) -> Happened | None:
     return Happened(f"The journal began to commit transaction {number}.", (int(ranks[inside.start]),))
 
 
-_DESCRIPTIONS: tuple[Callable[[Window], Happened | None], ...] = (_dirtied, _request, _over, _submitted, _commit)
+_DESCRIPTIONS: tuple[Callable[[StopWindow], Happened | None], ...] = (_dirtied, _request, _over, _submitted, _commit)

@@ -3,9 +3,9 @@
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
-from wblab.study.designs.prove.trial import Outcome
+from wblab.study.designs.prove.trial import TrialOutcome
 
-Spared = Callable[[Outcome], bool]
+Spared = Callable[[TrialOutcome], bool]
 _PARTS = 6  # a change that always helps is sampled between this many equal parts of the time
 
 
@@ -17,18 +17,18 @@ class Return:
     contradict a single point: spared after `lost`, or not spared before `saved`.
     """
 
-    saved: Outcome | None
-    lost: Outcome | None
-    curve: tuple[Outcome, ...]
-    odd: tuple[Outcome, ...] = ()
+    saved: TrialOutcome | None
+    lost: TrialOutcome | None
+    curve: tuple[TrialOutcome, ...]
+    odd: tuple[TrialOutcome, ...] = ()
 
 
-def is_gone(outcome: Outcome) -> bool:
+def is_gone(outcome: TrialOutcome) -> bool:
     """Whether the pause is gone. In the strict sense, only then is the load spared."""
     return outcome.verdict == "gone"
 
 
-def helps(first: Outcome, pause_ns: int) -> Spared:
+def helps(first: TrialOutcome, pause_ns: int) -> Spared:
     """Return a test of whether a change still helps, from its `first` outcome for a pause of `pause_ns`.
 
     If the pause was gone at first, it must be gone. If it was shorter, at least half of that reduction must remain.
@@ -39,8 +39,8 @@ def helps(first: Outcome, pause_ns: int) -> Spared:
 
 
 def point_of_no_return(
-    probe: Callable[[int], Outcome],
-    first: Outcome,
+    probe: Callable[[int], TrialOutcome],
+    first: TrialOutcome,
     last_ns: int,
     tolerance_ns: int,
     is_spared: Spared = is_gone,
@@ -59,7 +59,7 @@ def point_of_no_return(
         return Return(last, None, _ordered(made), _ordered(item for item in made if not is_spared(item)))
     tried = {item.at_ns: item for item in made}
 
-    def at(at_ns: int) -> Outcome:
+    def at(at_ns: int) -> TrialOutcome:
         if at_ns not in tried:
             tried[at_ns] = probe(at_ns)
         return tried[at_ns]
@@ -80,8 +80,8 @@ def point_of_no_return(
 
 
 def _bisected(
-    at: Callable[[int], Outcome], saved: Outcome, lost: Outcome, tolerance_ns: int, is_spared: Spared
-) -> tuple[Outcome, Outcome]:
+    at: Callable[[int], TrialOutcome], saved: TrialOutcome, lost: TrialOutcome, tolerance_ns: int, is_spared: Spared
+) -> tuple[TrialOutcome, TrialOutcome]:
     """Return the last outcome that spares the load and the first that does not, at most the tolerance apart."""
     while lost.at_ns - saved.at_ns > tolerance_ns:
         middle = at((saved.at_ns + lost.at_ns) // 2)
@@ -107,5 +107,5 @@ def _between(start_ns: int, end_ns: int) -> list[int]:
     )
 
 
-def _ordered(made: Iterable[Outcome]) -> tuple[Outcome, ...]:
+def _ordered(made: Iterable[TrialOutcome]) -> tuple[TrialOutcome, ...]:
     return tuple(sorted(made, key=lambda item: item.at_ns))

@@ -8,9 +8,9 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 from wblab.core.spec import Spec
-from wblab.study.designs.prove.candidates import Candidate, Wait, candidates
+from wblab.study.designs.prove.candidates import SettingCandidate, Wait, candidates
 from wblab.study.designs.prove.change import is_phase
-from wblab.study.designs.prove.effect import CLEAR, Effect
+from wblab.study.designs.prove.effect import CLEAR, ChangeEffect
 
 _FIRST = 2  # settings that are tried before it is asked who else counts
 _HALF = 0.5
@@ -25,11 +25,11 @@ class Without:
     names: tuple[str, ...]
 
 
-Try = Without | Candidate
+Try = Without | SettingCandidate
 
 
 @dataclass(frozen=True)
-class Question:
+class EffectQuestion:
     """A pause: why, and what shortens it? Names are those of loads and agents; among `others` are phases, too.
 
     stalled: the loads whose pauses have the same cause. named: whom the sentence names as the cause, beside them;
@@ -62,10 +62,10 @@ class Search:
     is_brief: settings are not tried, only who counts.
     """
 
-    question: Question
+    question: EffectQuestion
     is_brief: bool = False
-    effects: dict[Try, Effect] = field(default_factory=dict)
-    _offered: dict[tuple[str, ...], list[Candidate]] = field(default_factory=dict)
+    effects: dict[Try, ChangeEffect] = field(default_factory=dict)
+    _offered: dict[tuple[str, ...], list[SettingCandidate]] = field(default_factory=dict)
 
     def wanted(self) -> list[Try]:
         """Return what to try next, the most telling first; empty if nothing is left."""
@@ -117,7 +117,7 @@ class Search:
         return "contradicts" if q.is_own or in_vain else "found"
 
     @property
-    def rivals(self) -> list[tuple[str, Effect, bool]]:
+    def rivals(self) -> list[tuple[str, ChangeEffect, bool]]:
         """Who counts beside those named, if these count: the name, the effect, and whether it counts clearly more.
 
         Without one load another may not do its work, so that both count.
@@ -166,7 +166,7 @@ class Search:
         return rest.of_pause == "shortens" and whole.pause_ns <= max(_HALF * rest.pause_ns, _HALF * whole.bound_ns)
 
     @property
-    def limits(self) -> list[tuple[Candidate, Effect]]:
+    def limits(self) -> list[tuple[SettingCandidate, ChangeEffect]]:
         """The limits of the run without which the pause ends or is clearly shorter, the best first."""
         return [(item, effect) for item, effect in self._best() if item.is_lift]
 
@@ -175,26 +175,26 @@ class Search:
         """Whether nobody of the culprits can be spared."""
         return all(self._counts(names) is not None for names in _one_less(self.culprits))
 
-    def without_one(self, names: Sequence[str]) -> list[Effect]:
+    def without_one(self, names: Sequence[str]) -> list[ChangeEffect]:
         """Return what leaving out all but one of these did, for each one, as far as it was tried; none for one name."""
         found = (self.without(less) for less in _one_less(tuple(names)))
         return [effect for effect in found if effect and not effect.failure]
 
     @property
-    def remedies(self) -> list[tuple[Candidate, Effect]]:
+    def remedies(self) -> list[tuple[SettingCandidate, ChangeEffect]]:
         """The settings tried that end or clearly shorten the pauses, the best first; without lifted limits."""
         return [(item, effect) for item, effect in self._best() if not item.is_lift]
 
     @property
-    def tried(self) -> list[tuple[Candidate, Effect]]:
+    def tried(self) -> list[tuple[SettingCandidate, ChangeEffect]]:
         """All settings tried, in that order."""
-        return [(item, effect) for item, effect in self.effects.items() if isinstance(item, Candidate)]
+        return [(item, effect) for item, effect in self.effects.items() if isinstance(item, SettingCandidate)]
 
-    def without(self, names: Sequence[str]) -> Effect | None:
+    def without(self, names: Sequence[str]) -> ChangeEffect | None:
         """Return what leaving these out did; None if it was not tried."""
         return self._left_out().get(tuple(sorted(names)))
 
-    def _best(self) -> list[tuple[Candidate, Effect]]:
+    def _best(self) -> list[tuple[SettingCandidate, ChangeEffect]]:
         found = [(item, effect) for item, effect in self.tried if effect.of_all in CLEAR]
         return sorted(found, key=lambda each: each[1].rank)
 
@@ -246,7 +246,7 @@ class Search:
         found = self.without(names)
         return None if found is None or found.failure else found.of_pause in CLEAR
 
-    def _left_out(self) -> Mapping[tuple[str, ...], Effect]:
+    def _left_out(self) -> Mapping[tuple[str, ...], ChangeEffect]:
         return {item.names: effect for item, effect in self.effects.items() if isinstance(item, Without)}
 
 

@@ -24,7 +24,7 @@ _EXACT_S = 1e-6
 
 
 @dataclass(frozen=True)
-class Outcome:
+class TrialOutcome:
     """The result of a run with a change. changed: the name of the stopped suspect, or of the remedy.
 
     at_ns: the moment of the change, since the start of the repeated run. pause_ns: the load's pause that overlaps the
@@ -67,7 +67,7 @@ class Trial:
     make: Make
     bound_ns: int
 
-    def outcome(self, change: Change, at_ns: int) -> Outcome:
+    def outcome(self, change: Change, at_ns: int) -> TrialOutcome:
         """Return the outcome of the pause if the change takes effect `at_ns` after the run's start.
 
         Raises InputError for a run in real time. Raises WblabError if the two runs differ before the change, because
@@ -85,7 +85,7 @@ class Trial:
             )
         after_ns, beside_ns = _same_ns(second, pause, run.zero_ns)
         became = verdict(pause.pause_ns, after_ns, self.bound_ns)
-        return Outcome(change.name, at_ns, after_ns, became, str(second.path), beside_ns)
+        return TrialOutcome(change.name, at_ns, after_ns, became, str(second.path), beside_ns)
 
 
 def changed_spec(run: Run, change: Change, at_ns: int, end_ns: int) -> Spec:

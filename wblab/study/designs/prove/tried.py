@@ -20,9 +20,9 @@ from wblab.lab.progress import bar
 from wblab.report.whyanswer import Group, accused, main_chain
 from wblab.study.designs.prove.bench import LATE, Bench, Made, bench
 from wblab.study.designs.prove.candidates import Wait
-from wblab.study.designs.prove.change import LeftOut, Remedy, phase_named
-from wblab.study.designs.prove.effect import Effect, Row, cycles_of, effect, row_of
-from wblab.study.designs.prove.search import Question, Search, Try, Without
+from wblab.study.designs.prove.change import LeftOut, RemedyChange, phase_named
+from wblab.study.designs.prove.effect import ChangeEffect, RunPauses, cycles_of, effect, row_of
+from wblab.study.designs.prove.search import EffectQuestion, Search, Try, Without
 from wblab.study.designs.prove.trial import changed_spec, loads_start_ns, suspects
 from wblab.study.work import own_program
 
@@ -41,7 +41,7 @@ _WAITS: dict[str, Wait] = {REQUEST: "queue", RUNNABLE: "processor"}
 
 
 @dataclass(frozen=True)
-class Tried:
+class TriedSentence:
     """What was tried for a pause; None if it cannot be. why_not: why nothing was tried, or not all; empty if all was.
 
     cost_s: about how long a trial takes.
@@ -67,7 +67,7 @@ class Terms:
     bound_ns: int
 
 
-def try_on_run(run: Run, group: Group, terms: Terms, *, is_brief: bool = False) -> Tried:
+def try_on_run(run: Run, group: Group, terms: Terms, *, is_brief: bool = False) -> TriedSentence:
     """Try the longest pause of a group on its run. An interrupt ends the trials, too.
 
     is_brief: try no settings, only who causes it.
@@ -77,16 +77,16 @@ def try_on_run(run: Run, group: Group, terms: Terms, *, is_brief: bool = False) 
         kernel = _kernel(run, terms.resolve)
         search = Search(question_of(run, group), is_brief)
     except InputError as error:
-        return Tried(pause, None, str(error))
+        return TriedSentence(pause, None, str(error))
     judge = _Judge(run, pause, search.question, terms.bound_ns)
     try:
         with bench(run, kernel, terms.place, terms.until_s) as at:
             why_not = _tried(judge, search, at, terms.until_s)
-            return Tried(pause, search, why_not, cost_s=judge.cost_s)
+            return TriedSentence(pause, search, why_not, cost_s=judge.cost_s)
     except WblabError as error:
-        return Tried(pause, search, str(error))
+        return TriedSentence(pause, search, str(error))
     except KeyboardInterrupt:
-        return Tried(pause, search, "interrupted", is_interrupted=True)
+        return TriedSentence(pause, search, "interrupted", is_interrupted=True)
 
 
 def _tried(judge: "_Judge", search: Search, at: Bench, until_s: float) -> str:
@@ -117,7 +117,7 @@ def _tried(judge: "_Judge", search: Search, at: Bench, until_s: float) -> str:
 class _Judge:
     """Turns what is to be tried into specs, and what was made of those into effects."""
 
-    def __init__(self, run: Run, pause: Explanation, question: Question, bound_ns: int) -> None:
+    def __init__(self, run: Run, pause: Explanation, question: EffectQuestion, bound_ns: int) -> None:
         self._run = run
         self.about = pause
         self._stalled = question.stalled
@@ -144,10 +144,10 @@ class _Judge:
             self._specs[item] = replace(spec, name=_NAME)
         return self._specs[item]
 
-    def effect(self, item: Try, made: Made) -> Effect:
+    def effect(self, item: Try, made: Made) -> ChangeEffect:
         """Return the effect of a trial."""
         pause = self.about
-        nothing = Effect(pause.pause_ns, self._bound_ns)
+        nothing = ChangeEffect(pause.pause_ns, self._bound_ns)
         if isinstance(made, str):
             return replace(nothing, failure=made)
         if 0 <= made.differs_ns < self._changed_ns(item) - _EXACT_NS:
@@ -157,12 +157,12 @@ class _Judge:
         found = effect(self._known, made, pause, self._stalled, self._bound_ns)
         return replace(found, shares=self._shares(made))
 
-    def _begun(self, item: Without, made: Row) -> str:
+    def _begun(self, item: Without, made: RunPauses) -> str:
         """Return a load left out that did something nevertheless, after it had slept; empty if none did."""
         slept = [each.name for each in self._run.loads if each.load.sleeps_first and each.name in item.names]
         return next((name for name in slept if made.cycles.get(name, 0) > 1), "")
 
-    def _shares(self, made: Row) -> tuple[tuple[str, float], ...]:
+    def _shares(self, made: RunPauses) -> tuple[tuple[str, float], ...]:
         """Return how much each offender did, as a share of what it did in the known run."""
         before, run = cycles_of(self._run, self._run.zero_ns + made.end_ns), self._run
         names = [item.name for item in run.loads if item.load.role == "offender" and before[item.name] >= _CYCLES]
@@ -175,7 +175,7 @@ class _Judge:
             phases = guest_spec(self._run).phase
             times_ns = [*(time_ns for _, time_ns in change.loads), *(phases[name].at for name in change.phases)]
             return 0 if change.agents else self._start_ns + min(times_ns)
-        return self._start_ns if isinstance(item.change, Remedy) else 0
+        return self._start_ns if isinstance(item.change, RemedyChange) else 0
 
 
 def left_out(run: Run, names: Sequence[str]) -> LeftOut:
@@ -197,7 +197,7 @@ def left_out(run: Run, names: Sequence[str]) -> LeftOut:
     return LeftOut(loads, tuple(name for name in spec.agent if name in names), phases)
 
 
-def question_of(run: Run, group: Group) -> Question:
+def question_of(run: Run, group: Group) -> EffectQuestion:
     """Return what to try for the longest pause of a group."""
     spec, pause = guest_spec(run), group.longest
     stalled = tuple(dict.fromkeys(item.load for item in group.items))
@@ -209,7 +209,7 @@ def question_of(run: Run, group: Group) -> Question:
     whose = _who(spec, accused(group))
     named = tuple(name for name in whose if name in {*others, *spec.agent})
     disk = request.name if request and request.name in spec.disk else ""
-    return Question(
+    return EffectQuestion(
         spec=spec,
         load=pause.load,
         stalled=stalled,

@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING, Any
 from wblab.core.tables import to_table
 from wblab.core.units import NS_PER_S
 from wblab.report.quantities import duration, enumerated, percent, span
-from wblab.study.designs.prove.candidates import Candidate
-from wblab.study.designs.prove.change import Remedy, is_phase, phase_named
-from wblab.study.designs.prove.effect import CLEAR, MOST, Effect
-from wblab.study.designs.prove.search import Question, Search, Without
+from wblab.study.designs.prove.candidates import SettingCandidate
+from wblab.study.designs.prove.change import RemedyChange, is_phase, phase_named
+from wblab.study.designs.prove.effect import CLEAR, MOST, ChangeEffect
+from wblab.study.designs.prove.search import EffectQuestion, Search, Without
 
 if TYPE_CHECKING:  # it makes runs, which words do not need
-    from wblab.study.designs.prove.tried import Tried
+    from wblab.study.designs.prove.tried import TriedSentence
 
 _MOST_REMEDIES = 3
 _MOST_SETTINGS = 3  # of a phase
@@ -22,7 +22,7 @@ _IN_VAIN = ("unchanged", "lengthens")
 _LONGER_S, _TRIALS = 60, 10  # the time that is proposed for trials: at least this, or so many of them
 
 
-def lines(tried: "Tried", run: str, path: str) -> list[str]:
+def lines(tried: "TriedSentence", run: str, path: str) -> list[str]:
     """Return what trials say of a sentence, and the commands that ask for more. run, path: as commands take them."""
     if tried.search is None:
         return [f"Not tried: {tried.why_not}. So no cause is certain here."]
@@ -38,13 +38,13 @@ def lines(tried: "Tried", run: str, path: str) -> list[str]:
     return found
 
 
-def first_line(tried: "Tried") -> str:
+def first_line(tried: "TriedSentence") -> str:
     """Return what leaving out loads says of a further cause, in a sentence; empty if nothing does."""
     found = [*_blame(tried.search)] if tried.search else []
     return f"Tried: {found[-1][0].lower()}{found[-1][1:]}" if found else ""
 
 
-def table(tried: "Tried") -> dict[str, Any]:
+def table(tried: "TriedSentence") -> dict[str, Any]:
     """Return trials as a JSON object."""
     search = tried.search
     head = {"pause": tried.pause.number, "load": tried.pause.load, "why_not": tried.why_not}
@@ -54,9 +54,9 @@ def table(tried: "Tried") -> dict[str, Any]:
     trials = [
         {
             "left_out": list(item.names) if isinstance(item, Without) else [],
-            "settings": list(item.settings) if isinstance(item, Candidate) else [],
-            "is_phase": isinstance(item, Candidate) and _is_phase(item),
-            "what": item.what if isinstance(item, Candidate) else f"without {enumerated(item.names)}",
+            "settings": list(item.settings) if isinstance(item, SettingCandidate) else [],
+            "is_phase": isinstance(item, SettingCandidate) and _is_phase(item),
+            "what": item.what if isinstance(item, SettingCandidate) else f"without {enumerated(item.names)}",
             "verdict": effect.of_pause if isinstance(item, Without) else effect.of_all,
             "was_ns": effect.was_ns,
             "pause_ns": effect.pause_ns,
@@ -105,7 +105,7 @@ def _blame(search: Search) -> Iterator[str]:
         yield "No other load wrote before this pause ended: no other load causes it."
 
 
-def _joined(search: Search, rest: Effect) -> Iterator[str]:
+def _joined(search: Search, rest: ChangeEffect) -> Iterator[str]:
     """Yield that those named are enough for what is left without those that count."""
     found = search.culprits
     names = [name for name in search.question.named if name not in found]
@@ -115,12 +115,12 @@ def _joined(search: Search, rest: Effect) -> Iterator[str]:
         yield f"Without {enumerated(names)} too, {left}."
 
 
-def _moved(effect: Effect) -> str:
+def _moved(effect: ChangeEffect) -> str:
     """Return that another pause of the same loads is as long without these, as a clause; empty if none is."""
     return f", and their longest pause then is {duration(effect.longest_ns)}" if effect.of_all == "moves" else ""
 
 
-def _all(q: Question) -> str:
+def _all(q: EffectQuestion) -> str:
     """Return all who may be left out, in words: a single one by name."""
     if len(q.all) == 1:
         return q.all[0]
@@ -152,7 +152,7 @@ def _is_exonerated(search: Search) -> bool:
     return alone is not None and not alone.failure
 
 
-def _in_vain(q: Question, named: Effect, found: Sequence[str], *, alone: bool) -> str:
+def _in_vain(q: EffectQuestion, named: ChangeEffect, found: Sequence[str], *, alone: bool) -> str:
     """Return that leaving out those named does not end a pause, against the sentence. found: those who count."""
     who = enumerated(q.named)
     others = [name for name in found if name not in q.named]
@@ -186,7 +186,7 @@ def _so(search: Search) -> str:
     return f": {found[0]}{_sets(search.question, found[0])} causes it{against}."
 
 
-def _sets(q: Question, name: str) -> str:
+def _sets(q: EffectQuestion, name: str) -> str:
     """Return when a phase began and what it set, in brackets; empty for a load or an agent."""
     found = next((phase for key, phase in q.spec.phase.items() if phase_named(key) == name), None)
     if found is None:
@@ -238,7 +238,7 @@ def _range(times_ns: Iterable[int]) -> str:
     return span(known[0] / NS_PER_S, known[-1] / NS_PER_S, "s")
 
 
-def _cost(search: Search, effect: Effect) -> str:
+def _cost(search: Search, effect: ChangeEffect) -> str:
     """Return how much less the loads that count did with a setting; empty if that is little."""
     counted = search.culprits or search.question.named
     less = [f"{name} did {percent(share)}" for name, share in effect.shares if name in counted and share < MOST]
@@ -249,26 +249,26 @@ def _capital(text: str) -> str:
     return text[0].upper() + text[1:]
 
 
-def _command(item: Candidate, run: str, path: str) -> str:
+def _command(item: SettingCandidate, run: str, path: str) -> str:
     """Return the command that repeats the trial of a setting; for one of a running guest, also until when it helps."""
     return f"wblab why {run} --prove {_options(item)}" if _is_phase(item) else f"wblab run {path} {_options(item)}"
 
 
-def _options(item: Candidate) -> str:
+def _options(item: SettingCandidate) -> str:
     option = "--remedy" if _is_phase(item) else "--set"
     return " ".join(f"{option} {shlex.quote(setting)}" for setting in item.settings)
 
 
-def _is_phase(item: Candidate) -> bool:
-    return isinstance(item.change, Remedy)
+def _is_phase(item: SettingCandidate) -> bool:
+    return isinstance(item.change, RemedyChange)
 
 
-def _became(effect: Effect) -> str:
+def _became(effect: ChangeEffect) -> str:
     """Return the pause at hand before and after a change."""
     return f"{duration(effect.was_ns)} became {duration(effect.pause_ns)}"
 
 
-def _became_all(effect: Effect) -> str:
+def _became_all(effect: ChangeEffect) -> str:
     """Return the pause before and after a setting, and the longest pause of the same loads where that differs."""
     at_least = "at least " if effect.is_cut and effect.longest_ns >= effect.pause_ns else ""
     if effect.longest_was_ns <= 1.05 * effect.was_ns:  # the pause at hand was the longest: so is what is left

@@ -14,7 +14,7 @@ from wblab.analysis.runs.digest import SHARE
 from wblab.report.page import page
 from wblab.report.text import MAIL_WIDTH, mail
 from wblab.study.designs.ab.figures import undecided
-from wblab.study.designs.ab.made import Repeated
+from wblab.study.designs.ab.made import RepeatedRuns
 from wblab.study.designs.ab.report import headline, report, trust
 
 BOTH = asked("7.2", "7.2+variant", differs=FULL)
@@ -92,11 +92,11 @@ def test_the_same_program_is_said_and_a_difference_of_it_distrusted(differing):
 
 def test_trust_is_what_was_checked(differing):
     assert "checked here: 2 of 2 did" in trust(differing)
-    assert "2 of 2" not in trust(replace(differing, repeated=Repeated(("x",), ("y",))))
+    assert "2 of 2" not in trust(replace(differing, repeated=RepeatedRuns(("x",), ("y",))))
     assert "1 of 2 runs that were made twice did not repeat" in trust(
-        replace(differing, repeated=Repeated(("x",), ("y",)))
+        replace(differing, repeated=RepeatedRuns(("x",), ("y",)))
     )
-    unchecked = replace(differing, repeated=Repeated((), ()))
+    unchecked = replace(differing, repeated=RepeatedRuns((), ()))
     assert "to the bit; checked" not in trust(unchecked)
     assert "real time" in trust(replace(unchecked, is_virtual=False))
 

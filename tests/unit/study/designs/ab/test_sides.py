@@ -7,7 +7,7 @@ import pytest
 from support.repository import make_repository
 
 from wblab.core.errors import InputError
-from wblab.study.designs.ab.sides import Named, Patched, Revision, cached, sides, steps, subject
+from wblab.study.designs.ab.sides import BuiltSide, Patched, Revision, cached, sides, steps, subject
 
 PATCH = "--- a/{name}\n+++ b/{name}\n@@ -1 +1 @@\n-1\n+2\n"
 
@@ -30,7 +30,7 @@ def folder(tmp_path):
 
 def test_series_and_variants_are_kernels():
     a, b = sides(["7.2", "7.2+hz-1000"], Path())
-    assert (a, b) == (Named("7.2"), Named("7.2+hz-1000"))
+    assert (a, b) == (BuiltSide("7.2"), BuiltSide("7.2+hz-1000"))
     assert b.label == "7.2+hz-1000"
     with pytest.raises(InputError, match="no variant 'hz-1001'"):
         sides(["7.2", "7.2+hz-1001"], Path())
@@ -39,11 +39,11 @@ def test_series_and_variants_are_kernels():
 def test_paths_are_trees_executables_archives_or_patches(repository, folder, tmp_path):
     (tmp_path / "linux.elf").write_bytes(b"\x7fELF")
     tree, executable = sides([str(repository.path), str(tmp_path / "linux.elf")], Path())
-    assert tree == Named(str(repository.path))
+    assert tree == BuiltSide(str(repository.path))
     assert executable.label == "linux.elf"
     a, b = sides(["7.2", str(folder)], Path())
     assert isinstance(b, Patched)
-    assert b.base == a == Named("7.2")
+    assert b.base == a == BuiltSide("7.2")
     assert [subject(b), b.label] == ["0002-change", "7.2+2 patches"]
     _, one = sides(["7.2", str(folder / "0001-change.patch")], Path())
     assert one.label == "7.2+0001-change"
@@ -51,9 +51,9 @@ def test_paths_are_trees_executables_archives_or_patches(repository, folder, tmp
 
 def test_patches_may_be_first_and_have_a_base_of_their_own(folder):
     a, b = sides([str(folder), "7.2"], Path())
-    assert (a.base, b) == (b, Named("7.2"))
+    assert (a.base, b) == (b, BuiltSide("7.2"))
     one, both = sides([str(folder / "0001-change.patch"), str(folder)], Path(), "7.2+hz-1000")
-    assert one.base == both.base == Named("7.2+hz-1000")
+    assert one.base == both.base == BuiltSide("7.2+hz-1000")
     with pytest.raises(InputError, match="name the kernel that they are for with --base"):
         sides([str(folder), str(folder)], Path())
     with pytest.raises(InputError, match="is for patches, and neither"):

@@ -13,25 +13,29 @@ from wblab.lab.results import SPECS
 from wblab.lab.specfile import read_spec
 from wblab.study.designs.bisect.measure import Metric
 from wblab.study.designs.bisect.report import report
-from wblab.study.designs.bisect.repository import Commit
-from wblab.study.designs.bisect.result import Answer, Question, no_difference, one_of, trial_line
-from wblab.study.designs.bisect.search import Ends, Trial, Walk
+from wblab.study.designs.bisect.repository import GitCommit
+from wblab.study.designs.bisect.result import BisectedFigure, BisectionAnswer, no_difference, one_of, trial_line
+from wblab.study.designs.bisect.search import BisectionTrial, Ends, Walk
 
 
 def commit(number):
-    return Commit(f"{number}" * 40, "Ann <ann@localhost>", "2026-11-21T12:00:00+00:00", f"change {number}")
+    return GitCommit(f"{number}" * 40, "Ann <ann@localhost>", "2026-11-21T12:00:00+00:00", f"change {number}")
 
 
 COMMITS = {item.hash: item for item in map(commit, range(1, 6))}
 H = list(COMMITS)
-QUESTION = Question(
+QUESTION = BisectedFigure(
     Path("/linux"), commit(1), commit(5), Metric("mw1", "longest_pause_s"), read_spec(SPECS.find("base")), 34
 )
-ENDS = Ends(Trial(H[0], "good", (1.0, 1.1, 1.2)), Trial(H[4], "bad", (2.0, 2.1, 2.2)), Interval(1.0, 0.9, 1.1, 3))
+ENDS = Ends(
+    BisectionTrial(H[0], "good", (1.0, 1.1, 1.2)),
+    BisectionTrial(H[4], "bad", (2.0, 2.1, 2.2)),
+    Interval(1.0, 0.9, 1.1, 3),
+)
 TRIALS = (
-    Trial(H[2], "skip", (), "make failed: hello.c:1: error; see /tmp/log", obstacle="build"),
-    Trial(H[1], "good", (1.3, 1.4, 1.5)),
-    Trial(H[3], "bad", (2.3, 2.4, 2.5)),
+    BisectionTrial(H[2], "skip", (), "make failed: hello.c:1: error; see /tmp/log", obstacle="build"),
+    BisectionTrial(H[1], "good", (1.3, 1.4, 1.5)),
+    BisectionTrial(H[3], "bad", (2.3, 2.4, 2.5)),
 )
 
 
@@ -40,7 +44,7 @@ def told(found):
 
 
 def test_the_first_bad_commit_is_the_headline():
-    found = told(Answer(QUESTION, ENDS, TRIALS, COMMITS, H[3], (), (H[1],)))
+    found = told(BisectionAnswer(QUESTION, ENDS, TRIALS, COMMITS, H[3], (), (H[1],)))
     assert found.headline == f"First bad commit: {H[3]}"
     about, tried = tables(found)
     assert cells(about) == [
@@ -63,12 +67,14 @@ def test_the_first_bad_commit_is_the_headline():
 
 
 def test_without_a_tried_parent_the_good_end_is_the_baseline():
-    found = Answer(QUESTION, ENDS, TRIALS, COMMITS, H[3], (), (H[2],))
+    found = BisectionAnswer(QUESTION, ENDS, TRIALS, COMMITS, H[3], (), (H[2],))
     assert found.before == ENDS.good
 
 
 def test_all_possible_commits_are_named():
-    found = told(Answer(QUESTION, ENDS, TRIALS, COMMITS, None, (H[2], H[3]), (), {}, (("mm", 3), ("fs/ext4", 1))))
+    found = told(
+        BisectionAnswer(QUESTION, ENDS, TRIALS, COMMITS, None, (H[2], H[3]), (), {}, (("mm", 3), ("fs/ext4", 1)))
+    )
     assert found.headline == (
         "The first bad commit is one of 2 commits, 222222222222..444444444444, because they do not build (1 tried)."
     )
@@ -80,11 +86,13 @@ def test_all_possible_commits_are_named():
 def test_of_many_possible_commits_the_first_are_named_and_all_obstacles_counted():
     commits = {f"{number:040x}": replace(commit(1), hash=f"{number:040x}") for number in range(40)}
     order = list(commits)
-    ends = Ends(Trial(order[0], "good"), Trial(order[-1], "bad"), ENDS.found)
+    ends = Ends(BisectionTrial(order[0], "good"), BisectionTrial(order[-1], "bad"), ENDS.found)
     kinds = ["patches"] * 20 + ["build"] * 2 + ["undecided"]
-    trials = tuple(Trial(order[5 + place], "skip", obstacle=kind) for place, kind in enumerate(kinds))
-    with_values = Trial(order[0], "good", (1.0, 1.1, 1.2))
-    found = Answer(replace(QUESTION, walk=Walk("slow", "fast")), ends, trials, commits, None, tuple(order[1:]), ())
+    trials = tuple(BisectionTrial(order[5 + place], "skip", obstacle=kind) for place, kind in enumerate(kinds))
+    with_values = BisectionTrial(order[0], "good", (1.0, 1.1, 1.2))
+    found = BisectionAnswer(
+        replace(QUESTION, walk=Walk("slow", "fast")), ends, trials, commits, None, tuple(order[1:]), ()
+    )
     assert one_of(found) == (
         f"one of 39 commits, {order[0][:12]}..{order[-1][:12]}, because the lab's patches do not apply (20 tried) and "
         "they do not build (2 tried) and they are neither slow nor fast (1 tried)"
@@ -97,7 +105,7 @@ def test_of_many_possible_commits_the_first_are_named_and_all_obstacles_counted(
 
 def test_other_patches_before_and_after_are_named():
     patches = {H[1]: ("0001-sun.patch", "0002-moon.patch"), H[3]: ("0001-moon.patch", "0002-stars.patch")}
-    found = Answer(QUESTION, ENDS, TRIALS, COMMITS, H[3], (), (H[1],), patches)
+    found = BisectionAnswer(QUESTION, ENDS, TRIALS, COMMITS, H[3], (), (H[1],), patches)
     assert told(found).notes == (
         "The lab's patches differ too, and may be the cause; only before: sun; only after: stars.",
     )
@@ -106,7 +114,7 @@ def test_other_patches_before_and_after_are_named():
 
 
 def test_json_has_the_answer_and_the_trials():
-    value = json.loads(json.dumps(told(Answer(QUESTION, ENDS, TRIALS, COMMITS, H[3], (), (H[1],))).to_json()))
+    value = json.loads(json.dumps(told(BisectionAnswer(QUESTION, ENDS, TRIALS, COMMITS, H[3], (), (H[1],))).to_json()))
     assert value["directory"] == "exp/bisect"
     assert value["first_bad"]["subject"] == "change 4"
     assert (value["before"]["median"], value["after"]["median"]) == (1.4, 2.4)
@@ -114,10 +122,10 @@ def test_json_has_the_answer_and_the_trials():
 
 
 def test_a_question_survives_its_record_and_damage_is_refused():
-    assert Question.from_json(json.loads(json.dumps(QUESTION.to_json()))) == QUESTION
+    assert BisectedFigure.from_json(json.loads(json.dumps(QUESTION.to_json()))) == QUESTION
     for damaged in ({}, [], QUESTION.to_json() | {"good": 1}, QUESTION.to_json() | {"spec": {}}):
         with pytest.raises(InputError):
-            Question.from_json(damaged)
+            BisectedFigure.from_json(damaged)
 
 
 def test_a_missing_difference_is_reported():

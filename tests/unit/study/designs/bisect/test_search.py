@@ -11,7 +11,7 @@ from wblab.kernels.choice import PatchError
 from wblab.lab.progress import silent
 from wblab.study.designs.bisect.repository import worktree
 from wblab.study.designs.bisect.run import GitSession
-from wblab.study.designs.bisect.search import PLAIN, Search, Walk
+from wblab.study.designs.bisect.search import PLAIN, BisectionSearch, Walk
 
 
 class Figures:
@@ -46,7 +46,7 @@ class Steps:
 
 def searched(repository, commits, figures, most=34, **bounds):
     good, bad = commits[0], commits[-1]
-    search = Search(figures, most, Steps(), **bounds)
+    search = BisectionSearch(figures, most, Steps(), **bounds)
     ends = search.ends(good, bad)
     assert ends.differ
     session = GitSession(repository.path, good, bad)
@@ -165,7 +165,7 @@ def test_titles_show_the_number_of_steps_left(repository):
 def test_ends_without_a_difference_are_not_searched(repository):
     commits = repository.line(3)
     figures = Figures(dict.fromkeys(commits, 1.0))
-    search = Search(figures, 8, Steps())
+    search = BisectionSearch(figures, 8, Steps())
     ends = search.ends(commits[0], commits[-1])
     assert not ends.differ
     assert figures.asked == {commits[0]: 8, commits[-1]: 8}
@@ -174,7 +174,7 @@ def test_ends_without_a_difference_are_not_searched(repository):
 def test_ends_with_identical_kernels_are_not_run(repository):
     commits = repository.line(3)
     figures = Figures(dict.fromkeys(commits, 1.0), kernels=dict.fromkeys(commits, "same"))
-    ends = Search(figures, 8, Steps()).ends(commits[0], commits[-1])
+    ends = BisectionSearch(figures, 8, Steps()).ends(commits[0], commits[-1])
     assert not ends.differ
     assert ends.found is None
     assert not figures.asked
@@ -185,7 +185,7 @@ def test_an_end_that_fails_to_build_is_an_error(repository, place, word):
     commits = repository.line(3)
     figures = Figures(dict.fromkeys(commits, 1.0) | {commits[place]: None})
     with pytest.raises(WblabError, match=f"{word}, {commits[place][:12]}, cannot be built: make failed"):
-        Search(figures, 8, Steps()).ends(commits[0], commits[-1])
+        BisectionSearch(figures, 8, Steps()).ends(commits[0], commits[-1])
 
 
 def first(repository, report, walk, ends, is_new):

@@ -5,7 +5,7 @@ import pytest
 from wblab.core.errors import InputError
 from wblab.lab.results import DESIGNS
 from wblab.study.designs.explore.design import design_of, read_design
-from wblab.study.designs.explore.factors import Levels, Range
+from wblab.study.designs.explore.factors import FactorRange, Levels
 
 LIMIT = {"key": "sysctl.vm.dirty_bytes", "low": "1MiB", "high": "32MiB", "scale": "log", "step": "4KiB"}
 
@@ -24,9 +24,9 @@ def test_factors_have_keys_units_and_steps():
     }
     found = {factor.name: factor for factor in design(factors=given).factors}
     limit, latency = found["limit"], found["disk.latency"]
-    assert isinstance(limit, Range)
+    assert isinstance(limit, FactorRange)
     assert (limit.key, limit.low, limit.unit, limit.step) == ("sysctl.vm.dirty_bytes", 1 << 20, "bytes", 4096)
-    assert isinstance(latency, Range)
+    assert isinstance(latency, FactorRange)
     assert (latency.key, latency.unit, latency.step) == ("disk.latency", "ns", 1)
     assert isinstance(found["memory"], Levels)
     assert [found[name].ordered for name in ("memory", "disk.scheduler", "filesystem")] == [True, False, False]

@@ -4,14 +4,14 @@ import numpy as np
 import pytest
 
 from wblab.core.errors import InputError
-from wblab.study.designs.explore.factors import Level, Levels, Range, evaluate, names, parse_number, shown
+from wblab.study.designs.explore.factors import FactorRange, Level, Levels, evaluate, names, parse_number, shown
 
 U = np.random.default_rng(3).random(2000).tolist()
 NEAR_ONE = float(np.nextafter(1.0, 0.0))
 
 
 def test_whole_numbers_of_a_linear_range_are_equally_likely():
-    factor = Range(name="n", key="memory", low=10, high=14, step=1)
+    factor = FactorRange(name="n", key="memory", low=10, high=14, step=1)
     numbers = [factor.number(u) for u in U]
     assert set(numbers) == {10, 11, 12, 13, 14}
     assert all(type(number) is int for number in numbers)
@@ -20,7 +20,7 @@ def test_whole_numbers_of_a_linear_range_are_equally_likely():
 
 
 def test_a_logarithmic_range_is_symmetric_about_its_geometric_mean():
-    factor = Range(name="limit", key="k", low=1 << 20, high=1 << 26, scale="log", unit="bytes", step=4096)
+    factor = FactorRange(name="limit", key="k", low=1 << 20, high=1 << 26, scale="log", unit="bytes", step=4096)
     numbers = [factor.number(u) for u in U]
     assert sum(number < 1 << 23 for number in numbers) == sum(u < 0.5 for u in U)
     assert all(number % 4096 == 0 for number in numbers)
@@ -30,13 +30,13 @@ def test_a_logarithmic_range_is_symmetric_about_its_geometric_mean():
 
 
 def test_a_range_of_fractions_needs_no_step():
-    factor = Range(name="share", key="", low=0.1, high=0.9)
+    factor = FactorRange(name="share", key="", low=0.1, high=0.9)
     assert factor.level(0.5) == Level(0.5, {}, 0.5)
     assert len(factor.labels) == 8
 
 
 def test_a_time_is_set_with_its_unit():
-    factor = Range(name="latency", key="disk.latency", low=1000, high=9000, unit="ns", step=1000)
+    factor = FactorRange(name="latency", key="disk.latency", low=1000, high=9000, unit="ns", step=1000)
     assert factor.level(0.0) == Level(1000, {"disk.latency": "1000ns"}, 1000)
     assert factor.labels[0] == "1 µs"
 

@@ -8,21 +8,21 @@ from wblab.core.errors import InputError
 from wblab.core.spec import Attributes, Cgroup, Phase, Priority
 from wblab.lab.places import PRESETS
 from wblab.lab.specfile import read_spec
-from wblab.study.designs.prove.change import LeftOut, Stop, read_remedy
+from wblab.study.designs.prove.change import LeftOut, StopLoad, read_remedy
 
 SPEC = read_spec(PRESETS / "base.toml")
 S = 10**9
 
 
 def test_stop_changes_only_the_suspect():
-    changed = Stop("l1").applied(SPEC, 3 * S)
+    changed = StopLoad("l1").applied(SPEC, 3 * S)
     assert changed.load["l1"] == replace(SPEC.load["l1"], until=3 * S)
     assert replace(changed, load=SPEC.load) == SPEC
 
 
 def test_unknown_suspect_suggests_the_nearest_load():
     with pytest.raises(InputError, match=r"no load 'mw2' .did you mean 'mw1'"):
-        Stop("mw2").applied(SPEC, S)
+        StopLoad("mw2").applied(SPEC, S)
 
 
 def test_remedy_adds_a_phase_with_all_its_settings():

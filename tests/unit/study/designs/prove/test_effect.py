@@ -8,15 +8,15 @@ from support.runs import MS, S, write_run
 from wblab.analysis.runs.run import read_run
 from wblab.analysis.why.explain import Explanation
 from wblab.core.errors import InputError
-from wblab.study.designs.prove.effect import Effect, Row, effect, row_of
+from wblab.study.designs.prove.effect import ChangeEffect, RunPauses, effect, row_of
 
 BOUND_NS = 300 * MS
 PAUSE = Explanation("w1", 1, 10 * S, 20 * S, 10 * S, {}, (), ())
-KNOWN = Row(100 * S, -1, {"w1": ((10 * S, 20 * S, 10 * S),), "mw1": ((12 * S, 14 * S, 2 * S),)})
+KNOWN = RunPauses(100 * S, -1, {"w1": ((10 * S, 20 * S, 10 * S),), "mw1": ((12 * S, 14 * S, 2 * S),)})
 
 
 def of(*pauses, end_ns=30 * S, mw1=()):
-    return effect(KNOWN, Row(end_ns, -1, {"w1": pauses, "mw1": mw1}), PAUSE, ("w1", "mw1"), BOUND_NS)
+    return effect(KNOWN, RunPauses(end_ns, -1, {"w1": pauses, "mw1": mw1}), PAUSE, ("w1", "mw1"), BOUND_NS)
 
 
 @pytest.mark.parametrize(
@@ -40,7 +40,7 @@ def test_verdicts_on_the_pause_and_on_all(pauses, of_pause, of_all, left_ns):
     ("left_s", "longest_s", "verdict"), [(0, 20, "ends"), (0, 19, "ends"), (0, 30, "moves"), (10, 1, "unchanged")]
 )
 def test_a_longer_pause_of_another_cause_may_stay_but_not_grow(left_s, longest_s, verdict):
-    assert Effect(10 * S, BOUND_NS, left_s * S, longest_s * S, 20 * S).of_all == verdict
+    assert ChangeEffect(10 * S, BOUND_NS, left_s * S, longest_s * S, 20 * S).of_all == verdict
 
 
 def test_a_pause_of_another_stalled_load_counts_for_a_remedy():
@@ -61,7 +61,7 @@ def test_a_row_has_pauses_since_the_known_run_began_and_where_the_two_differ(tmp
     assert row.cycles == {"w1": 2, "l1": 2}
     assert (row.pauses["w1"], row.differs_ns) == (((50 * MS, 3 * S, 2900 * MS),), 9 * S)
     assert row_of(known, known).differs_ns == -1
-    assert Row.from_json(json.loads(json.dumps(row.to_json()))) == row
+    assert RunPauses.from_json(json.loads(json.dumps(row.to_json()))) == row
 
 
 @pytest.mark.parametrize(
@@ -70,4 +70,4 @@ def test_a_row_has_pauses_since_the_known_run_began_and_where_the_two_differ(tmp
 )
 def test_a_damaged_row_is_refused(value):
     with pytest.raises(InputError, match="it is not the row of a trial"):
-        Row.from_json(value)
+        RunPauses.from_json(value)

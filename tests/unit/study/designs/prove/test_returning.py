@@ -4,7 +4,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from wblab.study.designs.prove.returning import helps, point_of_no_return
-from wblab.study.designs.prove.trial import Outcome, verdict
+from wblab.study.designs.prove.trial import TrialOutcome, verdict
 
 PAUSE_NS, BOUND_NS = 10_000, 300
 
@@ -16,7 +16,7 @@ def probing(pause_of):
     def probe(at_ns):
         asked.append(at_ns)
         after_ns = pause_of(at_ns)
-        return Outcome("l1", at_ns, after_ns, verdict(PAUSE_NS, after_ns, BOUND_NS), "")
+        return TrialOutcome("l1", at_ns, after_ns, verdict(PAUSE_NS, after_ns, BOUND_NS), "")
 
     return probe, asked
 

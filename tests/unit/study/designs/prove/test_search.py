@@ -6,18 +6,18 @@ import pytest
 
 from wblab.lab.places import PRESETS
 from wblab.lab.specfile import read_spec
-from wblab.study.designs.prove.effect import Effect
-from wblab.study.designs.prove.search import Question, Search, Without
+from wblab.study.designs.prove.effect import ChangeEffect
+from wblab.study.designs.prove.search import EffectQuestion, Search, Without
 
 S = 10**9
 SPEC = read_spec(PRESETS / "base-device.toml")
-QUESTION = Question(
+QUESTION = EffectQuestion(
     SPEC, "w1", stalled=("w1",), named=("l1",), likely=("l1", "l2"), others=("mw1",), wait="queue", disk="disk"
 )
 
 
 def effect(left_s, was_s=15):
-    return Effect(was_s * S, 3 * S // 10, int(left_s * S), int(left_s * S), was_s * S)
+    return ChangeEffect(was_s * S, 3 * S // 10, int(left_s * S), int(left_s * S), was_s * S)
 
 
 def searched(question, left_s, helps=lambda item: 14):

@@ -8,7 +8,7 @@ from support.runs import MS, S, write_run
 from wblab.analysis.runs.run import read_run
 from wblab.analysis.why.explain import Explanation
 from wblab.core.errors import InputError, WblabError
-from wblab.study.designs.prove.change import Stop
+from wblab.study.designs.prove.change import StopLoad
 from wblab.study.designs.prove.trial import Trial, begin_ns, changed_spec, suspects
 from wblab.study.designs.prove.tried import left_out
 
@@ -43,7 +43,7 @@ def test_repeated_run_differs_only_in_the_suspect_and_its_end(written):
         made.append(spec)
         return written("b", w1=[*W1[:2], W1[1] + 60 * MS, *W1[2:]])
 
-    found = Trial(run, PAUSE, make, 300 * MS).outcome(Stop("l1"), 11 * MS)
+    found = Trial(run, PAUSE, make, 300 * MS).outcome(StopLoad("l1"), 11 * MS)
     (spec,) = made
     assert spec.load["l1"].until == 31 * MS  # the run's zero is 20 ms after the loads' start
     assert spec.time_limit == 20 * MS + 5 * S + S
@@ -65,7 +65,7 @@ def test_missing_pause_counts_as_gone(written):
     def make(spec):
         return written("b", w1=[START_NS + 20 * MS + 50 * MS * number for number in range(102)])
 
-    assert Trial(written("a"), PAUSE, make, 300 * MS).outcome(Stop("l1"), 11 * MS).verdict == "gone"
+    assert Trial(written("a"), PAUSE, make, 300 * MS).outcome(StopLoad("l1"), 11 * MS).verdict == "gone"
 
 
 def test_overlapping_pause_is_not_the_same_pause(written):
@@ -75,7 +75,7 @@ def test_overlapping_pause_is_not_the_same_pause(written):
     def make(spec):
         return written("b", w1=[*ends, ends[-1] + 6 * S])
 
-    found = Trial(written("a"), PAUSE, make, 300 * MS).outcome(Stop("l1"), 11 * MS)
+    found = Trial(written("a"), PAUSE, make, 300 * MS).outcome(StopLoad("l1"), 11 * MS)
     assert (found.verdict, found.pause_ns, found.beside_ns) == ("gone", 0, 5950 * MS)
 
 
@@ -86,19 +86,19 @@ def test_difference_before_the_change_is_an_error(written):
     with pytest.raises(
         WblabError, match=r"proves nothing: it differs at 10\.020000 s, before the change at 11\.02\d+ s \(l1\): "
     ):
-        Trial(written("a"), PAUSE, make, 300 * MS).outcome(Stop("l1"), 1000 * MS)
+        Trial(written("a"), PAUSE, make, 300 * MS).outcome(StopLoad("l1"), 1000 * MS)
 
 
 def test_unknown_suspect_is_refused(written):
     with pytest.raises(InputError, match="no load 'l3': the run has"):
-        changed_spec(written("a"), Stop("l3"), S, S)
+        changed_spec(written("a"), StopLoad("l3"), S, S)
 
 
 def test_run_in_real_time_is_refused(written):
     run = written("a")
     real = replace(run, spec=replace(run.spec, clock=replace(run.spec.clock, mode="real")))
     with pytest.raises(InputError, match="real time"):
-        Trial(real, PAUSE, lambda spec: pytest.fail("it was run"), 1).outcome(Stop("l1"), S)
+        Trial(real, PAUSE, lambda spec: pytest.fail("it was run"), 1).outcome(StopLoad("l1"), S)
 
 
 def test_load_can_be_stopped_just_after_its_start(written):

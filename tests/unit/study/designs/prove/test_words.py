@@ -7,7 +7,7 @@ import pytest
 from wblab.analysis.why.explain import Explanation
 from wblab.study.designs.prove.change import read_remedy
 from wblab.study.designs.prove.search import Search, Without
-from wblab.study.designs.prove.tried import Tried
+from wblab.study.designs.prove.tried import TriedSentence
 from wblab.study.designs.prove.words import first_line, lines, table
 
 from .test_search import QUESTION, effect, searched
@@ -16,7 +16,7 @@ PAUSE = Explanation("w1", 1, 0, 15 * 10**9, 15 * 10**9, {}, (), ())
 
 
 def said(question, left_s, helps=lambda item: 14):
-    return lines(Tried(PAUSE, searched(question, left_s, helps)), "latest", "exp/run")
+    return lines(TriedSentence(PAUSE, searched(question, left_s, helps)), "latest", "exp/run")
 
 
 def test_a_sentence_that_holds_and_its_best_remedy_with_a_command():
@@ -71,7 +71,7 @@ def test_a_pause_that_only_moves_is_told():
     own = replace(QUESTION, named=(), is_own=True)
     search = searched(own, lambda out: 0 if "l2" in out else 15)
     search.effects.update({item: replace(found, longest_ns=14 * 10**9) for item, found in search.effects.items()})
-    first = lines(Tried(PAUSE, search), "latest", "exp/run")[0]
+    first = lines(TriedSentence(PAUSE, search), "latest", "exp/run")[0]
     assert first == (
         "Tried on this run: without l2, 15 s became 0 s, and their longest pause then is 14 s: "
         "without that, such a pause comes at another time."
@@ -107,7 +107,7 @@ def test_what_a_setting_costs_the_load_that_counts_is_said():
     cheap, dear, *_ = (item for item, _ in search.tried)
     search.effects[cheap] = replace(effect(0.4), shares=(("l1", 0.97),))
     search.effects[dear] = replace(effect(0.5), shares=(("l1", 0.62), ("l2", 1.0)))
-    _, first, _, second, *_ = lines(Tried(PAUSE, search), "latest", "exp/run")
+    _, first, _, second, *_ = lines(TriedSentence(PAUSE, search), "latest", "exp/run")
     assert first.endswith(": 15 s became 400 ms.")
     assert second.endswith(": 15 s became 500 ms; l1 did 62 % of its work.")
 
@@ -144,8 +144,10 @@ def test_where_nobody_is_named_the_one_who_counts_is():
 
 
 def test_what_could_not_be_tried_is_said_with_the_next_step():
-    assert lines(Tried(PAUSE, None, "no kernel"), "", "") == ["Not tried: no kernel. So no cause is certain here."]
-    found = lines(Tried(PAUSE, Search(QUESTION), "there was no time for it", cost_s=12.4), "latest", "")
+    assert lines(TriedSentence(PAUSE, None, "no kernel"), "", "") == [
+        "Not tried: no kernel. So no cause is certain here."
+    ]
+    found = lines(TriedSentence(PAUSE, Search(QUESTION), "there was no time for it", cost_s=12.4), "latest", "")
     assert found == [
         "Nothing was tried: there was no time for it.",
         "    wblab why latest --try-for 130s    # the trials so far are kept",
@@ -156,12 +158,12 @@ def test_a_further_cause_has_one_line():
     search = Search(QUESTION, is_brief=True)
     assert search.wanted() == [Without(("l1",))]
     search.effects[Without(("l1",))] = effect(0)
-    assert (first_line(Tried(PAUSE, search)), search.wanted()) == ("Tried: without l1, 15 s became 0 s.", [])
-    assert not first_line(Tried(PAUSE, Search(QUESTION)))
+    assert (first_line(TriedSentence(PAUSE, search)), search.wanted()) == ("Tried: without l1, 15 s became 0 s.", [])
+    assert not first_line(TriedSentence(PAUSE, Search(QUESTION)))
 
 
 def test_json_says_the_same():
-    found = table(Tried(PAUSE, searched(QUESTION, lambda out: 0 if "l2" in out else 15)))
+    found = table(TriedSentence(PAUSE, searched(QUESTION, lambda out: 0 if "l2" in out else 15)))
     assert (found["finding"], found["named"], found["culprits"]) == ("contradicts", ["l1"], ["l2"])
     first = found["trials"][0]
     assert (first["left_out"], first["verdict"], first["was_ns"]) == (["l1"], "unchanged", 15 * 10**9)
