@@ -202,6 +202,14 @@ def test_the_map_of_the_rooms_is_true():
     assert sorted((rooms | parts) - named) == []
 
 
+def test_the_reading_path_can_be_read_in_a_day():
+    text = (ROOT / "CONTRIBUTING.md").read_text()
+    path = re.search(r"^## A reading path\n(.*?)^## ", text, re.MULTILINE | re.DOTALL)
+    files = re.findall(r"`((?:wblab|misc)/[\w/]+\.py)`", path[1])
+    assert len(set(files)) == len(files)
+    assert sum((ROOT / file).read_text().count("\n") for file in files) <= 10_000
+
+
 def imported(room):
     """Return the rooms that a room's modules import, wherever in a module, beside core and lab."""
     found = set()

@@ -15,7 +15,7 @@ def test_a_text_is_split_at_its_headings(tmp_path):
     at = begin(tmp_path)
     questions = at.state.who.questions(at.lesson)
     found = sections(at.state.who.text(at.lesson, TEXT), questions)
-    assert [one.heading for one in found] == ["", "1. Predict", "2. SectionLook", "3. Explain", "4. Change"]
+    assert [one.heading for one in found] == ["", "1. Predict", "2. Look", "3. Explain", "4. Change"]
     assert found[0].text.startswith("# A title")
     assert "## no heading" in found[3].text
     assert [one.questions for one in found[:3]] == [(), ("expect",), ("longest", "which", "shorter")]

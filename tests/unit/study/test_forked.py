@@ -38,10 +38,10 @@ THREADS = """
 import os, sys
 from pathlib import Path
 from wblab.study import cluster
-from wblab.study.work import Order, Result
+from wblab.study.work import Order, WorkResult
 def read(room, order):
     import wblab.analysis.runs.run, wblab.analysis.why.explanations
-    return Result(b"", str(len(os.listdir("/proc/self/task"))))
+    return WorkResult(b"", str(len(os.listdir("/proc/self/task"))))
 with cluster.forked(1, Path(sys.argv[1]), (), make=read) as workers:
     workers.give("a", Order({}, "", ""))
     print(workers.ended(60)[0][1].failure)

@@ -134,7 +134,7 @@ from support.advised import SITE, advice_for
 from wblab.live.advise import apply as applying
 from wblab.live.advise import here
 from wblab.live.advise import site
-from wblab.live.advise.settings import Wanted
+from wblab.live.advise.settings import WantedSetting
 tree = Path(sys.argv[1])
 here._SYSCTL, here._BLOCK, here._BDI = tree, tree / "block", tree / "class/bdi"
 site.find_site = lambda directory: SITE
