@@ -18,8 +18,8 @@ from pathlib import Path
 
 from wblab.claims.atlas.made import read_all
 from wblab.claims.outside import statements
+from wblab.claims.pages.forms import SHORT
 from wblab.claims.pages.kept import trial, verified, write_atlas, write_claims, write_trial
-from wblab.claims.pages.regions import SHORT
 from wblab.claims.trial.recommendations import read_wisdom
 from wblab.claims.trial.report import PICTURE, write_report
 from wblab.claims.trial.run import result_of

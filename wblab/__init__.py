@@ -14,7 +14,7 @@ __version__ = "0.2.0"
 # The public names, by the module that has them.
 _MODULES = {
     "wblab.api.making": ("run", "run_study"),
-    "wblab.api.reading": ("open", "read", "runs"),
+    "wblab.api.opening": ("open", "read", "runs"),
     "wblab.api.recorded": ("Run", "Trace"),
     "wblab.api.explained": ("ExplainedPause", "Why"),
     "wblab.api.layered": ("Layers",),

@@ -1,11 +1,11 @@
 """An invented machine to recommend remedies for: its twin's figures, its settings, and their files."""
 
+from wblab.live.advise.machinesite import MachineSite
 from wblab.live.advise.plan import Candidate
 from wblab.live.advise.record import Advice
 from wblab.live.advise.settings import WantedSetting
-from wblab.live.advise.site import MachineSite
 from wblab.live.runs.request import INNOCENT
-from wblab.live.twin.machine import Machine, MachineQueue
+from wblab.live.twin.described import Machine, MachineQueue
 
 GIB, MIB = 1 << 30, 1 << 20
 

@@ -9,12 +9,12 @@ import pandas as pd
 from wblab.analysis.statistics.intervals import Resampling
 from wblab.lab.results import SPECS
 from wblab.lab.specfile import read_spec
+from wblab.study.designs.ab.changedpauses import ChangedPause, Pause
 from wblab.study.designs.ab.differs import Differs, OptionChange
 from wblab.study.designs.ab.figures import ComparedFigures, figures
 from wblab.study.designs.ab.made import RepeatedRuns
 from wblab.study.designs.ab.plan import AskedKernels, KernelState, KernelStep, Pair, digests, pairs, plan
 from wblab.study.designs.ab.result import KernelsResult
-from wblab.study.designs.ab.why import ChangedPause, Pause
 
 NOTHING = Differs((), (), (), (), ())
 LOADS = {"w1": "write", "mw1": "multiwrite"}

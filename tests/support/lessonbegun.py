@@ -5,7 +5,7 @@ from pathlib import Path
 
 from wblab.lessons.folder import Folder, LessonState
 from wblab.lessons.lesson import EXPLANATION, LESSON, TEMPLATE, TEXT, read_lesson
-from wblab.lessons.place import LessonPlace
+from wblab.lessons.whereabouts import LessonPlace
 
 QUESTIONS = """
 [question.which]

@@ -18,7 +18,7 @@ from wblab.lab.results import SPECS
 from wblab.lab.specfile import HostDisk, LiveSpec, read_spec
 from wblab.live.runs.request import INNOCENT
 from wblab.live.twin import scale as twins
-from wblab.live.twin.machine import Machine
+from wblab.live.twin.described import Machine
 from wblab.study.designs.matrix.factorial import expand
 from wblab.study.plan import Plan
 from wblab.study.rowfile import run_rows

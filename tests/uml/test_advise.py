@@ -29,7 +29,7 @@ def advise(shared_lab, tmp_path, monkeypatch, capsys):
     (tmp_path / "remedies").mkdir()
     (tmp_path / "remedies/some.toml").write_text(REMEDIES)
     monkeypatch.setattr(remedies, "REMEDIES", tmp_path / "remedies")
-    monkeypatch.setattr("wblab.live.advise.site.find_site", lambda directory: SITE)
+    monkeypatch.setattr("wblab.live.advise.machinesite.find_site", lambda directory: SITE)
     monkeypatch.setattr(begin, "machine_here", lambda *given: replace(MACHINE, write_bps=50 << 20))
     monkeypatch.setattr("wblab.live.advise.record.paths", lambda *given: [])
 

@@ -12,7 +12,7 @@ import pytest
 from wblab.analysis.runs.difference import first_differences
 from wblab.core.freespace import holes
 from wblab.core.spec import DISK
-from wblab.host import aging
+from wblab.host import agedimage
 from wblab.host.recorded import RunFailedError
 from wblab.kernels import cache
 from wblab.lab.packages import tool_path
@@ -32,7 +32,7 @@ LARGE = ("trace.events=[]", "disk.size=1GiB", "disk.resident=256MiB", LOADS)
 def room(monkeypatch):
     """A cache of aged disks for this test alone."""
     name = f"disks-test-{secrets.token_hex(4)}"
-    monkeypatch.setattr(aging, "_ROOM", name)
+    monkeypatch.setattr(agedimage, "_ROOM", name)
     yield cache.room(name)
     shutil.rmtree(cache.room(name))
 

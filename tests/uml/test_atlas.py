@@ -6,7 +6,7 @@ from functools import partialmethod
 import pytest
 from support.trials import short_scenario
 
-from wblab.claims.atlas import tried
+from wblab.claims.atlas import triedtarget
 from wblab.claims.trial.recommendations import read_wisdom
 from wblab.cli import main
 from wblab.core.errors import WblabError
@@ -49,13 +49,13 @@ def atlas(lab, tmp_path, capsys):
 
 def test_a_trial_target_resumes_where_it_stopped(lab, atlas, tmp_path, monkeypatch):
     (tmp_path / "short.toml").write_text(SHORT)
-    monkeypatch.setattr(tried, "read_wisdom", lambda path: read_wisdom(tmp_path / "short.toml"))
+    monkeypatch.setattr(triedtarget, "read_wisdom", lambda path: read_wisdom(tmp_path / "short.toml"))
 
     def interrupted(*of):
         raise WblabError("interrupted")
 
     with monkeypatch.context() as before:
-        before.setattr(tried.Tryable, "fill", partialmethod(tried.Tryable.fill, judge=interrupted))
+        before.setattr(triedtarget.Tryable, "fill", partialmethod(triedtarget.Tryable.fill, judge=interrupted))
         code, said = atlas()
     assert (code, "interrupted" in said) == (1, True)
     (staged,) = (tmp_path / "atlas").iterdir()

@@ -11,7 +11,7 @@ from wblab.cli import main
 from wblab.lessons.figures import figures
 from wblab.lessons.folder import ANSWER, Folder
 from wblab.lessons.lesson import REFERENCE, find, lessons
-from wblab.lessons.notebook.cells import NOTEBOOK, notebook
+from wblab.lessons.notebook.lessoncells import NOTEBOOK, notebook
 from wblab.lessons.proof import answered
 from wblab.lessons.runs import Student, made, spec
 

@@ -13,8 +13,8 @@ from support.studyrows import write_rows
 from wblab.lab.formats import DESIGN
 from wblab.lab.places import ROOT
 from wblab.study.designs.explore.design import design_of
+from wblab.study.designs.explore.points import planned, sample
 from wblab.study.designs.explore.record import encode, record_of
-from wblab.study.designs.explore.sample import planned, sample
 from wblab.study.store import Store
 
 NO_CACHE = ("disk.seek_time=0", "disk.cache_bytes=0", "disk.drain_bps=0")

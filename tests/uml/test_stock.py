@@ -25,7 +25,7 @@ from wblab.host.place import make_run
 from wblab.host.request import ready
 from wblab.host.sandbox import landlock_version
 from wblab.kernels import built_kernel
-from wblab.kernels.stock.kernel import find
+from wblab.kernels.stock.stockkernel import find
 from wblab.lab.formats import EXPERIMENT, RUNS
 from wblab.lab.packages import tool_path
 from wblab.lab.results import SPECS

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from wblab.analysis.why.kinds import KINDS as WAITS
-from wblab.claims.pages.regions import WHOLE
+from wblab.claims.pages.forms import WHOLE
 from wblab.cli import build_parser
 from wblab.commands.load import required
 from wblab.commands.parser import filled

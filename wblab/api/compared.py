@@ -14,7 +14,7 @@ from wblab.analysis.statistics.decision import for_looks
 from wblab.analysis.statistics.intervals import Resampling
 from wblab.analysis.why.explanations import cause_metrics
 from wblab.api.frames import shown
-from wblab.api.reading import results
+from wblab.api.opening import results
 from wblab.core.errors import InputError
 from wblab.report.comparisonreport import answer, report
 from wblab.report.comparisontext import chosen_sorts, differences_frame, footnotes, is_first
@@ -68,13 +68,13 @@ class Comparison(comparison.Comparison):
 
     def figure(self) -> "Figure":
         """Draw every run, the means and their intervals, for each group and, in a factorial study, each change."""
-        from wblab.plot.comparison import comparison_figure
+        from wblab.plot.comparisonfigure import comparison_figure
 
         return comparison_figure(self)
 
     def plot(self, metric: str = "longest_pause_s", *, ax: "Axes | None" = None) -> "Axes":
         """Draw the effects of changes on a metric, or the groups if there are none; return the axes."""
-        from wblab.plot.comparison import plot_effects, plot_groups
+        from wblab.plot.comparisonfigure import plot_effects, plot_groups
 
         sorts: Sequence[Sort] = chosen_sorts(self)
         drawn: Axes = (

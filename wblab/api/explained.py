@@ -6,11 +6,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Self, overload
 
 from wblab.analysis.runs.run import Run
+from wblab.analysis.why.classify import in_context
 from wblab.analysis.why.ends import end_of
 from wblab.analysis.why.explain import Cause
 from wblab.analysis.why.explanations import Explained, explanations
 from wblab.analysis.why.shares import by_load
-from wblab.analysis.why.verdict import in_context
 from wblab.api.frames import frame, shown
 from wblab.core.units import NS_PER_S
 from wblab.report.quantities import duration

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import fields
 from typing import TYPE_CHECKING, Self, overload
 
-from wblab.analysis.layers.requests import LayeredCall, layers
+from wblab.analysis.layers.layered import LayeredCall, layers
 from wblab.analysis.layers.stages import PREFIXES
 from wblab.analysis.layers.summary import per_write, stephens_shares, summaries, time_shares
 from wblab.analysis.runs.run import Run
@@ -81,14 +81,14 @@ class Layers(Sequence[LayeredCall]):
 
     def plot(self, *, ax: "Axes | None" = None) -> "Axes":
         """Draw each call as a bar of its states, in µs; into axes of yours or new ones, and return them."""
-        from wblab.plot.calls import plot_states
+        from wblab.plot.layercalls import plot_states
         from wblab.plot.style import new_axes
 
         return plot_states(self, ax=ax or new_axes())
 
     def plot_chain(self, *, ax: "Axes | None" = None) -> "Axes":
         """Draw the calls against the time since the first began, in µs; below each, its chain of waits."""
-        from wblab.plot.calls import plot_call
+        from wblab.plot.layercalls import plot_call
         from wblab.plot.style import new_axes
 
         return plot_call(self, ax=ax or new_axes(3))

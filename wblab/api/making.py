@@ -10,7 +10,7 @@ from pathlib import Path
 from tempfile import TemporaryFile
 from typing import TYPE_CHECKING, Any
 
-from wblab.api.reading import latest, results
+from wblab.api.opening import latest, results
 from wblab.core.errors import InputError, WblabError
 from wblab.core.spec import Spec
 from wblab.core.tables import to_table

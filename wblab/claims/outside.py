@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from wblab.core.tables import from_table
-from wblab.kernels.stock.kernel import is_stock, parse
+from wblab.kernels.stock.stockkernel import is_stock, parse
 from wblab.lab.places import OUTSIDE
 from wblab.lab.specfile import read_toml
 from wblab.study.statement import InRuns, Statement, Verdict

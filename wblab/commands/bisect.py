@@ -51,8 +51,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def _bisect(arguments: argparse.Namespace) -> None:
+    from wblab.study.designs.bisect.bisection import Walk
     from wblab.study.designs.bisect.make import CommitsRequest, make
-    from wblab.study.designs.bisect.search import Walk
 
     walk = Walk(arguments.term_old, arguments.term_new, arguments.first_parent, tuple(arguments.path))
     show(make(asked_of(arguments, CommitsRequest, walk=walk)), as_json=arguments.json)

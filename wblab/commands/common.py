@@ -77,7 +77,7 @@ def add_jobs(parser: Parser) -> None:
 
 
 def add_resume(parser: Parser) -> None:
-    """Add --resume, the directory of a study to continue; see wblab.analysis.runs.results.study_named."""
+    """Add --resume, the directory of a study to continue; see wblab.analysis.runs.listing.study_named."""
     about = "make the missing runs of this one, or of 'latest'"
     parser.add_argument("--resume", type=Path, metavar="DIR", help=about)
 
@@ -193,7 +193,7 @@ def format_of(arguments: argparse.Namespace, formats: Sequence[str]) -> str:
 
 def results(arguments: argparse.Namespace) -> Path:
     """Return the directory of results that the arguments name."""
-    from wblab.api.reading import results as found
+    from wblab.api.opening import results as found
 
     return found(arguments.exp)
 

@@ -125,13 +125,13 @@ def _pair(text: str) -> tuple[str, str]:
 
 
 def _svg(comparison: "Comparison") -> str:
-    from wblab.plot.comparison import comparison_figure, svg
+    from wblab.plot.comparisonfigure import comparison_figure, svg
 
     return svg(comparison_figure(comparison))
 
 
 def _draw(comparison: "Comparison", path: Path) -> None:
-    from wblab.plot.comparison import comparison_figure
+    from wblab.plot.comparisonfigure import comparison_figure
     from wblab.plot.picture import save
 
     save(comparison_figure(comparison), "Comparison", path)

@@ -25,14 +25,14 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def _doctor(arguments: argparse.Namespace) -> None:
-    from wblab.host.doctor import examine
+    from wblab.host.diagnosis import examine
 
     show(examine(), as_json=arguments.json)
 
 
 def show(findings: "Sequence[Check]", *, as_json: bool) -> None:
     """Print findings, and the next command. Raises WblabError if one of them keeps the lab from running here."""
-    from wblab.host.doctor import bad, next_command
+    from wblab.host.diagnosis import bad, next_command
 
     if as_json:
         print(json.dumps([finding.to_json() for finding in findings], indent=2))

@@ -18,9 +18,9 @@ from wblab.core.units import NS_PER_S
 from wblab.host.channel import Channel, Silence
 from wblab.host.collect import take_over
 from wblab.host.guestlab import GuestLab
+from wblab.host.kernelparameters import check_taken
 from wblab.host.limits import Limits, check_disks, check_files, check_own, check_said, check_wall
 from wblab.host.mkfs import Mkfs
-from wblab.host.parameters import check_taken
 from wblab.host.reaper import ConfinedCommand
 from wblab.host.reaping import Reaper, start_reaper
 from wblab.host.sandbox import Sandbox

@@ -11,7 +11,7 @@ from wblab.core.errors import InputError
 from wblab.core.spec import Disk, Spec
 from wblab.core.stacks import RAM, images
 from wblab.core.streams import stream
-from wblab.host import parameters
+from wblab.host import kernelparameters
 from wblab.host.environment import ENVIRONMENT
 from wblab.host.guestmemory import boot_bytes
 
@@ -85,7 +85,7 @@ def kernel_arguments(spec: Spec, *, watched: bool = False, processors: int = 1) 
     environment = [f"{name}={value}" for name, value in {"PYTHONPATH": program, **ENVIRONMENT}.items()]
     # After init=, which makes the kernel forget what it did not know before; and before the environment, which may be
     # too long for the message that names what it does not know.
-    given = parameters.arguments(spec.kernel.parameters)
+    given = kernelparameters.arguments(spec.kernel.parameters)
     return [*arguments, f"init={interpreter()}", *given, *environment, "--", "-S", "-s", "-B", program]
 
 

@@ -20,7 +20,7 @@ from wblab.core.stacks import images, write_bps
 from wblab.core.status import PHASES, Message
 from wblab.core.tables import to_table
 from wblab.core.units import NS_PER_S
-from wblab.host import aging, parameters
+from wblab.host import agedimage, kernelparameters
 from wblab.host.boot import Boot, Ended, boot
 from wblab.host.bundle import bundle
 from wblab.host.check import check_kernel
@@ -118,7 +118,7 @@ def _boot(  # noqa: PLR0913
         mkfs = mkfs_of(spec)
         for place, disk in enumerate(made.values()):
             if disk.is_aged:
-                aged = aging.provision(
+                aged = agedimage.provision(
                     spec, disk, mkfs[place], disk_fds[place], kernel=kernel, program=program, report=report
                 )
                 mkfs[place] = aged
@@ -137,7 +137,7 @@ def _boot(  # noqa: PLR0913
             one_processor=spec.clock.mode == "virtual",
             lab=guests_lab,
             samples_fd=samples_fd,
-            parameters=parameters.arguments(spec.kernel.parameters),
+            parameters=kernelparameters.arguments(spec.kernel.parameters),
         )
         report(None, "booting")
         ended = boot(request, *progress(spec, report))

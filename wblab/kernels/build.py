@@ -10,7 +10,7 @@ from functools import cached_property
 from pathlib import Path
 
 from wblab.core.errors import InputError
-from wblab.kernels import cache, config, kept, kernel, make, patches, source, tree
+from wblab.kernels import cache, config, kept, kernel, make, patches, source, sourcetree
 from wblab.kernels.identity import METHOD, Identity, PatchDigest, Recipe
 from wblab.kernels.kernel import Kernel
 from wblab.kernels.objects import Objects
@@ -94,7 +94,7 @@ class Build:
         started_s = time.monotonic()
         pristine = source.unpack(self.source, report)
         report(None, "copying and patching the tree")
-        tree.copy(pristine, tree.files(pristine), made.tree)
+        sourcetree.copy(pristine, sourcetree.files(pristine), made.tree)
         if self.source.is_tree:  # it may have some of the patches already
             patches.pop(made.tree, self.recipe.patches)
         patches.push(made.tree, self.recipe.patches, self.source.description)
@@ -123,7 +123,7 @@ class Build:
         shutil.copy2(made.objects / "linux", staged / "linux")
         shutil.copy2(made.objects / ".config", staged / "config")
         identity = Identity(
-            series=tree.version(made.tree),
+            series=sourcetree.version(made.tree),
             release=made.release(),
             source=self.source.description,
             source_identity=self.source.identity,

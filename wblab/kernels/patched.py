@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from wblab.core.errors import InputError, WblabError
-from wblab.kernels import catalog, kernel, make, patches, places, source, tree
+from wblab.kernels import catalog, kernel, make, patches, places, source, sourcetree
 from wblab.kernels.build import Build, Say, shared_place
 from wblab.kernels.choice import from_folder
 from wblab.kernels.git import git
@@ -62,7 +62,7 @@ class Base:
 
     def _chosen(self, given: Sequence[Patch]) -> Recipe:
         """Return the recipe of a tree of the user to which these patches were applied. Raises WblabError."""
-        original, version = from_folder(self.source.tree), tree.version(self.source.tree)
+        original, version = from_folder(self.source.tree), sourcetree.version(self.source.tree)
         with tempfile.TemporaryDirectory() as room:
             self._copy(given, Path(room))
             patches.push(Path(room), given, self.source.description)
@@ -139,10 +139,10 @@ def write(base: Base, given: Sequence[UserPatch], target: Path, report: Report) 
     staged = target.with_name(f"{target.name}.part")
     try:
         report(None, f"copying {base.source.description}")
-        tree.copy(base.source.tree, tree.files(base.source.tree), staged)
+        sourcetree.copy(base.source.tree, sourcetree.files(base.source.tree), staged)
         git(staged, "init", "--quiet", "--initial-branch=main")
         report(None, "committing the source")
-        _commit(staged, f"Linux {tree.version(staged)}: {base.source.description}")
+        _commit(staged, f"Linux {sourcetree.version(staged)}: {base.source.description}")
         for place, item in enumerate(given):
             report((place + 1) / len(given), item.subject)
             patches.push(staged, [item.patch], base.source.description)

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import IO
 
 from wblab.core.errors import InputError, WblabError
-from wblab.kernels import cache, kernel, tree
+from wblab.kernels import cache, kernel, sourcetree
 from wblab.lab.progress import Report
 
 
@@ -44,8 +44,8 @@ def given(path: Path) -> KernelSource:
     """Return the source that the user named: a tree, a tarball or a package file. Raises InputError."""
     path = path.resolve()
     if path.is_dir():
-        tree.version(path)
-        return KernelSource(tree.describe(path), tree.identity(path), str(path))
+        sourcetree.version(path)
+        return KernelSource(sourcetree.describe(path), sourcetree.identity(path), str(path))
     if not is_archive(path):
         raise InputError(f"{path} is neither a kernel tree, an archive ({', '.join(_ARCHIVES)}) nor a linux executable")
     try:
@@ -82,7 +82,7 @@ def unpack(source: KernelSource, report: Report) -> Path:
         staged.mkdir()
         _extract(archive, staged)
         try:
-            tree.version(staged)
+            sourcetree.version(staged)
         except InputError:
             raise InputError(f"{archive} does not hold a kernel tree in one folder") from None
         staged.rename(target)

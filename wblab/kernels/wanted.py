@@ -11,7 +11,7 @@ from types import MappingProxyType
 from typing import TypeAlias
 
 from wblab.core.errors import InputError, WblabError
-from wblab.kernels import cache, carry, catalog, choice, here, kernel, make, series, source, tree
+from wblab.kernels import cache, carry, catalog, choice, here, kernel, make, series, source, sourcetree
 from wblab.kernels.build import Build, Say
 from wblab.kernels.catalog import Catalog
 from wblab.kernels.choice import Choice, PatchError, ReadFile
@@ -20,7 +20,7 @@ from wblab.kernels.identity import choose_for, recipe_of_tree
 from wblab.kernels.kernel import Kernel
 from wblab.kernels.series import NoSourceError
 from wblab.kernels.source import KernelSource
-from wblab.kernels.stock import kernel as stock
+from wblab.kernels.stock import stockkernel as stock
 from wblab.lab.kernelname import named, options_in, processors_in, with_processors
 from wblab.lab.progress import Report, silent
 
@@ -209,13 +209,13 @@ def build_tree(  # noqa: PLR0913 - three of them by name
 
 def check_patches(read: ReadFile, description: str) -> None:
     """Raise PatchError if a patch that a kernel needs does not apply to a source. Takes about a second."""
-    if version := tree.version_of(read("Makefile") or b""):
+    if version := sourcetree.version_of(read("Makefile") or b""):
         choose_for(read, version, description, catalog.load())
 
 
 def _run_given(build: Build, chosen: Choice, report: Report, say: Say) -> Kernel:
     if not chosen.listed:
-        say(f"{tree.version(build.source.tree)}: {chosen.describe()}")
+        say(f"{sourcetree.version(build.source.tree)}: {chosen.describe()}")
     return build.run(report, say)
 
 
@@ -227,7 +227,7 @@ def _executable(path: Path, options: Mapping[str, str]) -> Kernel:
 
 def _given_build(given: KernelSource, known: Catalog, options: Mapping[str, int | str]) -> tuple[Build, Choice]:
     """Return the build of a source that the user named and that is unpacked, and its patches. Raises PatchError."""
-    version = tree.version(given.tree)
+    version = sourcetree.version(given.tree)
     chosen = choose_for(choice.from_folder(given.tree), version, given.description, known)
     return Build(given, recipe_of_tree(chosen, version, options, known), make.compiler()), chosen
 

@@ -23,8 +23,8 @@ from wblab.lessons.figures import LessonFigures, figures, over, read
 from wblab.lessons.folder import RUNS
 from wblab.lessons.judge import JudgedAnswer, Outcome, judge
 from wblab.lessons.lesson import SPEC, Lesson
-from wblab.lessons.place import LessonPlace
 from wblab.lessons.runs import Student, changed, made, original, spec
+from wblab.lessons.whereabouts import LessonPlace
 from wblab.study.inputs import inputs_of
 
 _DOTTED = (re.compile(r"(sysctl)\.(.+)"), re.compile(r"(cgroup)\.([^.]+)\.(files)\.(.+)"))

@@ -12,7 +12,7 @@ from wblab.core.errors import InputError
 from wblab.lab.formats import CONSOLE
 from wblab.lessons.lesson import Kind, Question
 from wblab.lessons.markdown import code_lines, code_spans, tokens
-from wblab.lessons.place import LessonPlace
+from wblab.lessons.whereabouts import LessonPlace
 
 # Hints: each question's are given one after another, and how many were given is kept.
 

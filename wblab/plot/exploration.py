@@ -9,7 +9,7 @@ from matplotlib.patches import Patch
 
 from wblab.analysis.sensitivity.analysis import Analysis, Sensitivities, View, floor, spans_decades
 from wblab.analysis.sensitivity.observed import Factor, Observed, Response
-from wblab.plot.comparison import svg
+from wblab.plot.comparisonfigure import svg
 from wblab.plot.explorationmaps import (
     plot_distribution,
     plot_front,

@@ -6,6 +6,7 @@ from html import escape
 
 from wblab.analysis.runs.run import Run
 from wblab.analysis.why.account import ASLEEP, RUNNABLE, RUNNING, UNEXPLAINED
+from wblab.analysis.why.classify import in_context
 from wblab.analysis.why.ends import end_of
 from wblab.analysis.why.explain import Cause, Explanation
 from wblab.analysis.why.explanations import Explained
@@ -13,7 +14,6 @@ from wblab.analysis.why.kinds import KINDS
 from wblab.analysis.why.offcpu import Stack
 from wblab.analysis.why.parties import READ
 from wblab.analysis.why.shares import of_all
-from wblab.analysis.why.verdict import in_context
 from wblab.core.units import NS_PER_S
 from wblab.plot.style import MARK, cause_colour
 from wblab.plot.timeline import title

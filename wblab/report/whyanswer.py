@@ -7,10 +7,10 @@ from dataclasses import dataclass
 from wblab.analysis.why.account import ASLEEP, CUT_OFF, REQUEST, RUNNABLE, RUNNING, STOPPED, UNEXPLAINED, Chain
 from wblab.analysis.why.blame import is_own_sleep
 from wblab.analysis.why.charges import DEVICE, LIMIT, MAPPER, THROTTLE
+from wblab.analysis.why.devicelimits import BY_A_PROGRAM
 from wblab.analysis.why.dirtylimits import DirtyLimit
 from wblab.analysis.why.explain import NO_ONE, Cause, Explanation
 from wblab.analysis.why.kinds import UNKNOWN, what_of
-from wblab.analysis.why.limits import BY_A_PROGRAM
 from wblab.analysis.why.parties import JOURNAL, READ, each_of, is_of_load, joined
 from wblab.analysis.why.request import IoRequest
 from wblab.report.dirtylimittext import group_words, lifted, looked, near

@@ -5,7 +5,7 @@ import json
 import pytest
 
 from wblab.cli import main
-from wblab.live.mitigate.config import POLICIES
+from wblab.live.mitigate.configuration import POLICIES
 
 
 @pytest.fixture

@@ -9,7 +9,7 @@ from support.scripted import scripted
 
 from wblab.core.errors import WblabError
 from wblab.core.spec import Disk, Spec
-from wblab.host import aging
+from wblab.host import agedimage
 from wblab.host.disk import made_disk, mkfs_of
 from wblab.lab.progress import silent
 
@@ -30,7 +30,7 @@ BAD = "say('failed', reason='no room')\nsay('power off')\n"
 @pytest.fixture
 def kernel(tmp_path, monkeypatch, shm):
     """Return a function that makes a script in place of a kernel."""
-    make = scripted(tmp_path, monkeypatch, "wblab.host.aging")
+    make = scripted(tmp_path, monkeypatch, "wblab.host.agedimage")
     return lambda code: make(GUEST + code)
 
 
@@ -40,7 +40,7 @@ def provisioned(kernel, tmp_path, spec=SPEC, report=silent):
     (mkfs,) = mkfs_of(spec)
     with made_disk(DISK.size) as fd:
         disk = spec.disk["disk"]
-        left = aging.provision(spec, disk, mkfs, fd, kernel=kernel, program=tmp_path / "program", report=report)
+        left = agedimage.provision(spec, disk, mkfs, fd, kernel=kernel, program=tmp_path / "program", report=report)
         assert os.pread(fd, 2, 1080) == b"\x53\xef"
         return os.pread(fd, 4, 12 * MIB), left.command
 

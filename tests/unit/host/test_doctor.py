@@ -6,7 +6,7 @@ import pytest
 
 from wblab.commands.doctor import show, table
 from wblab.core.errors import InputError, WblabError
-from wblab.host.doctor import (
+from wblab.host.diagnosis import (
     bad,
     built,
     check_addresses,

@@ -7,7 +7,7 @@ import pytest
 from wblab.core.errors import InputError, WblabError
 from wblab.core.spec import GuestKernel
 from wblab.host.command import kernel_arguments
-from wblab.host.parameters import arguments, check_parameters, check_taken, may_take
+from wblab.host.kernelparameters import arguments, check_parameters, check_taken, may_take
 from wblab.kernels import Kernel
 from wblab.lab.places import PRESETS
 from wblab.lab.specfile import read_spec

@@ -20,7 +20,7 @@ from support.spoil import change_bytes, change_header, change_value
 from wblab.cli import main
 from wblab.core.errors import InputError
 from wblab.publish.bundle.about import all_told, described
-from wblab.publish.bundle.names import run_of
+from wblab.publish.bundle.members import run_of
 from wblab.publish.bundle.pack import pack
 
 QUICK, LONG, PARTS = 120, 2200, 4  # of the long, more than 2,000 are refused

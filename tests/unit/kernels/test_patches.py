@@ -10,7 +10,7 @@ from support.patchtexts import PATCH, SECOND
 from wblab.cli import main
 from wblab.core.errors import InputError, WblabError
 from wblab.kernels import catalog, patches
-from wblab.kernels import tree as trees
+from wblab.kernels import sourcetree as trees
 from wblab.kernels.patches import Forms, PatchFile, forms, nearest_first, numbered, order
 from wblab.lab.places import LINUX_UML
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from wblab.kernels import tree as trees
+from wblab.kernels import sourcetree as trees
 
 PROGRAMS = (
     "core.fsmonitor", "core.sshCommand", "core.pager", "core.editor", "core.askPass", "core.gitProxy", "gpg.program",

@@ -4,7 +4,7 @@ from pathlib import Path
 import pytest
 
 from wblab.core.errors import InputError
-from wblab.kernels import tree as trees
+from wblab.kernels import sourcetree as trees
 
 
 def test_the_series_comes_from_the_makefile(tree: Path) -> None:

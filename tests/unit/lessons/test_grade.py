@@ -14,7 +14,7 @@ from support.closed import as_ordinary_user, room
 from wblab.cli import main
 from wblab.core.errors import InputError
 from wblab.lab.progress import silent
-from wblab.lessons import marks
+from wblab.lessons import classmarks
 from wblab.lessons.folder import ANSWER, PROGRESS, Folder, LessonState
 from wblab.lessons.grade import Graded, Submission, grade, with_notes
 from wblab.lessons.judge import JudgedAnswer
@@ -151,14 +151,14 @@ def test_hostile_answers_are_wrong_and_printable(handed_in, graded, answer):
 
 def test_names_are_cells_and_no_formulas(handed_in, graded):
     found = graded(handed_in("=cmd()", "one"), handed_in("a\nb\x1b", "two"))
-    rows = list(csv.DictReader(StringIO(marks.as_csv(found))))
+    rows = list(csv.DictReader(StringIO(classmarks.as_csv(found))))
     assert {row["student"] for row in rows} == {"'=cmd()", "a\\nb\\x1b"}
-    assert len(ElementTree.fromstring(marks.as_junit(found))) == 2
+    assert len(ElementTree.fromstring(classmarks.as_junit(found))) == 2
 
 
 @pytest.mark.parametrize("text", ["=1+1", "\uff1d1+1", "\uff0d1", "@a", "+1", "a;=1+1", "a; -1", "a;\uff201"])
 def test_no_cell_is_a_formula_whatever_separates_cells(text):
-    (row,) = csv.reader(StringIO(marks.as_csv([Graded(text, Student("a"), "l")]).splitlines()[1]))
+    (row,) = csv.reader(StringIO(classmarks.as_csv([Graded(text, Student("a"), "l")]).splitlines()[1]))
     for cell in (part for separator in (",", ";") for part in row[0].split(separator)):
         assert not cell.strip().startswith(("=", "+", "-", "@", "\uff1d", "\uff0b", "\uff0d", "\uff20"))
 
@@ -177,13 +177,13 @@ def test_marks_have_a_case_for_each_question(handed_in, graded):
     good, bad = handed_in("ada"), handed_in("bob", longest=0.1)
     (bad / "none").mkdir()
     found = graded(good, bad, bad / "none")
-    suites = list(ElementTree.fromstring(marks.as_junit(found)))
+    suites = list(ElementTree.fromstring(classmarks.as_junit(found)))
     counts = [[suite.get(key) for key in ("tests", "failures", "errors", "skipped")] for suite in suites]
     assert counts == [["2", "0", "0", "1"], ["2", "1", "0", "1"], ["1", "0", "1", "0"]]
-    scope = json.loads(marks.as_gradescope(found[:1]))
+    scope = json.loads(classmarks.as_gradescope(found[:1]))
     assert scope["score"] == 1
     assert scope["tests"][0]["name"] == f"{LESSON.name}: longest"
-    assert json.loads(marks.as_gradescope(found[2:]))["tests"][0]["status"] == "failed"
+    assert json.loads(classmarks.as_gradescope(found[2:]))["tests"][0]["status"] == "failed"
 
 
 @pytest.mark.parametrize(
@@ -232,7 +232,7 @@ def test_equal_sentences_and_equal_numbers_are_named_whoever_changed_a_figure():
 def test_a_sentence_counts_only_once_a_person_has_read_it():
     found = [handed("ada", why="It slept 1.3 s as l1 filled the memory.")]
     assert (found[0].points, len(found[0].counted), found[0].to_read) == (1, 1, 1)
-    (row,) = csv.DictReader(StringIO(marks.as_table(found)))
+    (row,) = csv.DictReader(StringIO(classmarks.as_table(found)))
     assert row == {
         "folder": "ada",
         "student": "ada",
@@ -242,10 +242,10 @@ def test_a_sentence_counts_only_once_a_person_has_read_it():
         "01 to read": "1",
         "note": "",
     }
-    tests = json.loads(marks.as_gradescope(found))["tests"]
+    tests = json.loads(classmarks.as_gradescope(found))["tests"]
     assert [("score" in test, test["output"]) for test in tests] == [
         (False, "it cites your run: It slept 1.3 s as l1 filled the memory."),
         (True, "right"),
     ]
-    (suite,) = ElementTree.fromstring(marks.as_junit(found))
+    (suite,) = ElementTree.fromstring(classmarks.as_junit(found))
     assert (suite.get("failures"), suite.get("skipped")) == ("0", "1")

@@ -12,7 +12,7 @@ from wblab.cli import main
 from wblab.lessons.folder import Folder, LessonState
 from wblab.lessons.lesson import lessons
 from wblab.lessons.page import page_of
-from wblab.lessons.place import LessonPlace
+from wblab.lessons.whereabouts import LessonPlace
 
 OWN = lessons()
 

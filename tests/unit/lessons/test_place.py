@@ -2,8 +2,8 @@
 
 from wblab.lessons.folder import Folder, LessonState
 from wblab.lessons.lesson import lessons
-from wblab.lessons.place import place_in
 from wblab.lessons.runs import Student
+from wblab.lessons.whereabouts import place_in
 
 
 def test_a_lesson_is_the_one_around_or_else_the_current_one(tmp_path, monkeypatch):

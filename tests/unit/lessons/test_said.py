@@ -10,9 +10,9 @@ from wblab.lessons.check import Checked
 from wblab.lessons.folder import Folder, LessonState
 from wblab.lessons.judge import JudgedAnswer
 from wblab.lessons.lesson import lessons
-from wblab.lessons.place import LessonPlace
 from wblab.lessons.verbs.lesson.answer import say
 from wblab.lessons.verbs.lesson.begin import reset_arguments
+from wblab.lessons.whereabouts import LessonPlace
 
 
 @pytest.mark.parametrize(("number", "goes_on"), [(0, True), (-1, False)])

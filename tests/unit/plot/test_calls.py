@@ -4,8 +4,8 @@ import matplotlib.pyplot as plt
 import numpy as np
 import pytest
 
-from wblab.analysis.layers.requests import LayeredCall
-from wblab.plot.calls import plot_call, plot_states
+from wblab.analysis.layers.layered import LayeredCall
+from wblab.plot.layercalls import plot_call, plot_states
 
 
 def call(name, start_ns, *pieces):

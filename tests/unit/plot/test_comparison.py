@@ -13,7 +13,7 @@ from wblab.analysis.runs.comparison import About, compare
 from wblab.analysis.runs.observations import observations
 from wblab.analysis.statistics.intervals import Interval
 from wblab.core.errors import InputError, WblabError
-from wblab.plot.comparison import comparison_figure, headline, plot_effects, plot_groups, svg
+from wblab.plot.comparisonfigure import comparison_figure, headline, plot_effects, plot_groups, svg
 from wblab.plot.picture import save
 from wblab.report.comparisonreport import answer, differences_table, report
 from wblab.report.comparisontext import footnotes, is_first, is_headline, line, listed

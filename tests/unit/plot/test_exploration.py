@@ -12,7 +12,7 @@ from support.reports import cells, tables, texts
 from wblab.analysis.sensitivity.analysis import analyse, floor
 from wblab.analysis.sensitivity.anova import Sampling
 from wblab.analysis.sensitivity.observed import Response
-from wblab.plot.comparison import svg
+from wblab.plot.comparisonfigure import svg
 from wblab.plot.exploration import distribution_figure, drawn_report, exploration_figures, plot_effects
 from wblab.plot.explorationmaps import plot_levels, plot_medians, plot_tail_map
 from wblab.report.explorationreport import answer

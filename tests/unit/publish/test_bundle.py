@@ -15,7 +15,7 @@ from support.originals import guest_run, live_run, matrix, rows
 from wblab.analysis.runs.digest import digest
 from wblab.analysis.runs.run import read_run
 from wblab.cli import main
-from wblab.publish.bundle import names
+from wblab.publish.bundle import members
 from wblab.publish.bundle import pack as private
 from wblab.publish.bundle.pack import pack
 from wblab.study.store import Store
@@ -266,17 +266,17 @@ def test_a_kernel_that_is_not_here_is_asked_for(run, tmp_path, wblab, monkeypatc
      "timeline.png", "load.x y.npy", "trace.dat\n", "runs/x/trace.dat", "", "left/" + "a/" * 12 + "a"],
 )  # fmt: skip
 def test_other_names_are_no_files_of_a_run(name):
-    assert not names.is_member(name, "run")
+    assert not members.is_member(name, "run")
 
 
 @pytest.mark.parametrize("name", ["runs/a/b/trace.dat", "runs/../trace.dat", "runs/trace.dat", "trace.dat", "x.html"])
 def test_other_names_are_no_files_of_a_study(name):
-    assert not names.is_member(name, "study")
+    assert not members.is_member(name, "study")
 
 
 @pytest.mark.parametrize("title", ["..", ".x", "a/b", "", "a b", "-o", "x" * 200, None, "a\n"])
 def test_other_texts_are_no_names(title):
-    assert not names.is_title(title)
+    assert not members.is_title(title)
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from wblab.analysis.runs.blocks import REQUESTS, Submitted, submitted
-from wblab.analysis.runs.extents import LAYOUT_METRICS, layout_metrics
+from wblab.analysis.runs.fileextents import LAYOUT_METRICS, layout_metrics
 from wblab.analysis.runs.names import unplug_s
 from wblab.analysis.runs.pagecache import page_cache
 from wblab.analysis.runs.pauses import CONTROL_BOUND_NS, control_stall_ns, has_hosts_clock, load_pauses

@@ -14,7 +14,7 @@ from pyarrow.parquet import ParquetFile
 
 from wblab.analysis.runs.digest import NOTE
 from wblab.analysis.runs.metrics import Further, is_noisy, metric_rows, metrics_frame, with_cell, with_zeros
-from wblab.analysis.runs.rows import count_waiting, has_rows, long_table
+from wblab.analysis.runs.rowtables import count_waiting, has_rows, long_table
 from wblab.analysis.runs.run import NothingMeasuredError, Run, find_run, read_run
 from wblab.core.errors import InputError, nearest
 from wblab.core.files import open_file

@@ -12,7 +12,7 @@ from typing import Any, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from wblab.analysis.runs.extents import read_extents
+from wblab.analysis.runs.fileextents import read_extents
 from wblab.analysis.runs.ondisk import read_layouts
 from wblab.core.check import check_disks, check_name
 from wblab.core.errors import InputError, WblabError, nearest

@@ -3,12 +3,12 @@
 from collections import defaultdict
 from dataclasses import dataclass, field, replace
 
+from wblab.analysis.why.classify import in_context
+from wblab.analysis.why.devicelimits import is_released
 from wblab.analysis.why.kinds import FOR_CHILDREN, FOR_SIGNALS, SIGNALS, UNKNOWN, Kind
-from wblab.analysis.why.limits import is_released
 from wblab.analysis.why.lives import pid_of
 from wblab.analysis.why.places import NEVER
 from wblab.analysis.why.recorded import Recorded
-from wblab.analysis.why.verdict import in_context
 
 RUNNING, RUNNABLE, ASLEEP, UNEXPLAINED = "running", "runnable", "asleep", "unknown"
 REQUEST, STOPPED, CUT_OFF = "request", "stopped", "signal"

@@ -7,8 +7,8 @@ from typing import Literal
 import numpy as np
 
 from wblab.analysis.runs.run import Run
-from wblab.analysis.why.limits import LIMIT as LIMITED
-from wblab.analysis.why.limits import QUEUE, Hold, below, disk_of, holds_of, is_released, limited, loads_of
+from wblab.analysis.why.devicelimits import LIMIT as LIMITED
+from wblab.analysis.why.devicelimits import QUEUE, Hold, below, disk_of, holds_of, is_released, limited, loads_of
 from wblab.analysis.why.parties import Parties
 from wblab.analysis.why.places import NEVER
 from wblab.analysis.why.recorded import Recorded

@@ -7,8 +7,8 @@ from typing import Literal
 
 from wblab.analysis.runs.run import Run
 from wblab.analysis.why.account import Wait
+from wblab.analysis.why.devicelimits import device_name
 from wblab.analysis.why.flushed import NOBODY
-from wblab.analysis.why.limits import device_name
 from wblab.analysis.why.recorded import Recorded
 from wblab.core.spec import Cgroup, Spec
 from wblab.core.units import Bytes

@@ -25,12 +25,12 @@ from wblab.analysis.why.background import Background, background_of
 from wblab.analysis.why.blame import Blame, blamed, unexplained_ns
 from wblab.analysis.why.charges import UNKNOWN as NOT_SHOWN
 from wblab.analysis.why.charges import Charge, Charges, scaled
+from wblab.analysis.why.devicelimits import below, device_name, disk_of, stacked
 from wblab.analysis.why.dirtylimits import DirtyLimit, limit_of, members
 from wblab.analysis.why.flushed import NOBODY
+from wblab.analysis.why.heldobjects import FILE, identified, lock_of
 from wblab.analysis.why.inodes import Inodes, own_path, read_inodes
 from wblab.analysis.why.kinds import what_of
-from wblab.analysis.why.limits import below, device_name, disk_of, stacked
-from wblab.analysis.why.objects import FILE, identified, lock_of
 from wblab.analysis.why.offcpu import Stack
 from wblab.analysis.why.parties import Parties, is_of_load, joined, read_parties, together
 from wblab.analysis.why.polling import Polling, polling_of

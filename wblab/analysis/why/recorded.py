@@ -15,6 +15,7 @@ from wblab.analysis.runs.captures import Capture
 from wblab.analysis.runs.pagecache import PageCache, page_cache
 from wblab.analysis.runs.run import Run
 from wblab.analysis.why.balances import Balances, read_balances
+from wblab.analysis.why.classify import Classified, judged
 from wblab.analysis.why.completing import Awaited, read_awaited, with_completions
 from wblab.analysis.why.kinds import UNKNOWN
 from wblab.analysis.why.lives import Lives, read_lives
@@ -24,7 +25,6 @@ from wblab.analysis.why.paths import Paths, read_paths
 from wblab.analysis.why.places import NEVER
 from wblab.analysis.why.requests import Dirtied, Done, Moved, read_requests
 from wblab.analysis.why.tasks import Tasks, read_tasks
-from wblab.analysis.why.verdict import Classified, judged
 from wblab.core.errors import InputError
 from wblab.core.spec import Spec
 from wblab.lab.specfile import LiveSpec

@@ -4,7 +4,7 @@ from collections import Counter
 from dataclasses import dataclass
 
 from wblab.analysis.runs.run import Run
-from wblab.analysis.why.limits import MAPPER, below, device_name, disk_of, holds_of, is_released
+from wblab.analysis.why.devicelimits import MAPPER, below, device_name, disk_of, holds_of, is_released
 from wblab.analysis.why.parties import Parties
 from wblab.analysis.why.places import NEVER
 from wblab.analysis.why.recorded import Recorded

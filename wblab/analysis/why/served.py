@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from wblab.analysis.runs.run import Run
-from wblab.analysis.why.limits import device_name, is_hardware
+from wblab.analysis.why.devicelimits import device_name, is_hardware
 from wblab.analysis.why.places import NEVER, SECTOR
 from wblab.analysis.why.recorded import Recorded
 from wblab.analysis.why.requests import Numbers, Party, numbered

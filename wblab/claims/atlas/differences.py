@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from wblab.analysis.statistics.decision import HARMS, NOT_DECIDED, NOT_REPRODUCED, NOT_TESTABLE, REPRODUCED
-from wblab.claims.atlas.lines import AtlasCell, AtlasLine
+from wblab.claims.atlas.atlaslines import AtlasCell, AtlasLine
 from wblab.claims.atlas.target import FILESYSTEMS
 from wblab.claims.sources.cases import case_spec
 from wblab.claims.sources.changes import CHANGED, Changed

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Protocol
 
-from wblab.claims.atlas import claimed, tried
+from wblab.claims.atlas import claimed, triedtarget
 from wblab.claims.atlas.target import AtlasRow, Target
 from wblab.claims.trial import NAME as TRIAL
 from wblab.kernels import Kernel, KernelResolver
@@ -38,5 +38,5 @@ class PlannedTarget(Protocol):
 def planned(target: Target, seeds: int, resolve: KernelResolver) -> PlannedTarget:
     """Return the plan of a target. Raises InputError if its kernel is not built."""
     if target.source == TRIAL:
-        return tried.planned(target, seeds, resolve)
+        return triedtarget.planned(target, seeds, resolve)
     return claimed.planned(target, seeds, resolve)

@@ -9,9 +9,9 @@ from typing import Any
 
 from wblab.analysis.statistics.decision import HARMS, NOT_DECIDED, NOT_REPRODUCED, NOT_TESTABLE, OUTCOMES, REPRODUCED
 from wblab.claims.atlas import NAME
+from wblab.claims.atlas.atlaslines import AtlasCell, AtlasLine, all_lines, columns_of, missing
+from wblab.claims.atlas.atlaslines import Column as AtlasColumn
 from wblab.claims.atlas.differences import NOT_EXPLAINED, ComparedTarget, Sort, compared
-from wblab.claims.atlas.lines import AtlasCell, AtlasLine, all_lines, columns_of, missing
-from wblab.claims.atlas.lines import Column as AtlasColumn
 from wblab.claims.atlas.made import MadeTarget
 from wblab.claims.atlas.target import SOURCES, AtlasRow
 from wblab.claims.sources.changes import KernelChange

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from jinja2 import Environment, StrictUndefined
 
-from wblab.claims.finding import NAME, claimed, kept
+from wblab.claims.finding import NAME, claimtable, kept
 from wblab.claims.finding.finding import Point, read
 from wblab.claims.finding.kept import MeasuredPoint
 from wblab.claims.finding.words import FindingWords, Layout
@@ -80,8 +80,8 @@ def filled(directory: Path, text: str, layout: Layout, **further: object) -> str
     finding = read(directory)
     words = FindingWords(finding, kept.read(directory), layout)
     environment = Environment(undefined=StrictUndefined, keep_trailing_newline=True, autoescape=False)
-    verdicts = claimed.read(directory)
-    claims = {name: layout(*claimed.cells(table, verdicts)) for name, table in finding.claims.items()}
+    verdicts = claimtable.read(directory)
+    claims = {name: layout(*claimtable.cells(table, verdicts)) for name, table in finding.claims.items()}
     own = {
         "claims": claims,
         "value": words.value,

@@ -3,12 +3,12 @@
 from collections.abc import Sequence
 from pathlib import Path
 
-from wblab.claims.finding import NAME, claimed, excerpt, kept
+from wblab.claims.finding import NAME, claimtable, excerpt, kept
 from wblab.claims.finding.fill import cells_of, measured, plan
 from wblab.claims.finding.finding import Finding, Point, find, read
-from wblab.claims.finding.judged import judged
 from wblab.claims.finding.kept import MeasuredPoint
 from wblab.claims.finding.report import repeated
+from wblab.claims.finding.statements import judged
 from wblab.claims.sources.registry import chosen
 from wblab.claims.verify.make import verdicts_on
 from wblab.core.errors import InputError
@@ -124,4 +124,6 @@ def _keep_verdicts(asked: StudyRequest, finding: Finding, directory: Path) -> No
         claims = chosen(list(dict.fromkeys(names)), source)
         name = f"{directory.name}-{source}-{kernel}"
         verdicts = verdicts_on(asked, source, claims, full_name(kernel), asked.seeds or seeds, name)
-        claimed.write(directory, {**claimed.read(directory), **claimed.seen(kernel, verdicts)}, finding.claims.values())
+        claimtable.write(
+            directory, {**claimtable.read(directory), **claimtable.seen(kernel, verdicts)}, finding.claims.values()
+        )

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from wblab.analysis.statistics.decision import NOT_TESTABLE
-from wblab.claims.atlas.lines import AtlasCell, Column, all_lines, columns_of
+from wblab.claims.atlas.atlaslines import AtlasCell, Column, all_lines, columns_of
 from wblab.claims.atlas.made import MadeTarget
 from wblab.claims.atlas.target import FILESYSTEMS, SOURCES, AtlasRow, Target
 from wblab.claims.sources.registry import WORKS

@@ -12,7 +12,7 @@ from wblab.core.spec import Clock, Spec
 from wblab.host.place import place_named
 from wblab.kernels import KernelResolver, full_name, has_virtual_time, processors_of
 from wblab.kernels.here import is_here
-from wblab.kernels.stock.kernel import PREFIX, is_stock, parse
+from wblab.kernels.stock.stockkernel import PREFIX, is_stock, parse
 from wblab.lab.kernelname import with_processors
 from wblab.study.cells import Cell
 from wblab.substrates.qemu.command import in_bytes

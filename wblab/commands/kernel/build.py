@@ -11,7 +11,7 @@ from wblab.commands.kernel.info import add_kernel_argument
 from wblab.core.errors import InputError
 
 if TYPE_CHECKING:
-    from wblab.kernels.stock.kernel import StockKernel
+    from wblab.kernels.stock.stockkernel import StockKernel
 
 
 def stock_arguments(parser: argparse.ArgumentParser) -> None:
@@ -38,7 +38,7 @@ def stock_arguments(parser: argparse.ArgumentParser) -> None:
 def _stock(arguments: argparse.Namespace) -> None:
     from wblab.core.errors import InputError
     from wblab.kernels import catalog
-    from wblab.kernels.stock.kernel import PREFIX, is_stock
+    from wblab.kernels.stock.stockkernel import PREFIX, is_stock
     from wblab.lab.kernelname import VARIANT
 
     wanted = arguments.kernel
@@ -55,7 +55,7 @@ def _stock(arguments: argparse.Namespace) -> None:
 
 def _of_series(arguments: argparse.Namespace) -> "StockKernel":
     from wblab.core.errors import InputError
-    from wblab.kernels.stock.kernel import PREFIX, find
+    from wblab.kernels.stock.stockkernel import PREFIX, find
     from wblab.kernels.stock.take import fetch
     from wblab.lab.progress import bar
 

@@ -29,7 +29,7 @@ def list_arguments(parser: argparse.ArgumentParser) -> None:
 def _list(arguments: argparse.Namespace) -> None:
     from wblab.commands.kernel.info import values
     from wblab.kernels import list_kernels
-    from wblab.kernels.stock.kernel import PREFIX, stock_kernels
+    from wblab.kernels.stock.stockkernel import PREFIX, stock_kernels
     from wblab.lab.kernelname import VARIANT
 
     listed = list_kernels()
@@ -105,7 +105,7 @@ def _info(arguments: argparse.Namespace) -> None:
 def built(wanted: str | None) -> "Kernel":
     """Return the named kernel. Raises WblabError if it is not built."""
     from wblab.kernels import catalog
-    from wblab.kernels.stock.kernel import is_stock
+    from wblab.kernels.stock.stockkernel import is_stock
     from wblab.kernels.wanted import built_kernel, find_kernel
 
     kernel = built_kernel(wanted) if wanted and is_stock(wanted) else find_kernel(wanted)

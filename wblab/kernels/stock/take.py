@@ -15,8 +15,8 @@ from wblab.core.errors import InputError, WblabError
 from wblab.core.files import read_bytes
 from wblab.kernels import apt, cache, catalog
 from wblab.kernels.stock import unpack
-from wblab.kernels.stock.kernel import CONFIG, IDENTITY, IMAGE, MODULES, NAMES, StockKernel, stock_kernels
 from wblab.kernels.stock.modules import Modules
+from wblab.kernels.stock.stockkernel import CONFIG, IDENTITY, IMAGE, MODULES, NAMES, StockKernel, stock_kernels
 from wblab.lab.kernelname import ordinal
 from wblab.lab.progress import Report
 

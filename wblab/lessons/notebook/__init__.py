@@ -1,5 +1,5 @@
 """Lessons as notebooks: made from a lesson's files, and what their cells call."""
 
-from wblab.lessons.notebook.lesson import here
+from wblab.lessons.notebook.lessonwidget import here
 
 __all__ = ["here"]

@@ -21,9 +21,9 @@ from wblab.lessons.check import Checked, Make, changed_spec, checked, maker, par
 from wblab.lessons.folder import ANSWER, RUNS
 from wblab.lessons.judge import JudgedAnswer
 from wblab.lessons.lesson import EXPLANATION, Question
-from wblab.lessons.place import LessonPlace
 from wblab.lessons.runs import spec
 from wblab.lessons.sections import Hint, next_hint
+from wblab.lessons.whereabouts import LessonPlace
 from wblab.study.once import found
 
 # A student's TOML files with one value changed. Comments, order and layout stay as they were written.

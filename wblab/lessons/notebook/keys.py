@@ -14,7 +14,7 @@ from wblab.core.errors import InputError, nearest
 from wblab.core.units import parse_bytes
 from wblab.lab.printable import printable
 from wblab.lessons.check import parts
-from wblab.lessons.notebook.cells import as_html
+from wblab.lessons.notebook.lessoncells import as_html
 from wblab.lessons.notebook.shown import Shown, said
 from wblab.lessons.sections import SectionLook, View
 from wblab.report.listing import Listing

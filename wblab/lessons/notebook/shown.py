@@ -18,7 +18,7 @@ from wblab.core.errors import InputError
 from wblab.core.files import read_bytes
 from wblab.lab.formats import CONSOLE
 from wblab.lab.printable import printable
-from wblab.lessons.notebook.cells import as_html, as_list
+from wblab.lessons.notebook.lessoncells import as_html, as_list
 from wblab.lessons.sections import SectionLook, View
 from wblab.plot.picture import picture
 from wblab.plot.timeline import timeline

@@ -16,9 +16,9 @@ from wblab.live.advise.settings import settable
 from wblab.machine.block import memory_bytes
 
 if TYPE_CHECKING:
+    from wblab.live.advise.machinesite import MachineSite
     from wblab.live.advise.plan import Candidate
     from wblab.live.advise.record import Advice
-    from wblab.live.advise.site import MachineSite
 
 _MOST_TEXT = 1000
 _MADE = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d[+-]\d{4}")

@@ -15,10 +15,10 @@ from typing import get_args
 from wblab.core.errors import InputError, WblabError
 from wblab.core.spec import Scheduler as Known
 from wblab.live.advise.here import paths, shown_by
+from wblab.live.advise.machinesite import MachineSite, current_site
 from wblab.live.advise.plan import Candidate
 from wblab.live.advise.record import Advice
 from wblab.live.advise.settings import WantedSetting
-from wblab.live.advise.site import MachineSite, current_site
 from wblab.live.mitigate.journal import Journal
 from wblab.live.mitigate.journal import is_possible as daemon_can
 from wblab.machine.block import scheduler, set_scheduler

@@ -17,11 +17,11 @@ from wblab.lab.results import SPECS
 from wblab.lab.specfile import is_record, read_spec
 from wblab.live.advise.figures import measure
 from wblab.live.advise.here import DEFAULT_LOADS, machine_here, with_current_settings
+from wblab.live.advise.machinesite import MachineSite
 from wblab.live.advise.plan import PlannedAdvice, plan
 from wblab.live.advise.record import Advice, advice_of
 from wblab.live.advise.remedies import read_remedies
-from wblab.live.advise.site import MachineSite
-from wblab.live.twin.machine import Machine, machine_of, with_disk
+from wblab.live.twin.described import Machine, machine_of, with_disk
 from wblab.live.twin.result import TwinResult
 
 _LIKELY = Disk(model="device", write_bps=BytesPerSecond(100 << 20))  # of no effect on what is refused

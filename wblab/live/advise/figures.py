@@ -21,7 +21,7 @@ from wblab.lab.progress import Report
 from wblab.live.disks.plan import LARGEST, SMALLEST
 from wblab.live.disks.survey import site
 from wblab.live.disks.testfile import test_file
-from wblab.live.twin.machine import measured_bps
+from wblab.live.twin.described import measured_bps
 from wblab.report.quantities import span
 
 # Measure this machine's disk quickly: its write rate, and the latency of a small request.

@@ -12,10 +12,10 @@ from collections.abc import Sequence
 
 from wblab.lab.printable import printable
 from wblab.live.advise.here import paths
+from wblab.live.advise.machinesite import MachineSite
 from wblab.live.advise.plan import Candidate
 from wblab.live.advise.record import Advice
 from wblab.live.advise.settings import WantedSetting
-from wblab.live.advise.site import MachineSite
 
 SYSCTL, RULES, SLICE = "90-wblab.conf", "90-wblab.rules", "wblab-bulk.slice"
 _PLACES = {SYSCTL: "/etc/sysctl.d", RULES: "/etc/udev/rules.d", SLICE: "/etc/systemd/system"}

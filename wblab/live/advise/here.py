@@ -7,10 +7,10 @@ from pathlib import Path
 from wblab.core.errors import InputError
 from wblab.core.loads import Load
 from wblab.core.spec import Disk
+from wblab.live.advise.machinesite import MachineSite, own_limit_of, queue_of
 from wblab.live.advise.settings import NUMBERS, SCHEDULER
-from wblab.live.advise.site import MachineSite, own_limit_of, queue_of
 from wblab.live.runs.request import BESIDES, INNOCENT
-from wblab.live.twin.machine import TIMES_THRESHOLD, WAIT_NS, Machine, sustained_bps
+from wblab.live.twin.described import TIMES_THRESHOLD, WAIT_NS, Machine, sustained_bps
 from wblab.machine.block import dirty_settings, memory_bytes, thresholds
 
 # One appends, one creates files, one commits.

@@ -12,10 +12,10 @@ from wblab.core.check import check_spec
 from wblab.core.errors import InputError
 from wblab.core.spec import Spec
 from wblab.live.advise import NAME as _DESIGN
+from wblab.live.advise.machinesite import MachineSite
 from wblab.live.advise.remedies import NOW, Remedy, joined
 from wblab.live.advise.settings import WantedSetting, differing, impossible
-from wblab.live.advise.site import MachineSite
-from wblab.live.twin.machine import Machine
+from wblab.live.twin.described import Machine
 from wblab.live.twin.scale import Twin, factor_of, twin_of
 from wblab.study.cells import Cell
 from wblab.study.plan import Plan

@@ -11,9 +11,9 @@ from wblab.lab.formats import ADVICE, ADVICE_FILE, now
 from wblab.lab.results import directory_of
 from wblab.live.advise.allowed import check_advice
 from wblab.live.advise.here import paths, shown_by
+from wblab.live.advise.machinesite import MachineSite, current_site
 from wblab.live.advise.plan import Candidate, Option, PlannedAdvice
 from wblab.live.advise.remedies import NOW
-from wblab.live.advise.site import MachineSite, current_site
 from wblab.study.store import Store
 
 # An advice: the site, its twin, and the remedies that are tried.

@@ -24,7 +24,7 @@ from wblab.core.tables import from_table
 from wblab.core.units import NS_PER_S, Nanoseconds, parse_bytes, parse_time
 from wblab.lab.places import REMEDIES
 from wblab.lab.specfile import read_toml
-from wblab.live.twin.machine import WHOLE, Machine, MachineQueue, OffenderLimits
+from wblab.live.twin.described import WHOLE, Machine, MachineQueue, OffenderLimits
 
 # Amounts of dirty memory or queued data in a remedy: absolute, or relative to the disk's rate or the memory.
 

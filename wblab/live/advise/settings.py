@@ -6,9 +6,9 @@ from dataclasses import dataclass
 from typing import Literal, get_args
 
 from wblab.core.spec import Scheduler
+from wblab.live.advise.machinesite import MachineSite
 from wblab.live.advise.remedies import NS_PER_CENTISECOND, Remedy
-from wblab.live.advise.site import MachineSite
-from wblab.live.twin.machine import WHOLE, Machine
+from wblab.live.twin.described import WHOLE, Machine
 
 Where = Literal["sysctl", "queue", "bdi", "slice"]
 

@@ -9,8 +9,8 @@ from typing import Protocol
 import psutil
 
 from wblab.core.units import NS_PER_S
-from wblab.live.mitigate.cgroup import ControlGroup
-from wblab.live.mitigate.config import Config
+from wblab.live.mitigate.configuration import Config
+from wblab.live.mitigate.heldgroup import ControlGroup
 from wblab.live.mitigate.journal import Journal, origin_of
 from wblab.live.mitigate.settings import ShortQueue, StrictLimit, keep
 from wblab.machine.block import number

@@ -22,7 +22,7 @@ from wblab.core.files import read_json
 from wblab.core.units import NS_PER_S
 from wblab.lab.held import replace_file
 from wblab.live.mitigate.accounting import Usage
-from wblab.live.mitigate.config import Config
+from wblab.live.mitigate.configuration import Config
 from wblab.machine.trust import distrust
 
 # What is known about disks, kept from one start of the daemon to the next.

@@ -11,9 +11,9 @@ from pathlib import Path
 import wblab
 from wblab.core.errors import InputError, WblabError
 from wblab.live.mitigate.accounting import Accounting, ProcAccounting, TaskstatsAccounting
-from wblab.live.mitigate.config import Config
+from wblab.live.mitigate.configuration import Config
+from wblab.live.mitigate.daemon import SIGNALS, Daemon
 from wblab.live.mitigate.journal import Journal
-from wblab.live.mitigate.loop import SIGNALS, Daemon
 from wblab.live.mitigate.measures import put_back_strays
 from wblab.live.mitigate.report import Event, Say
 from wblab.live.mitigate.taskstats import Taskstats

@@ -41,7 +41,7 @@ from wblab.live.runs.here import (
     free_bytes,
     shared_bottoms,
 )
-from wblab.live.runs.loads import StartedLoad, reap, start_load, stop_loads
+from wblab.live.runs.startedloads import StartedLoad, reap, start_load, stop_loads
 from wblab.live.runs.watch import Throughput
 from wblab.machine.block import dirty_settings, memory_bytes, thresholds
 from wblab.machine.changes import Setting, WayBack

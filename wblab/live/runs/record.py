@@ -17,9 +17,9 @@ from wblab.lab import results as names
 from wblab.lab.formats import LIVE, RUN, now
 from wblab.lab.held import open_directory
 from wblab.lab.specfile import HostDisk, LiveSpec
-from wblab.live.runs.loads import StartedLoad
+from wblab.live.runs.livetraces import Traces
 from wblab.live.runs.request import LiveRequest
-from wblab.live.runs.traces import Traces
+from wblab.live.runs.startedloads import StartedLoad
 from wblab.live.runs.watch import Throughput
 from wblab.machine.block import (
     dirty_settings,

@@ -21,10 +21,10 @@ from wblab.lab.held import open_directory, path_of
 from wblab.lab.progress import Report, silent
 from wblab.lab.specfile import LiveSpec
 from wblab.live.runs import record as records
-from wblab.live.runs.loads import StartedLoad, reap, release, start_command, start_load, stop_loads
+from wblab.live.runs.livetraces import Traces
 from wblab.live.runs.record import StagedRun, choose_scheduler, limit_command, staged
 from wblab.live.runs.request import LiveRequest
-from wblab.live.runs.traces import Traces
+from wblab.live.runs.startedloads import StartedLoad, reap, release, start_command, start_load, stop_loads
 from wblab.live.runs.watch import Pending, Throughput, Watch
 from wblab.machine.directory import own_directory
 from wblab.machine.storage import Storage, storage_of

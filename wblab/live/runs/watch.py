@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from wblab.core.units import NS_PER_S
-from wblab.live.runs.loads import StartedLoad
+from wblab.live.runs.startedloads import StartedLoad
 from wblab.machine.storage import Traffic, traffic
 
 # Bytes that a device wrote and read during a run.

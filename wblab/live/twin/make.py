@@ -6,7 +6,7 @@ from wblab.analysis.runs.run import find_run, read_run
 from wblab.kernels import KernelResolver, built_kernels, full_name
 from wblab.lab.disks import read_disk
 from wblab.live.twin import NAME
-from wblab.live.twin.machine import machine_of, this_machine, with_disk
+from wblab.live.twin.described import machine_of, this_machine, with_disk
 from wblab.live.twin.result import report, result_of
 from wblab.live.twin.scale import plan_of, read_study, twin_study
 from wblab.report.report import Report

@@ -13,7 +13,7 @@ from wblab.analysis.runs.run import Run, read_run
 from wblab.analysis.statistics.decision import Outcome, between, placed
 from wblab.analysis.statistics.intervals import LEAST_RUNS, predicted
 from wblab.core.tables import to_table
-from wblab.live.twin.machine import Machine, sustained_bps
+from wblab.live.twin.described import Machine, sustained_bps
 from wblab.live.twin.scale import Twin, read_study, runs_in
 from wblab.report.palette import look_of
 from wblab.report.quantities import interval, quantity, size, unit_of

@@ -11,7 +11,7 @@ from wblab.commands.common import add_json, print_wrapped
 from wblab.report.listing import Listing
 
 if TYPE_CHECKING:
-    from wblab.live.mitigate.config import Config
+    from wblab.live.mitigate.configuration import Config
 
 
 # wblab mitigate --list: the daemon's policies, and what of them was confirmed outside of User Mode Linux.
@@ -44,7 +44,7 @@ def print_policies(config: "Config", as_json: bool) -> None:
 
 
 def _policies(config: "Config") -> Iterator[dict[str, Any]]:
-    from wblab.live.mitigate.config import POLICIES
+    from wblab.live.mitigate.configuration import POLICIES
     from wblab.report.elsewhere import confirmed
 
     used = dict.fromkeys(config.cached_policies, ", on a disk with a write cache") | dict.fromkeys(config.policies, "")
@@ -78,7 +78,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def _mitigate(arguments: argparse.Namespace) -> None:
-    from wblab.live.mitigate.config import DEFAULT_FILE, check, read_config
+    from wblab.live.mitigate.configuration import DEFAULT_FILE, check, read_config
     from wblab.live.mitigate.report import printer
     from wblab.live.mitigate.service import check_install, restore, serve
 

@@ -27,7 +27,7 @@ from wblab.lab.formats import EXPERIMENT, LIVE, RUN, Format
 from wblab.lab.kernelname import processors_in
 from wblab.lab.progress import Report, silent
 from wblab.lab.specfile import LiveSpec
-from wblab.publish.bundle.names import Kind
+from wblab.publish.bundle.members import Kind
 from wblab.report.pausetext import headline
 from wblab.study.cells import run_name
 from wblab.study.made import made_of

@@ -18,7 +18,7 @@ from wblab.lab.formats import CONSOLE, JOURNAL, ROWS
 from wblab.lab.held import held, replace_file, through
 from wblab.lab.progress import Report, silent
 from wblab.lab.results import is_held
-from wblab.publish.bundle import names
+from wblab.publish.bundle import members
 from wblab.publish.bundle.about import Member, PackedRun, all_told, described, encoded
 from wblab.publish.bundle.archive import MOST_BYTES, MOST_MEMBERS, ArchiveMember, deflated, directory, local, stored
 from wblab.study.store import Store
@@ -76,11 +76,11 @@ def pack(path: Path, output: Path, report: Report = silent) -> PackedBundle:
         raise InputError(f"{str(output)!r} exists: give another name with -o")
     if is_held(path):
         raise InputError(f"another wblab works on {path}: wait for its end")
-    kind = names.kind_of(path)
+    kind = members.kind_of(path)
     _settle(path)
-    inside, others = names.found(path, kind)
-    runs = list(dict.fromkeys(filter(None, map(names.run_of, inside))))
-    title = names.title_of(path, kind)
+    inside, others = members.found(path, kind)
+    runs = list(dict.fromkeys(filter(None, map(members.run_of, inside))))
+    title = members.title_of(path, kind)
     told = all_told(path, kind, title, runs, report)
     inside, more = _without_consoles(inside, told)
     content = described(path, kind, title, told)
@@ -88,14 +88,14 @@ def pack(path: Path, output: Path, report: Report = silent) -> PackedBundle:
         inside = [name for name in inside if not name.startswith(f"{ROWS}/")]
     try:
         with held(output.parent) as parent:
-            names.check_members(inside, (os.path.getsize(path / name) for name in inside), kind)
+            members.check_members(inside, (os.path.getsize(path / name) for name in inside), kind)
             if len(inside) >= MOST_MEMBERS:
                 raise ValueError(f"it has {len(inside):,} files, a bundle at most {MOST_MEMBERS - 1:,}")
             with tempfile.TemporaryFile(dir=through(parent)) as data:
                 report(None, "compressing")
                 entries, files, packed_sha256, private = _compressed(path, inside, data)
                 about = encoded(content, packed_sha256, files)
-                names.check_size(names.ABOUT, len(about))
+                members.check_size(members.ABOUT, len(about))
                 written = _write(through(parent) / output.name, about, entries, data)
     except ValueError as error:
         raise InputError(f"cannot pack {path}: {error}: pack fewer or smaller runs") from None
@@ -117,7 +117,7 @@ def _without_consoles(inside: Sequence[str], told: dict[str, PackedRun]) -> tupl
     succeeded = {name for name, item in told.items() if item.values["outcome"] == SUCCEEDED}
 
     def is_idle(name: str) -> bool:
-        run = names.run_of(name)
+        run = members.run_of(name)
         return name.endswith(CONSOLE) and ((not run and len(told) == len(succeeded)) or Path(run).name in succeeded)
 
     return [name for name in inside if not is_idle(name)], list(filter(is_idle, inside))
@@ -145,7 +145,7 @@ def _pieces(file: BinaryIO) -> Iterator[bytes]:
 
 def _write(output: Path, about: bytes, entries: Sequence[ArchiveMember], data: BinaryIO) -> str:
     """Write the archive and return its SHA-256. Raises OSError, and ValueError if it becomes too large."""
-    first = stored(about, names.ABOUT)
+    first = stored(about, members.ABOUT)
     whole, end = sha256(), directory([first, *entries])
     data.seek(0)
     with replace_file(output) as file:

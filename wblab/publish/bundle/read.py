@@ -24,7 +24,7 @@ from wblab.lab.formats import ROWS
 from wblab.lab.held import held
 from wblab.lab.progress import Report, silent
 from wblab.machine.directory import workroom
-from wblab.publish.bundle import names
+from wblab.publish.bundle import members
 from wblab.publish.bundle.about import BUNDLE, Member, PackedRun, all_told, described, encoded
 from wblab.publish.bundle.archive import ArchiveMember, read_content, read_entries
 from wblab.report.quantities import size
@@ -80,7 +80,7 @@ class Opened:
     file: Path
     size: int
     sha256: str
-    kind: names.Kind
+    kind: members.Kind
     about: Mapping[str, Any]
     files: tuple[Member, ...]
     runs: Mapping[str, PackedRun]
@@ -147,9 +147,9 @@ def _directory(room: Path | None) -> Iterator[Path]:
 def _read(file: Path, stream: BinaryIO, directory: Path, report: Report) -> Opened:
     """Check and unpack. Raises ValueError and InputError."""
     first, *rest = read_entries(stream)
-    if first.name != names.ABOUT:
-        raise ValueError(f"its first member is not {names.ABOUT}")
-    names.check_size(names.ABOUT, first.size)
+    if first.name != members.ABOUT:
+        raise ValueError(f"its first member is not {members.ABOUT}")
+    members.check_size(members.ABOUT, first.size)
     content = b"".join(read_content(stream, first, None))
     claimed = parse_json(content)
     kind, title, files = _head(claimed, rest)
@@ -158,7 +158,7 @@ def _read(file: Path, stream: BinaryIO, directory: Path, report: Report) -> Open
     for number, (entry, member) in enumerate(zip(rest, files, strict=True)):
         report(number / len(rest), f"unpacking file {number + 1} of {len(rest)}")
         _unpack(stream, entry, member, directory / entry.name, packed)
-    runs = list(dict.fromkeys(filter(None, map(names.run_of, (member.name for member in files)))))
+    runs = list(dict.fromkeys(filter(None, map(members.run_of, (member.name for member in files)))))
     told = all_told(directory, kind, title, runs, report)
     about = described(directory, kind, title, told)
     if kind == "study" and not about["study"]["rows"] and any(member.name.startswith(f"{ROWS}/") for member in files):
@@ -174,19 +174,19 @@ def _read(file: Path, stream: BinaryIO, directory: Path, report: Report) -> Open
     return Opened(file, size, whole.hexdigest(), kind, about, tuple(files), told, tuple(reworded), directory)
 
 
-def _head(claimed: object, rest: list[ArchiveMember]) -> tuple[names.Kind, str, list[Member]]:
+def _head(claimed: object, rest: list[ArchiveMember]) -> tuple[members.Kind, str, list[Member]]:
     """Return the kind, the name and the files of a bundle.json. Raises ValueError, and InputError for another type."""
     if not isinstance(claimed, dict):
-        raise ValueError(f"its {names.ABOUT} is not a JSON object")
+        raise ValueError(f"its {members.ABOUT} is not a JSON object")
     if claimed.get("format") != BUNDLE.version or (kind := claimed.get("kind")) not in BUNDLE.kinds:
-        raise ValueError(f"its {names.ABOUT} has another format than {BUNDLE.version}, which this lab reads")
+        raise ValueError(f"its {members.ABOUT} has another format than {BUNDLE.version}, which this lab reads")
     title, listed = claimed.get("name"), claimed.get("files")
-    if not names.is_title(title) or not isinstance(listed, list):
-        raise ValueError(f"its {names.ABOUT} has no usable name or no list of files")
+    if not members.is_title(title) or not isinstance(listed, list):
+        raise ValueError(f"its {members.ABOUT} has no usable name or no list of files")
     files = [from_table(Member, item, "files", exact=True) for item in listed]
     if [(entry.name, entry.size) for entry in rest] != [(member.name, member.size) for member in files]:
-        raise ValueError(f"its {names.ABOUT} lists other files than it has")
-    names.check_members([entry.name for entry in rest], [entry.size for entry in rest], kind)
+        raise ValueError(f"its {members.ABOUT} lists other files than it has")
+    members.check_members([entry.name for entry in rest], [entry.size for entry in rest], kind)
     return kind, str(title), files
 
 
@@ -199,7 +199,7 @@ def _unpack(stream: BinaryIO, entry: ArchiveMember, member: Member, path: Path, 
             content.update(piece)
             target.write(piece)
     if content.hexdigest() != member.sha256:
-        raise ValueError(f"its {entry.name!r} has another SHA-256 than its {names.ABOUT} says")
+        raise ValueError(f"its {entry.name!r} has another SHA-256 than its {members.ABOUT} says")
 
 
 def _spelt(claimed: dict[str, Any], about: dict[str, Any], packed_sha256: str, files: list[Member]) -> bytes:
@@ -208,7 +208,7 @@ def _spelt(claimed: dict[str, Any], about: dict[str, Any], packed_sha256: str, f
     runs = given if isinstance(given, list) else [None]
     lines = [run.get("headline") if isinstance(run, dict) else None for run in runs]
     if len(lines) != len(about["runs"]) or not all(isinstance(line, str) for line in lines):
-        raise ValueError(f"its {names.ABOUT} describes other runs than it has")
+        raise ValueError(f"its {members.ABOUT} describes other runs than it has")
     runs = [run | {"headline": line} for run, line in zip(about["runs"], lines, strict=True)]
     return encoded(about | {"runs": runs}, packed_sha256, files)
 
@@ -219,8 +219,8 @@ def _difference(claimed: dict[str, Any], about: dict[str, Any], packed_sha256: s
     for run, its in zip(about["runs"], claimed["runs"], strict=True):
         for key in run:
             if key != "headline" and run[key] != its.get(key):
-                return f"its {names.ABOUT} and its files differ in {key!r} of {run['name']}"
+                return f"its {members.ABOUT} and its files differ in {key!r} of {run['name']}"
     for key in mine:
         if key != "runs" and mine[key] != claimed.get(key):
-            return f"its {names.ABOUT} and its files differ in {key!r}"
-    return f"its {names.ABOUT} is not spelt as a bundle's: other keys, spaces or an order of its own"
+            return f"its {members.ABOUT} and its files differ in {key!r}"
+    return f"its {members.ABOUT} is not spelt as a bundle's: other keys, spaces or an order of its own"

@@ -33,8 +33,8 @@ from wblab.host.request import Request
 from wblab.host.run import begun, guest_texts, progress
 from wblab.host.sandbox import DISTRIBUTION, Sandbox
 from wblab.kernels.kernel import Kernel
-from wblab.kernels.stock.kernel import StockKernel
 from wblab.kernels.stock.modules import Modules
+from wblab.kernels.stock.stockkernel import StockKernel
 from wblab.lab.formats import CONFIG, EXPERIMENT, write_json
 from wblab.lab.packages import tool_path
 from wblab.lab.places import ROOT

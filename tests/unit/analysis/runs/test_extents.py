@@ -11,7 +11,7 @@ from support.runs import write_run_of
 
 from wblab.analysis.runs.difference import first_differences
 from wblab.analysis.runs.digest import digest
-from wblab.analysis.runs.extents import layout_index, layout_metrics
+from wblab.analysis.runs.fileextents import layout_index, layout_metrics
 from wblab.analysis.runs.metrics import metric_rows
 from wblab.analysis.runs.run import read_run
 from wblab.core.errors import InputError

@@ -2,7 +2,7 @@
 
 import pytest
 
-from wblab.analysis.why.objects import identified
+from wblab.analysis.why.heldobjects import identified
 from wblab.lab.captures import Layout, Region
 
 LAYOUT = Layout(

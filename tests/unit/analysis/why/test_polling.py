@@ -6,7 +6,7 @@ import pytest
 from support.blametraces import Story
 from support.runs import MS
 
-from wblab.analysis.why.objects import lock_of
+from wblab.analysis.why.heldobjects import lock_of
 from wblab.analysis.why.paths import Paths
 from wblab.report.dirtylimittext import looked
 from wblab.report.whyanswer import groups, sentence

@@ -2,8 +2,8 @@
 
 import pytest
 
+from wblab.analysis.why.classify import judged
 from wblab.analysis.why.kinds import KINDS
-from wblab.analysis.why.verdict import judged
 
 OUT = ("trace_event_raw_event_sched_switch", "__traceiter_sched_switch", "__schedule", "schedule")
 WOKE = ("trace_event_raw_event_sched_wakeup_template", "try_to_wake_up")

@@ -2,8 +2,8 @@
 
 import pytest
 
+from wblab.claims.atlas.atlaslines import columns_of, lines_of
 from wblab.claims.atlas.differences import compared
-from wblab.claims.atlas.lines import columns_of, lines_of
 from wblab.claims.atlas.made import MadeTarget
 from wblab.claims.atlas.target import AtlasRow, Target
 

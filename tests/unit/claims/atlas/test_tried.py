@@ -8,7 +8,7 @@ from support.trials import pretended, small_trial
 
 from wblab.claims.atlas import content
 from wblab.claims.atlas.target import FILESYSTEMS, Target
-from wblab.claims.atlas.tried import planned, rows_of
+from wblab.claims.atlas.triedtarget import planned, rows_of
 from wblab.claims.trial.judged import judged
 from wblab.claims.trial.result import TrialResult, rows
 from wblab.core.check import check_spec

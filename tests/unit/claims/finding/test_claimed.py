@@ -3,7 +3,7 @@
 import pytest
 
 from wblab.analysis.statistics.decision import over
-from wblab.claims.finding.claimed import FILE, SeenClaim, cells, read, seen, write
+from wblab.claims.finding.claimtable import FILE, SeenClaim, cells, read, seen, write
 from wblab.claims.finding.finding import ClaimTable
 from wblab.claims.sources.claim import Claim, untested
 from wblab.core.errors import InputError

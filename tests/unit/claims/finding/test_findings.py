@@ -3,10 +3,10 @@
 import pytest
 
 from wblab.analysis.runs.metrics import DISK
-from wblab.claims.finding import claimed, kept
+from wblab.claims.finding import claimtable, kept
 from wblab.claims.finding.fill import plan
 from wblab.claims.finding.finding import find, names, read
-from wblab.claims.finding.judged import judged
+from wblab.claims.finding.statements import judged
 from wblab.core.errors import InputError
 from wblab.lab.places import FINDINGS
 
@@ -28,7 +28,7 @@ def test_every_figure_is_kept_and_every_statement_holds_in_it(name):
     finding, values = read(find(name)), kept.read(FINDINGS / name)
     for point, value in finding.shown():
         assert len(values[point].values(value)) == len(values[point].seeds)
-    verdicts = claimed.read(FINDINGS / name)
+    verdicts = claimtable.read(FINDINGS / name)
     for table in finding.claims.values():
         assert {(kernel, claim) for kernel in table.kernels for claim in table.rows.values()} <= verdicts.keys()
     assert [one.statement.text for one in judged(finding, values) if not one.holds] == []

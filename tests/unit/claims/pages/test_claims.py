@@ -7,8 +7,8 @@ import pytest
 from support.trials import pretended, small_trial
 
 from wblab.claims.pages.claims import short_claims, short_trial, whole_claims, whole_trial
+from wblab.claims.pages.forms import WHOLE
 from wblab.claims.pages.kept import read_claims, read_trial, trial, verified, write_claims, write_trial
-from wblab.claims.pages.regions import WHOLE
 from wblab.claims.trial.judged import judged
 from wblab.claims.trial.plan import trial_matrix
 from wblab.claims.trial.recommendations import read_wisdom

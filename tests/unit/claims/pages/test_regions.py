@@ -1,6 +1,6 @@
 """Pages with regions: the repository has the short form that the data make, and the whole form can be made of them."""
 
-from wblab.claims.pages.regions import SHORT, WHOLE
+from wblab.claims.pages.forms import SHORT, WHOLE
 from wblab.cli import VERBS, build_parser
 from wblab.commands.reference import verbs
 from wblab.lab.places import DOCS

@@ -8,7 +8,7 @@ from wblab.claims.witness.substrates import AXIS, cells, substrate
 from wblab.core.errors import InputError
 from wblab.kernels import Kernel
 from wblab.kernels.here import find
-from wblab.kernels.stock.kernel import StockKernel, is_stock
+from wblab.kernels.stock.stockkernel import StockKernel, is_stock
 from wblab.lab.results import SPECS
 from wblab.lab.specfile import read_spec
 

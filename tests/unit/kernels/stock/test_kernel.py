@@ -8,7 +8,7 @@ import pytest
 from wblab.cli import main
 from wblab.core.errors import InputError, WblabError
 from wblab.kernels import cache
-from wblab.kernels.stock.kernel import find, how_to_get, parse, stock_kernels
+from wblab.kernels.stock.stockkernel import find, how_to_get, parse, stock_kernels
 from wblab.kernels.wanted import built_kernel
 
 

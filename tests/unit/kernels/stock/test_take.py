@@ -14,7 +14,7 @@ from wblab.cli import main
 from wblab.core.errors import InputError, WblabError
 from wblab.kernels import cache
 from wblab.kernels.stock import take as stock_take
-from wblab.kernels.stock.kernel import find, stock_kernels
+from wblab.kernels.stock.stockkernel import find, stock_kernels
 from wblab.kernels.stock.take import names, release_of, take, unpacked
 from wblab.lab.progress import silent
 

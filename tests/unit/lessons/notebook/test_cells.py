@@ -10,8 +10,8 @@ from support.lessonbegun import begin
 from wblab.cli import main
 from wblab.lab.extras import Installation
 from wblab.lessons.lesson import lessons
-from wblab.lessons.notebook.cells import NOTEBOOK, notebook
-from wblab.lessons.notebook.lesson import NotebookLesson
+from wblab.lessons.notebook.lessoncells import NOTEBOOK, notebook
+from wblab.lessons.notebook.lessonwidget import NotebookLesson
 from wblab.lessons.runs import Student
 from wblab.lessons.verbs.lesson.show import how_to_open
 

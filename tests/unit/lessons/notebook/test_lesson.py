@@ -9,10 +9,10 @@ from support.lessonbegun import begin
 from wblab.core.errors import WblabError
 from wblab.lessons.folder import ANSWER
 from wblab.lessons.notebook import here
-from wblab.lessons.notebook import lesson as module
-from wblab.lessons.notebook.asked import QuestionWidget
+from wblab.lessons.notebook import lessonwidget as module
 from wblab.lessons.notebook.desk import Desk
-from wblab.lessons.notebook.lesson import CannotBeginError, NotebookLesson
+from wblab.lessons.notebook.lessonwidget import CannotBeginError, NotebookLesson
+from wblab.lessons.notebook.questionwidget import QuestionWidget
 
 
 class QuietDesk(Desk):

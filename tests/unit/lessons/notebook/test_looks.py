@@ -10,7 +10,7 @@ from wblab.analysis.runs.run import read_run
 from wblab.core.errors import InputError
 from wblab.lab.formats import CONSOLE
 from wblab.lessons.notebook import shown as looks
-from wblab.lessons.notebook.cells import as_html, as_list
+from wblab.lessons.notebook.lessoncells import as_html, as_list
 from wblab.lessons.notebook.shown import looked
 from wblab.lessons.sections import SectionLook
 from wblab.report.listing import Listing

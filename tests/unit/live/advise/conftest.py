@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 from support.advised import FILES, SITE
 
-from wblab.live.advise import here, site
+from wblab.live.advise import here, machinesite
 
 
 @pytest.fixture
@@ -18,6 +18,6 @@ def tree(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.setattr(here, "_SYSCTL", place)
     monkeypatch.setattr(here, "_BLOCK", place / "block")
     monkeypatch.setattr(here, "_BDI", place / "class/bdi")
-    monkeypatch.setattr(site, "_SYS", place)
-    monkeypatch.setattr(site, "find_site", lambda directory: SITE)
+    monkeypatch.setattr(machinesite, "_SYS", place)
+    monkeypatch.setattr(machinesite, "find_site", lambda directory: SITE)
     return place

@@ -12,7 +12,7 @@ from support.advised import FILES, SITE, advice_for
 from wblab.core.errors import InputError, WblabError
 from wblab.lab.places import ROOT
 from wblab.live.advise import apply as applying
-from wblab.live.advise import site as sites
+from wblab.live.advise import machinesite as sites
 from wblab.live.advise.apply import apply, undo
 from wblab.live.advise.settings import WantedSetting
 from wblab.live.mitigate.journal import Journal
@@ -133,11 +133,11 @@ from pathlib import Path
 from support.advised import SITE, advice_for
 from wblab.live.advise import apply as applying
 from wblab.live.advise import here
-from wblab.live.advise import site
+from wblab.live.advise import machinesite
 from wblab.live.advise.settings import WantedSetting
 tree = Path(sys.argv[1])
 here._SYSCTL, here._BLOCK, here._BDI = tree, tree / "block", tree / "class/bdi"
-site.find_site = lambda directory: SITE
+machinesite.find_site = lambda directory: SITE
 applying.is_possible = lambda change, root: True
 applying.require_root = lambda why: None
 write, done = Path.write_text, []

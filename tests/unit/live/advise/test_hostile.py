@@ -11,8 +11,8 @@ from support.advised import FILES, MACHINE, SITE
 
 from wblab.cli import main
 from wblab.live.advise import apply as applying
+from wblab.live.advise import machinesite as sites
 from wblab.live.advise import remedies
-from wblab.live.advise import site as sites
 from wblab.live.advise.allowed import check_remedy
 from wblab.live.advise.files import RULES, files_of, install_commands
 from wblab.live.advise.plan import plan

@@ -7,7 +7,7 @@ from wblab.core.errors import InputError
 from wblab.live.advise.plan import AXIS, fine_factor, plan
 from wblab.live.advise.remedies import parse_remedies, read_remedies
 from wblab.live.advise.settings import WantedSetting, differing, impossible
-from wblab.live.twin.machine import MachineQueue
+from wblab.live.twin.described import MachineQueue
 from wblab.study.plan import Plan
 
 

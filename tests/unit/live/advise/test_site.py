@@ -8,10 +8,10 @@ from support.advised import MACHINE, SITE
 
 from wblab.core.errors import InputError
 from wblab.live.advise import here
-from wblab.live.advise import site as sites
+from wblab.live.advise import machinesite as sites
 from wblab.live.advise.here import paths, shown_by, with_current_settings
-from wblab.live.advise.site import find_site, known_by, own_limit_of, queue_of
-from wblab.live.twin.machine import WHOLE, MachineQueue
+from wblab.live.advise.machinesite import find_site, known_by, own_limit_of, queue_of
+from wblab.live.twin.described import WHOLE, MachineQueue
 from wblab.machine.storage import Storage
 
 

@@ -7,7 +7,7 @@ import pytest
 from wblab.core.errors import InputError
 from wblab.lab.places import ROOT
 from wblab.lab.printable import printable
-from wblab.live.mitigate.config import Config, check, read_config
+from wblab.live.mitigate.configuration import Config, check, read_config
 
 
 def write(tmp_path, text):

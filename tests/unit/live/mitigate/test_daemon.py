@@ -254,7 +254,7 @@ def test_missing_permissions_are_reported_on_one_line(config):
 import os, sys
 from wblab import cli
 from wblab.live.verbs import mitigate
-from wblab.live.mitigate import config
+from wblab.live.mitigate import configuration
 from wblab.live.mitigate import service
 from wblab.live.mitigate import service
 os.seteuid(65534)

@@ -6,9 +6,9 @@ import pytest
 
 from wblab.core.errors import WblabError
 from wblab.live.mitigate.accounting import Usage
-from wblab.live.mitigate.config import Config
+from wblab.live.mitigate.configuration import Config
+from wblab.live.mitigate.daemon import Daemon, Means
 from wblab.live.mitigate.journal import Journal
-from wblab.live.mitigate.loop import Daemon, Means
 
 MIB = 1 << 20
 

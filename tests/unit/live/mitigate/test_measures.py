@@ -10,7 +10,7 @@ from support.ioprios import all_ioprios
 
 from wblab.core.child import fork_child
 from wblab.core.errors import WblabError
-from wblab.live.mitigate.cgroup import ControlGroup
+from wblab.live.mitigate.heldgroup import ControlGroup
 from wblab.live.mitigate.journal import Journal
 from wblab.live.mitigate.measures import IoClass, put_back_strays
 from wblab.machine.cgroup import cgroup_root

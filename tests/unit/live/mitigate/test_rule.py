@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from wblab.lab.printable import printable
 from wblab.live.mitigate.accounting import Usage
-from wblab.live.mitigate.config import Config
+from wblab.live.mitigate.configuration import Config
 from wblab.live.mitigate.rule import Learned, RuleLimits, RuleState, identity, judge, recall, remember, succeed
 
 MIB = 1 << 20

@@ -20,8 +20,8 @@ from wblab.live.runs.captures import (
     page_time_ns,
     with_lost,
 )
+from wblab.live.runs.livetraces import kernel_functions
 from wblab.live.runs.tracefile import Room, chosen
-from wblab.live.runs.traces import kernel_functions
 
 
 def page(time_ns, commit=100):

@@ -1,6 +1,6 @@
 from wblab.core.cycles import Stamps
 from wblab.core.loads import Command, Control, MultiWrite, Write
-from wblab.live.runs.loads import StartedLoad
+from wblab.live.runs.startedloads import StartedLoad
 from wblab.live.runs.watch import Pending, Throughput, Watch, WatchedPause, summary
 from wblab.machine.storage import Traffic
 

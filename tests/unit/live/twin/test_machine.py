@@ -9,7 +9,7 @@ from wblab.core.errors import InputError
 from wblab.core.loads import Command
 from wblab.lab.specfile import HostDisk, LiveSpec
 from wblab.live.runs.request import INNOCENT
-from wblab.live.twin.machine import machine_of, measured_bps, this_machine
+from wblab.live.twin.described import machine_of, measured_bps, this_machine
 
 S = 10**9
 TRAFFIC = {"written_bytes": 3 << 30, "written_per_busy_s": 90_000_000, "most_written_per_s": 70_000_000}

@@ -8,7 +8,7 @@ from support.runs import write_run
 
 from wblab.analysis.runs.run import read_run
 from wblab.live.runs.request import INNOCENT
-from wblab.live.twin.machine import Machine
+from wblab.live.twin.described import Machine
 from wblab.live.twin.result import Match, TwinResult, report
 from wblab.live.twin.scale import twin_of
 from wblab.report.report import text_of

@@ -6,7 +6,7 @@ from support.originals import MACHINE
 from wblab.core.errors import InputError
 from wblab.lab.disks import read_disk
 from wblab.live.twin import scale
-from wblab.live.twin.machine import with_disk
+from wblab.live.twin.described import with_disk
 from wblab.study.plan import Plan
 from wblab.study.store import Store
 

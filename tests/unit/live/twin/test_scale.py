@@ -10,7 +10,7 @@ from wblab.core.spec import Filesystem, Scheduler
 from wblab.core.units import Bytes, Nanoseconds
 from wblab.lab.disks import read_disk
 from wblab.live.runs.request import INNOCENT
-from wblab.live.twin.machine import Machine, MachineQueue, OffenderLimits, with_disk
+from wblab.live.twin.described import Machine, MachineQueue, OffenderLimits, with_disk
 from wblab.live.twin.scale import GUEST_BYTES, guest_queue, twin_of
 
 GIB, MIB = 1 << 30, 1 << 20

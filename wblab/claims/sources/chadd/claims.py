@@ -4,7 +4,7 @@ import numpy as np
 
 from wblab.analysis.statistics.decision import between, over, under
 from wblab.claims.sources.case import Case
-from wblab.claims.sources.chadd.layers import layer_claims
+from wblab.claims.sources.chadd.below import layer_claims
 from wblab.claims.sources.claim import Claim, Measure, untested
 from wblab.claims.sources.figures import Figure, against, longest_s, moved, on_case, requests_a_cycle
 from wblab.claims.sources.sample import Sample

@@ -5,7 +5,7 @@ apart then, or on a file that differs from it in one factor. 'wblab study choppe
 The seed sets the filesystem's hash, which places directories.
 """
 
-from wblab.analysis.runs.extents import layout_metrics
+from wblab.analysis.runs.fileextents import layout_metrics
 from wblab.analysis.statistics.decision import over, under
 from wblab.claims.sources.case import Case
 from wblab.claims.sources.claim import Claim, Measure, untested

@@ -16,7 +16,6 @@ from wblab.analysis.statistics.decision import NOT_TESTABLE, at_most, between, o
 from wblab.claims.sources.claim import Claim, Measure, Samples, untested
 from wblab.claims.sources.figures import on_case
 from wblab.claims.sources.sample import Sample
-from wblab.claims.sources.stephens.events import event_claims
 from wblab.claims.sources.stephens.latency import (
     DEVICES,
     SIZES,
@@ -26,6 +25,7 @@ from wblab.claims.sources.stephens.latency import (
     prefix_share,
     state_share,
 )
+from wblab.claims.sources.stephens.tracing import event_claims
 from wblab.core.units import NS_PER_MS
 from wblab.study.statement import Verdict
 

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from wblab.analysis.layers.calls import Name, calls
-from wblab.analysis.layers.requests import LayeredCall, layers
+from wblab.analysis.layers.layered import LayeredCall, layers
 from wblab.analysis.layers.stages import BEHIND, DEVICE, FLUSH
 from wblab.analysis.runs.pagecache import page_cache
 from wblab.analysis.runs.run import read_run

@@ -15,7 +15,7 @@ from wblab.report.listing import Listing
 
 if TYPE_CHECKING:
     from wblab.lessons.check import Checked
-    from wblab.lessons.place import LessonPlace
+    from wblab.lessons.whereabouts import LessonPlace
 
 
 _LOOKS = ("why --pauses", "why", "timeline")

@@ -15,7 +15,7 @@ from wblab.report.listing import Listing
 
 if TYPE_CHECKING:
     from wblab.lessons.lesson import Lesson
-    from wblab.lessons.place import LessonPlace
+    from wblab.lessons.whereabouts import LessonPlace
 
 
 def list_arguments(parser: argparse.ArgumentParser) -> None:
@@ -29,7 +29,7 @@ def list_arguments(parser: argparse.ArgumentParser) -> None:
 
 def _list(arguments: argparse.Namespace) -> None:
     from wblab.lessons.folder import Progress
-    from wblab.lessons.place import lessons_of
+    from wblab.lessons.whereabouts import lessons_of
 
     where = folder(arguments)
     state = where.state() if where.begun() else None
@@ -96,7 +96,7 @@ def start_arguments(parser: argparse.ArgumentParser) -> None:
 def _start(arguments: argparse.Namespace) -> None:
     from wblab.lessons.folder import LessonState, check_names
     from wblab.lessons.lesson import find
-    from wblab.lessons.place import LessonPlace, lessons_of
+    from wblab.lessons.whereabouts import LessonPlace, lessons_of
 
     where = folder(arguments)
     if where.begun():

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from wblab.lessons.folder import Folder
     from wblab.lessons.lesson import Lesson
-    from wblab.lessons.place import LessonPlace
+    from wblab.lessons.whereabouts import LessonPlace
 
 
 def add_folder(parser: argparse.ArgumentParser) -> None:
@@ -32,7 +32,7 @@ def add_set(parser: argparse.ArgumentParser) -> None:
 def folder(arguments: argparse.Namespace) -> "Folder":
     """Return the student's folder: the one that is given, the one around this directory, or the default one."""
     from wblab.lessons.folder import Folder
-    from wblab.lessons.place import folder_here
+    from wblab.lessons.whereabouts import folder_here
 
     return folder_here() if arguments.folder is None else Folder(arguments.folder)
 
@@ -46,6 +46,6 @@ def lacking(lesson: "Lesson") -> list[str]:
 
 def place(arguments: argparse.Namespace, wanted: str = "") -> "LessonPlace":
     """Return where the student is. wanted: a lesson by its number or name. Raises InputError."""
-    from wblab.lessons.place import place_in
+    from wblab.lessons.whereabouts import place_in
 
     return place_in(folder(arguments), wanted)

@@ -45,9 +45,9 @@ def _pictures(arguments: argparse.Namespace) -> None:
     from wblab.kernels import built_kernels
     from wblab.lab.progress import bar
     from wblab.lessons.lesson import find
-    from wblab.lessons.place import lessons_of
     from wblab.lessons.proof import lecture
     from wblab.lessons.runs import Student, made
+    from wblab.lessons.whereabouts import lessons_of
 
     known, directory, resolve = lessons_of(arguments.set), results(arguments), built_kernels()
     chosen = [find(name, known) for name in arguments.only] or known
@@ -89,7 +89,7 @@ def notebook_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def _notebook(arguments: argparse.Namespace) -> None:
-    from wblab.lessons.notebook.cells import NOTEBOOK, notebook
+    from wblab.lessons.notebook.lessoncells import NOTEBOOK, notebook
 
     at = place(arguments, arguments.lesson)
     is_new = at.folder.add(at.lesson, NOTEBOOK, notebook(at.lesson, at.state.who))

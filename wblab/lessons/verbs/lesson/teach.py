@@ -40,9 +40,9 @@ def _dev(arguments: argparse.Namespace) -> None:
     from wblab.kernels import built_kernels
     from wblab.lab.progress import bar
     from wblab.lessons.lesson import find
-    from wblab.lessons.place import lessons_of
     from wblab.lessons.proof import faults, students
     from wblab.lessons.runs import made
+    from wblab.lessons.whereabouts import lessons_of
 
     if arguments.students < 1:
         raise InputError("--students: at least 1")
@@ -134,11 +134,11 @@ def _grade(arguments: argparse.Namespace) -> None:
     from wblab.host.machine import processors
     from wblab.kernels import built_kernels
     from wblab.lab.progress import bar
-    from wblab.lessons import marks
+    from wblab.lessons import classmarks
     from wblab.lessons.grade import Submission, grade
     from wblab.lessons.lesson import find
-    from wblab.lessons.place import lessons_of
     from wblab.lessons.runs import made
+    from wblab.lessons.whereabouts import lessons_of
 
     if arguments.gradescope and len(arguments.folders) > 1:
         raise InputError("--gradescope: give one folder: Gradescope grades one at a time")
@@ -161,10 +161,10 @@ def _grade(arguments: argparse.Namespace) -> None:
             report,
         )
     for name, write in (
-        ("csv", marks.as_csv),
-        ("table", marks.as_table),
-        ("junit", marks.as_junit),
-        ("gradescope", marks.as_gradescope),
+        ("csv", classmarks.as_csv),
+        ("table", classmarks.as_table),
+        ("junit", classmarks.as_junit),
+        ("gradescope", classmarks.as_gradescope),
     ):
         if path := getattr(arguments, name):
             _write(path, write(found))

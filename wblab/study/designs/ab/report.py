@@ -11,11 +11,11 @@ from wblab.report import quantities
 from wblab.report.comparisontext import footnotes, line
 from wblab.report.quantities import metric_name, numbers, percent, quantity, span, unit_of
 from wblab.report.report import Block, Cell, Column, Lines, Points, Report, Row, Section, Table
+from wblab.study.designs.ab.changedpauses import ChangedPause, Pause
 from wblab.study.designs.ab.differs import Differs
 from wblab.study.designs.ab.figures import ComparedFigure, ComparedFigures
 from wblab.study.designs.ab.plan import KernelStep
 from wblab.study.designs.ab.result import KernelsResult, to_json
-from wblab.study.designs.ab.why import ChangedPause, Pause
 
 PEERS = "The comparisons of mmtests, LKP and Phoronix time real machines, and do not repeat to the bit."
 _MOST_LOADS = 3  # in a headline

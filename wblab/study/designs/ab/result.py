@@ -7,10 +7,10 @@ from typing import Any
 from wblab import __version__
 from wblab.kernels import KernelResolver
 from wblab.study.cells import Cell
+from wblab.study.designs.ab.changedpauses import ChangedPause, changed_pauses
 from wblab.study.designs.ab.figures import ComparedFigure, ComparedFigures
 from wblab.study.designs.ab.made import RepeatedRuns, measured, repeat
 from wblab.study.designs.ab.plan import AskedKernels, asked_of, digests, pairs
-from wblab.study.designs.ab.why import ChangedPause, changed_pauses
 from wblab.study.store import Store
 
 

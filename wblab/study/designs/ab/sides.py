@@ -12,8 +12,8 @@ from wblab.kernels.build import result
 from wblab.kernels.git import git
 from wblab.kernels.mailbox import SUFFIXES, UserPatch, read_patches
 from wblab.kernels.source import is_archive
+from wblab.study.designs.bisect.bisection import short
 from wblab.study.designs.bisect.repository import GitCommit, find_commit
-from wblab.study.designs.bisect.search import short
 
 MOST_STEPS = 100
 _RANGE = re.compile(r"(\S+?)\.\.(\S+)")

@@ -4,7 +4,7 @@ import shlex
 from dataclasses import dataclass
 from pathlib import Path
 
-from wblab.analysis.runs.results import study_named
+from wblab.analysis.runs.listing import study_named
 from wblab.core.errors import InputError
 from wblab.host.check import check_run
 from wblab.kernels.make import check_tools
@@ -14,12 +14,12 @@ from wblab.lab.specfile import read_spec
 from wblab.report.page import write
 from wblab.study.asked import StudyAnswer, StudyRequest
 from wblab.study.designs.bisect import NAME
-from wblab.study.designs.bisect.measure import named_metric
+from wblab.study.designs.bisect.bisection import PLAIN, Walk
+from wblab.study.designs.bisect.measuring import named_metric
 from wblab.study.designs.bisect.report import report
 from wblab.study.designs.bisect.repository import check_range, find_commit
 from wblab.study.designs.bisect.result import BisectedFigure, one_of
 from wblab.study.designs.bisect.run import bisect, new_store, open_store, resume_command, resumed
-from wblab.study.designs.bisect.search import PLAIN, Walk
 
 _MOST = 34  # seeds of a commit
 

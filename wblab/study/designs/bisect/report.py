@@ -8,10 +8,10 @@ from wblab.analysis.statistics.intervals import interval
 from wblab.report import quantities
 from wblab.report.quantities import numbers, quantity, unit_of
 from wblab.report.report import Block, Column, Points, Report, Row, Section, Table
-from wblab.study.designs.bisect.measure import Metric
+from wblab.study.designs.bisect.bisection import short
+from wblab.study.designs.bisect.measuring import Metric
 from wblab.study.designs.bisect.repository import GitCommit
 from wblab.study.designs.bisect.result import BisectionAnswer, interval_text, one_of
-from wblab.study.designs.bisect.search import short
 
 _MOST_LISTED = 10
 _NONE = "-"

@@ -16,10 +16,10 @@ from wblab.core.spec import Spec
 from wblab.core.tables import from_table, to_table
 from wblab.report import quantities
 from wblab.report.quantities import numbers, quantity, unit_of
+from wblab.study.designs.bisect.bisection import PLAIN, BisectionTrial, Ends, Obstacle, Walk, short
 from wblab.study.designs.bisect.judgement import difference
-from wblab.study.designs.bisect.measure import Metric, named_metric
+from wblab.study.designs.bisect.measuring import Metric, named_metric
 from wblab.study.designs.bisect.repository import GitCommit
-from wblab.study.designs.bisect.search import PLAIN, BisectionTrial, Ends, Obstacle, Walk, short
 
 _HASH = re.compile("[0-9a-f]{40}|[0-9a-f]{64}")
 _MOST_SEEDS = 1 << 20

@@ -26,7 +26,8 @@ from wblab.lab.held import replace_file
 from wblab.lab.progress import Report, steps
 from wblab.study.cluster import forked
 from wblab.study.designs.bisect import NAME
-from wblab.study.designs.bisect.measure import Measurements
+from wblab.study.designs.bisect.bisection import PLAIN, BisectionSearch, BisectionTrial, Ends, Verdict, Walk, short
+from wblab.study.designs.bisect.measuring import Measurements
 from wblab.study.designs.bisect.repository import (
     Worktree,
     find_commit,
@@ -37,7 +38,6 @@ from wblab.study.designs.bisect.repository import (
     worktree,
 )
 from wblab.study.designs.bisect.result import BisectedFigure, BisectionAnswer, no_difference, trial_json, trial_line
-from wblab.study.designs.bisect.search import PLAIN, BisectionSearch, BisectionTrial, Ends, Verdict, Walk, short
 from wblab.study.plan import Plan
 from wblab.study.store import Store
 

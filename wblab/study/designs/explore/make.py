@@ -15,8 +15,8 @@ from wblab.study.asked import Failures, StudyAnswer, StudyRequest, shard_made
 from wblab.study.begin import Planned, begun, with_kernel, with_part
 from wblab.study.designs.explore import NAME
 from wblab.study.designs.explore.design import read_design
+from wblab.study.designs.explore.points import planned, sample
 from wblab.study.designs.explore.record import encode, observed, read_record, record_of
-from wblab.study.designs.explore.sample import planned, sample
 from wblab.study.run import Tally, run_store
 from wblab.study.store import Store
 

@@ -21,8 +21,8 @@ from wblab.core.spec import Spec
 from wblab.lab.formats import DESIGN, EXPLORATION
 from wblab.study.designs.explore.design import DUMMY, SampleDesign
 from wblab.study.designs.explore.factors import BINS
+from wblab.study.designs.explore.points import Points
 from wblab.study.designs.explore.responses import AskedResponse, read_responses, values
-from wblab.study.designs.explore.sample import Points
 
 
 @dataclass(frozen=True)

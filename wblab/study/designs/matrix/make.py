@@ -11,7 +11,7 @@ from wblab.core.errors import InputError
 from wblab.kernels import KernelResolver, built_kernels, list_kernels
 from wblab.lab.formats import LOOKS
 from wblab.lab.results import MATRICES
-from wblab.plot.comparison import comparison_figure, svg
+from wblab.plot.comparisonfigure import comparison_figure, svg
 from wblab.report.comparisonreport import report
 from wblab.report.report import Report
 from wblab.study.asked import Failures, StudyAnswer, StudyRequest, shard_made

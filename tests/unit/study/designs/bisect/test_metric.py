@@ -5,7 +5,7 @@ import pytest
 from wblab.core.errors import InputError
 from wblab.lab.results import SPECS
 from wblab.lab.specfile import read_spec
-from wblab.study.designs.bisect.measure import Metric, named_metric
+from wblab.study.designs.bisect.measuring import Metric, named_metric
 
 SPEC = read_spec(SPECS.find("base"))
 

@@ -6,7 +6,7 @@ import time
 import pytest
 
 from wblab.core.errors import InputError
-from wblab.kernels.tree import copy
+from wblab.kernels.sourcetree import copy
 from wblab.study.designs.bisect.repository import (
     check_range,
     find_commit,

@@ -11,11 +11,11 @@ from wblab.analysis.statistics.intervals import Interval
 from wblab.core.errors import InputError
 from wblab.lab.results import SPECS
 from wblab.lab.specfile import read_spec
-from wblab.study.designs.bisect.measure import Metric
+from wblab.study.designs.bisect.bisection import BisectionTrial, Ends, Walk
+from wblab.study.designs.bisect.measuring import Metric
 from wblab.study.designs.bisect.report import report
 from wblab.study.designs.bisect.repository import GitCommit
 from wblab.study.designs.bisect.result import BisectedFigure, BisectionAnswer, no_difference, one_of, trial_line
-from wblab.study.designs.bisect.search import BisectionTrial, Ends, Walk
 
 
 def commit(number):

@@ -9,9 +9,9 @@ import pytest
 from wblab.core.errors import InputError, WblabError
 from wblab.kernels.choice import PatchError
 from wblab.lab.progress import silent
+from wblab.study.designs.bisect.bisection import PLAIN, BisectionSearch, Walk
 from wblab.study.designs.bisect.repository import worktree
 from wblab.study.designs.bisect.run import GitSession
-from wblab.study.designs.bisect.search import PLAIN, BisectionSearch, Walk
 
 
 class Figures:

@@ -11,8 +11,8 @@ from support.studyrows import write_rows
 from wblab.core.errors import InputError
 from wblab.lab.formats import DESIGN
 from wblab.study.designs.explore.design import design_of
+from wblab.study.designs.explore.points import planned, sample
 from wblab.study.designs.explore.record import encode, observed, read_record, record_of
-from wblab.study.designs.explore.sample import planned, sample
 
 FACTORS = {"memory": {"key": "memory", "levels": ["100MiB", "150MiB"]}, "disk.latency": {"low": "1us", "high": "1ms"}}
 DESIGN_OF = design_of({"name": "d", "base": "base-device", "runs": 12, "seeds": 2, "factors": FACTORS})

@@ -9,7 +9,7 @@ import pytest
 from wblab.core.errors import InputError
 from wblab.lab.results import DESIGNS
 from wblab.study.designs.explore.design import Head, design_of, read_design
-from wblab.study.designs.explore.sample import planned, sample
+from wblab.study.designs.explore.points import planned, sample
 from wblab.study.plan import Plan
 
 HEAD = Head(name="d", base="base", runs=64)

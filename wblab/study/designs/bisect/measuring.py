@@ -4,7 +4,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from hashlib import sha256
 
-from wblab.analysis.runs.extents import LAYOUT_METRICS, layout_metrics
+from wblab.analysis.runs.fileextents import LAYOUT_METRICS, layout_metrics
 from wblab.analysis.runs.metrics import METRICS, UNPLUG, load_metrics
 from wblab.analysis.runs.run import Run, read_run
 from wblab.core.errors import InputError, WblabError, nearest
@@ -14,7 +14,7 @@ from wblab.host.request import suited
 from wblab.kernels import Kernel
 from wblab.lab.progress import Report
 from wblab.study.cells import Cell, run_name
-from wblab.study.designs.bisect.search import short
+from wblab.study.designs.bisect.bisection import short
 from wblab.study.following import Failed, JobDone, Workers
 from wblab.study.run import Runner
 from wblab.study.store import Store

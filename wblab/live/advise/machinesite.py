@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Literal
 
 from wblab.core.errors import InputError
-from wblab.live.twin.machine import WHOLE, MachineQueue
+from wblab.live.twin.described import WHOLE, MachineQueue
 from wblab.machine.block import schedulers, whole_disk
 from wblab.machine.cgroup import cgroup_root, controllers_of
 from wblab.machine.storage import Storage, find_storage

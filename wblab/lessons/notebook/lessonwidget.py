@@ -11,11 +11,11 @@ from wblab.lab.printable import printable
 from wblab.lab.progress import Report
 from wblab.lessons.check import WORDS, Checked
 from wblab.lessons.markdown import to_html
-from wblab.lessons.notebook import asked
+from wblab.lessons.notebook import questionwidget
 from wblab.lessons.notebook.desk import Desk
 from wblab.lessons.notebook.shown import Shown, block, has_widgets, live, put, said
-from wblab.lessons.place import folder_here, place_in
 from wblab.lessons.sections import SectionLook
+from wblab.lessons.whereabouts import folder_here, place_in
 
 _P = ParamSpec("_P")
 
@@ -64,13 +64,13 @@ class NotebookLesson:
     @_plainly
     def ask(self, *names: str) -> None:
         """Show questions, to be answered and checked."""
-        shown = asked.static(self._desk, names)
+        shown = questionwidget.static(self._desk, names)
         if not has_widgets():
             put(shown)
             return
         import ipywidgets
 
-        widgets = [asked.QuestionWidget(self._desk, name) for name in names]
+        widgets = [questionwidget.QuestionWidget(self._desk, name) for name in names]
 
         def refresh() -> None:
             for widget in widgets:
@@ -140,7 +140,7 @@ class NotebookLesson:
     def check(self) -> None:
         """Check all answers, and show what is said of each."""
         result = self._desk.check()
-        lines = [f"{one.question}: {asked.state(self._desk, one.question)}" for one in result.judged]
+        lines = [f"{one.question}: {questionwidget.state(self._desk, one.question)}" for one in result.judged]
         put(block([*lines, _summary(result)]))
         self._refresh_all()
 
