@@ -5,7 +5,7 @@ from statistics import median
 
 import pytest
 
-from wblab.analysis.layers.layered import layers
+from wblab.analysis.layers.bylayer import layers
 from wblab.analysis.layers.summary import stephens_shares, summaries
 
 SHORT = ("load.s1.count=20", "load.l1.wait=2s", "trace.lead=1s")

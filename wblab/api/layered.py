@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import fields
 from typing import TYPE_CHECKING, Self, overload
 
-from wblab.analysis.layers.layered import LayeredCall, layers
+from wblab.analysis.layers.bylayer import LayeredCall, layers
 from wblab.analysis.layers.stages import PREFIXES
 from wblab.analysis.layers.summary import per_write, stephens_shares, summaries, time_shares
 from wblab.analysis.runs.run import Run

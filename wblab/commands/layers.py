@@ -11,7 +11,7 @@ from wblab.report.listing import Listing
 from wblab.report.quantities import percent
 
 if TYPE_CHECKING:
-    from wblab.analysis.layers.layered import LayeredCall
+    from wblab.analysis.layers.bylayer import LayeredCall
     from wblab.analysis.layers.summary import Spread, Summary
 
 _NS_PER_US = 1000
@@ -33,7 +33,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def _layers(arguments: argparse.Namespace) -> None:
-    from wblab.analysis.layers.layered import layers
+    from wblab.analysis.layers.bylayer import layers
     from wblab.analysis.layers.summary import summaries
     from wblab.analysis.runs.run import read_run
     from wblab.report.report import Lines, Report

@@ -18,29 +18,31 @@ WINGS = {
     "publish": "packed files and sites",
 }
 # What a wing offers: a module, and a name in it.
-_OFFERS = {
-    "what describes a machine": ("live.twin.machine", "machine_of"),
-    "the claims among words": ("claims.verify.make", "claims_among"),
-    "what was tried elsewhere": ("claims.outside", "tried_outside"),
-    "regions of pages": ("claims.pages.regions", "WHOLE"),
-    "texts of lessons": ("lessons.page", "texts"),
-    "opening packed files": ("publish.bundle.keep", "open_packed"),
-    "a run of a packed file": ("publish.bundle.keep", "keep_run"),
+OFFERS = {
+    "what describes a machine": ("wblab.live.twin.described", "machine_of"),
+    "the claims among words": ("wblab.claims.verify.make", "claims_among"),
+    "what was tried elsewhere": ("wblab.claims.outside", "tried_outside"),
+    "regions of pages": ("wblab.claims.pages.forms", "WHOLE"),
+    "texts of lessons": ("wblab.lessons.page", "texts"),
+    "opening packed files": ("wblab.publish.bundle.keep", "open_packed"),
+    "a run of a packed file": ("wblab.publish.bundle.keep", "keep_run"),
 }
 
 
 def offered(what: str) -> Any:
     """Return what a wing offers; None if that wing is not here."""
-    module, name = _OFFERS[what]
-    if not find_spec(f"wblab.{module.partition('.')[0]}"):
-        return None
-    return getattr(import_module(f"wblab.{module}"), name)
+    module, name = OFFERS[what]
+    return getattr(import_module(module), name) if find_spec(_room(module)) else None
 
 
 def needed(what: str) -> Any:
     """Return what a wing offers. Raises InputError if that wing is not here."""
     found = offered(what)
     if found is None:
-        wing = _OFFERS[what][0].partition(".")[0]
+        wing = _room(OFFERS[what][0]).removeprefix("wblab.")
         raise InputError(f"this lab is without wblab/{wing} ({WINGS[wing]}): take one that has it")
     return found
+
+
+def _room(module: str) -> str:
+    return ".".join(module.split(".")[:2])

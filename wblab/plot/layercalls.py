@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import numpy as np
 from matplotlib.axes import Axes
 
-from wblab.analysis.layers.layered import LayeredCall
+from wblab.analysis.layers.bylayer import LayeredCall
 from wblab.plot.style import GRID, INNOCENT, OTHERS, SERIES, literal
 
 _NS_PER_US = 1000

@@ -4,7 +4,7 @@ import matplotlib.pyplot as plt
 import numpy as np
 import pytest
 
-from wblab.analysis.layers.layered import LayeredCall
+from wblab.analysis.layers.bylayer import LayeredCall
 from wblab.plot.layercalls import plot_call, plot_states
 
 

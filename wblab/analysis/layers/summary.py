@@ -7,8 +7,8 @@ from typing import Literal, TypeVar
 
 import numpy as np
 
+from wblab.analysis.layers.bylayer import LayeredCall
 from wblab.analysis.layers.calls import Name, Path
-from wblab.analysis.layers.layered import LayeredCall
 from wblab.analysis.layers.stages import PREFIXES
 
 _TAIL = 0.99

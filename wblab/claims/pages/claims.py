@@ -11,7 +11,7 @@ from wblab.claims.finding.fill import filled
 from wblab.claims.finding.words import Layout
 from wblab.claims.finding.words import markdown as whole_table
 from wblab.claims.pages.kept import ClaimRow, TrialPage, TrialRow, Verified
-from wblab.claims.pages.tables import legend, markdown, middle, plain, table
+from wblab.claims.pages.markdowntables import legend, markdown, middle, plain, table
 from wblab.claims.sources.changes import KernelChange
 from wblab.claims.sources.registry import WORKS
 from wblab.core.errors import WblabError

@@ -4,9 +4,9 @@ from functools import partial
 from itertools import takewhile
 
 from wblab.claims.finding.finding import names
-from wblab.claims.pages import claims, elsewhere
+from wblab.claims.pages import claims, outsidepage
 from wblab.claims.pages.kept import read_atlas, read_claims, read_trial
-from wblab.claims.pages.tables import plain, table
+from wblab.claims.pages.markdowntables import plain, table
 from wblab.lab.places import MATRICES
 from wblab.report.regions import Forms
 
@@ -43,7 +43,7 @@ SHORT: Forms = {
     "claims": lambda: claims.short_claims(read_claims()),
     "recommendations": lambda: claims.short_trial(read_trial()),
     "atlas": lambda: claims.short_atlas(read_atlas()),
-    "outside": elsewhere.short,
+    "outside": outsidepage.short,
     "matrices": _short_matrices,
     **{f"{_FINDING}{name}": partial(claims.short_finding, name) for name in names()},
 }
@@ -52,7 +52,7 @@ WHOLE: Forms = {
     "claims": lambda: claims.whole_claims(read_claims()),
     "recommendations": lambda: claims.whole_trial(read_trial()),
     "atlas": lambda: claims.whole_atlas(read_atlas()),
-    "outside": elsewhere.whole,
+    "outside": outsidepage.whole,
     "matrices": _whole_matrices,
     **{f"{_FINDING}{name}": partial(claims.whole_finding, name) for name in names()},
 }

@@ -8,8 +8,8 @@ from typing import Protocol
 
 import psutil
 
+from wblab.live.mitigate.accountedtasks import Processes
 from wblab.live.mitigate.taskstats import Task, Taskstats
-from wblab.live.mitigate.writers import Processes
 
 # Detect a disk's own write cache from the time that flushes take; no setting of the kernel reaches into that cache.
 #

@@ -10,7 +10,7 @@ from support.runs import write_run, write_run_of
 from support.writetraces import FSYNC, WRITE, WriteStory
 from tracecmd import TraceError
 
-from wblab.analysis.layers.layered import layers
+from wblab.analysis.layers.bylayer import layers
 from wblab.analysis.runs.run import read_run
 from wblab.core.errors import InputError
 from wblab.lab.results import SPECS
@@ -223,7 +223,7 @@ def test_a_damaged_trace_is_refused_in_a_line(story_run, monkeypatch):
 
     story = WriteStory(COMMS)
     slept(story, 0, 100, FOLIO, FOLIO_ENDS)
-    monkeypatch.setattr("wblab.analysis.layers.layered.read_phases", damaged)
+    monkeypatch.setattr("wblab.analysis.layers.bylayer.read_phases", damaged)
     with pytest.raises(InputError, match="cut short"):
         layers(story_run(story, 1000))
 

@@ -8,7 +8,7 @@ from wblab.claims.atlas.made import MadeTarget
 from wblab.claims.atlas.target import AtlasRow, Target
 from wblab.claims.pages.claims import short_atlas, whole_atlas
 from wblab.claims.pages.kept import read_atlas, write_atlas
-from wblab.claims.pages.tables import TOGETHER
+from wblab.claims.pages.markdowntables import TOGETHER
 
 RELEASES = {"7.2": "7.2.11", "6.1": "6.1.192"}
 

@@ -3,7 +3,7 @@
 import pytest
 
 from wblab.claims.outside import Statements, about
-from wblab.claims.pages.elsewhere import short, whole
+from wblab.claims.pages.outsidepage import short, whole
 from wblab.core.tables import from_table
 
 LISTED = from_table(

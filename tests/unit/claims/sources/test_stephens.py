@@ -12,7 +12,7 @@ from wblab.claims.sources.cases import CASES, case_spec
 from wblab.claims.sources.registry import WORKS, chosen
 from wblab.claims.sources.stephens import claims as stephens
 from wblab.claims.sources.stephens import latency as stephens_latency
-from wblab.claims.sources.stephens import tracing as stephens_events
+from wblab.claims.sources.stephens import tracingclaims as stephens_events
 from wblab.claims.sources.stephens.claims import stephens_claims
 from wblab.claims.sources.stephens.latency import line
 from wblab.core.check import check_spec

@@ -4,8 +4,8 @@ import sys
 
 import pytest
 
+from wblab.live.mitigate.accountedtasks import Processes
 from wblab.live.mitigate.accounting import ProcAccounting, TaskstatsAccounting, holds_much, queue_s
-from wblab.live.mitigate.writers import Processes
 
 MIB = 1 << 20
 WRITE = "import sys; open(sys.argv[1], 'wb').write(bytes(1 << 20))"

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from wblab.live.mitigate.writers import Allowed, Processes, ancestors, executable, unit_of, waits_for_disk
+from wblab.live.mitigate.accountedtasks import Allowed, Processes, ancestors, executable, unit_of, waits_for_disk
 from wblab.machine.processes import identify, threads
 
 SLEEP = "import time; print(flush=True); time.sleep(1000)"

@@ -25,7 +25,7 @@ from wblab.claims.sources.stephens.latency import (
     prefix_share,
     state_share,
 )
-from wblab.claims.sources.stephens.tracing import event_claims
+from wblab.claims.sources.stephens.tracingclaims import event_claims
 from wblab.core.units import NS_PER_MS
 from wblab.study.statement import Verdict
 

@@ -10,8 +10,8 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
+from wblab.analysis.layers.bylayer import LayeredCall, layers
 from wblab.analysis.layers.calls import Name, calls
-from wblab.analysis.layers.layered import LayeredCall, layers
 from wblab.analysis.layers.stages import BEHIND, DEVICE, FLUSH
 from wblab.analysis.runs.pagecache import page_cache
 from wblab.analysis.runs.run import read_run

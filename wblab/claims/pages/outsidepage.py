@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Literal
 
 from wblab.claims.outside import OfStudy, Seen, Statements, said, seen, statements
-from wblab.claims.pages.tables import TOGETHER, middle, signed, table
+from wblab.claims.pages.markdowntables import TOGETHER, middle, signed, table
 from wblab.kernels import processors_of
 from wblab.kernels.stock.stockkernel import is_stock
 from wblab.report.quantities import quantity, spread
