@@ -13,6 +13,7 @@ from wblab.analysis.why.explanations import Explained, explanations
 from wblab.analysis.why.shares import by_load
 from wblab.api.frames import frame, shown
 from wblab.core.units import NS_PER_S
+from wblab.lab.places import RESULTS
 from wblab.report.quantities import duration
 from wblab.report.report import Report
 from wblab.report.whyanswer import groups, main_chain, sentence
@@ -115,7 +116,6 @@ class ExplainedPause(Explained):
 
         Raises InputError for a run that cannot be repeated, WblabError if a repetition fails or proves nothing.
         """
-        from wblab.lab.places import RESULTS
         from wblab.study.designs.prove.change import StopLoad
         from wblab.study.designs.prove.runs import maker
         from wblab.study.designs.prove.trial import Trial, begin_ns

@@ -1,10 +1,13 @@
 """Runs and studies that exist: read, listed, or unpacked from a file of `wblab pack`."""
 
+import shlex
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from wblab.core.units import NS_PER_S
 from wblab.lab.formats import STUDY_FILE
+from wblab.lab.places import RESULTS
+from wblab.lab.wings import needed
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -70,8 +73,6 @@ def open(file: "str | Path", *, to: "str | Path | None" = None, exp: "str | Path
 
     Nothing in it is run. Raises InputError for a file that is damaged or false, and for a directory that exists.
     """
-    from wblab.lab.wings import needed
-
     return read(needed("opening packed files")(Path(file), Path(to) if to else None, results(exp)))
 
 
@@ -80,9 +81,6 @@ def results(exp: "str | Path | None" = None) -> Path:
 
     What depends on the directory that we are in may be somebody else's.
     """
-    import shlex
-
-    from wblab.lab.places import RESULTS
     from wblab.machine.trust import check_found
 
     if exp is None and not RESULTS.is_absolute():

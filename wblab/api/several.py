@@ -13,6 +13,7 @@ from wblab.analysis.sensitivity.observed import Observed
 from wblab.api.compared import Comparison, compare
 from wblab.api.frames import shown
 from wblab.api.recorded import Run
+from wblab.core.errors import InputError, nearest
 from wblab.lab.formats import DESIGN
 from wblab.report.explorationreport import report
 from wblab.report.explorationtext import (
@@ -119,8 +120,6 @@ class Exploration(Study):
 
         Raises InputError for a response that there is not.
         """
-        from wblab.core.errors import InputError, nearest
-
         name = response or self.responses[0]
         if name not in self.responses:
             raise InputError(f"no response {name!r}{nearest(name, self.responses)}: it has {', '.join(self.responses)}")

@@ -1,36 +1,125 @@
-"""What `wblab why` tries for an answer: each cause on its run, and what to do where that cannot be repeated."""
+"""What `wblab why` prints: the answer with what it tries for it, all pauses with their evidence, proofs, or a page."""
 
 import argparse
+import json
 import shlex
 import time
-from typing import TYPE_CHECKING, Any
+from collections import deque
+from functools import partial
+from pathlib import Path
+from typing import Any
 
-from wblab.commands.common import results
+from wblab.analysis.runs.run import Run as AnyRun
+from wblab.analysis.runs.run import guest_spec
+from wblab.analysis.why.explanations import Explained, explanations
+from wblab.api.recorded import Run
+from wblab.commands.common import named_run, results
+from wblab.commands.prove import Proof
 from wblab.core.errors import InputError
 from wblab.core.units import NS_PER_S, parse_time
+from wblab.kernels import built_kernels
+from wblab.lab.printable import printable
 from wblab.lab.specfile import LiveSpec
+from wblab.lab.wings import offered
 from wblab.report.pausetext import shown_run
+from wblab.report.quantities import duration
+from wblab.report.report import Report
+from wblab.report.text import show
 from wblab.report.whyanswer import Group, by_itself, remedy
-from wblab.report.whyreport import Untried
+from wblab.report.whyreport import Untried, in_stages, report
+from wblab.report.whytext import event_text, evidence
 from wblab.study.designs.prove import words
+from wblab.study.designs.prove.runs import maker, proofs
+from wblab.study.designs.prove.trial import Trial
+from wblab.study.designs.prove.tried import Terms, TriedSentence, try_on_run
 
-if TYPE_CHECKING:
-    from wblab.analysis.runs.run import Run
-    from wblab.study.designs.prove.tried import TriedSentence
+
+def why(arguments: argparse.Namespace) -> None:
+    """Explain the pauses that the arguments choose, as they ask: in short, in full, proved or as a page.
+
+    Raises InputError.
+    """
+    if arguments.html and (arguments.json or arguments.prove):
+        raise InputError("--html cannot be combined with --json or --prove: call 'wblab why' once for each")
+    for option in ("suspect", "remedy"):
+        if getattr(arguments, option) and not arguments.prove:
+            raise InputError(f"--{option} {getattr(arguments, option)[0]} needs --prove: add that option")
+    run = Run.of(named_run(arguments))
+    if arguments.prove:
+        guest_spec(run)  # a live run is refused at once, before its pauses are explained
+    bound_ns = parse_time(arguments.bound)
+    bound = duration(bound_ns)
+    found = explanations(run, arguments.load, bound_ns)
+    if arguments.pause:
+        if arguments.pause > len(found):
+            has = "1 pause" if len(found) == 1 else f"{len(found)} pauses"
+            raise InputError(f"--pause {arguments.pause}: the run has {has} over {bound}")
+        found = [found[arguments.pause - 1]]
+    if arguments.prove:
+        _prove(arguments, run, found, bound_ns)
+    elif arguments.html:
+        print(printable(str(_write_pages(run, found, bound))))
+    else:
+        _answer(arguments, run, found, bound_ns)
+
+
+def _answer(arguments: argparse.Namespace, run: Run, found: list[Explained], bound_ns: int) -> None:
+    """Print the answer, or all pauses with their evidence, or both for programs."""
+    bound = duration(bound_ns)
+    if arguments.evidence and not arguments.json:
+        show(Report("", "", evidence(run, found, bound)))
+        return
+    trials = Trials(run, arguments, bound_ns)
+    if arguments.json:
+        print(json.dumps(report(run, found, bound, trials).data["pauses"], indent=2))
+    else:
+        known, more = in_stages(run, found, bound, trials)
+        show(known, more=more)
+    if trials.is_interrupted:
+        raise KeyboardInterrupt
+
+
+def _prove(arguments: argparse.Namespace, run: Run, found: list[Explained], bound_ns: int) -> None:
+    """Prove the causes of the longest pause, or a remedy. Raises InputError."""
+    if is_emulated(run):
+        raise InputError(
+            "--prove: on a stock kernel a change is felt before it is made, as time is that of instructions: "
+            "repeat the spec with --kernel 7.2, and prove that run"
+        )
+    if not found:
+        raise InputError(f"--prove: the run has no pause over {duration(bound_ns)}: try a shorter --bound")
+    longest = max(found, key=lambda item: item.explanation.pause_ns)
+    event = partial(event_text, run, longest.recorded)
+    with maker(run, results(arguments), arguments.kernel) as make:
+        trial = Trial(run, longest.explanation, make, bound_ns)
+        proof = Proof(trial, longest.recorded, event, arguments.suspect, arguments.remedy)
+        if arguments.json:
+            deque(proof.blocks(), maxlen=0)
+            print(json.dumps(proof.data, indent=2))
+        else:
+            show(Report("", "", ()), more=proof.blocks())
+
+
+def _write_pages(run: Run, found: list[Explained], bound: str) -> Path:
+    """Write the page of explanations and the timeline that it links to; return the path of the first."""
+    from wblab.plot.page import page, save_page
+    from wblab.plot.whypage import TIMELINE, drawn_report
+    from wblab.report.page import write
+
+    path = write(drawn_report(run, found, bound), run.path / "why.html")
+    save_page(page(run.panes(None)), run, run.path / TIMELINE)
+    return path
 
 
 class Trials(Untried):
     """Tries the causes of pauses on their run, one after the other, until the time that the arguments give is over."""
 
-    def __init__(self, run: "Run", arguments: argparse.Namespace, bound_ns: int) -> None:
+    def __init__(self, run: Run, arguments: argparse.Namespace, bound_ns: int) -> None:
         """Raises InputError."""
         super().__init__(run)
         self._bound_ns, self._is_wanted = bound_ns, not arguments.no_try
         self._made: list[TriedSentence] = []
         if self._is_wanted:
-            from wblab.kernels import built_kernels
-            from wblab.study.designs.prove.runs import proofs
-
             self._until_s = time.monotonic() + parse_time(arguments.try_for) / NS_PER_S
             self._place, self._resolve = proofs(run.path, results(arguments)), built_kernels(arguments.kernel)
 
@@ -77,17 +166,13 @@ class Trials(Untried):
         """Try a cause on the run; of the causes after the first, only who counts."""
         if not self._is_wanted:
             return None
-        from wblab.study.designs.prove.tried import Terms, try_on_run
-
         terms = Terms(self._place / "tried", self._resolve, self._until_s, self._bound_ns)
         self._made.append(try_on_run(self.run, group, terms, is_brief=bool(self._made)))
         return self._made[-1]
 
 
-def _to_set(run: "Run") -> list[str]:
+def _to_set(run: AnyRun) -> list[str]:
     """Return the command that finds what to set on the machine of a live run, or why there is none."""
-    from wblab.lab.wings import offered
-
     machine_of = offered("what describes a machine")
     if not machine_of:
         return []
@@ -102,6 +187,6 @@ def _to_set(run: "Run") -> list[str]:
     ]
 
 
-def is_emulated(run: "Run") -> bool:
+def is_emulated(run: AnyRun) -> bool:
     """Whether a run was made in an emulator, whose time is that of instructions: nothing can be proved there."""
     return "machine" in run.record

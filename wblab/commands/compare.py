@@ -14,6 +14,7 @@ from wblab.commands.common import (
     results,
     tell,
 )
+from wblab.core.errors import InputError
 from wblab.lab.formats import DESIGN, PAGE
 from wblab.lab.printable import printable
 
@@ -116,8 +117,6 @@ def _output(arguments: argparse.Namespace) -> Path | None:
 
 
 def _pair(text: str) -> tuple[str, str]:
-    from wblab.core.errors import InputError
-
     key, equals, value = text.rpartition("=")
     if not equals or not key:
         raise InputError(f"--baseline {text!r} must be KEY=VALUE, for example disk.scheduler=none")

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from wblab.commands.common import add_bound, add_exp, add_json, add_run, named_run, note, print_wrapped, results
 from wblab.core.errors import InputError
+from wblab.core.units import parse_time
 from wblab.report.quantities import quantity
 
 if TYPE_CHECKING:
@@ -30,7 +31,6 @@ def _pauses(arguments: argparse.Namespace) -> None:
     from wblab.analysis.runs.pauses import pause_report
     from wblab.analysis.runs.writers import traces_dirtied_folios
     from wblab.api.recorded import Run
-    from wblab.core.units import parse_time
     from wblab.report.pausetext import report as report_of
     from wblab.report.text import show
 

@@ -7,15 +7,16 @@ from typing import TYPE_CHECKING, Any
 
 from wblab.report.quantities import duration, moment
 from wblab.report.report import Block, Lines, Section
+from wblab.study.designs.prove.change import RemedyChange, StopLoad, Stops, read_remedy
+from wblab.study.designs.prove.moment import happened
+from wblab.study.designs.prove.returning import Return, helps, is_gone, point_of_no_return
+from wblab.study.designs.prove.trial import Trial, TrialOutcome, begin_ns, loads_start_ns, suspects
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from wblab.analysis.why.explain import Explanation
     from wblab.analysis.why.recorded import Recorded
-    from wblab.study.designs.prove.change import RemedyChange, StopLoad, Stops
-    from wblab.study.designs.prove.returning import Return
-    from wblab.study.designs.prove.trial import Trial, TrialOutcome
 
 _TOLERANCE_NS = 100_000_000
 
@@ -36,9 +37,6 @@ class Proof:
         settings: "Sequence[str]" = (),
     ) -> None:
         """Raises InputError."""
-        from wblab.study.designs.prove.change import read_remedy
-        from wblab.study.designs.prove.trial import suspects
-
         self._trial, self._recorded, self._event, self._named = trial, recorded, event, named
         self._remedy = read_remedy(settings) if settings else None
         self._wanted = list(named) or (suspects(trial.run, trial.pause) if self._remedy is None else [])
@@ -47,9 +45,6 @@ class Proof:
 
     def blocks(self) -> Iterator[Block]:
         """Try everything, and yield what each trial says. Raises InputError."""
-        from wblab.study.designs.prove.change import StopLoad, Stops
-        from wblab.study.designs.prove.trial import begin_ns, loads_start_ns
-
         trial, run, pause, stopped = self._trial, self._trial.run, self._trial.pause, self.data["suspects"]
         yield _close(
             f"pause {pause.number}: {pause.load} was stalled for {duration(pause.pause_ns)} from "
@@ -72,8 +67,6 @@ class Proof:
 
     def _moments(self, suspect: str, found: "Return") -> list[dict[str, Any]]:
         """Return what happened at the latest effective intervention, with the events that prove it."""
-        from wblab.study.designs.prove.moment import happened
-
         if not (found.saved and found.lost):
             return []
         between = found.saved.at_ns, found.lost.at_ns
@@ -113,9 +106,6 @@ def _tried(
     trial: "Trial", change: "StopLoad | Stops | RemedyChange", first_ns: int
 ) -> Generator[Block, None, "Return"]:
     """Return the latest moment, from `first_ns` on, at which a change still helps a load, and yield what it says."""
-    from wblab.study.designs.prove.change import StopLoad, Stops
-    from wblab.study.designs.prove.returning import helps, is_gone, point_of_no_return
-
     is_stop = isinstance(change, StopLoad | Stops)
     words, probe = _STOPPED if is_stop else _SET, partial(trial.outcome, change)
     first = probe(first_ns)

@@ -4,16 +4,26 @@ import argparse
 import json
 from pathlib import Path
 
+from wblab.analysis.runs.run import read_run
+from wblab.api.making import run_shown
 from wblab.commands.common import asked_of, results, show, tell
 from wblab.core.errors import InputError, WblabError
+from wblab.host.request import ready
+from wblab.kernels import built_kernels, list_kernels
+from wblab.lab.places import check_checkout
+from wblab.lab.results import SPECS
+from wblab.lab.specfile import read_spec
+from wblab.study.asked import StudyRequest
+from wblab.study.designs.audit.expected import FOLDER, path_of
+from wblab.study.designs.audit.golden import FILE, SPEC, judge, noted, read_golden, seen, write_golden
+from wblab.study.designs.audit.make import AuditRequest, beside_expected, make
+from wblab.study.designs.audit.report import of_base, of_series
 
 _ALL = "all"
 
 
 def repeat_share(path: Path, arguments: argparse.Namespace) -> None:
     """Make a random part of a study's runs again, and say which share is identical. Raises WblabError for others."""
-    from wblab.study.designs.audit.make import AuditRequest, make
-
     show(make(asked_of(arguments, AuditRequest, study=path)), as_json=arguments.json)
 
 
@@ -33,13 +43,6 @@ def repeat_golden(arguments: argparse.Namespace) -> None:
 
 
 def _of_series(arguments: argparse.Namespace) -> None:
-    from wblab.kernels import built_kernels, list_kernels
-    from wblab.lab.places import check_checkout
-    from wblab.study.asked import StudyRequest
-    from wblab.study.designs.audit.expected import FOLDER, path_of
-    from wblab.study.designs.audit.make import beside_expected
-    from wblab.study.designs.audit.report import of_series
-
     known = {listed.series: listed.kernel for listed in list_kernels()}
     names = [name for name, kernel in known.items() if kernel] if arguments.series == _ALL else [arguments.series]
     if unknown := [name for name in names if name not in known]:
@@ -65,16 +68,6 @@ def _of_series(arguments: argparse.Namespace) -> None:
 
 
 def _of_base(arguments: argparse.Namespace) -> None:
-    from wblab.analysis.runs.run import read_run
-    from wblab.api.making import run_shown
-    from wblab.host.request import ready
-    from wblab.kernels import built_kernels
-    from wblab.lab.places import check_checkout
-    from wblab.lab.results import SPECS
-    from wblab.lab.specfile import read_spec
-    from wblab.study.designs.audit.golden import FILE, SPEC, judge, noted, read_golden, seen, write_golden
-    from wblab.study.designs.audit.report import of_base
-
     if arguments.update:
         check_checkout(FILE, "--update")
     request = ready(read_spec(SPECS.find(SPEC)), built_kernels())

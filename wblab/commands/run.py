@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from wblab.commands.common import add_exp, add_json, add_settings, results
 from wblab.core.errors import InputError
+from wblab.core.units import NS_PER_S, parse_bytes, parse_time
 
 if TYPE_CHECKING:
     from wblab.core.spec import Spec
@@ -74,7 +75,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def _run(arguments: argparse.Namespace) -> None:
     from wblab.api.making import run_shown
-    from wblab.core.units import NS_PER_S, parse_bytes, parse_time
     from wblab.host.limits import Limits
     from wblab.host.place import place_of
     from wblab.host.request import ready

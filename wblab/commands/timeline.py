@@ -6,6 +6,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from wblab.commands.common import add_bound, add_exp, add_output, add_run, format_of, named_run
+from wblab.core.errors import InputError, WblabError
+from wblab.core.units import NS_PER_S, parse_time
+from wblab.lab.held import replace_file
 from wblab.lab.printable import printable
 
 if TYPE_CHECKING:
@@ -62,9 +65,6 @@ def _timeline(arguments: argparse.Namespace) -> None:
 def _write_perfetto(arguments: argparse.Namespace, run: "Run", window: "Window | None") -> None:
     """Write a run for Perfetto's viewer. Raises InputError for a close-up."""
     from wblab.analysis.runs.perfetto import MOST_EVENTS, chosen_events, export
-    from wblab.core.errors import InputError, WblabError
-    from wblab.core.units import parse_time
-    from wblab.lab.held import replace_file
 
     if window is not None:
         raise InputError("--format perfetto-trace: the viewer zooms itself: leave --from, --to and --around out")
@@ -85,9 +85,6 @@ def _write_perfetto(arguments: argparse.Namespace, run: "Run", window: "Window |
 
 
 def _window(arguments: argparse.Namespace, run: "Run") -> "Window | None":
-    from wblab.core.errors import InputError
-    from wblab.core.units import NS_PER_S, parse_time
-
     start, end = arguments.start, arguments.end
     if arguments.around is not None and (start is not None or end is not None):
         raise InputError("--around cannot be combined with --from or --to: give one or the other")

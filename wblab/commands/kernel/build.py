@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from wblab.commands.common import add_json, note
 from wblab.commands.kernel.info import add_kernel_argument
 from wblab.core.errors import InputError
+from wblab.lab.kernelname import VARIANT, check_option, named
 
 if TYPE_CHECKING:
     from wblab.kernels.stock.stockkernel import StockKernel
@@ -36,10 +37,8 @@ def stock_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def _stock(arguments: argparse.Namespace) -> None:
-    from wblab.core.errors import InputError
     from wblab.kernels import catalog
     from wblab.kernels.stock.stockkernel import PREFIX, is_stock
-    from wblab.lab.kernelname import VARIANT
 
     wanted = arguments.kernel
     known = catalog.load().knows(wanted)
@@ -54,7 +53,6 @@ def _stock(arguments: argparse.Namespace) -> None:
 
 
 def _of_series(arguments: argparse.Namespace) -> "StockKernel":
-    from wblab.core.errors import InputError
     from wblab.kernels.stock.stockkernel import PREFIX, find
     from wblab.kernels.stock.take import fetch
     from wblab.lab.progress import bar
@@ -69,7 +67,6 @@ def _of_series(arguments: argparse.Namespace) -> "StockKernel":
 
 
 def _of_file(arguments: argparse.Namespace) -> "StockKernel":
-    from wblab.core.errors import InputError
     from wblab.kernels.stock.take import take
 
     if arguments.refresh:
@@ -115,8 +112,6 @@ def _build(arguments: argparse.Namespace) -> None:
 
 def _named(kernel: str, settings: Sequence[str]) -> str:
     """Return a kernel's name with options of `--config`. Raises InputError."""
-    from wblab.lab.kernelname import check_option, named
-
     options = {}
     for setting in settings:
         name, equals, value = setting.partition("=")

@@ -30,7 +30,6 @@ def _list(arguments: argparse.Namespace) -> None:
     from wblab.commands.kernel.info import values
     from wblab.kernels import list_kernels
     from wblab.kernels.stock.stockkernel import PREFIX, stock_kernels
-    from wblab.lab.kernelname import VARIANT
 
     listed = list_kernels()
     if arguments.json:

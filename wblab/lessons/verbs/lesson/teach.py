@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from wblab.commands.common import add_exp, add_jobs, print_wrapped, results
 from wblab.core.errors import InputError, WblabError
+from wblab.lab.held import held, through
 from wblab.lab.printable import printable
 from wblab.lessons.verbs.lesson.options import add_set, lacking
 from wblab.report.listing import Listing
@@ -86,7 +87,6 @@ def new_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def _new(arguments: argparse.Namespace) -> None:
-    from wblab.lab.held import held, through
     from wblab.lessons.lesson import TEMPLATE, is_name
     from wblab.machine.directory import made_whole
 

@@ -11,6 +11,7 @@ from wblab.commands.common import add_json, note
 from wblab.core.errors import InputError
 from wblab.core.units import NS_PER_S, format_bytes, format_time, parse_bytes, parse_time
 from wblab.lab.disks import EXPLAINED
+from wblab.lab.held import replace_file
 from wblab.lab.printable import printable
 from wblab.report.listing import Listing
 from wblab.report.quantities import percent
@@ -82,7 +83,6 @@ def _agree(said: str, agreed: bool) -> None:
 
 
 def _tell(site: "Site", seen: "Survey", output: Path | None, as_json: bool) -> None:
-    from wblab.lab.held import replace_file
     from wblab.live.disks.fit import fit
     from wblab.live.disks.tomlfile import disk_file, disk_table
 
