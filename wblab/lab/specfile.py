@@ -18,8 +18,6 @@ from wblab.core.units import Bytes, Nanoseconds
 from wblab.lab.formats import LIVE, RUN
 from wblab.lab.sysctls import set_sysctl, sysctls
 
-# A spec as TOML that somebody would write: only what differs from the defaults, with units. It reads back the same.
-
 # TOML files that people write.
 
 _MOST_BYTES = 8 << 20
@@ -34,6 +32,8 @@ def read_toml(path: Path, what: str, most_bytes: int = _MOST_BYTES) -> dict[str,
     except ValueError as error:  # also TOMLDecodeError, UnicodeDecodeError
         raise InputError(f"{str(path)!r} is not a TOML file: {error}") from None
 
+
+# A spec as TOML that somebody would write: only what differs from the defaults, with units. It reads back the same.
 
 _BARE = re.compile(r"[A-Za-z0-9_-]+")
 FORMATS: dict[Any, Callable[[int], str]] = {

@@ -176,8 +176,9 @@ def _passed(item: Explanation) -> str:
 def _passing(item: Explanation) -> tuple[str, ...]:
     """Return who passed the background limit, where that says more than whose data were ahead; else nobody.
 
-    That is where a load's own data were ahead, or where those whose data were needed others to pass it. Where only
-    others passed it, trials did not bear out that these counted: what waits for data has them written anyway.
+    That is where a load's own data were ahead, or where the owners of the data ahead could not pass it without others.
+    Where only others passed it, trials did not bear out that these counted: data that a load waits for are written
+    anyway.
     """
     chain, _ = main_chain(item)
     if item.background is None or chain.end != REQUEST or not item.charges or _is_polled(item, chain):

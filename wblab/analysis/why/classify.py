@@ -51,11 +51,11 @@ def judged(sleep: Stack, wake: Stack) -> Classified:
         if not asleep.isdisjoint(kind.sleeps) and (not kind.besides or not asleep.isdisjoint(kind.besides))
     ]
     said = fitting[0] if fitting else UNKNOWN
-    agreed = [
-        each for each in fitting if each.name == said.name and (not each.wakes or not awake.isdisjoint(each.wakes))
-    ]
+    slept_in = asleep.intersection(said.sleeps)
+    alike = [each for each in fitting if each.name == said.name or not slept_in.isdisjoint(each.sleeps)]
+    agreed = [each for each in alike if not each.wakes or not awake.isdisjoint(each.wakes)]
     kind = agreed[0] if agreed else UNKNOWN
-    return Classified(kind, said, _context(wake, awake))
+    return Classified(kind, kind if agreed else said, _context(wake, awake))
 
 
 def in_context(wake: Stack) -> Stack:

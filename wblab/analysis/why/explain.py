@@ -133,8 +133,8 @@ class Explanation:
     ran: if the load, or the task that it waited for, was mostly ready without a processor, how long each other task ran
     meanwhile, the longest first.
     polling: the task whose own sleeps are much of the pause, None if that is no task.
-    background: the flusher's work that most data were written for that the longest chain with a request waited for, if
-    that was for the background limit.
+    background: where the longest chain that ends with a request waited for data, the flusher's work that wrote most of
+    them, if the background limit began it.
     """
 
     load: str
@@ -220,7 +220,7 @@ def _explained(  # noqa: PLR0913, PLR0917
 
 
 def _background(run: Run, recorded: Recorded, parties: Parties, requests: list[IoRequest | None]) -> Background | None:
-    """Return the work for the background limit that the data ahead of the first of some requests were written for."""
+    """Return the flusher's work that wrote the data ahead of the first request, if the background limit began it."""
     first = next(filter(None, requests), None)
     if first is None:
         return None

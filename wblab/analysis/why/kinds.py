@@ -42,7 +42,8 @@ _MUTEX = ("__mutex_unlock_slowpath", "mutex_unlock", "wake_up_q")
 _SEMAPHORE = ("rwsem_wake", "up_write", "up_read", "wake_up_q", "rwsem_mark_wake")
 _SIGNAL = ("signal_wake_up_state", "complete_signal", "send_signal_locked")
 
-# The first match counts: specific kinds precede general ones.
+# The first entry that fits the sleeper says what the wait may be: specific kinds precede general ones. Of that kind's
+# entries, and of others that sleep in the same function, the first that fits the waker is what it was.
 KINDS = (
     Kind(
         "throttled",

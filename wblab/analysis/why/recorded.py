@@ -1,4 +1,8 @@
-"""Everything that a run recorded to explain its pauses."""
+"""Everything that a run recorded to explain its pauses.
+
+Here and in what is built on it: a row is the index of a span in `offcpu`, a rank an event's number in the order of
+time, and a key a task's identity, as a pid may be used again.
+"""
 
 from collections.abc import Callable, Hashable
 from dataclasses import dataclass, field, replace

@@ -97,6 +97,12 @@ SYNCFS = (*OUT, "wb_wait_for_completion", "sync_inodes_sb", "sync_filesystem", "
             "frozen",
             "task",
         ),
+        (
+            (*OUT, "percpu_rwsem_wait", "__percpu_down_read", "cgroup_threadgroup_change_begin", *CALL),
+            (*WOKE, "percpu_rwsem_wake_function", "__wake_up", "percpu_up_write", "cgroup_procs_write", *CALL),
+            "lock",
+            "task",
+        ),
     ],
 )
 def test_a_wait_of_a_live_machine_is_classified(sleep, wake, kind, context):
