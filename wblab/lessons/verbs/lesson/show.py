@@ -34,7 +34,7 @@ def pictures_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("only", nargs="*", metavar="LESSON", help="which (default: all)")
     parser.add_argument("--student", default=_STUDENT, metavar="NAME", help=f"whose numbers (default: {_STUDENT})")
     parser.add_argument(
-        "--format", choices=_PICTURES, default=_PICTURES[0], help=f"file format (default: {_FORMATS[0]})"
+        "--format", choices=_PICTURES, default=_PICTURES[0], help=f"file format (default: {_PICTURES[0]})"
     )
     add_set(parser)
     add_exp(parser, "runs go")
