@@ -7,17 +7,15 @@ import time
 from collections import deque
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from wblab.analysis.runs.run import Run as AnyRun
 from wblab.analysis.runs.run import guest_spec
 from wblab.analysis.why.explanations import Explained, explanations
 from wblab.api.recorded import Run
 from wblab.commands.common import named_run, results
-from wblab.commands.prove import Proof
 from wblab.core.errors import InputError
 from wblab.core.units import NS_PER_S, parse_time
-from wblab.kernels import built_kernels
 from wblab.lab.printable import printable
 from wblab.lab.specfile import LiveSpec
 from wblab.lab.wings import offered
@@ -29,9 +27,9 @@ from wblab.report.whyanswer import Group, by_itself, remedy
 from wblab.report.whyreport import Untried, in_stages, report
 from wblab.report.whytext import event_text, evidence
 from wblab.study.designs.prove import words
-from wblab.study.designs.prove.runs import maker, proofs
-from wblab.study.designs.prove.trial import Trial
-from wblab.study.designs.prove.tried import Terms, TriedSentence, try_on_run
+
+if TYPE_CHECKING:  # what makes runs is loaded where runs are made
+    from wblab.study.designs.prove.tried import TriedSentence
 
 
 def why(arguments: argparse.Namespace) -> None:
@@ -81,6 +79,10 @@ def _answer(arguments: argparse.Namespace, run: Run, found: list[Explained], bou
 
 def _prove(arguments: argparse.Namespace, run: Run, found: list[Explained], bound_ns: int) -> None:
     """Prove the causes of the longest pause, or a remedy. Raises InputError."""
+    from wblab.commands.prove import Proof
+    from wblab.study.designs.prove.runs import maker
+    from wblab.study.designs.prove.trial import Trial
+
     if is_emulated(run):
         raise InputError(
             "--prove: on a stock kernel a change is felt before it is made, as time is that of instructions: "
@@ -120,6 +122,9 @@ class Trials(Untried):
         self._bound_ns, self._is_wanted = bound_ns, not arguments.no_try
         self._made: list[TriedSentence] = []
         if self._is_wanted:
+            from wblab.kernels import built_kernels
+            from wblab.study.designs.prove.runs import proofs
+
             self._until_s = time.monotonic() + parse_time(arguments.try_for) / NS_PER_S
             self._place, self._resolve = proofs(run.path, results(arguments)), built_kernels(arguments.kernel)
 
@@ -166,6 +171,8 @@ class Trials(Untried):
         """Try a cause on the run; of the causes after the first, only who counts."""
         if not self._is_wanted:
             return None
+        from wblab.study.designs.prove.tried import Terms, try_on_run
+
         terms = Terms(self._place / "tried", self._resolve, self._until_s, self._bound_ns)
         self._made.append(try_on_run(self.run, group, terms, is_brief=bool(self._made)))
         return self._made[-1]

@@ -20,7 +20,7 @@ WINGS = {
 # What a wing offers: a module, and a name in it.
 OFFERS = {
     "what describes a machine": ("wblab.live.twin.described", "machine_of"),
-    "the claims among words": ("wblab.claims.verify.make", "claims_among"),
+    "the claims among words": ("wblab.claims.sources.registry", "claims_among"),
     "what was tried elsewhere": ("wblab.claims.outside", "tried_outside"),
     "regions of pages": ("wblab.claims.pages.forms", "WHOLE"),
     "texts of lessons": ("wblab.lessons.page", "texts"),

@@ -119,7 +119,9 @@ def _of_live(asked: StudyRequest) -> str:
 
 
 def _claims(given: tuple[str, ...]) -> tuple[str, ...]:
-    """Return the claims if all that is given are claims."""
+    """Return the claims if all that is given are claims. A file or a listed name is none, and no claim is loaded."""
+    if os.path.exists(given[0]) or _named(given[0]):
+        return ()
     among = offered("the claims among words")
     return given if among and set(given) <= among(given) else ()
 

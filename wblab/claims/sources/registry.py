@@ -1,6 +1,6 @@
 """All works, with their claims in order."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 from wblab.claims.sources.chadd.claims import chadd_claims
 from wblab.claims.sources.chopper.claims import chopper_claims
@@ -113,3 +113,8 @@ def chosen(names: list[str], work: str = "thesis") -> list[Claim]:
             listing = f"wblab study {work} --list"
             raise InputError(f"no claim {name!r}{nearest(name, known)}: list them with '{listing}'")
     return [claim for claim in claims if not names or claim.name in names]
+
+
+def claims_among(words: Iterable[str]) -> set[str]:
+    """Return the words that name a claim."""
+    return set(words) & {name for work in WORKS.values() for name in work.names}

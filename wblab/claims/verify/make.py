@@ -6,7 +6,7 @@ from dataclasses import asdict, dataclass, field
 from typing import Literal, cast, get_args
 
 from wblab.claims.sources.claim import Claim
-from wblab.claims.sources.registry import WORKS, chosen, work_of
+from wblab.claims.sources.registry import chosen, work_of
 from wblab.claims.sources.sample import Sample
 from wblab.claims.verify import NAME
 from wblab.claims.verify.report import keep, kept_report, timelines, write_report
@@ -133,8 +133,3 @@ def _known(store: Store) -> _Question:
 def _source(asked: StudyRequest) -> _Source:
     """Return the work: the one that was named, or that of the claims."""
     return cast("_Source", asked.what or work_of(asked.parts, _WORKS[0]))
-
-
-def claims_among(words: Sequence[str]) -> set[str]:
-    """Return the words that name a claim."""
-    return set(words) & {name for work in WORKS.values() for name in work.names}

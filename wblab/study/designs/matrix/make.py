@@ -3,16 +3,12 @@
 from dataclasses import replace
 from functools import partial
 
-from wblab.analysis.runs.comparison import compare
-from wblab.analysis.runs.observations import found_observations, looks_at
 from wblab.analysis.statistics.decision import for_looks, looks
 from wblab.analysis.statistics.intervals import LEAST_RUNS, Resampling
 from wblab.core.errors import InputError
 from wblab.kernels import KernelResolver, built_kernels, list_kernels
 from wblab.lab.formats import LOOKS
 from wblab.lab.results import MATRICES
-from wblab.plot.comparisonfigure import comparison_figure, svg
-from wblab.report.comparisonreport import report
 from wblab.report.report import Report
 from wblab.study.asked import Failures, StudyAnswer, StudyRequest, shard_made
 from wblab.study.begin import Planned, begun, with_kernel, with_part
@@ -47,6 +43,12 @@ def make(asked: StudyRequest) -> StudyAnswer:
 
 def report_of(store: Store) -> Report:
     """Return the comparison of a matrix's cells. Raises InputError without enough runs."""
+    # Making runs needs neither pandas nor Matplotlib, which take half a second to load.
+    from wblab.analysis.runs.comparison import compare
+    from wblab.analysis.runs.observations import found_observations, looks_at
+    from wblab.plot.comparisonfigure import comparison_figure, svg
+    from wblab.report.comparisonreport import report
+
     named, results = [str(store.path)], store.path.parent
     resampling = for_looks(looks_at(named, results), Resampling(seed=0))
     comparison = compare(found_observations(named, results), resampling)
