@@ -5,8 +5,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from wblab.core.units import NS_PER_S
+from wblab.lab import places
 from wblab.lab.formats import STUDY_FILE
-from wblab.lab.places import RESULTS
 from wblab.lab.wings import needed
 
 if TYPE_CHECKING:
@@ -83,6 +83,8 @@ def results(exp: "str | Path | None" = None) -> Path:
     """
     from wblab.machine.trust import check_found
 
-    if exp is None and not RESULTS.is_absolute():
-        check_found(RESULTS, f"if you trust who can write to it, name it: --exp {shlex.quote(str(RESULTS))}")
-    return RESULTS if exp is None else Path(exp)
+    if exp is None and not places.RESULTS.is_absolute():
+        check_found(
+            places.RESULTS, f"if you trust who can write to it, name it: --exp {shlex.quote(str(places.RESULTS))}"
+        )
+    return places.RESULTS if exp is None else Path(exp)
