@@ -44,7 +44,8 @@ class Copy:
         return self.python("-m", "wblab", *words)
 
 
-@pytest.fixture(scope="module", params=[*some(WINGS, 1), "all"])
+# With all of them out the lab stands alone every day; an import contract keeps each wing from the others meanwhile.
+@pytest.fixture(scope="module", params=[*some(WINGS, 0), "all"])
 def copy(request, tmp_path_factory):
     place = tmp_path_factory.mktemp("lab")
     yield Copy(place, tuple(WINGS) if request.param == "all" else (request.param,))
