@@ -136,9 +136,11 @@ def judge(effect: Effect, holds: Range, wanted: str, why: str = "", *, each: boo
     that show it decides. The share also decides if a value is infinite or missing.
     """
     by_share = each or not all(map(math.isfinite, effect.values))
-    held, seeds = sum(value in holds for value in effect.values), len(effect.values)
-    decision = shared(held, seeds) if by_share else located(effect.values, holds, is_log=effect.is_log)
-    text = f"Expected: {wanted}; met by {held} of {seeds} seeds"
+    if by_share:
+        decision = shared(sum(value in holds for value in effect.values), len(effect.values))
+    else:
+        decision = located(effect.values, holds, is_log=effect.is_log)
+    text = f"Expected: {wanted}; met by {decision.held} of {decision.seeds} seeds"
     if by_share:
         low, high = decision.interval.low or 0.0, decision.interval.high or 0.0
         text += f" (95 % interval: {percent(low)} to {percent(high)} of runs)"

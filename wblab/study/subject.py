@@ -20,6 +20,7 @@ from wblab.report.report import Report
 from wblab.study.asked import HERE, Parts, StudyAnswer, StudyRequest, check_options, given
 from wblab.study.store import Store
 
+_TOML = ".toml"
 _ALL = "all"  # the places where a spec is run if none is named
 
 
@@ -71,7 +72,7 @@ def _found(asked: StudyRequest) -> tuple[str, StudyRequest]:
     path = Path(asked.what)
     if study := study_at(path, asked.results):
         return _of_study(study), replace(asked, what="", resume=study, is_report=True)
-    if path.is_file() and path.suffix == ".toml":
+    if path.is_file() and path.suffix == _TOML:
         return _of_file(path), asked
     if asked.what.startswith(HERE):
         return _taking("live runs"), asked
@@ -119,8 +120,8 @@ def _of_live(asked: StudyRequest) -> str:
 
 
 def _claims(given: tuple[str, ...]) -> tuple[str, ...]:
-    """Return the claims if all that is given are claims. A file or a listed name is none, and no claim is loaded."""
-    if os.path.exists(given[0]) or _named(given[0]):
+    """Return the claims if all that is given are claims. For a path or a listed name, no claim is loaded."""
+    if os.sep in given[0] or given[0].endswith(_TOML) or _named(given[0]):
         return ()
     among = offered("the claims among words")
     return given if among and set(given) <= among(given) else ()

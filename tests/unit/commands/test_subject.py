@@ -26,6 +26,13 @@ def test_a_file_is_known_by_its_keys(text, design, tmp_path):
     assert subject(StudyRequest(results=tmp_path, what=str(tmp_path / "a.toml")))[0] == design
 
 
+def test_a_file_that_lies_here_does_not_take_the_place_of_a_claim(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "fills-ext2").write_text('memory = "300MiB"\n')
+    found, asked = subject(StudyRequest(results=tmp_path, what="fills-ext2"))
+    assert (found, asked.parts) == ("verify", ("fills-ext2",))
+
+
 def study(place, design):
     (place / "study").mkdir(parents=True)
     (place / "study" / "study.json").write_text(json.dumps({"format": 1, "kind": "study", "design": design}))

@@ -57,7 +57,7 @@ class JudgedFigure:
     @property
     def outcome(self) -> Outcome:
         """Whether the runs show that it is on the good side."""
-        return self.decision.outcome(self.q) if self.interval.known or self.decision.is_refuted else NOT_DECIDED
+        return self.decision.outcome(self.q)
 
     @property
     def is_open(self) -> bool:

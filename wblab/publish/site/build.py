@@ -91,8 +91,8 @@ def question(text: str) -> str:
 
 def lesson_pages(contents: Sequence[Section] = ()) -> Iterator[File]:
     """Yield a page for each lesson, and the page that lists them. contents: shown beside them. Raises InputError."""
-    links = []
-    for lesson, text in offered("texts of lessons")() if offered("texts of lessons") else ():
+    links, texts = [], offered("texts of lessons")
+    for lesson, text in texts() if texts else ():
         address = f"lessons/{lesson.name}.html"
         yield page(address, lesson.title, "lesson.html", contents=contents, lesson=lesson, text=text)
         about = f"{lesson.minutes} minutes. {' '.join(lesson.teaches)}"
