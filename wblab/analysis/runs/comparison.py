@@ -12,7 +12,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from wblab.analysis.runs.metrics import METRICS, MORE_IS_BETTER
+from wblab.analysis.runs.metrics import METRICS, MORE_IS_BETTER, OF_BUILDS_SHARE, TICK_S, UNPLUG
 from wblab.analysis.runs.observations import Observations
 from wblab.analysis.statistics.contrasts import (
     Cells,
@@ -30,6 +30,7 @@ from wblab.core.loads import KINDS, Load, Role
 from wblab.lab.formats import COMPARISON
 
 RESOLUTION_S = 1e-6  # the virtual clock advances by 256 ns at each reading
+_OF_TICK = 0.01  # of a tick, by which a difference of one tick may miss it
 TOO_FEW = "without an interval"  # words of notes
 
 Sort = Literal["group", "effect", "interaction"]
@@ -95,6 +96,22 @@ class Difference:
     def is_below_resolution(self) -> bool:
         """Whether times differ by less than the clock resolves."""
         return self.about.metric.endswith("_s") and 0 < abs(self.interval.estimate) < RESOLUTION_S
+
+    @property
+    def is_of_builds(self) -> bool:
+        """Whether two builds of one kernel may differ by as much: by a small share, or by one tick of the clock."""
+        small = self.relative is not None and abs(self.relative) < OF_BUILDS_SHARE
+        return small or self._is_one_tick
+
+    @property
+    def _is_one_tick(self) -> bool:
+        """Whether times differ by one tick with every seed; or at most by one, where ticks decide when a thing ends."""
+        found = self.interval
+        if self.about.metric == UNPLUG:
+            return abs(found.estimate) < TICK_S * (1 + _OF_TICK)
+        return self.about.metric.endswith("_s") and all(
+            end is not None and abs(abs(end) - TICK_S) < _OF_TICK * TICK_S for end in (found.low, found.high)
+        )
 
     @property
     def is_of_few(self) -> bool:

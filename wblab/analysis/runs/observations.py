@@ -12,8 +12,15 @@ import numpy as np
 import pandas as pd
 from pyarrow.parquet import ParquetFile
 
-from wblab.analysis.runs.digest import NOTE
-from wblab.analysis.runs.metrics import Further, is_noisy, metric_rows, metrics_frame, with_cell, with_zeros
+from wblab.analysis.runs.metrics import (
+    OF_BUILDS,
+    Further,
+    is_noisy,
+    metric_rows,
+    metrics_frame,
+    with_cell,
+    with_zeros,
+)
 from wblab.analysis.runs.rowtables import count_waiting, has_rows, long_table
 from wblab.analysis.runs.run import NothingMeasuredError, Run, find_run, read_run
 from wblab.core.errors import InputError, nearest
@@ -194,7 +201,7 @@ def found_observations(
 def _kernel_notes(table: pd.DataFrame) -> Iterator[str]:
     """Yield what to know where runs are of several kernels: what two builds differ by."""
     if any(_is_build(str(name)) and table[name].nunique() > 1 for name in table.columns):
-        yield NOTE
+        yield OF_BUILDS
 
 
 def observations(

@@ -8,7 +8,6 @@ import pandas as pd
 import pytest
 
 from wblab.analysis.runs.comparison import compare, short_names
-from wblab.analysis.runs.digest import is_of_build
 from wblab.analysis.runs.metrics import METRICS
 from wblab.analysis.runs.observations import observations
 from wblab.analysis.statistics.contrasts import contrast, sides
@@ -349,13 +348,13 @@ def difference(before_s, after_s, metric="longest_pause_s"):
     ],
 )
 def test_a_twentieth_or_a_tick_is_as_two_builds(before_s, after_s, is_as_builds):
-    assert is_of_build(difference(before_s, after_s)) == is_as_builds
+    assert difference(before_s, after_s).is_of_builds == is_as_builds
 
 
 def test_a_tick_is_one_of_times_only():
-    assert not is_of_build(difference([0.141] * 3, [0.131] * 3, metric="paused_fraction"))
+    assert not difference([0.141] * 3, [0.131] * 3, metric="paused_fraction").is_of_builds
 
 
 def test_when_a_disk_could_be_unplugged_is_known_to_a_tick():
-    assert is_of_build(difference([0.1, 0.1, 0.11], [0.09, 0.1, 0.09], metric="unplug_s"))
-    assert not is_of_build(difference([0.1, 0.1, 0.11], [0.08, 0.07, 0.08], metric="unplug_s"))
+    assert difference([0.1, 0.1, 0.11], [0.09, 0.1, 0.09], metric="unplug_s").is_of_builds
+    assert not difference([0.1, 0.1, 0.11], [0.08, 0.07, 0.08], metric="unplug_s").is_of_builds

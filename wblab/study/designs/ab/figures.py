@@ -6,7 +6,6 @@ from dataclasses import dataclass, replace
 import pandas as pd
 
 from wblab.analysis.runs.comparison import About, Comparison, Difference, compare
-from wblab.analysis.runs.digest import is_of_build
 from wblab.analysis.runs.observations import NOISY_COLUMN, observations
 from wblab.analysis.runs.undecided import is_asked, is_decided
 from wblab.analysis.statistics.intervals import Resampling
@@ -49,7 +48,7 @@ class ComparedFigure:
     @property
     def is_of_build(self) -> bool:
         """Whether they look different, but by no more than two builds of one kernel may differ."""
-        return (self.difference.claim != 0 or is_complete(self.difference)) and is_of_build(self.difference)
+        return (self.difference.claim != 0 or is_complete(self.difference)) and self.difference.is_of_builds
 
     @property
     def is_open(self) -> bool:

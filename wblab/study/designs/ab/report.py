@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Sequence
 from statistics import median
 
-from wblab.analysis.runs.digest import NOTE, SHARE
+from wblab.analysis.runs.metrics import OF_BUILDS, OF_BUILDS_SHARE
 from wblab.analysis.runs.undecided import is_asked
 from wblab.analysis.statistics.dominance import least_runs
 from wblab.lab.printable import printable
@@ -121,13 +121,14 @@ def _means(item: ComparedFigure) -> tuple[str, str]:
 
 def _reach(rows: Sequence[ComparedFigure]) -> str:
     """Return how small a difference would have been claimed, in the pauses of innocent loads."""
-    known = [(max(SHARE, item.reach / item.before), item) for item in rows
+    known = [(max(OF_BUILDS_SHARE, item.reach / item.before), item) for item in rows
              if is_asked(item.about) and item.reach is not None and item.before > 0]  # fmt: skip
     if not known:
         return ""
     shares = [share for share, _ in known]
-    if max(shares) == SHARE:
-        return f"Each of the {len(known)} figures of pauses would have shown a difference above {percent(SHARE)}."
+    if max(shares) == OF_BUILDS_SHARE:
+        least = percent(OF_BUILDS_SHARE)
+        return f"Each of the {len(known)} figures of pauses would have shown a difference above {least}."
     worst = max(known, key=lambda each: each[0])[1]
     unit = unit_of(worst.about.metric)
     return (
@@ -278,7 +279,7 @@ def _notes(found: KernelsResult) -> Iterator[str]:
     if found.missing:
         yield f"{found.missing} runs failed: the figures are of the others"
     if any(row.is_of_build for row in rows):
-        yield f"as two builds differ: {NOTE}"
+        yield f"as two builds differ: {OF_BUILDS}"
     yield from footnotes(found.figures.whole) if found.figures.whole else ()
     yield f"{f'{most} seeds' if fewest == most else f'{fewest} to {most} seeds'} of each side"
     yield trust(found)

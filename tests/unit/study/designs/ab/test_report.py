@@ -10,7 +10,7 @@ from support.compared import FULL, asked, found, renamed
 from support.pages import Page, slips, words
 from support.reports import tables, texts
 
-from wblab.analysis.runs.digest import SHARE
+from wblab.analysis.runs.metrics import OF_BUILDS_SHARE
 from wblab.report.page import page
 from wblab.report.text import MAIL_WIDTH, mail
 from wblab.study.designs.ab.figures import undecided
@@ -45,7 +45,7 @@ def test_without_a_difference_the_headline_says_how_small_one_would_have_been_se
         "No difference is shown in 6 figures. Each of the 4 figures of pauses would have shown a difference above 5 %."
     )
     row = max(alike.figures.rows, key=lambda row: (row.reach or 0) / row.before)
-    assert 0 < (row.reach or 0) / row.before < SHARE
+    assert 0 < (row.reach or 0) / row.before < OF_BUILDS_SHARE
     said = headline(found(BOTH, spread=0.2))
     assert said.startswith("No difference is shown in 6 figures. Of the 4 figures of pauses, half would have shown")
 
