@@ -12,7 +12,8 @@ from matplotlib.colors import LinearSegmentedColormap
 from wblab import Run
 from wblab.analysis.runs.blocks import BIOS, disks_from_above, names_of, steps, submitted
 from wblab.core.units import NS_PER_MS, NS_PER_S
-from wblab.plot.style import GRID, MARK, NEUTRAL, SERIES, literal, new_axes
+from wblab.plot.artists import new_axes
+from wblab.plot.style import GRID, MARK, NEUTRAL, SERIES, literal
 
 _SECTOR, _KIB, _MIB = 512, 1 << 10, 1 << 20
 _SHARE = LinearSegmentedColormap.from_list("share", ["#FFFFFF", SERIES[0]])

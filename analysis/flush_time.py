@@ -18,8 +18,8 @@ from wblab.analysis.runs.throttling import flush_time_s
 from wblab.analysis.statistics.intervals import Interval, interval
 from wblab.core.stacks import write_bps
 from wblab.core.units import NS_PER_S
-from wblab.plot.picture import PictureFigure, new_figure
-from wblab.plot.style import GRID, INNOCENT, LIMIT, MARK, NEUTRAL, PAUSE, SERIES, literal, new_axes
+from wblab.plot.artists import PictureFigure, new_axes, new_figure
+from wblab.plot.style import GRID, INNOCENT, LIMIT, MARK, NEUTRAL, PAUSE, SERIES, literal
 from wblab.report import quantities
 from wblab.report.quantities import quantity
 

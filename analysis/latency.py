@@ -9,7 +9,8 @@ from matplotlib.axes import Axes
 
 from wblab import Run
 from wblab.analysis.runs.run import guest_spec
-from wblab.plot.style import SERIES, literal, new_axes
+from wblab.plot.artists import new_axes
+from wblab.plot.style import SERIES, literal
 
 _DISK = ["filesystem", "model", "load", "call"]
 

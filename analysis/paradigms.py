@@ -10,7 +10,8 @@ from wblab import Run
 from wblab.analysis.runs.run import guest_spec
 from wblab.core.loads import Loop, Serve
 from wblab.core.units import NS_PER_S, format_bytes
-from wblab.plot.style import GRID, SERIES, new_axes
+from wblab.plot.artists import new_axes
+from wblab.plot.style import GRID, SERIES
 
 _LEAST_S = 1e-5  # smaller values, and 0, are drawn here
 _APART = 0.15

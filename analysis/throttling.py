@@ -21,8 +21,9 @@ from wblab.analysis.runs.throttling import (
     setpoint,
 )
 from wblab.core.units import NS_PER_S
+from wblab.plot.artists import new_axes
 from wblab.plot.lines import changes, visible
-from wblab.plot.style import BACKGROUND, CURVE, LIMIT, MARK, NEUTRAL, THRESHOLD, legend_above, new_axes
+from wblab.plot.style import BACKGROUND, CURVE, LIMIT, MARK, NEUTRAL, THRESHOLD, legend_above
 from wblab.report.quantities import quantity
 
 Axes = Any  # matplotlib.axes.Axes

@@ -81,15 +81,15 @@ class Layers(Sequence[LayeredCall]):
 
     def plot(self, *, ax: "Axes | None" = None) -> "Axes":
         """Draw each call as a bar of its states, in µs; into axes of yours or new ones, and return them."""
+        from wblab.plot.artists import new_axes
         from wblab.plot.layercalls import plot_states
-        from wblab.plot.style import new_axes
 
         return plot_states(self, ax=ax or new_axes())
 
     def plot_chain(self, *, ax: "Axes | None" = None) -> "Axes":
         """Draw the calls against the time since the first began, in µs; below each, its chain of waits."""
+        from wblab.plot.artists import new_axes
         from wblab.plot.layercalls import plot_call
-        from wblab.plot.style import new_axes
 
         return plot_call(self, ax=ax or new_axes(3))
 

@@ -1,23 +1,49 @@
-"""Marks as Matplotlib draws them on the axes of a pane."""
+"""New figures and axes, and marks as Matplotlib draws them on the axes of a pane."""
 
 from collections.abc import Callable
 from functools import singledispatch
+from io import BytesIO
 from typing import Any
 
 import numpy as np
+from matplotlib import figure
+from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.patches import StepPatch
 from matplotlib.ticker import FixedLocator, MaxNLocator, NullLocator
 
 from wblab.core.units import NS_PER_S
 from wblab.plot.lines import COLUMNS, visible
 from wblab.plot.marks import Axis, Blocks, Label, LevelMarks, Line, Mark, Pane, PointMarks, Rules, Spans, Stack
-from wblab.plot.style import MARK, PAUSE, legend_above, literal, new_axes
+from wblab.plot.style import DPI, MARK, PANE_HEIGHT_IN, PAUSE, WIDTH_IN, legend_above, literal
 
 _HATCH = "////"
 _STEPS = (1, 2, 2.5, 5, 10)  # steps between ticks
 
 Axes = Any  # matplotlib.axes.Axes
 Seconds = Callable[[Any], Any]  # from times in ns
+
+# New figures, which need no display and show themselves in a notebook, whether or not it uses pyplot.
+
+
+class PictureFigure(figure.Figure):
+    """A figure of Matplotlib that IPython can show without `%matplotlib inline`."""
+
+    def _repr_png_(self) -> bytes:
+        stream = BytesIO()
+        self.savefig(stream, format="png")
+        return stream.getvalue()
+
+
+def new_figure(height_in: float, **look: Any) -> PictureFigure:
+    """Return an empty figure as wide as all pictures. look: further arguments of Matplotlib's Figure."""
+    made = PictureFigure(figsize=(WIDTH_IN, height_in), dpi=DPI, **look)
+    FigureCanvasAgg(made)
+    return made
+
+
+def new_axes(panes: float = 2) -> Axes:
+    """Return the axes of a new figure, as high as `panes` panes. Needs no display."""
+    return new_figure(panes * PANE_HEIGHT_IN, layout="constrained").subplots()
 
 
 def plot_pane(pane: Pane, zero_ns: int = 0, *, ax: Axes = None) -> Axes:

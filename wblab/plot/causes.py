@@ -10,8 +10,9 @@ from wblab.analysis.why.account import UNEXPLAINED
 from wblab.analysis.why.explain import Explanation
 from wblab.analysis.why.shares import of_all
 from wblab.core.units import NS_PER_S
+from wblab.plot.artists import new_axes
 from wblab.plot.marks import Blocks, Part
-from wblab.plot.style import MARK, OTHERS, cause_colour, cause_colours, literal, new_axes
+from wblab.plot.style import MARK, OTHERS, cause_colour, cause_colours, literal
 from wblab.report.whytext import heading, main_causes, of_cause, of_rest
 
 # Pauses as stacked bars of their causes.

@@ -13,8 +13,8 @@ from matplotlib.ticker import MaxNLocator
 from wblab.analysis.runs.comparison import Comparison, GroupValues, Sort
 from wblab.analysis.statistics.intervals import Interval
 from wblab.core.loads import KINDS, Write
-from wblab.plot.picture import PictureFigure, new_figure
-from wblab.plot.style import GRID, MARK, NEUTRAL, literal, load_colours, new_axes
+from wblab.plot.artists import PictureFigure, new_axes, new_figure
+from wblab.plot.style import GRID, MARK, NEUTRAL, literal, load_colours
 from wblab.report import quantities
 
 TITLES = {

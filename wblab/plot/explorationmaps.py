@@ -11,7 +11,8 @@ from numpy.typing import NDArray
 from wblab.analysis.sensitivity.observed import Observed, Response, joined
 from wblab.analysis.sensitivity.tail import LevelTail, PairMap
 from wblab.analysis.statistics.intervals import generator
-from wblab.plot.style import CONTROL, CURVE, GRID, MARK, NEUTRAL, PAUSE, literal, new_axes
+from wblab.plot.artists import new_axes
+from wblab.plot.style import CONTROL, CURVE, GRID, MARK, NEUTRAL, PAUSE, literal
 from wblab.report.quantities import fitting_unit, quantity
 
 _MOST_LETTERS = 20  # of a level's name below an axis

@@ -1,12 +1,10 @@
 """The timeline of a run as a picture: its panes, drawn by Matplotlib; and any picture as a file."""
 
-from io import BytesIO
 from pathlib import Path
 from textwrap import wrap
 from typing import Any
 
 from matplotlib import figure, rc_context
-from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.collections import LineCollection
 from matplotlib.legend_handler import HandlerTuple
 from matplotlib.patches import Patch
@@ -14,28 +12,9 @@ from matplotlib.patches import Patch
 from wblab.core.errors import InputError, WblabError
 from wblab.core.units import NS_PER_S
 from wblab.lab.held import replace_file
-from wblab.plot.artists import patch_look, plot_mark, plot_pane
+from wblab.plot.artists import PictureFigure, new_figure, patch_look, plot_mark, plot_pane
 from wblab.plot.marks import Pane, Timeline
-from wblab.plot.style import DPI, GRID, LEGEND_ROW_IN, MARK, PANE_HEIGHT_IN, PAUSE, WIDTH_IN, legend_rows, literal
-
-# New figures, which need no display and show themselves in a notebook, whether or not it uses pyplot.
-
-
-class PictureFigure(figure.Figure):
-    """A figure of Matplotlib that IPython can show without `%matplotlib inline`."""
-
-    def _repr_png_(self) -> bytes:
-        stream = BytesIO()
-        self.savefig(stream, format="png")
-        return stream.getvalue()
-
-
-def new_figure(height_in: float, **look: Any) -> PictureFigure:
-    """Return an empty figure as wide as all pictures. look: further arguments of Matplotlib's Figure."""
-    made = PictureFigure(figsize=(WIDTH_IN, height_in), dpi=DPI, **look)
-    FigureCanvasAgg(made)
-    return made
-
+from wblab.plot.style import GRID, LEGEND_ROW_IN, MARK, PANE_HEIGHT_IN, PAUSE, WIDTH_IN, legend_rows, literal
 
 Axes = Any  # matplotlib.axes.Axes
 # Margins in inches. They are fixed because computing them takes longer than drawing.

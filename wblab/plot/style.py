@@ -95,13 +95,6 @@ def look(loads: Mapping[str, Load | type[Load]]) -> dict[str, object]:
     }
 
 
-def new_axes(panes: float = 2) -> Any:
-    """Return the axes of a new figure, as high as `panes` panes. Needs no display."""
-    from wblab.plot.picture import new_figure
-
-    return new_figure(panes * PANE_HEIGHT_IN, layout="constrained").subplots()
-
-
 def literal(text: str) -> str:
     """Return an untrusted text escaped for Matplotlib: on one line, without formulas."""
     return printable(text).replace("$", r"\$")

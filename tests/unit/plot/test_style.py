@@ -1,6 +1,6 @@
 from wblab.core.loads import Command, Control, MultiWrite, Offender, Write
-from wblab.plot.picture import new_figure
-from wblab.plot.style import CONTROL, INNOCENT, OFFENDERS, PAUSE, SERIES, load_colours, new_axes, task_colours
+from wblab.plot.artists import new_axes, new_figure
+from wblab.plot.style import CONTROL, INNOCENT, OFFENDERS, PAUSE, SERIES, load_colours, task_colours
 
 
 def test_a_load_has_the_colour_of_its_role_in_the_order_of_the_spec():
