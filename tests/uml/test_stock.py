@@ -21,8 +21,7 @@ from wblab.analysis.runs.pauses import load_pauses
 from wblab.analysis.runs.run import Run, read_run
 from wblab.cli import main
 from wblab.core.errors import InputError, WblabError
-from wblab.host.place import make_run
-from wblab.host.request import ready
+from wblab.host.request import make_run, ready
 from wblab.host.sandbox import landlock_version
 from wblab.kernels import built_kernel
 from wblab.kernels.stock.stockkernel import find

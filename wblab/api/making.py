@@ -10,12 +10,12 @@ from pathlib import Path
 from tempfile import TemporaryFile
 from typing import TYPE_CHECKING, Any
 
-from wblab.api.opening import latest, results
+from wblab.api.frames import results
+from wblab.api.opening import latest
 from wblab.core.errors import InputError, WblabError
 from wblab.core.spec import Spec
 from wblab.core.tables import to_table
-from wblab.host.place import make_run
-from wblab.host.request import Request, notes, ready
+from wblab.host.request import Request, make_run, notes, ready
 from wblab.kernels import built_kernels, full_name
 from wblab.lab.disks import disk_settings
 from wblab.lab.formats import EXPERIMENT, RUN

@@ -7,17 +7,11 @@ A kernel says which (`Kernel.place`), and all who check or make runs ask its pla
 from collections.abc import Callable
 from dataclasses import dataclass
 from importlib import import_module
-from pathlib import Path
-from typing import TYPE_CHECKING, Any
 
 from wblab.core.spec import Spec
 from wblab.host.recorded import Finished
 from wblab.kernels import place_of_name
 from wblab.kernels.kernel import Kernel
-from wblab.lab.progress import Report, silent
-
-if TYPE_CHECKING:
-    from wblab.host.request import Request
 
 _MODULES = {"uml": "wblab.host.run", "qemu": "wblab.substrates.qemu.run", "machine": "wblab.live.runs.ofspec"}
 
@@ -47,11 +41,6 @@ def place_of(kernel: Kernel) -> Place:
 def place_named(name: str) -> Place:
     """Return the place where a kernel of this name, as users write it, would run."""
     return _loaded(place_of_name(name))
-
-
-def make_run(request: "Request", results: Path, report: Report = silent, **options: Any) -> Finished:
-    """Make the run of a request in its place. options: the place's own. Raises RunFailedError, InputError."""
-    return place_of(request.kernel).run(request, results, report=report, **options)
 
 
 def _loaded(place: str) -> Place:

@@ -4,14 +4,18 @@ import os
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable
 from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
 
 from wblab.core.errors import InputError
 from wblab.core.spec import Spec, Trace
 from wblab.core.units import Bytes
 from wblab.host.check import check_run
 from wblab.host.place import place_named, place_of
+from wblab.host.recorded import Finished
 from wblab.host.sandbox import landlock_version
 from wblab.kernels import Kernel, KernelResolver, sort_events
+from wblab.lab.progress import Report, silent
 
 # What is recorded so that pauses can be explained: one set of events for all runs, so that they stay comparable.
 
@@ -92,7 +96,7 @@ def _comm(name: str) -> str:
 
 @dataclass(frozen=True)
 class Request:
-    """A run that is ready: `ready` or `suited` makes it, wblab.host.run.run_experiment runs it.
+    """A run that is ready: `ready` or `suited` makes it, `make_run` runs it.
 
     left_out: those of the spec's events for which the kernel lacks a feature that not all kernels have, and of those
     that explain pauses, which the kernel has not.
@@ -139,6 +143,11 @@ def suited(spec: Spec, kernel: Kernel) -> Request:
         explaining = sort_events(kernel, blamed(spec).events)
         left_out = tuple(dict.fromkeys((*left_out, *explaining.left_out, *explaining.unknown)))
     return Request(spec, kernel, left_out)
+
+
+def make_run(request: Request, results: Path, report: Report = silent, **options: Any) -> Finished:
+    """Make the run of a request in its place. options: the place's own. Raises RunFailedError, InputError."""
+    return place_of(request.kernel).run(request, results, report=report, **options)
 
 
 def without(trace: Trace, left_out: Collection[str]) -> Trace:

@@ -11,8 +11,7 @@ from wblab.core.tables import to_table
 from wblab.host.bundle import program_sha256
 from wblab.host.command import interpreter
 from wblab.host.limits import Limits
-from wblab.host.place import make_run
-from wblab.host.request import Request, ready
+from wblab.host.request import Request, make_run, ready
 from wblab.kernels import KernelResolver
 from wblab.lab.formats import EXPERIMENT
 from wblab.lab.held import held, replace_file, through

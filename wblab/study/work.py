@@ -17,9 +17,9 @@ from wblab.core.tables import from_table
 from wblab.host.bundle import program_sha256
 from wblab.host.command import interpreter
 from wblab.host.machine import describe_host, machine_lock
-from wblab.host.place import make_run, place_of
+from wblab.host.place import place_of
 from wblab.host.recorded import Finished, RunFailedError
-from wblab.host.request import Request, ready
+from wblab.host.request import Request, make_run, ready
 from wblab.kernels import Kernel, KernelResolver, built_kernel
 from wblab.lab.progress import Report, silent
 from wblab.study.plan import Further

@@ -22,9 +22,8 @@ from wblab.core.spec import Spec
 from wblab.core.tables import to_table
 from wblab.host.forked import Forked, forked
 from wblab.host.machine import machine_lock, processors
-from wblab.host.place import make_run
 from wblab.host.recorded import RunFailedError
-from wblab.host.request import ready
+from wblab.host.request import make_run, ready
 from wblab.kernels import Kernel
 from wblab.lab.formats import read_object, write_json
 from wblab.study.designs.prove.effect import RunPauses, row_of
