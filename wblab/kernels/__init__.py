@@ -1,8 +1,8 @@
 """The kernel stage: fetch, patch, configure, build and cache User Mode Linux."""
 
 from wblab.kernels.features import SortedEvents, features, has_virtual_time, sort_events
-from wblab.kernels.kept import Listed, list_kernels
 from wblab.kernels.kernel import Kernel
+from wblab.kernels.listed import Listed, list_kernels
 from wblab.kernels.make import build_tools
 from wblab.kernels.wanted import (
     KernelResolver,

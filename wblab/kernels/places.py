@@ -6,9 +6,11 @@ Each place returns the file of a pin, or the reason why it has none. The digest 
 import hashlib
 import json
 import os
+import re
 import shutil
 import urllib.parse
 import urllib.request
+from dataclasses import dataclass
 from pathlib import Path
 
 from wblab.core.errors import WblabError
@@ -16,6 +18,7 @@ from wblab.kernels import cache
 from wblab.kernels.catalog import Catalog, Series
 from wblab.kernels.pins import Pin
 from wblab.kernels.source import KernelSource
+from wblab.lab.kernelname import ordinal
 from wblab.lab.progress import Report
 
 # Debian's archive of all its packages, snapshot.debian.org.
@@ -44,7 +47,7 @@ def source_of(pin: Pin, series: Series) -> KernelSource:
         name = f"{series.package}_{pin.version.partition(':')[2] or pin.version}_all.deb"
     else:
         description = f"kernel.org linux-{pin.version}"
-        name = f"linux-{pin.version}.tar.xz"
+        name = _tarball(pin.version)
     return KernelSource(description, pin.identity, str(cache.home() / "archives" / name))
 
 
@@ -71,16 +74,13 @@ def fetch(pin: Pin, series: Series, known: Catalog, report: Report) -> list[str]
 
 def newest(series: Series, known: Catalog, report: Report) -> Pin | list[str]:
     """Return a pin of the newest available source, or the reasons why there is none."""
-    from wblab.kernels import (
-        apt,
-        kernel_org,  # imported here because they take time to load
-    )
+    from wblab.kernels import apt  # imported here because it takes time to load
 
     package = apt.find(series.package, series.suites, report) if _unpacks_packages() else "no dpkg-deb here"
     if not isinstance(package, str):
         return Pin("debian", package.version, package.sha256)
     report(None, f"looking for linux-{series.plain} on kernel.org")
-    tarball = kernel_org.find(series.plain, known.kernel_org)
+    tarball = find_tarball(series.plain, known.kernel_org)
     return [package, tarball] if isinstance(tarball, str) else Pin("kernel_org", tarball.version, tarball.sha256)
 
 
@@ -101,13 +101,51 @@ def _snapshot(pin: Pin, series: Series, known: Catalog, path: Path, report: Repo
 
 
 def _kernel_org(pin: Pin, series: Series, known: Catalog, path: Path, report: Report) -> None:
-    from wblab.kernels import kernel_org
-
-    download(kernel_org.url(pin.version, known.kernel_org), pin.sha256, path, report)
+    download(tarball_url(pin.version, known.kernel_org), pin.sha256, path, report)
 
 
 def _unpacks_packages() -> bool:
     return shutil.which("dpkg-deb") is not None
+
+
+# Tarballs of kernel.org: their URLs, and the newest release of a series from the list of digests.
+
+
+@dataclass(frozen=True)
+class Tarball:
+    """One release. Its digest comes over HTTPS from the tarball's folder; no signature is checked."""
+
+    version: str
+    sha256: str
+
+
+def newest_tarball(series: str, listing: str) -> Tarball | None:
+    """Return the newest release of `series` in a sha256sums.asc, or None."""
+    found = re.findall(rf"^([0-9a-f]{{64}})  linux-({re.escape(series)}(?:\.\d+)?)\.tar\.xz$", listing, re.MULTILINE)
+    if not found:
+        return None
+    sha256, version = max(found, key=lambda pair: ordinal(pair[1]))
+    return Tarball(version, sha256)
+
+
+def _tarball(version: str) -> str:
+    """Return the file name of a release's tarball."""
+    return f"linux-{version}.tar.xz"
+
+
+def tarball_url(version: str, folder: str) -> str:
+    """Return the URL of a release's tarball. folder: a URL with {major}."""
+    return f"{folder.format(major=version.partition('.')[0])}/{_tarball(version)}"
+
+
+def find_tarball(series: str, folder: str) -> Tarball | str:
+    """Return the newest release of `series` in the folder (a URL with {major}), or why there is none."""
+    folder = folder.format(major=series.partition(".")[0])
+    try:
+        listing = read(f"{folder}/sha256sums.asc").decode(errors="replace")
+    except OSError as error:
+        return f"{folder} cannot be read ({why(error)})"
+    return newest_tarball(series, listing) or f"{folder} has no linux-{series}"
 
 
 # Downloads, kept only if their digest is the expected one.

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from wblab.core.errors import WblabError
-from wblab.kernels import apt, catalog, kernel_org, places
+from wblab.kernels import apt, catalog, places
 from wblab.kernels.catalog import Catalog, Series
 from wblab.kernels.pins import Pin
 from wblab.lab.progress import silent
@@ -151,8 +151,8 @@ def test_a_tarball_is_fetched_by_its_version(known, series, web):
 
 
 def test_the_newest_release_of_a_series():
-    assert kernel_org.newest("7.3", LISTING) == kernel_org.Tarball("7.3.10", "c" * 64)
-    assert kernel_org.newest("6.1", LISTING) is None
+    assert places.newest_tarball("7.3", LISTING) == places.Tarball("7.3.10", "c" * 64)
+    assert places.newest_tarball("6.1", LISTING) is None
 
 
 def test_a_download_with_another_digest_is_not_kept(web, tmp_path):
