@@ -13,8 +13,7 @@ from wblab.analysis.runs.run import Run
 from wblab.analysis.statistics.decision import for_looks
 from wblab.analysis.statistics.intervals import Resampling
 from wblab.analysis.why.explanations import cause_metrics
-from wblab.api.frames import shown
-from wblab.api.opening import results
+from wblab.api.frames import results, shown
 from wblab.core.errors import InputError
 from wblab.report.comparisonreport import answer, report
 from wblab.report.comparisontext import chosen_sorts, differences_frame, footnotes, is_first

@@ -1,14 +1,31 @@
-"""What the interface's objects share: tables of pandas, and how objects show themselves."""
+"""What the interface's modules share: where results are, tables of pandas, and how objects show themselves."""
 
+import shlex
 from collections.abc import Iterable, Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from wblab.lab import places
 from wblab.lab.extras import require
 from wblab.lab.printable import printable
 from wblab.report.report import Report, within
 
 if TYPE_CHECKING:
     import pandas as pd
+
+
+def results(exp: "str | Path | None" = None) -> Path:
+    """Return the directory of results: the one given, else the lab's own. Raises InputError for one not to be trusted.
+
+    What depends on the directory that we are in may be somebody else's.
+    """
+    from wblab.machine.trust import check_found
+
+    if exp is None and not places.RESULTS.is_absolute():
+        check_found(
+            places.RESULTS, f"if you trust who can write to it, name it: --exp {shlex.quote(str(places.RESULTS))}"
+        )
+    return places.RESULTS if exp is None else Path(exp)
 
 
 def frame(rows: Iterable[Sequence[Any]], columns: Sequence[str], index: str | Sequence[str] = ()) -> "pd.DataFrame":

@@ -1,11 +1,10 @@
 """Runs and studies that exist: read, listed, or unpacked from a file of `wblab pack`."""
 
-import shlex
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from wblab.api.frames import results
 from wblab.core.units import NS_PER_S
-from wblab.lab import places
 from wblab.lab.formats import STUDY_FILE
 from wblab.lab.wings import needed
 
@@ -74,17 +73,3 @@ def open(file: "str | Path", *, to: "str | Path | None" = None, exp: "str | Path
     Nothing in it is run. Raises InputError for a file that is damaged or false, and for a directory that exists.
     """
     return read(needed("opening packed files")(Path(file), Path(to) if to else None, results(exp)))
-
-
-def results(exp: "str | Path | None" = None) -> Path:
-    """Return the directory of results: the one given, else the lab's own. Raises InputError for one not to be trusted.
-
-    What depends on the directory that we are in may be somebody else's.
-    """
-    from wblab.machine.trust import check_found
-
-    if exp is None and not places.RESULTS.is_absolute():
-        check_found(
-            places.RESULTS, f"if you trust who can write to it, name it: --exp {shlex.quote(str(places.RESULTS))}"
-        )
-    return places.RESULTS if exp is None else Path(exp)

@@ -193,7 +193,7 @@ def format_of(arguments: argparse.Namespace, formats: Sequence[str]) -> str:
 
 def results(arguments: argparse.Namespace) -> Path:
     """Return the directory of results that the arguments name."""
-    from wblab.api.opening import results as found
+    from wblab.api.frames import results as found
 
     return found(arguments.exp)
 
