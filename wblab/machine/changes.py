@@ -1,7 +1,7 @@
 """Changes to a machine as data, and how to undo each.
 
 A change is noted before it is made, by a guard process (`wblab.machine.undo`) or in a file
-(`wblab.live.mitigate.journal`). So undoing must be harmless if the change was never made, or is undone already. A
+(`wblab.live.changes.journal`). So undoing must be harmless if the change was never made, or is undone already. A
 setting that somebody else has changed since is left alone.
 """
 

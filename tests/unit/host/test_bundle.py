@@ -107,7 +107,9 @@ def test_core_has_exactly_the_modules_that_the_guest_imports():
     assert {name for name in seen ^ carried if not name.endswith("__init__.py")} == set()
 
 
-@pytest.mark.parametrize("room", ["machine", "live/runs", "live/monitor", "live/mitigate", "lab", "host"])
+@pytest.mark.parametrize(
+    "room", ["machine", "live/runs", "live/changes", "live/monitor", "live/mitigate", "lab", "host"]
+)
 def test_a_change_outside_core_and_guest_keeps_the_program(lab, bundled, room):
     shutil.copytree(Path(wblab.__file__).parent / room, lab / "wblab" / room)
     before = sources_sha256(Sources(lab, lab / "experiment.py"))

@@ -8,7 +8,7 @@ from support.closed import as_ordinary_user, room
 from wblab.analysis.runs.run import failed_since, find_run
 from wblab.cli import main
 from wblab.core.errors import InputError
-from wblab.live.advise.record import latest_advice
+from wblab.live.advise.advicefile import latest_advice
 
 VERBS = (["why", "--pauses", "latest"], ["why", "--pauses", "open"], ["runs"])
 

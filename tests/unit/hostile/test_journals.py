@@ -11,8 +11,9 @@ import pytest
 from support.spoil import change_bytes, change_value, put_in_place
 
 from wblab.core.errors import WblabError
-from wblab.live.mitigate import journal as journals
-from wblab.live.mitigate.journal import GROUP, Journal, is_possible
+from wblab.live.changes import journal as journals
+from wblab.live.changes.journal import Journal
+from wblab.live.changes.permitted import GROUP, MITIGATE
 from wblab.live.mitigate.rule import LEAST, MOST, Learned, recall, remember
 from wblab.machine.changes import Controller, IoPriority, MadeGroup, Membership, Setting
 
@@ -51,10 +52,10 @@ def hostile(file: Path, random: Random, outside: Path) -> None:
 
 def read_journal(file: Path) -> None:
     with suppress(WblabError):
-        journal = Journal(file)
-        assert all(is_possible(change, ROOT) for change in journal.changes)
+        journal = Journal(file, MITIGATE)
+        assert all(MITIGATE.can_make(change, ROOT) for change in journal.changes)
         journal.note(CHANGES[0])
-        assert Journal(file).changes == journal.changes
+        assert Journal(file, MITIGATE).changes == journal.changes
 
 
 def read_learned(file: Path) -> None:
@@ -71,7 +72,7 @@ def attack(seeds: range, place: Path) -> None:
         (outside / "victim").write_text("precious\n")
         state = room / "state"
         state.mkdir()
-        Journal(state / "mitigate.json").note(*CHANGES)
+        Journal(state / "mitigate.json", MITIGATE).note(*CHANGES)
         (state / "disks.json").write_text(json.dumps({DISK: asdict(KNOWN), "sdb 2": asdict(KNOWN)}))
         file, read = Random(seed).choice(
             ((state / "mitigate.json", read_journal), (state / "disks.json", read_learned))

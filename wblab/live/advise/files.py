@@ -11,11 +11,11 @@ import shlex
 from collections.abc import Sequence
 
 from wblab.lab.printable import printable
-from wblab.live.advise.here import paths
 from wblab.live.advise.machinesite import MachineSite
 from wblab.live.advise.plan import Candidate
 from wblab.live.advise.record import Advice
-from wblab.live.advise.settings import WantedSetting
+from wblab.live.advise.settings import WantedSetting, paths
+from wblab.live.changes.permitted import counterpart
 
 SYSCTL, RULES, SLICE = "90-wblab.conf", "90-wblab.rules", "wblab-bulk.slice"
 _PLACES = {SYSCTL: "/etc/sysctl.d", RULES: "/etc/udev/rules.d", SLICE: "/etc/systemd/system"}
@@ -69,8 +69,7 @@ def _shown(item: WantedSetting, advice: Advice) -> list[str]:
     """Return the files of a setting whose value before is known."""
     found = []
     for path in paths(item.where, item.key, advice.site):
-        ratio = path.with_name(path.name.replace("bytes", "ratio"))
-        found += [str(each) for each in dict.fromkeys((path, ratio)) if str(each) in advice.before]
+        found += [str(each) for each in (path, counterpart(path)) if str(each) in advice.before]
     return found
 
 

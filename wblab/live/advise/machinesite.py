@@ -7,7 +7,8 @@ from pathlib import Path
 from typing import Literal
 
 from wblab.core.errors import InputError
-from wblab.live.twin.described import WHOLE, MachineQueue
+from wblab.live.changes.permitted import WHOLE
+from wblab.live.twin.described import MachineQueue
 from wblab.machine.block import schedulers, whole_disk
 from wblab.machine.cgroup import cgroup_root, controllers_of
 from wblab.machine.storage import Storage, find_storage

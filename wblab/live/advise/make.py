@@ -13,11 +13,11 @@ from wblab.lab.formats import REPORT
 from wblab.lab.held import replace_file
 from wblab.lab.progress import bar
 from wblab.live.advise import NAME
-from wblab.live.advise.allowed import check_remedy
+from wblab.live.advise.advicefile import advice_at, advice_in, check_remedy, recorded
 from wblab.live.advise.begin import AdviceQuestion, begin
 from wblab.live.advise.figures import MOST_BYTES, SECONDS, TIMES
 from wblab.live.advise.machinesite import find_site
-from wblab.live.advise.record import Advice, advice_at, advice_in, packed, recorded
+from wblab.live.advise.record import Advice, packed
 from wblab.live.advise.report import report
 from wblab.live.advise.result import AdviceResult, result_of, second_round
 from wblab.machine.trust import distrust_new

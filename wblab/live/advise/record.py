@@ -1,20 +1,17 @@
-"""The advice file of a study: everything needed to report and apply the result once the runs are finished."""
+"""The advice of a study: everything needed to report and apply the result once the runs are finished."""
 
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
-from pathlib import Path
+from dataclasses import dataclass, field
 
 from wblab.core.errors import InputError
-from wblab.core.tables import from_table, to_table
+from wblab.core.tables import to_table
 from wblab.lab.formats import ADVICE, ADVICE_FILE, now
-from wblab.lab.results import directory_of
-from wblab.live.advise.allowed import check_advice
-from wblab.live.advise.here import paths, shown_by
-from wblab.live.advise.machinesite import MachineSite, current_site
+from wblab.live.advise.machinesite import MachineSite
 from wblab.live.advise.plan import Candidate, Option, PlannedAdvice
 from wblab.live.advise.remedies import NOW
-from wblab.study.store import Store
+from wblab.live.advise.settings import paths
+from wblab.live.changes.setting import shown_by
 
 # An advice: the site, its twin, and the remedies that are tried.
 
@@ -68,59 +65,6 @@ def packed(advice: Advice) -> dict[str, bytes]:
     """Return the advice file's content, by its name."""
     content = ADVICE.head() | to_table(advice)
     return {ADVICE_FILE: (json.dumps(content, indent=2, ensure_ascii=False) + "\n").encode()}
-
-
-def advice_in(store: Store) -> Advice:
-    """Return a study's advice as `recorded`, with the site in its current state.
-
-    Raises InputError also if the disk is another one.
-    """
-    advice = recorded(store)
-    return replace(advice, site=current_site(advice.site))
-
-
-def recorded(store: Store) -> Advice:
-    """Return a study's advice with the candidates tried so far.
-
-    Raises InputError if the advice belongs to another study.
-    """
-    advice = read_advice(store.path)
-    cells = {cell.name for cell in store.plan.cells}
-    second = (option.candidate for option in advice.pairs if option.candidate.cell in cells)
-    tried = (*advice.candidates, *second)
-    if cells != {item.cell for item in tried}:
-        raise InputError(f"{store.path / ADVICE_FILE} belongs to another study: was it copied there?")
-    return replace(advice, candidates=tried)
-
-
-def read_advice(directory: Path) -> Advice:
-    """Return the advice in a directory as it was first stored. Raises InputError if it is missing or damaged."""
-    content = ADVICE.read(directory / ADVICE_FILE)
-    table = {key: value for key, value in content.items() if key not in ("format", "kind")}
-    try:
-        advice = from_table(Advice, table, exact=True)
-        check_advice(advice)
-        return advice
-    except InputError as error:
-        raise InputError(f"{directory / ADVICE_FILE} is damaged: {error}") from None
-
-
-def latest_advice(results: Path) -> Path:
-    """Return the directory of the newest advice. Raises InputError if there is none."""
-    found = sorted(path.parent for path in results.glob(f"[!_.]*/{ADVICE_FILE}"))
-    if not found:
-        raise InputError(f"no study of wblab advise in {results}: make one with wblab advise --dir DIR")
-    return found[-1]
-
-
-def advice_at(given: Path | None, results: Path) -> Path:
-    """Return the directory of an advice: the one that is given, from here or among the results; else the newest.
-
-    Raises InputError if there is none.
-    """
-    if given is None or str(given) == "latest":
-        return latest_advice(results)
-    return directory_of(given, results)
 
 
 def _before(planned: PlannedAdvice, site: MachineSite) -> dict[str, str]:

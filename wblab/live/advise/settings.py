@@ -3,32 +3,24 @@
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Literal, get_args
 
+from wblab.core.errors import InputError
 from wblab.core.spec import Scheduler
 from wblab.live.advise.machinesite import MachineSite
 from wblab.live.advise.remedies import NS_PER_CENTISECOND, Remedy
-from wblab.live.twin.described import WHOLE, Machine
+from wblab.live.changes.permitted import FILES, MOST_BYTES, SCHEDULER, files_of
+from wblab.live.twin.described import Machine
 
 Where = Literal["sysctl", "queue", "bdi", "slice"]
 
-_MOST_BYTES = 1 << 50
-_MOST_CENTISECONDS = 60 * 60 * 100
-# Every key that the lab can set, with the permitted numbers. The scheduler is set by name instead.
-NUMBERS: Mapping[tuple[Where, str], range] = {
-    ("sysctl", "vm.dirty_background_bytes"): range(512 << 10, _MOST_BYTES),
-    ("sysctl", "vm.dirty_bytes"): range(1 << 20, _MOST_BYTES),
-    ("sysctl", "vm.dirty_expire_centisecs"): range(1, _MOST_CENTISECONDS + 1),
-    ("sysctl", "vm.dirty_writeback_centisecs"): range(1, _MOST_CENTISECONDS + 1),  # 0 would stop the flusher's timer
-    ("queue", "nr_requests"): range(4, 10_240 + 1),  # BLKDEV_MIN_RQ, BLK_MQ_MAX_DEPTH
-    ("queue", "wbt_lat_usec"): range(10_000_000 + 1),
-    ("bdi", "max_ratio_fine"): range(1, WHOLE + 1),
-    ("bdi", "strict_limit"): range(1, 2),
-    ("slice", "MemoryHigh"): range(1 << 20, _MOST_BYTES),
-    ("slice", "IOWriteBandwidthMax"): range(1, _MOST_BYTES),
-    ("slice", "IOWeight"): range(1, 1000 + 1),
+# The keys of a slice, with the permitted numbers: they are in a file to install, and set nothing here.
+_OF_SLICE: Mapping[str, range] = {
+    "MemoryHigh": range(1 << 20, MOST_BYTES),
+    "IOWriteBandwidthMax": range(1, MOST_BYTES),
+    "IOWeight": range(1, 1000 + 1),
 }
-SCHEDULER = ("queue", "scheduler")
 _OF_MEMORY = ("vm.dirty_background_bytes", "vm.dirty_bytes")
 _NUMBER = re.compile(r"[0-9]{1,19}")
 _DIR = "{dir} "  # precedes the value of a slice key that applies to one disk
@@ -50,9 +42,28 @@ class WantedSetting:
         if (self.where, self.key) == SCHEDULER:
             return self.value in get_args(Scheduler)
         text = self.value.removeprefix(_DIR) if self.key == "IOWriteBandwidthMax" else self.value
-        allowed = NUMBERS.get((self.where, self.key), range(0))
-        is_number = _NUMBER.fullmatch(text) is not None and int(text) in allowed
+        is_number = _NUMBER.fullmatch(text) is not None and int(text) in _numbers(self.where, self.key)
         return is_number and (self.key not in _OF_MEMORY or int(text) <= memory_bytes)
+
+
+def paths(where: str, key: str, site: MachineSite) -> list[Path]:
+    """Return the files of a setting: one for each disk's queue, one for a sysctl or the bdi, none for a slice.
+
+    Raises InputError for a setting that no remedy has, because it could name any file.
+    """
+    if where == "slice" and key in _OF_SLICE:
+        return []
+    if (where, key) not in (*FILES, SCHEDULER):
+        raise InputError(f"the study's file is damaged: no remedy sets {where} {key!r}: make a new study")
+    return files_of(where, key, site.disks, site.bdi)
+
+
+def _numbers(where: Where, key: str) -> range:
+    """Return what a key may be set to; nothing for an unknown one."""
+    if where == "slice":
+        return _OF_SLICE.get(key, range(0))
+    row = FILES.get((where, key))
+    return row.numbers if row else range(0)
 
 
 def settable(remedy: Remedy) -> dict[tuple[Where, str], str]:

@@ -8,11 +8,11 @@ from pathlib import Path
 
 from wblab.core.errors import WblabError
 from wblab.core.units import NS_PER_S
+from wblab.live.changes.journal import Journal
 from wblab.live.mitigate.accountedtasks import Processes, waits_for_disk
 from wblab.live.mitigate.accounting import Accounting, Usage, holds_much, queue_s
 from wblab.live.mitigate.configuration import Config
 from wblab.live.mitigate.disk import WatchedDisks
-from wblab.live.mitigate.journal import Journal
 from wblab.live.mitigate.measures import LimitMeasure, measures, put_back_strays
 from wblab.live.mitigate.report import Action, Event, Say
 from wblab.live.mitigate.rule import Learned, RuleLimits, RuleState, judge, recall, remember, succeed

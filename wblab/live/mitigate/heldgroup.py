@@ -1,16 +1,40 @@
-"""One control group for all offenders."""
+"""One control group for all offenders, and whom a process that was born held descends from."""
 
 import os
+from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TypeVar
 
 from wblab.core.errors import WblabError
-from wblab.live.mitigate.journal import GROUP, Journal, origin_of
+from wblab.live.changes.journal import Journal
+from wblab.live.changes.permitted import GROUP
 from wblab.machine.cgroup import controllers_of, make_group
-from wblab.machine.changes import Change, Membership
-from wblab.machine.processes import identify
+from wblab.machine.changes import Change, IoPriority, Membership
+from wblab.machine.processes import ProcessIdentity, identify
+
+# Find the held process that another one descends from: a process born held gets back that one's earlier setting.
+
+Held = TypeVar("Held", IoPriority, Membership)
+
+
+def origin_of(held: list[Held], pid: int, identity: ProcessIdentity) -> Held | None:
+    """Return the change of the held process that `pid` descends from; None if no process is held.
+
+    That is the process itself, or else its parent, or else the oldest held process of its session. A daemon that lost
+    its parent and left its session has no trace of its origin: it gets the most frequent earlier setting.
+    """
+    for is_origin in (
+        lambda change: change.pid == pid,
+        lambda change: change.pid == identity.parent,
+        lambda change: change.session == identity.session,
+    ):
+        if found := list(filter(is_origin, held)):
+            return min(found, key=lambda change: change.start_ticks)
+    counts = Counter(change.old for change in held)
+    return max(held, key=lambda change: counts[change.old], default=None)
 
 
 @dataclass

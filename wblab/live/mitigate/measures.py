@@ -3,22 +3,21 @@
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Protocol
 
 import psutil
 
 from wblab.core.units import NS_PER_S
+from wblab.live.changes.journal import Journal
+from wblab.live.changes.permitted import DISKS
 from wblab.live.mitigate.configuration import Config
-from wblab.live.mitigate.heldgroup import ControlGroup
-from wblab.live.mitigate.journal import Journal, origin_of
-from wblab.live.mitigate.settings import ShortQueue, StrictLimit, keep
+from wblab.live.mitigate.heldgroup import ControlGroup, origin_of
+from wblab.live.mitigate.settings import DirtyBytes, ShortQueue, StrictLimit
 from wblab.machine.block import number
 from wblab.machine.cgroup import cgroup_root
 from wblab.machine.changes import Change, IoPriority
 from wblab.machine.processes import ProcessIdentity, get_ioprio, identify, ioprio_value, set_ioprio, threads
 
-_VM, _BLOCK = Path("/proc/sys/vm"), Path("/sys/block")
 # The kernel keeps a level for the idle class too, though no scheduler uses it. No program sets this level, so it marks
 # tasks that are idle because of the daemon. Children and their children inherit the mark.
 _OUR_IDLE = ioprio_value("idle", 5)
@@ -126,29 +125,6 @@ class IoClass:
         return [change for change in self.journal.changes if isinstance(change, IoPriority)]
 
 
-@dataclass
-class DirtyBytes:
-    """Lowers the global dirty limits to what the disk writes in a given time."""
-
-    journal: Journal
-    time_s: float
-    lasting: bool = False
-    shared = True
-
-    def check(self, disk: str) -> None:
-        """See Measure: every kernel can."""
-
-    def start(self, disk: str, bandwidth: float) -> None:
-        """See Measure."""
-        for name, part in (("background_", 0.5), ("", 1.0)):
-            size = max(int(bandwidth * self.time_s * part), 2 * 4096)  # the kernel's minimum is two pages
-            keep(self.journal, _VM / f"dirty_{name}bytes", size, instead=_VM / f"dirty_{name}ratio")
-
-    def hold(self, pid: int) -> int:
-        """See Measure: no action on single processes."""
-        return 0
-
-
 def measures(names: Iterable[str], config: Config, journal: Journal) -> list[LimitMeasure]:
     """Return the measures of the named policies."""
     root, queue_s, limit_s = cgroup_root(), config.queue_time / NS_PER_S, config.limit_time / NS_PER_S
@@ -166,7 +142,7 @@ def measures(names: Iterable[str], config: Config, journal: Journal) -> list[Lim
             root,
             ("io", "memory"),  # writeback is charged to the group only if its memory is, too
             lambda disk, bandwidth: {
-                "io.max": f"{number(_BLOCK / disk)} wbps={int(bandwidth * config.io_max_percent / 100)}"
+                "io.max": f"{number(DISKS / disk)} wbps={int(bandwidth * config.io_max_percent / 100)}"
             },
         ),
         "memory.high": lambda: ControlGroup(

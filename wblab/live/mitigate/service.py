@@ -5,19 +5,18 @@ import signal
 import sys
 import time
 from collections.abc import Iterable, Iterator
-from contextlib import AbstractContextManager
 from pathlib import Path
 
 import wblab
 from wblab.core.errors import InputError, WblabError
+from wblab.live.changes.journal import Journal, changing
+from wblab.live.changes.permitted import MITIGATE
 from wblab.live.mitigate.accounting import Accounting, ProcAccounting, TaskstatsAccounting
 from wblab.live.mitigate.configuration import Config
 from wblab.live.mitigate.daemon import SIGNALS, Daemon
-from wblab.live.mitigate.journal import Journal
 from wblab.live.mitigate.measures import put_back_strays
 from wblab.live.mitigate.report import Event, Say
 from wblab.live.mitigate.taskstats import Taskstats
-from wblab.machine.processes import alone, require_root
 from wblab.machine.trust import distrust_any
 
 # Check that nobody but root can change the daemon's code, interpreter and configuration.
@@ -49,8 +48,6 @@ def _code() -> Iterator[Path]:
 
 # A child inherits at birth what its parent has, and is invisible for a moment.
 _PAUSES_S = (0.0, 0.02, 0.1)
-_JOURNAL, _LOCK = "mitigate.json", "mitigate.lock"
-_NEEDED = "the daemon needs root to change processes: use sudo, or --dry-run to watch only"
 
 
 def serve(config: Config, say: Say, *, dry_run: bool) -> None:
@@ -59,9 +56,8 @@ def serve(config: Config, say: Say, *, dry_run: bool) -> None:
     if dry_run:
         Daemon(config, say, accounting(say), None).run()
         return
-    require_root(_NEEDED)
-    with _alone(Path(config.state)):
-        journal = _journal(config, say)
+    with changing(MITIGATE, Path(config.state)) as journal:
+        _report_ignored(journal, say)
         put_back(journal, say)
         daemon = Daemon(config, say, accounting(say), journal)
         try:
@@ -73,16 +69,14 @@ def serve(config: Config, say: Say, *, dry_run: bool) -> None:
 
 def restore(config: Config, say: Say) -> None:
     """Undo what a killed daemon left. Raises WblabError."""
-    require_root(_NEEDED)
-    with _alone(Path(config.state)):
-        put_back(_journal(config, say), say)
+    with changing(MITIGATE, Path(config.state)) as journal:
+        _report_ignored(journal, say)
+        put_back(journal, say)
 
 
-def _journal(config: Config, say: Say) -> Journal:
-    journal = Journal(Path(config.state, _JOURNAL))
+def _report_ignored(journal: Journal, say: Say) -> None:
     if journal.ignored:
         say(Event(action="warn", text=f"ignored, and not restored: {journal.ignored}"))
-    return journal
 
 
 def put_back(journal: Journal, say: Say) -> None:
@@ -111,8 +105,3 @@ def accounting(say: Say) -> Accounting:
         )
         return ProcAccounting()
     return found
-
-
-def _alone(directory: Path) -> AbstractContextManager[None]:
-    """Be the only daemon, in a directory that belongs to root alone. Raises WblabError if one is running."""
-    return alone(directory, _LOCK, "a daemon", "set `state` to another directory")

@@ -1,14 +1,15 @@
-"""Kernel files that are kept at a number for a while, and then get back their earlier content."""
+"""The measures that set files of the kernel: a low dirty limit, a short queue, a limit on one disk's dirty memory."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
 from wblab.core.errors import WblabError
+from wblab.live.changes.journal import Journal
+from wblab.live.changes.permitted import DISKS, LEAST_REQUESTS, SYSCTLS, WHOLE
+from wblab.live.changes.setting import give_back, keep, number_before
 from wblab.live.mitigate.disk import written_elsewhere
-from wblab.live.mitigate.journal import Journal
 from wblab.machine.block import backing_devices, number, scheduler, thresholds
-from wblab.machine.changes import Setting
 
 # Which I/O schedulers honour priorities.
 #
@@ -20,10 +21,8 @@ from wblab.machine.changes import Setting
 # None of them sees who dirtied a page: buffered writes reach the disk with the flusher's priority. A class changes the
 # rest, such as the offender's fsync, its reads and its direct writes.
 
-_SYS_BLOCK = Path("/sys/block")
 
-
-def scheduler_of(disk: str, blocks: Path = _SYS_BLOCK) -> str:
+def scheduler_of(disk: str, blocks: Path = DISKS) -> str:
     """Return a disk's scheduler; `none` if it has none. blocks: the machine's /sys/block."""
     try:
         return scheduler(blocks / disk)
@@ -31,7 +30,7 @@ def scheduler_of(disk: str, blocks: Path = _SYS_BLOCK) -> str:
         return "none"
 
 
-def objection(disk: str, policy: str, cgroups: Path | None, blocks: Path = _SYS_BLOCK) -> str:
+def objection(disk: str, policy: str, cgroups: Path | None, blocks: Path = DISKS) -> str:
     """Return why a policy will do little on a disk, and what would help; '' if it works.
 
     `cgroups` is where cgroup v2 is mounted. blocks: the machine's /sys/block.
@@ -62,50 +61,34 @@ def _iocost(disk: Path, cgroups: Path | None) -> bool:
     return any(line.startswith(f"{own} ") and "enable=1" in line.split() for line in lines)
 
 
-_MUCH = 1.25  # a number within this factor is left alone: writing some of these files stops the disk for a moment
+# A low dirty limit for all: what the disk writes in a given time.
 
 
-def keep(journal: Journal, path: Path, number: int, instead: Path | None = None) -> None:
-    """Set a file to a number, unless we already set it to about that. Raises OSError.
+@dataclass
+class DirtyBytes:
+    """Lowers the global dirty limits to what the disk writes in a given time.
 
-    `instead` is the file's counterpart, which is in force while `path` has 0.
+    vm: the machine's /proc/sys/vm.
     """
-    now, ours = path.read_text().strip(), _ours(journal, path)
-    if now == str(number) or (ours and number / _MUCH < int(now) < number * _MUCH):
-        return
-    if ours:
-        back_path, back = ours.back_path, ours.back
-    elif instead and now == "0":
-        back_path, back = str(instead), instead.read_text().strip()
-    else:
-        back_path, back = str(path), now
-    change = Setting(path=str(path), new=str(number), back_path=back_path, back=back)
-    before = [c for c in journal.changes if isinstance(c, Setting) and c.path == str(path)]
-    # From one number of ours straight to the next: whichever is in force can be undone.
-    if change not in before:
-        journal.note(change)
-    path.write_text(str(number))
-    for old in before:
-        if old != change:
-            journal.forget(old)
 
+    journal: Journal
+    time_s: float
+    lasting: bool = False
+    vm: Path = SYSCTLS / "vm"
+    shared = True
 
-def give_back(journal: Journal, path: Path) -> None:
-    """Undo what was done to a file, if anything."""
-    journal.undo([change for change in journal.changes if isinstance(change, Setting) and change.path == str(path)])
+    def check(self, disk: str) -> None:
+        """See Measure: every kernel can."""
 
+    def start(self, disk: str, bandwidth: float) -> None:
+        """See Measure."""
+        for name, part in (("dirty_background_bytes", 0.5), ("dirty_bytes", 1.0)):
+            size = max(int(bandwidth * self.time_s * part), 2 * 4096)  # the kernel's minimum is two pages
+            keep(self.journal, self.vm / name, size)
 
-def number_before(journal: Journal, path: Path) -> int:
-    """Return what a file would have without us. Raises OSError."""
-    ours = _ours(journal, path)
-    return int(ours.back if ours else path.read_text())
-
-
-def _ours(journal: Journal, path: Path) -> Setting | None:
-    """Return our change in force in a file; None if somebody else has set it since, or it is another device's."""
-    now = path.read_text().strip()
-    settings = [change for change in journal.changes if isinstance(change, Setting) and change.path == str(path)]
-    return next((change for change in settings if change.new == now), None)
+    def hold(self, pid: int) -> int:
+        """See Measure: no action on single processes."""
+        return 0
 
 
 # A short disk queue: a request that somebody waits for comes after all that the disk got before it.
@@ -113,9 +96,6 @@ def _ours(journal: Journal, path: Path) -> Setting | None:
 # That includes a filesystem's commit, an fsync and a read. With the usual 256 requests of 512 KiB the wait is seconds
 # on
 # a slow disk, whatever the scheduler. `nr_requests` limits it (Documentation/ABI/stable/sysfs-block).
-
-_BLOCKS = Path("/sys/block")
-LEAST_REQUESTS = 4  # the kernel's minimum: BLKDEV_MIN_RQ
 
 
 def requests_in(time_s: float, bandwidth: float, request_bytes: int) -> int:
@@ -133,7 +113,7 @@ class ShortQueue:
     journal: Journal
     time_s: float
     lasting: bool = False
-    blocks: Path = _BLOCKS
+    blocks: Path = DISKS
     shared = False
 
     def check(self, disk: str) -> None:
@@ -167,13 +147,12 @@ class ShortQueue:
 # converts it to a share when it is written, and reads back another value. As memory fills, the global limit shrinks and
 # so does the share, so it is set again in each period.
 
-_ALL = 1_000_000  # 100 * BDI_RATIO_SCALE
 _LEAST_BYTES = 1 << 20  # two of the usual largest requests; with less the disk idles, waiting for its writers
 
 
 def share_of(limit_bytes: float, dirty_limit_bytes: int) -> int:
     """Return a disk's limit as a share of the global limit, in millionths; 1,000,000 if it is no limit."""
-    return min(_ALL, int(_ALL * max(limit_bytes, _LEAST_BYTES) / max(dirty_limit_bytes, 1)))
+    return min(WHOLE, int(WHOLE * max(limit_bytes, _LEAST_BYTES) / max(dirty_limit_bytes, 1)))
 
 
 def _dirty_bytes() -> int:
@@ -211,7 +190,7 @@ class StrictLimit:
     def start(self, disk: str, bandwidth: float) -> None:
         """See Measure."""
         alone = self.beside and not self.elsewhere(disk)
-        share = _ALL if alone else share_of(self.time_s * bandwidth, self.dirty_bytes())
+        share = WHOLE if alone else share_of(self.time_s * bandwidth, self.dirty_bytes())
         for place in backing_devices(disk, self.sys):
             if (place / "max_ratio_fine").exists():
                 self._limit(place, share)

@@ -14,6 +14,7 @@ from wblab.core.spec import Disk
 from wblab.core.units import NS_PER_S
 from wblab.lab.formats import LIVE
 from wblab.lab.specfile import LiveSpec
+from wblab.live.changes.permitted import WHOLE
 from wblab.live.runs.request import INNOCENT
 from wblab.machine.block import memory_bytes, thresholds
 from wblab.machine.storage import find_storage
@@ -22,7 +23,6 @@ _BLOCK_BYTES, _SYNC_BYTES, _MOST_BYTES = 1 << 20, 8 << 20, 512 << 20
 _MEASURE_S = 5.0
 # Without a live run, the offender writes this multiple of the dirty threshold, as in the base experiment.
 TIMES_THRESHOLD = 3
-WHOLE = 1_000_000  # 100 * BDI_RATIO_SCALE: the whole threshold, which is no limit
 WAIT_NS = 5 * NS_PER_S
 
 

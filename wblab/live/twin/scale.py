@@ -15,8 +15,9 @@ from wblab.core.errors import InputError
 from wblab.core.spec import Disk, Filesystem, Scheduler, Spec
 from wblab.core.tables import from_table, to_table
 from wblab.core.units import NS_PER_S
+from wblab.live.changes.permitted import WHOLE
 from wblab.live.twin import NAME as _DESIGN
-from wblab.live.twin.described import WHOLE, Machine, MachineQueue, OffenderLimits
+from wblab.live.twin.described import Machine, MachineQueue, OffenderLimits
 from wblab.study.cells import Cell, run_name
 from wblab.study.plan import Plan
 from wblab.study.store import Store

@@ -82,9 +82,8 @@ def _advise(arguments: argparse.Namespace) -> None:
 def _change(arguments: argparse.Namespace) -> None:
     """Apply a remedy or undo it, and print what happened to each file."""
     from wblab.live.advise import NAME
-    from wblab.live.advise.allowed import check_remedy
+    from wblab.live.advise.advicefile import advice_at, advice_in, check_remedy
     from wblab.live.advise.apply import apply, undo
-    from wblab.live.advise.record import advice_at, advice_in
     from wblab.study.store import Store
 
     if arguments.undo:

@@ -5,7 +5,8 @@ from pathlib import Path
 import pytest
 from support.advised import FILES, SITE
 
-from wblab.live.advise import here, machinesite
+from wblab.live.advise import machinesite
+from wblab.live.changes import permitted
 
 
 @pytest.fixture
@@ -15,9 +16,9 @@ def tree(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     for name, text in FILES.items():
         (place / name).parent.mkdir(parents=True, exist_ok=True)
         (place / name).write_text(f"{text}\n")
-    monkeypatch.setattr(here, "_SYSCTL", place)
-    monkeypatch.setattr(here, "_BLOCK", place / "block")
-    monkeypatch.setattr(here, "_BDI", place / "class/bdi")
+    monkeypatch.setattr(permitted, "SYSCTLS", place)
+    monkeypatch.setattr(permitted, "DISKS", place / "block")
+    monkeypatch.setattr(permitted, "BDIS", place / "class/bdi")
     monkeypatch.setattr(machinesite, "_SYS", place)
     monkeypatch.setattr(machinesite, "find_site", lambda directory: SITE)
     return place

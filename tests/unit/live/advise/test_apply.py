@@ -11,14 +11,15 @@ from support.advised import FILES, SITE, advice_for
 
 from wblab.core.errors import InputError, WblabError
 from wblab.lab.places import ROOT
-from wblab.live.advise import apply as applying
 from wblab.live.advise import machinesite as sites
 from wblab.live.advise.apply import apply, undo
 from wblab.live.advise.settings import WantedSetting
-from wblab.live.mitigate.journal import Journal
+from wblab.live.changes import journal as journals
+from wblab.live.changes.journal import Journal
+from wblab.live.changes.permitted import ADVISE, MITIGATE
 from wblab.machine.changes import Setting
 
-REQUIRE_ROOT = applying.require_root
+REQUIRE_ROOT = journals.require_root
 LIMITS = (
     WantedSetting("sysctl", "vm.dirty_background_bytes", "1000"),
     WantedSetting("sysctl", "vm.dirty_bytes", "2000"),
@@ -30,8 +31,7 @@ OWN = (WantedSetting("bdi", "max_ratio_fine", "50000"), WantedSetting("bdi", "st
 
 @pytest.fixture(autouse=True)
 def made_up(tree, monkeypatch):
-    monkeypatch.setattr(applying, "is_possible", lambda change, root: True)
-    monkeypatch.setattr(applying, "require_root", lambda why: None)
+    monkeypatch.setattr(journals, "require_root", lambda why: None)
 
 
 def contents(tree):
@@ -99,7 +99,7 @@ def test_a_remedy_for_another_disk_stays(tree, tmp_path):
     other.parent.mkdir(parents=True)
     other.write_text("4")
     settings = [Setting(path=str(path), new="4", back_path=str(path), back="64") for path in (other,)]
-    Journal(tmp_path / "advise.json", lambda change, root: True).note(*settings)
+    Journal(tmp_path / "advise.json", ADVISE).note(*settings)
     for wanted in (SHORT, LIMITS[1]):  # each replaces what is of the same disk, or of all
         applied(tmp_path, wanted)
         assert other.read_text() == "4"
@@ -132,14 +132,13 @@ sys.path.insert(0, {str(ROOT / "tests")!r})
 from pathlib import Path
 from support.advised import SITE, advice_for
 from wblab.live.advise import apply as applying
-from wblab.live.advise import here
 from wblab.live.advise import machinesite
 from wblab.live.advise.settings import WantedSetting
+from wblab.live.changes import journal, permitted
 tree = Path(sys.argv[1])
-here._SYSCTL, here._BLOCK, here._BDI = tree, tree / "block", tree / "class/bdi"
+permitted.SYSCTLS, permitted.DISKS, permitted.BDIS = tree, tree / "block", tree / "class/bdi"
 machinesite.find_site = lambda directory: SITE
-applying.is_possible = lambda change, root: True
-applying.require_root = lambda why: None
+journal.require_root = lambda why: None
 write, done = Path.write_text, []
 def killing(path, text):
     if len(done) == {writes}:
@@ -160,16 +159,30 @@ applying.apply(advice.candidate("it"), advice, Path(sys.argv[2]))
 
 
 def test_nothing_is_changed_while_the_daemon_runs(tree, tmp_path):
-    Journal(tmp_path / "mitigate.json").note(
-        Setting(path=(at := "/sys/block/sda/queue/nr_requests"), new="4", back_path=at, back="256")
+    Journal(tmp_path / "mitigate.json", MITIGATE).note(
+        Setting(path=(at := f"{tree}/block/sda/queue/nr_requests"), new="4", back_path=at, back="256")
     )
     with pytest.raises(WblabError, match="settings of wblab mitigate are in force"):
         applied(tmp_path, SHORT)
     assert contents(tree) == FILES
 
 
-def test_with_a_broken_journal_nothing_is_changed(tree, tmp_path):
-    (tmp_path / "advise.json").write_text("{")
+def test_the_journal_of_an_earlier_version_is_undone(tree, tmp_path):
+    at, boot = f"{tree}/block/sda", Path("/proc/sys/kernel/random/boot_id").read_text().strip()
+    (tmp_path / "advise.json").write_text(
+        f"""{{"boot": "{boot}", "changes": [
+            {{"kind": "scheduler", "disk": "{at}", "old": "kyber", "nr_requests": "64", "wbt_lat_usec": ""}},
+            {{"kind": "setting", "path": "{at}/queue/nr_requests", "new": "256",
+              "back_path": "{at}/queue/nr_requests", "back": "128"}}]}}"""
+    )
+    assert undo(tmp_path) == [f"{at}/queue/nr_requests: restored to 128", f"{at}/queue/scheduler: restored to kyber"]
+    assert [(tree / "block/sda/queue" / name).read_text() for name in ("scheduler", "nr_requests")] == ["kyber", "64"]
+    assert not (tmp_path / "advise.json").exists()
+
+
+@pytest.mark.parametrize("name", ["advise.json", "mitigate.json"])
+def test_with_a_broken_journal_nothing_is_changed(tree, tmp_path, name):
+    (tmp_path / name).write_text("{")
     with pytest.raises(WblabError, match="nothing was changed: the journal, now"):
         applied(tmp_path, SHORT)
     assert contents(tree) == FILES
@@ -189,7 +202,7 @@ def test_another_disk_is_not_touched(tree, tmp_path, monkeypatch):
 
 
 def test_without_root_nothing_is_changed(tree, tmp_path, monkeypatch):
-    monkeypatch.setattr(applying, "require_root", REQUIRE_ROOT)
+    monkeypatch.setattr(journals, "require_root", REQUIRE_ROOT)
     monkeypatch.setattr(os, "geteuid", lambda: 1000)
     with pytest.raises(WblabError, match="needs root: use sudo"):
         applied(tmp_path, SHORT)

@@ -13,11 +13,12 @@ from wblab.cli import main
 from wblab.live.advise import apply as applying
 from wblab.live.advise import machinesite as sites
 from wblab.live.advise import remedies
-from wblab.live.advise.allowed import check_remedy
+from wblab.live.advise.advicefile import advice_in, check_remedy
 from wblab.live.advise.files import RULES, files_of, install_commands
 from wblab.live.advise.plan import plan
-from wblab.live.advise.record import advice_in, advice_of, packed
+from wblab.live.advise.record import advice_of, packed
 from wblab.live.advise.remedies import parse_remedies, read_remedies
+from wblab.live.changes import journal as journals
 from wblab.study.store import Store
 
 REMEDIES = {"it": {"about": "a short queue", "nr_requests": 4}, "low": {"about": "a low limit", "dirty": "1s"}}
@@ -28,8 +29,7 @@ def directory(tree, tmp_path, monkeypatch):
     """Return the directory of an advice for the synthetic machine, for a test to tamper with."""
     monkeypatch.setattr(applying, "STATE", tmp_path / "state")
     monkeypatch.setattr(applying.apply, "__defaults__", (tmp_path / "state",))
-    monkeypatch.setattr(applying, "is_possible", lambda change, root: True)  # the tree is not below /sys
-    monkeypatch.setattr(applying, "require_root", lambda why: None)
+    monkeypatch.setattr(journals, "require_root", lambda why: None)
     (tmp_path / "remedies").mkdir()
     (tmp_path / "remedies/some.toml").write_text(
         "".join(f"[{name}]\n{_toml(table)}" for name, table in REMEDIES.items())

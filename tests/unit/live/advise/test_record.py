@@ -10,10 +10,11 @@ from support.reports import blocks, cells, tables, texts
 
 from wblab.cli import main
 from wblab.core.errors import InputError
+from wblab.live.advise.advicefile import advice_in, latest_advice, read_advice
 from wblab.live.advise.begin import loads_like
 from wblab.live.advise.figures import RemedyFigures, RemedyOutcome, figures
 from wblab.live.advise.plan import plan
-from wblab.live.advise.record import advice_in, advice_of, latest_advice, packed, read_advice
+from wblab.live.advise.record import advice_of, packed
 from wblab.live.advise.remedies import read_remedies
 from wblab.live.advise.report import report
 from wblab.live.advise.result import AdviceResult

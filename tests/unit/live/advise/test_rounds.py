@@ -10,10 +10,11 @@ import pytest
 from support.advised import MACHINE, SITE
 
 from wblab.core.errors import InputError, WblabError
+from wblab.live.advise.advicefile import advice_in
 from wblab.live.advise.figures import RemedyOutcome, figures
 from wblab.live.advise.make import AdviceRequest, run_rounds
 from wblab.live.advise.plan import plan
-from wblab.live.advise.record import advice_in, advice_of, packed
+from wblab.live.advise.record import advice_of, packed
 from wblab.live.advise.remedies import parse_remedies
 from wblab.live.advise.result import pairs_of_best, result_of
 from wblab.study.cells import run_name

@@ -9,9 +9,12 @@ from support.advised import MACHINE, SITE
 from wblab.core.errors import InputError
 from wblab.live.advise import here
 from wblab.live.advise import machinesite as sites
-from wblab.live.advise.here import paths, shown_by, with_current_settings
+from wblab.live.advise.here import with_current_settings
 from wblab.live.advise.machinesite import find_site, known_by, own_limit_of, queue_of
-from wblab.live.twin.described import WHOLE, MachineQueue
+from wblab.live.advise.settings import paths
+from wblab.live.changes.permitted import WHOLE
+from wblab.live.changes.setting import shown_by
+from wblab.live.twin.described import MachineQueue
 from wblab.machine.storage import Storage
 
 

@@ -9,8 +9,8 @@ import pytest
 
 import wblab
 from wblab.core.errors import InputError, WblabError
-from wblab.live.mitigate import service
-from wblab.live.mitigate.journal import Journal
+from wblab.live.changes.journal import changing
+from wblab.live.changes.permitted import MITIGATE
 from wblab.live.mitigate.service import check_install
 from wblab.machine.changes import MadeGroup
 
@@ -86,7 +86,7 @@ def test_the_state_directory_is_writable_only_by_root(tmp_path, mode):
     (state := tmp_path / "state").mkdir()
     os.chown(state, -1, NOBODY)
     state.chmod(mode)
-    with pytest.raises(WblabError, match="other users than its owner may write to"), service._alone(state):
+    with pytest.raises(WblabError, match="other users than its owner may write to"), changing(MITIGATE, state):
         pass
     assert os.listdir(state) == []
 
@@ -94,18 +94,18 @@ def test_the_state_directory_is_writable_only_by_root(tmp_path, mode):
 def test_state_files_are_readable_only_by_root(tmp_path, monkeypatch):
     umask = os.umask(0o022)
     try:
-        with service._alone(tmp_path / "run" / "wblab"):
-            Journal(tmp_path / "run" / "wblab" / "journal").note(MadeGroup(path="/sys/fs/cgroup/wblab-mitigate"))
+        with changing(MITIGATE, tmp_path / "run" / "wblab") as journal:
+            journal.note(MadeGroup(path="/sys/fs/cgroup/wblab-mitigate"))
             modes = {path.name: path.stat().st_mode & 0o777 for path in tmp_path.rglob("*")}
     finally:
         os.umask(umask)
-    assert modes == {"run": 0o700, "wblab": 0o700, "mitigate.lock": 0o600, "journal": 0o600}
+    assert modes == {"run": 0o700, "wblab": 0o700, "mitigate.lock": 0o600, "mitigate.json": 0o600}
 
 
 @pytest.mark.parametrize("make", [os.mkfifo, os.mkdir, lambda path: os.symlink("/etc/passwd", path)])
 def test_a_lock_that_is_not_a_file_is_reported_on_one_line(tmp_path, make):
     make(tmp_path / "mitigate.lock")
     before = Path("/etc/passwd").stat().st_mtime_ns
-    with pytest.raises(WblabError, match="cannot use the directory"), service._alone(tmp_path):
+    with pytest.raises(WblabError, match="cannot use the directory"), changing(MITIGATE, tmp_path):
         pass
     assert Path("/etc/passwd").stat().st_mtime_ns == before

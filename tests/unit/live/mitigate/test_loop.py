@@ -5,10 +5,11 @@ from dataclasses import dataclass, field
 import pytest
 
 from wblab.core.errors import WblabError
+from wblab.live.changes.journal import Journal
+from wblab.live.changes.permitted import MITIGATE
 from wblab.live.mitigate.accounting import Usage
 from wblab.live.mitigate.configuration import Config
 from wblab.live.mitigate.daemon import Daemon, Means
-from wblab.live.mitigate.journal import Journal
 
 MIB = 1 << 20
 
@@ -76,7 +77,7 @@ def daemon(disks, tmp_path):
             Config(policy="policy", cached="cached" if "cached" in policies else "", learned=""),
             lambda event: said.append((event.action, event.text)),
             Accounting(),
-            Journal(tmp_path / "journal.json"),
+            Journal(tmp_path / "journal.json", MITIGATE),
             Means(tmp_path, lambda name, learned: disks, lambda names, *_: [policies[name] for name in names]),
         )
         return ours, said

@@ -10,8 +10,9 @@ from support.ioprios import all_ioprios
 
 from wblab.core.child import fork_child
 from wblab.core.errors import WblabError
+from wblab.live.changes.journal import Journal
+from wblab.live.changes.permitted import MITIGATE
 from wblab.live.mitigate.heldgroup import ControlGroup
-from wblab.live.mitigate.journal import Journal
 from wblab.live.mitigate.measures import IoClass, put_back_strays
 from wblab.machine.cgroup import cgroup_root
 from wblab.machine.changes import MadeGroup
@@ -73,7 +74,7 @@ def tell(process, text):
 
 @pytest.fixture(params=[OUR_IDLE, BEST_EFFORT_7], ids=["idle", "best-effort-7"])
 def measure(request, tmp_path):
-    return IoClass(Journal(tmp_path / "mitigate.json"), request.param)
+    return IoClass(Journal(tmp_path / "mitigate.json", MITIGATE), request.param)
 
 
 def let_go(journal):
@@ -125,7 +126,7 @@ def test_unseen_children_and_threads_are_restored_too(measure, puppet):
 
 @pytest.mark.parametrize("leave", [False, True], ids=["in its session", "in a session of its own"])
 def test_orphans_are_recognised_by_the_level_of_the_lab_s_idle_class(puppet, tmp_path, leave):
-    measure = IoClass(Journal(tmp_path / "mitigate.json"), OUR_IDLE)
+    measure = IoClass(Journal(tmp_path / "mitigate.json", MITIGATE), OUR_IDLE)
     set_ioprio(puppet.pid, ioprio_value("best-effort", 2))
     measure.hold(puppet.pid)
     orphan = int(tell(puppet, f"orphan({leave})"))
@@ -140,7 +141,7 @@ def test_orphans_are_recognised_by_the_level_of_the_lab_s_idle_class(puppet, tmp
 
 
 def test_a_process_that_chose_the_class_itself_keeps_it(puppet, tmp_path):
-    measure = IoClass(Journal(tmp_path / "mitigate.json"), BEST_EFFORT_7)
+    measure = IoClass(Journal(tmp_path / "mitigate.json", MITIGATE), BEST_EFFORT_7)
     set_ioprio(puppet.pid, BEST_EFFORT_7)
     assert measure.hold(puppet.pid) == 0
     let_go(measure.journal)
@@ -185,7 +186,7 @@ def test_a_reused_pid_is_not_mistaken_for_the_limited_process(measure, puppet):
 
 
 def hold_and_release(state, pids):
-    journal = Journal(state / "mitigate.json")
+    journal = Journal(state / "mitigate.json", MITIGATE)
     measure = IoClass(journal, OUR_IDLE)
     for pid in pids:
         measure.hold(pid)
@@ -222,7 +223,7 @@ def test_a_kill_at_any_moment_can_be_undone(start, tmp_path):
         os.kill(daemon, signal.SIGKILL)
         os.waitpid(daemon, 0)
         interrupted += ioprios() != before
-        let_go(Journal(tmp_path / "mitigate.json"))
+        let_go(Journal(tmp_path / "mitigate.json", MITIGATE))
         assert ioprios() == before
     assert interrupted
 
@@ -233,7 +234,7 @@ def cgroup(tmp_path):
     root = cgroup_root()
     if root is None or not os.access(root / "cgroup.procs", os.W_OK):
         pytest.skip("no cgroup v2 to write to here")
-    measure = ControlGroup(Journal(tmp_path / "mitigate.json"), root, (), lambda *_: {})
+    measure = ControlGroup(Journal(tmp_path / "mitigate.json", MITIGATE), root, (), lambda *_: {})
     if measure.group.exists():
         pytest.skip("a daemon is at work here")
     measure.journal.note(MadeGroup(path=str(measure.group)))
@@ -275,9 +276,10 @@ def test_a_control_group_removed_in_the_meantime_is_recreated(cgroup, puppet):
 
 
 def test_a_missing_controller_is_named(tmp_path):
-    measure = ControlGroup(Journal(tmp_path / "mitigate.json"), tmp_path, ("memory",), lambda *_: {"memory.high": "1"})
+    journal = Journal(tmp_path / "mitigate.json", MITIGATE)
+    measure = ControlGroup(journal, tmp_path, ("memory",), lambda *_: {"memory.high": "1"})
     (tmp_path / "cgroup.controllers").write_text("cpu io\n")
     with pytest.raises(WblabError, match="has no memory controller here"):
         measure.check("sda")
     with pytest.raises(WblabError, match="no cgroup v2 on this machine"):
-        ControlGroup(measure.journal, None, ("memory",), lambda *_: {}).check("sda")
+        ControlGroup(journal, None, ("memory",), lambda *_: {}).check("sda")

@@ -3,98 +3,19 @@ from functools import partial
 import pytest
 
 from wblab.core.errors import WblabError
+from wblab.live.changes import permitted
+from wblab.live.changes.journal import Journal
+from wblab.live.changes.permitted import MITIGATE
 from wblab.live.mitigate import settings
-from wblab.live.mitigate.journal import Journal
-from wblab.live.mitigate.settings import ShortQueue, StrictLimit, give_back, keep, number_before, requests_in, share_of
-
-
-@pytest.fixture
-def journal(tmp_path):
-    return Journal(tmp_path / "journal.json")
-
-
-@pytest.fixture
-def file(tmp_path):
-    (path := tmp_path / "file").write_text("256\n")
-    return path
-
-
-def test_values_are_changed_repeatedly_and_restored(journal, file):
-    for number in (40, 8, 100):
-        keep(journal, file, number)
-        assert file.read_text() == str(number)
-        assert number_before(journal, file) == 256
-        assert len(journal.changes) == 1
-    give_back(journal, file)
-    assert (file.read_text(), journal.changes) == ("256", [])
-
-
-def test_nearly_equal_values_are_not_written(journal, file):
-    keep(journal, file, 40)
-    keep(journal, file, 41)
-    assert file.read_text() == "40"
-
-
-def test_a_value_already_set_is_not_a_change(journal, file):
-    keep(journal, file, 256)
-    assert journal.changes == []
-
-
-def test_a_value_set_by_others_in_the_meantime_is_restored(journal, file):
-    keep(journal, file, 40)
-    file.write_text("128\n")
-    assert number_before(journal, file) == 128
-    keep(journal, file, 20)
-    give_back(journal, file)
-    assert file.read_text() == "128"
-
-
-@pytest.mark.parametrize("default", ["256", "512"])
-def test_a_replugged_device_starts_afresh(journal, file, default):
-    keep(journal, file, 40)
-    file.write_text(f"{default}\n")
-    keep(journal, file, 40)
-    assert (file.read_text(), len(journal.changes)) == ("40", 1)
-    give_back(journal, file)
-    assert file.read_text() == default
-
-
-def test_a_removed_device_has_nothing_to_restore(journal, file):
-    keep(journal, file, 40)
-    file.unlink()
-    assert journal.undo(list(journal.changes)) == []
-
-
-def test_a_value_set_through_the_other_file_of_a_pair_is_restored(journal, file, tmp_path):
-    (ratio := tmp_path / "ratio").write_text("20\n")
-    file.write_text("0\n")
-    keep(journal, file, 4096, instead=ratio)
-    ratio.write_text("0\n")  # as the kernel does
-    keep(journal, file, 8192 * 2, instead=ratio)
-    assert len(journal.changes) == 1
-    give_back(journal, file)
-    assert ratio.read_text() == "20"
-
-
-@pytest.mark.parametrize("killed", ["note", "write_text", "forget"])
-def test_after_a_kill_the_next_daemon_restores_the_original_value(journal, file, monkeypatch, killed):
-    """The kill comes before the second number is noted, before it is written, or before the first is discarded."""
-    keep(journal, file, 40)
-    owner = type(file) if killed == "write_text" else Journal
-    with monkeypatch.context() as patch:
-        patch.setattr(owner, killed, lambda *_: (_ for _ in ()).throw(WblabError("killed")))
-        with pytest.raises(WblabError, match="killed"):
-            keep(journal, file, 8)
-    assert journal.undo(list(journal.changes)) == []
-    assert (file.read_text(), journal.changes) == ("256", [])
-
+from wblab.live.mitigate.settings import DirtyBytes, ShortQueue, StrictLimit, requests_in, share_of
 
 MIB = 1 << 20
 
 
 @pytest.fixture
-def place(tmp_path):
+def place(tmp_path, monkeypatch):
     """The directory of a disk's backing device."""
+    monkeypatch.setattr(permitted, "BDIS", tmp_path / "class/bdi")
     (directory := tmp_path / "class/bdi/8:0").mkdir(parents=True)
     (tmp_path / "block/sda").mkdir(parents=True)
     (tmp_path / "block/sda/bdi").symlink_to(directory)
@@ -106,7 +27,7 @@ def place(tmp_path):
 @pytest.fixture
 def strict(tmp_path):
     """A limit where 100 MiB may be dirty in all."""
-    return StrictLimit(Journal(tmp_path / "journal.json"), 1.0, sys=tmp_path, dirty_bytes=lambda: 100 * MIB)
+    return StrictLimit(Journal(tmp_path / "journal.json", MITIGATE), 1.0, sys=tmp_path, dirty_bytes=lambda: 100 * MIB)
 
 
 def state(place):
@@ -130,7 +51,7 @@ def test_a_disk_gets_its_share_and_the_old_value_is_restored(place, strict, tmp_
     strict.check("sda")
     strict.start("sda", 10 * MIB)
     assert state(place) == [100_000, 1]
-    assert Journal(tmp_path / "journal.json").undo(strict.journal.changes) == []
+    assert Journal(tmp_path / "journal.json", MITIGATE).undo(strict.journal.changes) == []
     assert state(place) == [1_000_000, 0]
 
 
@@ -176,6 +97,19 @@ def test_an_older_kernel_without_the_setting_is_reported_on_request(place, stric
     strict.check("sda")
     strict.start("sda", 10 * MIB)
     assert strict.journal.changes == []
+
+
+def test_the_dirty_limits_of_a_machine_are_lowered_and_restored(tmp_path, monkeypatch):
+    monkeypatch.setattr(permitted, "SYSCTLS", tmp_path)
+    (vm := tmp_path / "vm").mkdir()
+    files = {"dirty_bytes": "0", "dirty_ratio": "20", "dirty_background_bytes": "5000", "dirty_background_ratio": "0"}
+    for name, text in files.items():
+        (vm / name).write_text(f"{text}\n")
+    journal = Journal(tmp_path / "journal.json", MITIGATE)
+    DirtyBytes(journal, 0.5, vm=vm).start("sda", 10 * MIB)
+    assert [(vm / name).read_text() for name in files] == [str(5 * MIB), "20\n", str(5 * MIB // 2), "0\n"]
+    assert Journal(tmp_path / "journal.json", MITIGATE).undo(journal.changes) == []
+    assert [(vm / name).read_text() for name in ("dirty_ratio", "dirty_background_bytes")] == ["20", "5000"]
 
 
 @pytest.fixture
@@ -237,7 +171,8 @@ def test_a_disk_without_a_scheduler_has_none(tmp_path):
 
 
 @pytest.fixture
-def attribute(tmp_path):
+def attribute(tmp_path, monkeypatch):
+    monkeypatch.setattr(permitted, "DISKS", tmp_path)
     attributes = tmp_path / "sda" / "queue"
     attributes.mkdir(parents=True)
     (attributes / "nr_requests").write_text("256\n")
@@ -259,7 +194,7 @@ def test_a_queue_holds_half_a_second_of_requests(bandwidth, request_bytes, reque
 
 
 def test_the_queue_is_shortened_and_restored(attribute, tmp_path):
-    journal = Journal(tmp_path / "journal.json")
+    journal = Journal(tmp_path / "journal.json", MITIGATE)
     short = ShortQueue(journal, 0.5, blocks=tmp_path)
     short.check("sda")
     short.start("sda", 10 * MIB)
@@ -267,18 +202,18 @@ def test_the_queue_is_shortened_and_restored(attribute, tmp_path):
     short.start("sda", 2 * MIB)  # the disk turned out to be slower
     assert attribute.read_text() == "8"
     assert [(change.back, change.new) for change in journal.changes] == [("256", "8")]
-    assert Journal(tmp_path / "journal.json").undo(journal.changes) == []
+    assert Journal(tmp_path / "journal.json", MITIGATE).undo(journal.changes) == []
     assert attribute.read_text() == "256"
 
 
 def test_a_short_queue_is_left_alone(attribute, tmp_path):
-    journal = Journal(tmp_path / "journal.json")
+    journal = Journal(tmp_path / "journal.json", MITIGATE)
     ShortQueue(journal, 0.5, blocks=tmp_path).start("sda", 1000 * MIB)
     assert (attribute.read_text(), journal.changes) == ("256\n", [])
 
 
 def test_the_queue_is_restored_if_the_disk_turns_out_to_be_fast(attribute, tmp_path):
-    journal = Journal(tmp_path / "journal.json")
+    journal = Journal(tmp_path / "journal.json", MITIGATE)
     short = ShortQueue(journal, 0.5, blocks=tmp_path)
     short.start("sda", 10 * MIB)
     short.start("sda", 1000 * MIB)
@@ -287,4 +222,4 @@ def test_the_queue_is_restored_if_the_disk_turns_out_to_be_fast(attribute, tmp_p
 
 def test_a_disk_without_a_queue_is_refused(attribute, tmp_path):
     with pytest.raises(WblabError, match="no request queue of its own"):
-        ShortQueue(Journal(tmp_path / "journal.json"), 0.5, blocks=tmp_path).check("sdb")
+        ShortQueue(Journal(tmp_path / "journal.json", MITIGATE), 0.5, blocks=tmp_path).check("sdb")

@@ -8,7 +8,9 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from wblab.core.errors import WblabError
-from wblab.live.mitigate.journal import GROUP, Journal
+from wblab.live.changes import permitted
+from wblab.live.changes.journal import Journal
+from wblab.live.changes.permitted import GROUP, MITIGATE
 from wblab.machine.changes import (
     Controller,
     Directory,
@@ -38,7 +40,7 @@ changes = st.one_of(
 )
 
 
-journal_at = partial(Journal, root=lambda: ROOT)
+journal_at = partial(Journal, verb=MITIGATE, root=lambda: ROOT)
 
 
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
@@ -53,13 +55,15 @@ def setting(path, new, back):
     return Setting(path=str(path), new=new, back_path=str(path), back=back)
 
 
-def test_the_next_daemon_undoes_what_a_killed_one_left(tmp_path):
-    file = tmp_path / "file"
+def test_the_next_daemon_undoes_what_a_killed_one_left(tmp_path, monkeypatch):
+    monkeypatch.setattr(permitted, "DISKS", tmp_path)
+    file = tmp_path / "sda/queue/nr_requests"
+    file.parent.mkdir(parents=True)
     file.write_text("3\n")
     journal = journal_at(tmp_path / "mitigate.json")
     journal.note(setting(file, "2", "1"))
     journal.note(setting(file, "3", "2"))
-    assert journal_at(tmp_path / "mitigate.json", lambda change, root: True).undo(journal.changes) == []
+    assert journal_at(tmp_path / "mitigate.json").undo(journal.changes) == []
     assert file.read_text() == "1"
     assert not (tmp_path / "mitigate.json").exists()
 

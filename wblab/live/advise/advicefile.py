@@ -1,24 +1,27 @@
-"""Check a study's advice file: a pattern for each field that ends up in a rule, a comment, a command or a path.
+"""Read a study's advice file, which is not trusted: another user may own the study, and root may be asked to apply it.
 
-The file is untrusted: another user may own the study's directory, and root may be asked to apply the file. It can set
-only known keys, to values within limits (`settings` beside this). Its description of the site is compared with the
-machine (`current_site`).
+Each field that ends up in a rule, a comment, a command or a path has a pattern. The file can set only known keys, to
+values within limits (`settings` beside this). Its description of the site is compared with the machine
+(`current_site`).
 """
 
 import re
 from collections.abc import Iterator, Mapping
-from typing import TYPE_CHECKING
+from dataclasses import replace
+from pathlib import Path
 
 from wblab.core.errors import InputError
+from wblab.core.tables import from_table
+from wblab.lab.formats import ADVICE, ADVICE_FILE
 from wblab.lab.printable import printable
+from wblab.lab.results import directory_of
+from wblab.live.advise.machinesite import MachineSite, current_site
+from wblab.live.advise.plan import Candidate
+from wblab.live.advise.record import Advice
 from wblab.live.advise.remedies import Remedy, joined, read_remedies
 from wblab.live.advise.settings import settable
 from wblab.machine.block import memory_bytes
-
-if TYPE_CHECKING:
-    from wblab.live.advise.machinesite import MachineSite
-    from wblab.live.advise.plan import Candidate
-    from wblab.live.advise.record import Advice
+from wblab.study.store import Store
 
 _MOST_TEXT = 1000
 _MADE = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d[+-]\d{4}")
@@ -34,7 +37,60 @@ _BEFORE_PATH = re.compile(r"/[A-Za-z0-9._:!/-]{1,200}")
 _BEFORE = re.compile(r"-?[0-9]{1,19}|[a-z][a-z-]{0,31}")
 
 
-def check_advice(advice: "Advice") -> None:
+def advice_in(store: Store) -> Advice:
+    """Return a study's advice as `recorded`, with the site in its current state.
+
+    Raises InputError also if the disk is another one.
+    """
+    advice = recorded(store)
+    return replace(advice, site=current_site(advice.site))
+
+
+def recorded(store: Store) -> Advice:
+    """Return a study's advice with the candidates tried so far.
+
+    Raises InputError if the advice belongs to another study.
+    """
+    advice = read_advice(store.path)
+    cells = {cell.name for cell in store.plan.cells}
+    second = (option.candidate for option in advice.pairs if option.candidate.cell in cells)
+    tried = (*advice.candidates, *second)
+    if cells != {item.cell for item in tried}:
+        raise InputError(f"{store.path / ADVICE_FILE} belongs to another study: was it copied there?")
+    return replace(advice, candidates=tried)
+
+
+def read_advice(directory: Path) -> Advice:
+    """Return the advice in a directory as it was first stored. Raises InputError if it is missing or damaged."""
+    content = ADVICE.read(directory / ADVICE_FILE)
+    table = {key: value for key, value in content.items() if key not in ("format", "kind")}
+    try:
+        advice = from_table(Advice, table, exact=True)
+        check_advice(advice)
+        return advice
+    except InputError as error:
+        raise InputError(f"{directory / ADVICE_FILE} is damaged: {error}") from None
+
+
+def latest_advice(results: Path) -> Path:
+    """Return the directory of the newest advice. Raises InputError if there is none."""
+    found = sorted(path.parent for path in results.glob(f"[!_.]*/{ADVICE_FILE}"))
+    if not found:
+        raise InputError(f"no study of wblab advise in {results}: make one with wblab advise --dir DIR")
+    return found[-1]
+
+
+def advice_at(given: Path | None, results: Path) -> Path:
+    """Return the directory of an advice: the one that is given, from here or among the results; else the newest.
+
+    Raises InputError if there is none.
+    """
+    if given is None or str(given) == "latest":
+        return latest_advice(results)
+    return directory_of(given, results)
+
+
+def check_advice(advice: Advice) -> None:
     """Raise InputError for the first field that the lab cannot have written."""
     for name, value, pattern in _patterned(advice):
         if not pattern.fullmatch(value):
@@ -52,7 +108,7 @@ def check_advice(advice: "Advice") -> None:
         raise InputError("site.known_by: its devices are not those of the site")
 
 
-def check_remedy(candidate: "Candidate") -> None:
+def check_remedy(candidate: Candidate) -> None:
     """Raise InputError if a candidate sets more than the lab's remedy of that name: users trust the name."""
     settings = settable(_remedy(candidate.name))
     for item in candidate.wanted:
@@ -72,12 +128,12 @@ def _remedy(name: str) -> Remedy:
     raise InputError(f"this lab has no remedy {name!r}: make a new study with wblab advise --dir DIR")
 
 
-def _candidates(advice: "Advice") -> "Iterator[Candidate]":
+def _candidates(advice: Advice) -> Iterator[Candidate]:
     yield from advice.candidates
     yield from (option.candidate for option in advice.pairs)
 
 
-def _patterned(advice: "Advice") -> Iterator[tuple[str, str, re.Pattern[str]]]:
+def _patterned(advice: Advice) -> Iterator[tuple[str, str, re.Pattern[str]]]:
     """Yield each field that has a pattern: its name, its value and the pattern."""
     yield "made", advice.made, _MADE
     yield from _of_site(advice.site)
@@ -87,7 +143,7 @@ def _patterned(advice: "Advice") -> Iterator[tuple[str, str, re.Pattern[str]]]:
     yield from _of_table("before", advice.before, _BEFORE_PATH, _BEFORE)
 
 
-def _of_site(site: "MachineSite") -> Iterator[tuple[str, str, re.Pattern[str]]]:
+def _of_site(site: MachineSite) -> Iterator[tuple[str, str, re.Pattern[str]]]:
     yield "site.filesystem", site.filesystem, _WORD
     yield "site.bdi", site.bdi, _BDI
     for device in (site.device, *site.disks):

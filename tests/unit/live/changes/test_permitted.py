@@ -6,8 +6,9 @@ import pytest
 from support.advised import SITE, advice_for
 
 from wblab.core.errors import InputError
-from wblab.live.advise.apply import is_possible, paths_of
+from wblab.live.advise.apply import paths_of
 from wblab.live.advise.settings import WantedSetting
+from wblab.live.changes.permitted import ADVISE
 from wblab.machine.changes import MadeGroup, Mount, ProcessGroup, Scheduler, Setting
 
 QUEUE = "/sys/block/sda/queue"
@@ -32,7 +33,7 @@ def setting(path, back_path=None, new="1", back="0"):
     ],
 )
 def test_changes_of_an_advice_can_be_undone(change):
-    assert is_possible(change, None)
+    assert ADVISE.can_make(change, None)
 
 
 @pytest.mark.parametrize(
@@ -55,7 +56,7 @@ def test_changes_of_an_advice_can_be_undone(change):
     ],
 )
 def test_other_changes_cannot_be_undone(change):
-    assert not is_possible(change, None)
+    assert not ADVISE.can_make(change, None)
 
 
 @pytest.mark.parametrize(
