@@ -4,23 +4,16 @@ import argparse
 import os
 import shlex
 import sys
-from dataclasses import replace
 from importlib.util import find_spec
 from pathlib import Path
-from typing import TYPE_CHECKING
 
-from wblab.commands.common import add_exp, add_output, format_of, print_wrapped, results
+from wblab.commands.common import add_exp, add_output, format_of, print_wrapped
 from wblab.core.errors import InputError
 from wblab.lab import extras
 from wblab.lab.printable import printable
-from wblab.lessons.verbs.lesson.options import add_folder, add_lesson, add_set, lacking, place
-
-if TYPE_CHECKING:
-    from wblab.analysis.runs.run import Run
-
+from wblab.lessons.verbs.lesson.options import add_folder, add_lesson, add_set, place
 
 _STUDENT = "lecture"
-_DIRTY = "dirty state"
 _PICTURES = ("png", "svg", "pdf")
 
 
@@ -42,39 +35,9 @@ def pictures_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def _pictures(arguments: argparse.Namespace) -> None:
-    from wblab.kernels import built_kernels
-    from wblab.lab.progress import bar
-    from wblab.lessons.lesson import find
-    from wblab.lessons.proof import lecture
-    from wblab.lessons.runs import Student, made
-    from wblab.lessons.whereabouts import lessons_of
+    from wblab.lessons.verbs.lesson.teaching import pictures
 
-    known, directory, resolve = lessons_of(arguments.set), results(arguments), built_kernels()
-    chosen = [find(name, known) for name in arguments.only] or known
-    for lesson in [one for one in chosen if lacking(one)]:
-        print(f"{lesson.name}: left out: it needs a kernel: wblab kernel build {lacking(lesson)[0]}")
-        chosen.remove(lesson)
-    wanted = [each for lesson in chosen for each in lecture(lesson, Student(arguments.student))]
-    try:
-        arguments.directory.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise InputError(f"cannot make {arguments.directory}: {error.strerror}") from None
-    with bar("pictures") as report:
-        for place, (name, spec) in enumerate(wanted):
-            report(place / len(wanted), name)
-            output = arguments.directory / f"{name}.{arguments.format}"
-            _draw(made(spec, directory, resolve), output)
-            print(printable(str(output)))
-
-
-def _draw(run: "Run", output: Path) -> None:
-    from wblab.api.recorded import Run
-    from wblab.plot.picture import picture, save
-
-    whole = Run.of(run.path).panes(None)
-    wanted = {_DIRTY, *(item.name for item in run.loads if item.load.role != "control")}
-    few = replace(whole, panes=[pane for pane in whole.panes if pane.name in wanted])  # it has to fit on a slide
-    save(picture(few), run.name, output)
+    pictures(arguments)
 
 
 def notebook_arguments(parser: argparse.ArgumentParser) -> None:
