@@ -17,7 +17,7 @@ from wblab.core.files import parse_toml
 from wblab.core.spec import Spec
 from wblab.kernels import KernelResolver, built_kernels
 from wblab.lab.progress import Report, bar
-from wblab.lessons.check import Checked, Make, changed_spec, checked, maker, parts, patched, specs
+from wblab.lessons.check import WORDS, Checked, Make, changed_spec, checked, maker, parts, patched, specs
 from wblab.lessons.folder import ANSWER, RUNS
 from wblab.lessons.judge import JudgedAnswer
 from wblab.lessons.lesson import EXPLANATION, Question
@@ -157,6 +157,14 @@ class Desk:
         _, result = checked(at, self._maker(at, progress))
         self.judged = {one.question: one for one in result.judged}
         return result
+
+    def says(self, name: str) -> str:
+        """Return what the last check says of an answer: a word, and what is right or off. Raises InputError."""
+        if name not in self.judged:
+            return "kept" if name in self.kept() else ""
+        one = self.judged[name]
+        word = WORDS[one.outcome]
+        return one.says if one.says.startswith(word) else f"{word}: {one.says}"
 
     def hint(self, name: str) -> Hint:
         """Return the next hint for a question. Raises InputError."""

@@ -1,52 +1,15 @@
 """The notebook of a lesson: its text section by section, each with what to look at and the questions that it names."""
 
 import json
-import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import fields
-from html import escape
 from typing import Any
 
-from wblab.lab.printable import printable
 from wblab.lessons.folder import ANSWER
 from wblab.lessons.lesson import TEXT, Lesson
 from wblab.lessons.markdown import for_jupyter
 from wblab.lessons.runs import Student
 from wblab.lessons.sections import LessonSection, SectionLook, sections
-from wblab.report.listing import Listing
-
-# Lists and tables as HTML.
-
-_LONG = 24  # letters
-_NAME = re.compile(r"\*([\w-]+)\*")  # the disk *slow*
-
-
-def as_list(texts: Sequence[str]) -> str:
-    """Return texts as a list, names between asterisks in italics; nothing if there are none."""
-    items = _NAME.sub(r"<em>\1</em>", "".join(f"<li>{escape(printable(text))}</li>" for text in texts))
-    return f"<ul>{items}</ul>" if items else ""
-
-
-def as_html(rows: Listing, caption: str) -> str:
-    """Return a table as HTML."""
-
-    def cells(row: Sequence[str], kind: str) -> str:
-        return "".join(_cell(cell, kind, is_right=at in rows.right) for at, cell in enumerate(row))
-
-    head = f"<thead><tr>{cells(rows.heads, 'th')}</tr></thead>" if rows.heads else ""
-    body = "".join(f"<tr>{cells(row, 'td')}</tr>" for row in rows.rows)
-    return (
-        f'<div class="scroll" tabindex="0" role="group" aria-label="{escape(caption)}"><table>'
-        f"<caption>{escape(caption)}</caption>{head}<tbody>{body}</tbody></table></div>"
-    )
-
-
-def _cell(text: str, kind: str, *, is_right: bool) -> str:
-    """Return a cell: a number at the right, or a long text that may be wrapped. An empty one is no heading."""
-    plain = "td" if not text else kind
-    name = " class=n" if is_right else " class=long" if len(text) > _LONG else ""
-    return f"<{plain}{name}{' scope=col' if plain == 'th' else ''}>{escape(printable(text))}</{plain}>"
-
 
 NOTEBOOK = "lesson.ipynb"
 _KERNEL = {"kernelspec": {"display_name": "Python 3", "language": "python", "name": "python3"}}

@@ -11,11 +11,13 @@ from wblab.lab.printable import printable
 from wblab.lab.progress import Report
 from wblab.lessons.check import WORDS, Checked
 from wblab.lessons.markdown import to_html
-from wblab.lessons.notebook import questionwidget
 from wblab.lessons.notebook.desk import Desk
-from wblab.lessons.notebook.shown import Shown, block, has_widgets, live, put, said
+from wblab.lessons.notebook.looks import SERIES, looked
+from wblab.lessons.notebook.shown import Shown, block, has_widgets, live, put, said, together
+from wblab.lessons.page import asked
 from wblab.lessons.sections import SectionLook
 from wblab.lessons.whereabouts import folder_here, place_in
+from wblab.report.page import render
 
 _P = ParamSpec("_P")
 
@@ -64,13 +66,16 @@ class NotebookLesson:
     @_plainly
     def ask(self, *names: str) -> None:
         """Show questions, to be answered and checked."""
-        shown = questionwidget.static(self._desk, names)
+        answers = self._desk.answers()
+        shown = together(_asked(self._desk, name, answers.get(name, "")) for name in names)
         if not has_widgets():
             put(shown)
             return
         import ipywidgets
 
-        widgets = [questionwidget.QuestionWidget(self._desk, name) for name in names]
+        from wblab.lessons.notebook.questionwidget import QuestionWidget
+
+        widgets = [QuestionWidget(self._desk, name) for name in names]
 
         def refresh() -> None:
             for widget in widgets:
@@ -140,7 +145,7 @@ class NotebookLesson:
     def check(self) -> None:
         """Check all answers, and show what is said of each."""
         result = self._desk.check()
-        lines = [f"{one.question}: {questionwidget.state(self._desk, one.question)}" for one in result.judged]
+        lines = [f"{one.question}: {self._desk.says(one.question)}" for one in result.judged]
         put(block([*lines, _summary(result)]))
         self._refresh_all()
 
@@ -150,9 +155,6 @@ class NotebookLesson:
         self._show(look, lambda: self._looked(look))
 
     def _looked(self, look: SectionLook) -> Shown:
-        from wblab.lessons.notebook.keys import SERIES
-        from wblab.lessons.notebook.shown import looked
-
         try:
             if look.view in SERIES and (runs := self._desk.runs()):
                 return SERIES[look.view](runs, look)
@@ -228,3 +230,16 @@ def _summary(result: Checked) -> str:
         return "Solved. Read why at the end of the notebook. The next lesson: wblab lesson start --next"
     counts = {word: sum(WORDS[one.outcome] == word for one in result.judged) for word in ("right", "not yet", "open")}
     return f"{', '.join(f'{count} {word}' for word, count in counts.items() if count)}."
+
+
+def _asked(desk: Desk, name: str, answer: str) -> Shown:
+    """Return a question with its answer so far, for where no widget is shown. Raises InputError."""
+    question = desk.question(name)
+    html = render("wblab.lessons", "question.jinja", asked=asked(name, question))
+    lines = [f"{name}: {question.ask}", *(f"  {option}: {words}" for option, words in question.options.items())]
+    shown = [Shown(html, "\n".join(lines))]
+    if answer.strip():
+        shown.append(said(f"Your answer: {printable(answer)}"))
+    if text := desk.says(name):
+        shown.append(said(text))
+    return together(shown)

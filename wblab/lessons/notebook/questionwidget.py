@@ -1,142 +1,173 @@
-"""The questions of a cell: static, and as widgets that write the student's files."""
+"""The widgets of a question, which write the student's files as soon as something is set."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 from html import escape
 from typing import Any
+
+import ipywidgets
 
 from wblab.core.errors import WblabError
 from wblab.lab.printable import printable
 from wblab.lessons.check import WORDS
 from wblab.lessons.lesson import Question
 from wblab.lessons.notebook.desk import Desk
-from wblab.lessons.notebook.shown import Shown, live, said, together
-from wblab.lessons.page import asked
-from wblab.report.page import render
+from wblab.lessons.notebook.keys import SCALES, Scale, typed, value_of
+from wblab.lessons.notebook.shown import live
 
 _WIDE = {"width": "auto", "max_width": "52em"}
-_CLASSES = {"choice": "wblab-choice", "sentence": "wblab-above"}
+_NARROW = {"width": "auto", "max_width": "36em"}
 _LABEL = {"description_width": "initial"}
 
-
-def state(desk: Desk, name: str) -> str:
-    """Return what the last check says of an answer: a word, and what is right or off."""
-    if name not in desk.judged:
-        return "kept" if name in desk.kept() else ""
-    one = desk.judged[name]
-    word = WORDS[one.outcome]
-    return one.says if one.says.startswith(word) else f"{word}: {one.says}"
+Write = Callable[[Any], None]  # what a student sets: an answer, or the value of a key, None to leave it out
+Inputs = Callable[[Any, Write], Sequence[Any]]  # the widgets that show a value, and call what writes another
 
 
-def static(desk: Desk, names: tuple[str, ...]) -> Shown:
-    """Return the questions with their answers so far, for where no widget is shown. Raises InputError."""
-    answers = desk.answers()
-    return together(_static(desk, name, answers.get(name, "")) for name in names)
+class AnswerWidget:
+    """The inputs of one answer: that of a question, or a key of the spec that is changed for it."""
+
+    def __init__(self, inputs: Inputs, value: object, write: Write) -> None:
+        """write: called with what the student sets, and not with what is shown."""
+        self.box = ipywidgets.VBox(layout=_WIDE)
+        self._inputs, self._write = inputs, write
+        self._fill(value)
+
+    def show(self, value: object) -> None:
+        """Show what the file says, without writing it."""
+        if value != self._value:
+            self._fill(value)
+
+    def keep(self) -> None:
+        """Let nothing else be set."""
+        for each in self.box.children:
+            each.disabled = True
+
+    def _fill(self, value: object) -> None:
+        self._value = value
+        self.box.children = self._inputs(value, self._set)
+
+    def _set(self, value: object) -> None:
+        self._value = value
+        self._write(value)
 
 
-def _static(desk: Desk, name: str, answer: str) -> Shown:
-    question = desk.question(name)
-    html = render("wblab.lessons", "question.jinja", asked=asked(name, question))
-    lines = [f"{name}: {question.ask}", *(f"  {option}: {words}" for option, words in question.options.items())]
-    shown = [Shown(html, "\n".join(lines))]
-    if answer.strip():
-        shown.append(said(f"Your answer: {printable(answer)}"))
-    if text := state(desk, name):
-        shown.append(said(text))
-    return together(shown)
+def of_key(key: str) -> Inputs:
+    """Return the inputs of a key of a spec: a number where it has a scale with the value on it, else a text field."""
+    scale = SCALES.get(key)
+
+    def inputs(value: Any, write: Write) -> Sequence[Any]:
+        if scale is not None and (value is None or scale.position(value) is not None):
+            return _number(f"{key.partition('.')[2]} in {scale.unit}", scale, value, write)
+        text = ipywidgets.Text(
+            value="" if value is None else str(value), description=key, placeholder="not set",
+            continuous_update=False, style=_LABEL, layout=_NARROW,
+        )  # fmt: skip
+        return _observed(text, lambda new: write(typed(new)))
+
+    return inputs
+
+
+def _number(name: str, scale: Scale, value: object, write: Write) -> Sequence[Any]:
+    """Return a box to set a key, and its number. A slider of ipywidgets has no name for screen readers."""
+    at = scale.start if value is None else scale.position(value)
+    chosen = ipywidgets.Checkbox(value=value is not None, description=f"set {name}", indent=False, layout=_NARROW)
+    number = ipywidgets.BoundedFloatText(
+        value=at, min=scale.least, max=scale.most, step=scale.step, disabled=value is None,
+        description=name, style=_LABEL, layout=_NARROW,
+    )  # fmt: skip
+
+    def changed(_: object) -> None:
+        number.disabled = not chosen.value
+        write(scale.write(number.value) if chosen.value else None)
+
+    chosen.observe(changed, "value")
+    number.observe(changed, "value")
+    return chosen, number
+
+
+def of_question(name: str, question: Question) -> Inputs:
+    """Return the inputs of a question that is answered in words or by a number: buttons, or a text field."""
+    label = f"your answer: {name}{f' in {question.unit}' if question.unit else ''}"
+
+    def inputs(value: Any, write: Write) -> Sequence[Any]:
+        if question.kind == "choice":
+            options = [(words, option) for option, words in question.options.items()]
+            chosen = value if value in question.options else None
+            field = ipywidgets.RadioButtons(options=options, value=chosen, layout=_WIDE)
+            field.add_class("wblab-choice")
+        elif question.kind == "sentence":
+            field = ipywidgets.Textarea(
+                value=value, description=label, rows=4, continuous_update=False, style=_LABEL, layout=_WIDE
+            )
+            field.add_class("wblab-above")
+        else:
+            field = ipywidgets.Text(
+                value=value, description=label, continuous_update=False, style=_LABEL,
+                layout=_WIDE | {"max_width": "26em"},
+            )  # fmt: skip
+        return _observed(field, lambda new: write(str(new or "")))
+
+    return inputs
+
+
+def _observed(field: Any, write: Write) -> Sequence[Any]:
+    field.observe(lambda change: write(change["new"]), "value")
+    return (field,)
 
 
 class QuestionWidget:
     """The widgets of one question. The answer is written as soon as it is given."""
 
     def __init__(self, desk: Desk, name: str) -> None:
-        import ipywidgets
-
         self._desk, self._name, self._question = desk, name, desk.question(name)
         self._state = ipywidgets.HTML(layout=_WIDE)
-        self._filling = False
         self._hint = ipywidgets.HTML(layout=_WIDE)
-        self._keys: dict[str, Any] = {}
-        self._field: Any = None
+        self._answers = dict(self._answer_widgets())
         ask = ipywidgets.HTML(_ask(name, self._question), layout=_WIDE)
-        inputs = self._key_widgets() if self._question.kind == "change" else [self._answer_widget()]
+        inputs = [answer.box for answer in self._answers.values()]
         hints = [self._hint_button(), self._hint] if self._question.hints else []
         self.box = ipywidgets.VBox([ask, *inputs, self._state, *hints], layout=_WIDE | {"margin": "0 0 1em 0"})
 
     def refresh(self) -> None:
         """Show what the files and the last check say. Raises InputError."""
-        self._filling = True
-        try:
-            if self._question.kind == "change":
-                table = self._desk.table(self._name)
-                for key, widget in self._keys.items():
-                    widget.show(_value_of(table, key))
-            else:
-                self._show_answer(self._desk.answers().get(self._name, ""))
-        finally:
-            self._filling = False
-        said = state(self._desk, self._name)
+        values = self._values()
+        for key, answer in self._answers.items():
+            answer.show(values[key])
+            if self._name in self._desk.kept():
+                answer.keep()
+        said = self._desk.says(self._name)
         if self._question.kind == "choice":  # its buttons show words, not names
-            said = said.replace(f": not {self._field.value}: ", ": ")
+            said = said.replace(f": not {values[self._name]}: ", ": ")
         self._say(said)
 
-    def _answer_widget(self) -> Any:
-        import ipywidgets
-
-        kind, label = self._question.kind, f"your answer: {self._name}"
-        if kind == "choice":
-            options = [(words, option) for option, words in self._question.options.items()]
-            self._field = ipywidgets.RadioButtons(options=options, value=None, layout=_WIDE)
-        elif kind == "sentence":
-            self._field = ipywidgets.Textarea(
-                description=label, rows=4, continuous_update=False, style=_LABEL, layout=_WIDE
-            )
-        else:
-            unit = f" in {self._question.unit}" if self._question.unit else ""
-            self._field = ipywidgets.Text(
-                description=f"{label}{unit}",
-                continuous_update=False,
-                style=_LABEL,
-                layout=_WIDE | {"max_width": "26em"},
-            )
-        if kind in _CLASSES:
-            self._field.add_class(_CLASSES[kind])
-        self._field.observe(self._answered, "value")
-        return self._field
-
-    def _show_answer(self, answer: str) -> None:
-        if self._question.kind == "choice":
-            self._field.value = answer if answer in self._question.options else None
-        else:
-            self._field.value = answer
-        self._field.disabled = self._name in self._desk.kept()
-
-    def _key_widgets(self) -> list[Any]:
-        from wblab.lessons.notebook.keys import KeyWidget
-
+    def _values(self) -> dict[str, Any]:
+        """Return what the files say: the values of the keys, or the answer by the name of the question."""
+        if self._question.kind != "change":
+            return {self._name: self._desk.answers().get(self._name, "")}
         table = self._desk.table(self._name)
+        return {key: value_of(table, key) for key in self._question.allowed}
 
-        def writer(key: str) -> Callable[[Any], None]:
-            return lambda value: self._written(lambda: self._desk.change(self._name, key, value))
+    def _answer_widgets(self) -> Iterator[tuple[str, AnswerWidget]]:
+        desk, name = self._desk, self._name
+        for key, value in self._values().items():
+            if self._question.kind == "change":
+                yield key, AnswerWidget(of_key(key), value, self._written(partial(desk.change, name, key)))
+            else:
+                inputs = of_question(name, self._question)
+                yield key, AnswerWidget(inputs, value, self._written(partial(desk.answer, name)))
 
-        for key in self._question.allowed:
-            self._keys[key] = KeyWidget(key, _value_of(table, key), writer(key))
-        return [widget.box for widget in self._keys.values()]
+    def _written(self, write: Write) -> Write:
+        """Return what writes a file, and says that it is written."""
 
-    def _answered(self, change: Any) -> None:
-        if not self._filling:
-            answer = str(change["new"] or "")
-            self._written(lambda: self._desk.answer(self._name, answer))
+        def written(value: Any) -> None:
+            try:
+                write(value)
+            except WblabError as error:
+                self._say(f"wblab: {error}")
+            else:
+                self._say("saved, not checked yet")
 
-    def _written(self, write: Callable[[], None]) -> None:
-        """Write a file, and say that it is written."""
-        if self._filling:
-            return
-        try:
-            write()
-        except WblabError as error:
-            self._say(f"wblab: {error}")
-        else:
-            self._say("saved, not checked yet")
+        return written
 
     def _say(self, text: str) -> None:
         word, colon, rest = printable(text).partition(":")
@@ -145,8 +176,6 @@ class QuestionWidget:
         self._state.value = live(f'<p role="status">{first}{escape(colon + rest)}</p>')
 
     def _hint_button(self) -> Any:
-        import ipywidgets
-
         button = ipywidgets.Button(
             description=f"Hint for {self._name}", layout={"width": "auto", "align_self": "flex-start"}
         )
@@ -164,9 +193,3 @@ class QuestionWidget:
 def _ask(name: str, question: Question) -> str:
     first = "<strong>Before the run:</strong> " if question.kind == "predict" else ""
     return live(f"<p><code>{escape(name)}</code>: {first}{escape(question.ask)}</p>")
-
-
-def _value_of(table: dict[str, Any], key: str) -> object:
-    from wblab.lessons.notebook.keys import value_of
-
-    return value_of(table, key)

@@ -1,32 +1,13 @@
 """What a cell shows: widgets in a browser that has them, and the same as static text everywhere else."""
 
-from base64 import b64encode
-from collections.abc import Callable, Iterable, Mapping
+import re
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
 from html import escape
-from io import BytesIO
-from pathlib import Path
 from typing import Any
 
-from wblab.analysis.runs.pagecache import page_cache
-from wblab.analysis.runs.pauses import DEFAULT_BOUND_NS, pause_report
-from wblab.analysis.runs.pauses import around as window_around
-from wblab.analysis.runs.run import Run, read_run
-from wblab.analysis.why.explanations import explain_all, explanations
-from wblab.core.errors import InputError
-from wblab.core.files import read_bytes
-from wblab.lab.formats import CONSOLE
 from wblab.lab.printable import printable
-from wblab.lessons.notebook.lessoncells import as_html, as_list
-from wblab.lessons.sections import SectionLook, View
-from wblab.plot.picture import picture
-from wblab.plot.timeline import timeline
-from wblab.report.pausetext import below, headline, table
-from wblab.report.quantities import duration
-from wblab.report.text import block_lines
-from wblab.report.whyanswer import groups, sentence
-from wblab.report.whytext import evidence, sentences, total
+from wblab.report.listing import Listing
 
 _HANG = 2  # letters
 _STYLE = """\
@@ -122,80 +103,34 @@ def has_widgets() -> bool:
     return True
 
 
-# What a student looks at: the table of pauses, the timeline, why in words, and what programs printed.
+# Lists and tables as HTML.
 
-_MOST_BYTES = 1 << 20
-_REMEMBERED = 32
-
-
-def looked(run: Run, look: SectionLook) -> Shown:
-    """Return what a look at a run shows. Raises InputError for a damaged run."""
-    return _looked(run.path, look)
+_LONG = 24  # letters
+_NAME = re.compile(r"\*([\w-]+)\*")  # the disk *slow*
 
 
-@lru_cache(_REMEMBERED)
-def _looked(path: Path, look: SectionLook) -> Shown:
-    return _VIEWS[look.view](read_run(path), look)
+def as_list(texts: Sequence[str]) -> str:
+    """Return texts as a list, names between asterisks in italics; nothing if there are none."""
+    items = _NAME.sub(r"<em>\1</em>", "".join(f"<li>{escape(printable(text))}</li>" for text in texts))
+    return f"<ul>{items}</ul>" if items else ""
 
 
-def _pauses(run: Run, look: SectionLook) -> Shown:
-    report = pause_report(run)
-    first = headline(report)
-    rows = table(report)
-    more = list(map(printable, below(report)))
-    html = f"<p>{escape(first)}</p>{as_html(rows, f'Pauses of {run.path.name}')}{as_list(more)}"
-    return Shown(html, "\n".join([first, *rows.lines(), *more]))
+def as_html(rows: Listing, caption: str) -> str:
+    """Return a table as HTML."""
 
+    def cells(row: Sequence[str], kind: str) -> str:
+        return "".join(_cell(cell, kind, is_right=at in rows.right) for at, cell in enumerate(row))
 
-def _timeline(run: Run, look: SectionLook) -> Shown:
-    cache, lost = None, ""
-    try:
-        cache = page_cache(run) if run.spec.trace.events else None
-    except InputError as error:
-        lost = f" It shows only the loads: {error}."
-    window = window_around(run, look.around) if look.around else None
-    figure = picture(timeline(run, cache, window=window, explained=explain_all(run, cache) if cache else []))
-    png = BytesIO()
-    figure.savefig(png, format="png")
-    told = headline(pause_report(run))
-    part = f"around the longest pause of {look.around}" if look.around else "of the whole run"
-    memory = ", and the memory that is dirty or being written" if cache else ""
-    about = f"Timeline {part} {run.path.name}: the loads' cycles{memory}.{lost}"
-    image = f'<img alt="{escape(f"{about} {told}")}" src="data:image/png;base64,{b64encode(png.getvalue()).decode()}">'
-    caption = f"<figcaption>{escape(about)}</figcaption>"
-    html = (
-        f'<figure><div class="scroll" tabindex="0" role="group" aria-label="Timeline">{image}</div>{caption}</figure>'
+    head = f"<thead><tr>{cells(rows.heads, 'th')}</tr></thead>" if rows.heads else ""
+    body = "".join(f"<tr>{cells(row, 'td')}</tr>" for row in rows.rows)
+    return (
+        f'<div class="scroll" tabindex="0" role="group" aria-label="{escape(caption)}"><table>'
+        f"<caption>{escape(caption)}</caption>{head}<tbody>{body}</tbody></table></div>"
     )
-    return Shown(html, f"{about} {told}")
 
 
-def _why(run: Run, look: SectionLook) -> Shown:
-    found = explanations(run, look.load)
-    bound = duration(DEFAULT_BOUND_NS)
-    if not found:
-        return said(f"No pause over {bound}.")
-    if look.evidence:
-        return block(block_lines(*evidence(run, found, bound)))
-    explained = [item.explanation for item in found]
-    causes = groups(explained)
-    sayings = [sentence(group) for group in causes]
-    detail = [*sentences(causes[0].longest), total(explained)]
-    html = f"{as_list(sayings)}<p>The longest pause of the first cause in detail:</p>{block(detail).html}"
-    return Shown(html, "\n".join(map(printable, [*sayings, "", *detail])))
-
-
-def _printed(run: Run, look: SectionLook) -> Shown:
-    try:
-        content = read_bytes(run.path / CONSOLE, _MOST_BYTES).decode(errors="replace")
-    except OSError as error:
-        raise InputError(f"cannot read {run.path / CONSOLE}: {error.strerror}") from None
-    lines = [line for line in content.splitlines() if look.words in line]
-    return block(lines or [f"No line of {CONSOLE} has {look.words!r}."])
-
-
-_VIEWS: Mapping[View, Callable[[Run, SectionLook], Shown]] = {
-    "pauses": _pauses,
-    "timeline": _timeline,
-    "why": _why,
-    "printed": _printed,
-}
+def _cell(text: str, kind: str, *, is_right: bool) -> str:
+    """Return a cell: a number at the right, or a long text that may be wrapped. An empty one is no heading."""
+    plain = "td" if not text else kind
+    name = " class=n" if is_right else " class=long" if len(text) > _LONG else ""
+    return f"<{plain}{name}{' scope=col' if plain == 'th' else ''}>{escape(printable(text))}</{plain}>"

@@ -5,7 +5,8 @@ import pytest
 from wblab.lab.specfile import spec_of
 from wblab.lessons.check import patched
 from wblab.lessons.lesson import lessons
-from wblab.lessons.notebook.keys import SCALES, KeyWidget, typed, value_of
+from wblab.lessons.notebook.keys import SCALES, typed, value_of
+from wblab.lessons.notebook.questionwidget import AnswerWidget, of_key
 from wblab.lessons.runs import Student, original
 
 BYTES = "sysctl.vm.dirty_bytes"
@@ -18,7 +19,7 @@ def widget():
 
     def made(key, value):
         written = []
-        return KeyWidget(key, value, written.append), written
+        return AnswerWidget(of_key(key), value, written.append), written
 
     return made
 

@@ -49,19 +49,22 @@ def field(desk, name):
 
 
 def test_a_number_is_a_text_field_that_writes_the_file(desk):
-    widget, (_, text, state, *_) = field(desk, "longest")
+    widget, (_, answer, state, *_) = field(desk, "longest")
+    (text,) = answer.children
     assert text.description == "your answer: longest in s"
     text.value = "1.5"
     assert desk.answers()["longest"] == "1.5"
     assert "saved, not checked yet" in state.value
     desk.answer("longest", "2.5 s")  # as in an editor
     widget.refresh()
+    (text,) = answer.children
     assert text.value == "2.5 s"
     assert desk.answers()["longest"] == "2.5 s"
 
 
 def test_a_choice_has_buttons_with_words(desk):
-    _, (ask, buttons, *_) = field(desk, "which")
+    _, (ask, answer, *_) = field(desk, "which")
+    (buttons,) = answer.children
     assert [words for words, _ in buttons.options] == ["l1, which writes", "c1, which sleeps"]
     assert buttons.value is None
     assert "&lt;b&gt;stalls&lt;/b&gt;" in ask.value
@@ -94,14 +97,15 @@ def test_what_is_said_of_an_answer_is_a_word(desk):
     desk.check()
     _, (*_, state) = field(desk, "which")
     assert "<strong>not yet</strong>: look again" in state.value
-    _, (_, text, state) = field(desk, "expect")
+    _, (_, answer, state) = field(desk, "expect")
     assert "<strong>kept</strong>: you expected 1 s" in state.value
-    assert text.disabled
+    assert answer.children[0].disabled
 
 
 def test_a_mistake_in_a_file_is_one_line_in_the_cell(lesson, desk, shown):
     path = desk.at.folder.of(desk.at.lesson) / ANSWER
-    _, (_, text, state, *_) = field(desk, "longest")
+    _, (_, answer, state, *_) = field(desk, "longest")
+    (text,) = answer.children
     path.write_text("longest = ")
     text.value = "3"
     assert "<strong>wblab</strong>:" in state.value
@@ -135,7 +139,9 @@ def test_check_makes_all_cells_new(lesson, desk, shown, monkeypatch):
         button.click()
         assert says in line.value
     desk.there = SimpleNamespace(path="run")
-    monkeypatch.setattr("wblab.lessons.notebook.shown.looked", lambda run, look: module.said(f"a {look.view} table"))
+    monkeypatch.setattr(
+        "wblab.lessons.notebook.lessonwidget.looked", lambda run, look: module.said(f"a {look.view} table")
+    )
     *_, button, line = shown[0][1].children
     button.click()
     assert "5 open." in line.value

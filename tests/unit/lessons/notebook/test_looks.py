@@ -9,9 +9,9 @@ from support.runs import MS, S, write_run
 from wblab.analysis.runs.run import read_run
 from wblab.core.errors import InputError
 from wblab.lab.formats import CONSOLE
-from wblab.lessons.notebook import shown as looks
-from wblab.lessons.notebook.lessoncells import as_html, as_list
-from wblab.lessons.notebook.shown import looked
+from wblab.lessons.notebook import looks
+from wblab.lessons.notebook.looks import looked
+from wblab.lessons.notebook.shown import as_html, as_list
 from wblab.lessons.sections import SectionLook
 from wblab.report.listing import Listing
 from wblab.report.report import Lines

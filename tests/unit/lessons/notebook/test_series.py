@@ -10,7 +10,7 @@ from support.runs import MS, write_run
 from wblab.analysis.runs.run import read_run
 from wblab.core.errors import InputError
 from wblab.lab.formats import EXPERIMENT
-from wblab.lessons.notebook.keys import SERIES
+from wblab.lessons.notebook.looks import SERIES
 from wblab.lessons.sections import SectionLook
 
 COMPARE = SectionLook("compare", load="mw1", metric="longest_pause_s", by="disk.scheduler")
