@@ -1,6 +1,6 @@
 """What a spec changes of the preset that it is named after."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, MutableMapping
 from dataclasses import fields, is_dataclass
 from typing import Any, get_type_hints
 
@@ -14,20 +14,35 @@ _APART = ("name", "seed", "kernel.name")
 _NAMED = ("load", "disk", "cgroup", "phase", "agent")  # tables of things that have names
 
 
-def changes(spec: Spec) -> list[str]:
-    """Return what a spec sets otherwise than its preset, as `key=value`; of a new load, disk or group its name."""
-    if spec.name not in SPECS.names():
+Presets = MutableMapping[str, Mapping[str, str]]  # keys with their values, by the name of the preset
+
+
+def changes(spec: Spec, presets: Presets | None = None) -> list[str]:
+    """Return what a spec sets otherwise than its preset, as `key=value`; of a new load, disk or group its name.
+
+    presets: those that were read for other specs; one that is read for this is added.
+    """
+    presets = {} if presets is None else presets
+    if spec.name not in presets:
+        presets[spec.name] = _preset(spec.name)
+    preset, own = presets[spec.name], dict(_flat(spec))
+    if not preset:
         return []
-    try:
-        preset = dict(_flat(read_spec(SPECS.find(spec.name))))
-    except InputError:  # of a user's own that has the name
-        return []
-    own = dict(_flat(spec))
     before, after = ({_entry(key): table.get(f"{_entry(key)}.kind", "") for key in table} for table in (preset, own))
     new = [entry for entry, kind in after.items() if entry and before.get(entry) != kind]
     words = [f"{entry} ({kind or 'new'})" for entry, kind in after.items() if entry in new]
     words += [f"{key}={value}" for key, value in own.items() if _entry(key) not in new and preset.get(key) != value]
     return [*words, *(f"no {entry}" for entry in before if entry not in after)]
+
+
+def _preset(name: str) -> dict[str, str]:
+    """Return the keys of a preset with their values; none if there is no such preset, or a user's own is damaged."""
+    if name not in SPECS.names():
+        return {}
+    try:
+        return dict(_flat(read_spec(SPECS.find(name))))
+    except InputError:
+        return {}
 
 
 def _entry(key: str) -> str:

@@ -11,7 +11,7 @@ from wblab.analysis.runs.run import Run, read_run
 from wblab.core.errors import InputError
 from wblab.core.spec import Spec
 from wblab.core.units import Bytes
-from wblab.lab.changes import changes
+from wblab.lab.changes import Presets, changes
 from wblab.lab.designs import designs, noun
 from wblab.lab.formats import (
     EXPERIMENT,
@@ -57,7 +57,8 @@ def entries(results: Path) -> list[ResultEntry]:
         paths = [Path(item.path) for item in os.scandir(results) if item.is_dir(follow_symlinks=False)]
     except OSError as error:
         raise InputError(f"no results in {results}: {error.strerror}: make a run with 'wblab run'") from None
-    found = [entry for path in paths if (entry := _entry(path))]
+    presets: Presets = {}  # many runs are of the same one
+    found = [entry for path in paths if (entry := _entry(path, presets))]
     return sorted(found, key=lambda entry: (entry.changed_s, entry.path.name))
 
 
@@ -81,12 +82,12 @@ def study_named(given: Path, results: Path, *of: str) -> Path:
     return directory_of(given, results)
 
 
-def _entry(path: Path) -> ResultEntry | None:
+def _entry(path: Path, presets: Presets) -> ResultEntry | None:
     try:
         study = _study_of(path)
         if study:
             return _study(path, study)
-        return _run(path) if (path / EXPERIMENT).is_file() else None
+        return _run(path, presets) if (path / EXPERIMENT).is_file() else None
     except OSError:  # removed in the meantime, or owned by another user
         return None
 
@@ -101,7 +102,7 @@ def _study_of(path: Path) -> str:
     return next((what for name, what in known if (path / name).is_file()), "")
 
 
-def _run(path: Path) -> ResultEntry:
+def _run(path: Path, presets: Presets) -> ResultEntry:
     changed_s, size = (path / EXPERIMENT).stat().st_mtime, size_bytes(path)
     try:
         run = read_run(path)
@@ -111,13 +112,14 @@ def _run(path: Path) -> ResultEntry:
     state = str(run.record.get("outcome", "unfinished"))
     in_use = state == "unfinished" and time.time() - changed_s < _SETTLED_S
     what = "live run" if run.record["kind"] == LIVE else "run"
-    return ResultEntry(path, what, state, _changes(run), _longest_ns(run), size, changed_s, in_use)
+    return ResultEntry(path, what, state, _changes(run, presets), _longest_ns(run), size, changed_s, in_use)
 
 
-def _changes(run: Run) -> str:
+def _changes(run: Run, presets: Presets) -> str:
     if not isinstance(run.spec, Spec):
         return ""
-    return ", ".join([run.spec.name, *([f"seed {run.spec.seed}"] if run.spec.seed != 1 else []), *changes(run.spec)])
+    seed = [f"seed {run.spec.seed}"] if run.spec.seed != 1 else []
+    return ", ".join([run.spec.name, *seed, *changes(run.spec, presets)])
 
 
 def _longest_ns(run: Run) -> int | None:
