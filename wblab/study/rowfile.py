@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
     from wblab.analysis.runs.metrics import Row
+    from wblab.analysis.runs.run import Run
 
 
 # The cells of a study that keeps rows: JSON, compressed with Zstandard. Their specs differ little from each other.
@@ -137,10 +138,15 @@ def row_of(directory: Path, cell: Cell, seed: int, metrics: "Sequence[Row]", dig
 
 def run_rows(directory: Path, further: Collection[Further]) -> "list[Row]":
     """Return the metrics of the run in a directory. Raises InputError if it is damaged."""
-    from wblab.analysis.runs.metrics import metric_rows
     from wblab.analysis.runs.run import read_run
 
-    run = read_run(directory)
+    return rows_of_run(read_run(directory), further)
+
+
+def rows_of_run(run: "Run", further: Collection[Further]) -> "list[Row]":
+    """Return the metrics of a run. Raises InputError if its trace is damaged."""
+    from wblab.analysis.runs.metrics import metric_rows
+
     if "causes" in further:
         from wblab.analysis.why.explanations import cause_metrics
 

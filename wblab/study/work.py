@@ -23,7 +23,7 @@ from wblab.host.request import Request, make_run, ready
 from wblab.kernels import Kernel, KernelResolver, built_kernel
 from wblab.lab.progress import Report, silent
 from wblab.study.plan import Further
-from wblab.study.rowfile import run_rows
+from wblab.study.rowfile import rows_of_run
 from wblab.study.store import pack
 
 if TYPE_CHECKING:
@@ -190,20 +190,16 @@ def lost_events(directory: Path) -> bool:
 
 
 def _result(directory: Path, order: Order) -> WorkResult:
-    """Return a run with its metrics; without them if it cannot be read."""
-    try:
-        return WorkResult(directory, rows=run_rows(directory, order.metrics), digest=_digest(directory, order))
-    except WblabError:
-        return WorkResult(directory)
-
-
-def _digest(directory: Path, order: Order) -> str:
-    if not order.digest:
-        return ""
+    """Return a run with its metrics, and its digest if ordered; without them if it cannot be read."""
     from wblab.analysis.runs.digest import digest
     from wblab.analysis.runs.run import read_run
 
-    return digest(read_run(directory))
+    try:
+        run = read_run(directory)
+        rows = rows_of_run(run, order.metrics)
+        return WorkResult(directory, rows=rows, digest=digest(run) if order.digest else "")
+    except WblabError:
+        return WorkResult(directory)
 
 
 def unforeseen(error: Exception) -> WorkResult:
