@@ -25,9 +25,10 @@ def changes(spec: Spec, presets: Presets | None = None) -> list[str]:
     presets = {} if presets is None else presets
     if spec.name not in presets:
         presets[spec.name] = _preset(spec.name)
-    preset, own = presets[spec.name], dict(_flat(spec))
+    preset = presets[spec.name]
     if not preset:
         return []
+    own = dict(_flat(spec))
     before, after = ({_entry(key): table.get(f"{_entry(key)}.kind", "") for key in table} for table in (preset, own))
     new = [entry for entry, kind in after.items() if entry and before.get(entry) != kind]
     words = [f"{entry} ({kind or 'new'})" for entry, kind in after.items() if entry in new]
