@@ -144,7 +144,8 @@ class Trials(Untried):
             return found or ([] if group.longest.blame == "not writeback" else _to_set(self.run))
         found += words.lines(tried, "", "") if tried else []
         if (known := remedy(group)) and is_emulated(self.run):
-            found.append(f"    wblab run {path} --set {known.setting}")
+            settings = known.settings(self.run.spec)
+            found.append(f"    wblab run {path} " + " ".join(f"--set {setting}" for setting in settings))
         return found
 
     def further(self, group: Group) -> str:

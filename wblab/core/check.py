@@ -3,6 +3,7 @@
 import re
 from collections.abc import Mapping
 
+from wblab.core.drivers import FEWEST_REQUESTS
 from wblab.core.errors import InputError, nearest
 from wblab.core.freespace import UNTOUCHED
 from wblab.core.parameters import check_argv, check_iolevel
@@ -123,6 +124,7 @@ def check_disks(spec: Spec) -> None:
         if not DISK_NAME.fullmatch(name):
             raise InputError(f"disk: {name!r} is not a valid name: use at most 32 letters, digits, '_' and '-'")
         _check_model(disk, spec.disk_key(name))
+        _check_queue(disk, spec.disk_key(name))
         check_stack(spec, name)
         _check_size(disk, size_bytes(spec, name), spec.disk_key(name))
         _check_sparse(spec, name)
@@ -229,6 +231,16 @@ def _check_model(disk: Disk, place: str) -> None:
             raise InputError(f"{place}.{key} and {place}.{other} belong together: give both or neither")
     if disk.stalls == "random" and not disk.stall_every:
         raise InputError(f"{place}.stalls needs {place}.stall_every and {place}.stall_time")
+
+
+def _check_queue(disk: Disk, place: str) -> None:
+    """Raise InputError for attributes of a queue that the kernel would take as others, or not take from this driver."""
+    requests = str(disk.queue.get("nr_requests", FEWEST_REQUESTS))
+    if requests.isdecimal() and int(requests) < FEWEST_REQUESTS:
+        raise InputError(
+            f"{place}.queue.nr_requests: the kernel makes {FEWEST_REQUESTS} of {requests}: "
+            f"write {FEWEST_REQUESTS}, and lower {place}.queue.max_sectors_kb for a shorter queue"
+        )
 
 
 def _check_sysctls(sysctls: Mapping[str, int | str], place: str) -> None:

@@ -3,6 +3,7 @@
 from dataclasses import dataclass, field, replace
 from typing import Literal
 
+from wblab.core.drivers import DRIVERS, Driver, Scheduler
 from wblab.core.freespace import UNTOUCHED
 from wblab.core.loads import IoClass, Load
 from wblab.core.tables import DEFAULT_NAME, PLAIN
@@ -13,12 +14,13 @@ DiskModel = Literal["throttle", "device", "linear", "delay", "flakey", "dust", "
 Filesystem = Literal["ext2", "ext3", "ext4", "xfs", "btrfs", "f2fs", "vfat", "exfat", "none"]
 Errors = Literal["all", "reads", "writes", "drop"]
 Stalls = Literal["even", "random"]
-Scheduler = Literal["none", "mq-deadline", "kyber", "bfq"]
+DiskScheduler = Literal["default", "none", "mq-deadline", "kyber", "bfq"]
 Blame = Literal["virtual", "always", "never"]
 
 # In virtual time, the disk is mounted and the loads start at multiples of this. So they do not move with the duration
 # of earlier steps, which depends slightly on the host's files.
 GRID_NS = 5 * 10**9
+LEAST_SEEK_NS = 10**6  # of a disk that rotates: a flash disk finds a place within fractions of a millisecond
 DISK = "disk"  # the default name of a single disk
 
 
@@ -80,7 +82,9 @@ class Disk:
     bad: the offsets of 4 KiB blocks that `dust` cannot read until they are written, from the loads' start on.
     md: attributes of /sys/block/md0/md, set once the array runs (e.g. sync_speed_max).
 
-    scheduler: the default is the kernel's for a disk with one queue; only `throttle` and `device` have one.
+    driver: whose queue the disk has (see wblab.core.drivers); only `throttle` and `device` have one. `ubd` is User Mode
+    Linux's own, without WBT, which no disk of a user has. The others have WBT, unless `queue` sets wbt_lat_usec.
+    scheduler: the default is the driver's.
     queue: attributes of /sys/block/ubda/queue, set before the mount (e.g. wbt_lat_usec, nr_requests).
     bdi: attributes of /sys/block/ubda/bdi, or of btrfs's own: the share of the dirty limit (e.g. max_ratio).
     """
@@ -109,7 +113,8 @@ class Disk:
     down: Nanoseconds = Nanoseconds(0)
     errors: Errors = "all"
     bad: tuple[Bytes, ...] = ()
-    scheduler: Scheduler = "mq-deadline"
+    driver: Driver = "ubd"
+    scheduler: DiskScheduler = "default"
     queue: dict[str, int | str] = field(default_factory=dict)
     bdi: dict[str, int | str] = field(default_factory=dict)
     md: dict[str, int | str] = field(default_factory=dict)
@@ -118,6 +123,23 @@ class Disk:
     def is_hardware(self) -> bool:
         """Whether the host makes the device."""
         return self.model in ("throttle", "device")
+
+    @property
+    def elevator(self) -> Scheduler:
+        """The I/O scheduler that it has."""
+        return DRIVERS[self.driver].scheduler if self.scheduler == "default" else self.scheduler
+
+    @property
+    def queue_attributes(self) -> dict[str, int | str]:
+        """The attributes of its queue: what its driver sets, and what the spec sets over it."""
+        if self.driver == "ubd":
+            return self.queue
+        drivers: dict[str, int | str] = {"rotational": int(self.seek_time >= LEAST_SEEK_NS)}
+        if not DRIVERS[self.driver].flushes:
+            drivers["write_cache"] = "write through"
+        if self.elevator != "bfq":  # which turns WBT off
+            drivers["wbt_lat_usec"] = -1  # the kernel's default: 75 ms if it rotates, otherwise 2 ms
+        return drivers | self.queue
 
     @property
     def is_aged(self) -> bool:
@@ -180,6 +202,11 @@ class Attributes:
     queue: dict[str, int | str] = field(default_factory=dict)
     bdi: dict[str, int | str] = field(default_factory=dict)
     md: dict[str, int | str] = field(default_factory=dict)
+
+    @property
+    def queue_attributes(self) -> dict[str, int | str]:
+        """The attributes of its queue."""
+        return self.queue
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -15,6 +15,7 @@ _OWN = {
     "used": ("throttle", "device"),
     "layout": ("throttle", "device"),
     "write_bps": ("throttle", "device"),
+    "driver": ("throttle", "device"),
     "scheduler": ("throttle", "device"),
     "on": (*MAPPED, MIRROR, LOOP),
     "delay": ("delay",),

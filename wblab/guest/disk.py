@@ -30,7 +30,7 @@ def set_up_disk(spec: Spec, name: str, progress: Callable[[], None]) -> None:
     make_disk(spec, name, progress)
     disk, key, node = spec.disk[name], spec.disk_key(name), device(spec, name)
     if disk.is_hardware:
-        put(Path("/sys/block", node.name, "queue", "scheduler"), disk.scheduler, f"{key}.scheduler")
+        put(Path("/sys/block", node.name, "queue", "scheduler"), disk.elevator, f"{key}.scheduler")
     has_own = disk.filesystem in OWN_BDI  # which exists once it is mounted
     set_attributes(node, disk, key, disk.filesystem, ("queue", "md") if has_own else GROUPS)
     if disk.model == "throttle":

@@ -24,7 +24,8 @@ def set_attributes(
     The bdi is the one at which the disk's filesystem counts its dirty pages.
     """
     for group in groups:
-        for name, value in getattr(attributes, group).items():
+        of_group = attributes.queue_attributes if group == "queue" else getattr(attributes, group)
+        for name, value in of_group.items():
             is_own = group == "bdi" and filesystem in OWN_BDI
             directory = own_bdi(device, filesystem) if is_own else Path("/sys/block", device.name, group)
             put(directory / name, value, f"{key}.{group}.{name}")

@@ -91,9 +91,13 @@ def lacking(spec: Spec, kernel: Kernel) -> dict[str, str]:
 
 def _of(disk: Disk) -> Iterator[tuple[str, tuple[str, ...]]]:
     """Yield what a disk needs: the key and its value, and the options."""
-    known = {"model": _MODELS, "filesystem": _FILESYSTEMS} | ({"scheduler": _SCHEDULERS} if disk.is_hardware else {})
-    for key, options in known.items():
-        if (value := getattr(disk, key)) in options:
+    known: list[tuple[str, str, Mapping[str, tuple[str, ...]]]] = [
+        ("model", disk.model, _MODELS),
+        ("filesystem", disk.filesystem, _FILESYSTEMS),
+        ("scheduler", disk.elevator if disk.is_hardware else "", _SCHEDULERS),
+    ]
+    for key, value, options in known:
+        if value in options:
             yield f"{key}={value}", options[value]
 
 

@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
 from wblab.core import entry, layout
+from wblab.core.drivers import DRIVERS, Queue
 from wblab.core.errors import InputError
 from wblab.core.spec import Disk, Spec
 from wblab.core.stacks import RAM, images
@@ -30,12 +31,22 @@ _PARAMETERS: Mapping[str, Callable[[Disk], int]] = {
     "cache_bytes": lambda disk: disk.cache_bytes,
     "drain_bytes_per_second": lambda disk: disk.drain_bps,
 }
+# `um: ubd: offer the queue of another driver`. 0 is ubd's own.
+_OF_QUEUES: Mapping[str, Callable[[Queue], int]] = {
+    "queue_depth": lambda queue: queue.depth,
+    "max_hw_sectors": lambda queue: queue.max_hw_sectors,
+    "max_segments": lambda queue: queue.max_segments,
+}
 
 
 def model_parameters(disks: Sequence[Disk]) -> dict[str, list[int]]:
     """Return the parameters that disks need, in the order of their numbers; none for those that have no model."""
     values = {
         name: [value(disk) if disk.model == "device" else 0 for disk in disks] for name, value in _PARAMETERS.items()
+    }
+    values |= {
+        name: [value(DRIVERS[disk.driver]) if disk.is_hardware and disk.driver != "ubd" else 0 for disk in disks]
+        for name, value in _OF_QUEUES.items()
     }
     return {f"ubd.{name}": row for name, row in values.items() if any(row)}
 

@@ -1,4 +1,4 @@
-"""Disks that a spec can be run on: files with a table [disk], a model and its sources.
+"""Disks that a spec can be run on: files with a table [disk], a model, its driver and its sources.
 
 Those of experiments/disks come with the lab; `wblab disk measure` makes one of a real disk.
 """
@@ -15,14 +15,14 @@ from wblab.lab.specfile import read_toml
 
 EXPLAINED = 0.6  # the share of what was measured below which a model is doubtful
 _MOST_BYTES = 1 << 20  # of a file
-_KEYS = ("model", "write_bps", *MODEL_KEYS)
+_KEYS = ("model", "driver", "write_bps", *MODEL_KEYS)
 
 
 def disk_settings(wanted: str) -> list[str]:
     """Return the settings, key=value, that make a spec's disk this one. Raises InputError for what is none.
 
     wanted: the disk's name, or a TOML file's path; where the spec has several, behind the name of one of them:
-    slow=usb-stick. Size, filesystem, scheduler and the queue stay the spec's.
+    slow=usb-stick. Size, filesystem, and what the spec sets of its queue, stay.
     """
     place, equals, rest = wanted.partition("=")
     place, name = (place, rest) if equals and DISK_NAME.fullmatch(place) else ("", wanted)

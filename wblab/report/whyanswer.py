@@ -13,6 +13,9 @@ from wblab.analysis.why.explain import NO_ONE, Cause, Explanation
 from wblab.analysis.why.kinds import UNKNOWN, what_of
 from wblab.analysis.why.parties import JOURNAL, READ, each_of, is_of_load, joined
 from wblab.analysis.why.request import IoRequest
+from wblab.core.drivers import SHORT_BYTES, short_queue
+from wblab.core.spec import Spec
+from wblab.core.units import format_bytes
 from wblab.report.dirtylimittext import group_words, lifted, looked, near
 from wblab.report.quantities import duration, enumerated, percent, size
 from wblab.report.whybehind import THROTTLED, also, behind, culprit, leader, of_it, rest
@@ -344,15 +347,24 @@ def _at_the_limit(item: Explanation) -> str:
 
 @dataclass(frozen=True)
 class MeasuredRemedy:
-    """A setting that may shorten such pauses. setting: KEY=VALUE; measured: its effect in the lab, empty if none."""
+    """What may shorten such pauses. measured: its effect in the lab, empty if none.
+
+    setting: KEY=VALUE; or queue: the name of the disk whose queue is to be short.
+    """
 
     what: str
-    setting: str
     measured: str
+    setting: str = ""
+    queue: str = ""
+
+    def settings(self, spec: Spec) -> list[str]:
+        """Return what to set in a spec, each KEY=VALUE."""
+        short = short_queue(spec.disk[self.queue].driver) if self.queue else {}
+        return [self.setting] if self.setting else [f"disk.{self.queue}.queue.{key}={short[key]}" for key in short]
 
 
 _LOW_LIMIT = MeasuredRemedy(
-    "a dirty limit of 4 MiB", "sysctl.vm.dirty_bytes=4194304", "23.4 s became 4.0 s on Linux 6.1"
+    "a dirty limit of 4 MiB", "23.4 s became 4.0 s on Linux 6.1", "sysctl.vm.dirty_bytes=4194304"
 )
 
 
@@ -374,8 +386,9 @@ def remedy(group: Group) -> MeasuredRemedy | None:
             return None
         if request.in_throttle:  # its queue is not the disk's, and has no bound but the dirty limit
             return _LOW_LIMIT
-        what = f"a queue of 4 requests for {request.below}"
-        return MeasuredRemedy(what, f"disk.{request.name}.queue.nr_requests=4", measured)
+        return MeasuredRemedy(
+            f"a queue of {format_bytes(SHORT_BYTES)} for {request.below}", measured, queue=request.name
+        )
     cause = _throttled(group.longest) if chain.links[-1][1] == THROTTLED else None
     return _against_throttling(cause) if cause else None
 
@@ -383,13 +396,11 @@ def remedy(group: Group) -> MeasuredRemedy | None:
 def _against_throttling(cause: Cause) -> MeasuredRemedy | None:
     if cause.limit.of != "machine":
         told, setting = lifted(cause.limit, next(iter(cause.places), cause.disk))
-        return MeasuredRemedy(told, setting, "") if setting else None
+        return MeasuredRemedy(told, "", setting) if setting else None
     most = next(iter(cause.places), cause.disk)
     if most != cause.disk and most.startswith("the disk *"):
         name = most.removeprefix("the disk *").removesuffix("*")
-        return MeasuredRemedy(
-            f"a queue of 4 requests for {most}", f"disk.{name}.queue.nr_requests=4", "3.8 s became 0.06 s"
-        )
+        return MeasuredRemedy(f"a queue of {format_bytes(SHORT_BYTES)} for {most}", "3.8 s became 0.06 s", queue=name)
     return None
 
 

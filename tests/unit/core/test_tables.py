@@ -85,7 +85,7 @@ def test_a_missing_key_is_named(table, path):
             "ext5",
             "disk.filesystem: 'ext5' is not one of ext2, ext3, ext4, xfs, btrfs, .* .did you mean 'ext4'",
         ),
-        ("disk/scheduler", ["bfq"], r"disk.scheduler: \['bfq'\] is not one of none, mq-deadline"),
+        ("disk/scheduler", ["bfq"], r"disk.scheduler: \['bfq'\] is not one of default, none, mq-deadline"),
         ("disk/mount_options", "sync", "disk.mount_options must be a list, not 'sync'"),
         ("disk/mkfs_options", [1], "disk.mkfs_options must be a string, not 1"),
         ("disk/queue", 3, "disk.queue must be a table, not 3"),
@@ -122,7 +122,7 @@ def test_exact_numbers_are_in_the_fields_own_units():
 
 def test_defaults_are_part_of_the_record():
     table = to_table(Disk(size=1 << 20, write_bps=1))
-    assert table["scheduler"] == "mq-deadline"
+    assert table["scheduler"] == "default"
     assert table["mount_options"] == []
     assert table["queue"] == {}
 

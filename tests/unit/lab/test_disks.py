@@ -9,7 +9,7 @@ from wblab.lab.places import PRESETS
 from wblab.lab.results import DISKS
 from wblab.lab.specfile import read_spec
 
-MODEL = {"model", "write_bps", *MODEL_KEYS}
+MODEL = {"model", "driver", "write_bps", *MODEL_KEYS}
 
 
 def test_common_disks_are_included():

@@ -82,7 +82,7 @@ def _wrote(spec: Spec, disk: str, traffic: Mapping[str, Any] | None) -> str:
 
 
 def _meant(disk: Disk) -> str:
-    return f"{disk.filesystem}, scheduler {disk.scheduler}, {quantity(disk.write_bps, 'bytes/s')}"
+    return f"{disk.filesystem}, scheduler {disk.elevator}, {quantity(disk.write_bps, 'bytes/s')}"
 
 
 def _limits(name: str, machine: Mapping[str, Any], spec: Spec) -> Iterator[str]:

@@ -18,8 +18,8 @@ from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
 from typing import Any, get_args
 
+from wblab.core.drivers import Scheduler
 from wblab.core.errors import InputError, nearest
-from wblab.core.spec import Scheduler
 from wblab.core.tables import from_table
 from wblab.core.units import NS_PER_S, Nanoseconds, parse_bytes, parse_time
 from wblab.lab.places import REMEDIES

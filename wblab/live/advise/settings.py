@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal, get_args
 
+from wblab.core.drivers import Scheduler
 from wblab.core.errors import InputError
-from wblab.core.spec import Scheduler
 from wblab.live.advise.machinesite import MachineSite
 from wblab.live.advise.remedies import NS_PER_CENTISECOND, Remedy
 from wblab.live.changes.permitted import FILES, MOST_BYTES, SCHEDULER, files_of

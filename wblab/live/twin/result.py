@@ -105,7 +105,7 @@ class TwinResult:
             f"disk {quantity(machine.write_bps, 'bytes/s')}, {machine.filesystem}, "
             f"{machine.scheduler or 'no scheduler'}; flush time {quantity(machine.flush_s, 's')}",
             f"twin: 1/{twin.factor:.1f} of the machine: {size(twin.spec.memory)} of memory, "
-            f"disk {quantity(sustained_bps(disk), 'bytes/s')}, {disk.filesystem}, {disk.scheduler}",
+            f"disk {quantity(sustained_bps(disk), 'bytes/s')}, {disk.filesystem}, {disk.elevator}",
         )
 
     def to_json(self) -> dict[str, Any]:

@@ -11,8 +11,9 @@ from pathlib import Path
 from typing import Any, get_args
 
 from wblab.analysis.runs.run import Run, read_run
+from wblab.core.drivers import Scheduler
 from wblab.core.errors import InputError
-from wblab.core.spec import Disk, Filesystem, Scheduler, Spec
+from wblab.core.spec import Disk, Filesystem, Spec
 from wblab.core.tables import from_table, to_table
 from wblab.core.units import NS_PER_S
 from wblab.live.changes.permitted import WHOLE

@@ -159,6 +159,6 @@ def _disk(disk: Disk) -> Disk:
     largest = min(largest_request_bytes(disk), asked)
     requests = int(disk.queue.get("nr_requests", UBD_REQUESTS))
     own = {"max_sectors_kb": largest >> 10}
-    if disk.scheduler != "none":
+    if disk.elevator != "none":
         own["nr_requests"] = min(max(_FEWEST, requests * asked // largest), _MOST)
     return replace(disk, queue={**disk.queue, **own})

@@ -160,7 +160,7 @@ def program_file() -> Path:
 def module_names(spec: Spec) -> list[str]:
     """Return the modules that a spec needs, if they are not built in."""
     filesystems = [_FILESYSTEMS.get(disk.filesystem, disk.filesystem) for disk in spec.disk.values()]
-    schedulers = ["mq_deadline", *(_SCHEDULERS.get(disk.scheduler, disk.scheduler) for disk in spec.disk.values())]
+    schedulers = ["mq_deadline", *(_SCHEDULERS.get(disk.elevator, disk.elevator) for disk in spec.disk.values())]
     return [name for name in dict.fromkeys([*_ALWAYS, *schedulers, *filesystems]) if name]
 
 

@@ -9,6 +9,7 @@ from json import dumps
 from typing import Any, Literal
 
 from wblab.core.check import check_spec
+from wblab.core.drivers import SHORT_BYTES, short_queue
 from wblab.core.errors import InputError
 from wblab.core.spec import Cgroup, Spec
 from wblab.core.stacks import write_bps
@@ -19,7 +20,6 @@ from wblab.study.designs.prove.change import Edit, RemedyChange, read_remedy
 
 Wait = Literal["queue", "limit", "processor", "other"]  # what the load waits for at the end of its chain
 
-_REQUESTS = 4
 _DIRTY, _BACKGROUND = 4 << 20, 2 << 20
 _SHARES = {1: 10}  # per cent of the dirty limit that one disk may have, by the number of disks
 _SHARE_OF_SEVERAL = 5
@@ -30,7 +30,8 @@ _LIMITS = ("memory.max", "memory.high", "cpu.max")  # files of a control group t
 _WEIGHTS = ("io.weight", "io.bfq.weight", "cpu.weight")
 _USUAL_WEIGHT = "100"
 _IO_LIMITS = ("rbps=max", "wbps=max", "riops=max", "wiops=max")
-_LOWERED = ("nr_requests", "vm.dirty_bytes", "vm.dirty_background_bytes")  # a lower value of these is as good
+# A lower value of these is as good.
+_LOWERED = ("nr_requests", "max_sectors_kb", "vm.dirty_bytes", "vm.dirty_background_bytes")
 _HAS_JOURNAL = ("ext3", "ext4")
 _ORDERED, _UNORDERED = "data=", "data=writeback"
 _SLOW_OPTIONS = ("sync", "dirsync", "strictatime")  # of a mount: each makes calls wait that do not by default
@@ -130,11 +131,16 @@ def _is_limiting(value: str) -> bool:
 def _of_disk(spec: Spec, wait: Wait, disk: str, others: Sequence[str]) -> Iterator[SettingCandidate]:
     """Yield what shortens a disk's queue, or keeps others from filling it or the memory that may be dirty."""
     hard, said = _hardware(spec, disk), _said(spec, disk)
+    short = [
+        f"disk.{each}.queue.{key}={value}"
+        for each in hard
+        for key, value in short_queue(spec.disk[each].driver).items()
+    ]
     queue = [
         SettingCandidate(
-            f"a queue of {_REQUESTS} requests for {enumerated([_said(spec, each) for each in hard])}",
-            f"{_REQUESTS} requests",
-            read_remedy([f"disk.{each}.queue.nr_requests={_REQUESTS}" for each in hard]),
+            f"a queue of {format_bytes(SHORT_BYTES)} for {enumerated([_said(spec, each) for each in hard])}",
+            f"queue of {format_bytes(SHORT_BYTES)}",
+            read_remedy(short),
         )
     ]
     low = [
@@ -229,7 +235,10 @@ def _is_new(spec: Spec, item: SettingCandidate) -> bool:
         return bool(to_table(changed) != to_table(spec))
     phase, has = item.change.phase, spec.disk
     disks = [
-        (has[name].queue | {"scheduler": has[name].scheduler} | has[name].bdi, attributes.queue | attributes.bdi)
+        (
+            has[name].queue_attributes | {"scheduler": has[name].elevator} | has[name].bdi,
+            attributes.queue | attributes.bdi,
+        )
         for name, attributes in phase.disk.items()
     ]
     loads = any(spec.load[name].ioclass != priority.ioclass for name, priority in phase.load.items())

@@ -43,10 +43,10 @@ def _make(name: str, disk: Disk, key: str) -> None:
     put(queue / largest, disk.queue[largest], f"{key}.queue.{largest}")
     # Up to Linux 6.12, mq-deadline bounds writes by what nr_requests was before its last change, here at first 2. Later
     # kernels, which have the bound as an attribute, need no second change.
-    asked = "nr_requests" in disk.queue and disk.scheduler != "none"
+    asked = "nr_requests" in disk.queue and disk.elevator != "none"
     if asked and not (queue / "async_depth").exists():
         requests = int(disk.queue["nr_requests"])
-        put(queue / "scheduler", disk.scheduler, f"{key}.scheduler")
+        put(queue / "scheduler", disk.elevator, f"{key}.scheduler")
         put(queue / "nr_requests", requests - 1 if requests > _FEWEST else requests + 1, f"{key}.queue.nr_requests")
 
 

@@ -29,7 +29,7 @@ def test_each_candidate_is_a_spec_that_can_run(name):
 
 def test_a_queue_is_shortened_first_and_the_levers_that_were_mute_are_there():
     found = shorts(BASE)
-    assert found[0] == "4 requests"
+    assert found[0] == "queue of 512 KiB"
     assert {"BFQ and idle class", "BFQ and io.bfq.weight", "journal of 1 MiB", "own dirty limit", "WBT"} <= {*found}
 
 
@@ -50,7 +50,7 @@ def test_what_the_run_has_already_is_no_candidate():
     disk = replace(BASE.disk["disk"], queue={"nr_requests": 2, "wbt_lat_usec": 75000}, bdi={"strict_limit": 1})
     low = {"vm.dirty_bytes": 1 << 20, "vm.dirty_background_bytes": 1 << 19}
     there = replace(BASE, disk={"disk": disk}, sysctl=low)
-    assert {"4 requests", "WBT", "own dirty limit", "dirty limit of 4 MiB"}.isdisjoint(shorts(there))
+    assert {"queue of 512 KiB", "WBT", "own dirty limit", "dirty limit of 4 MiB"}.isdisjoint(shorts(there))
 
 
 def test_priorities_and_groups_need_somebody_else_to_blame():

@@ -155,16 +155,16 @@ def test_a_trial_that_failed_decides_nothing_and_is_not_repeated():
 
 
 def test_only_settings_that_clearly_shorten_the_pauses_are_remedies_the_best_first():
-    left = {"4 requests": 2, "own dirty limit": 0.5, "WBT": 9, "io.max": 7.4}
+    left = {"queue of 512 KiB": 2, "own dirty limit": 0.5, "WBT": 9, "io.max": 7.4}
     search = searched(QUESTION, lambda out: 0, lambda item: left.get(item.short, 15))
-    assert [item.short for item, _ in search.remedies] == ["own dirty limit", "4 requests", "io.max"]
+    assert [item.short for item, _ in search.remedies] == ["own dirty limit", "queue of 512 KiB", "io.max"]
 
 
 def test_of_two_settings_that_end_the_pause_the_one_that_costs_little_comes_first():
-    search = searched(QUESTION, lambda out: 0, lambda item: {"4 requests": 1.3, "WBT": 1.2}.get(item.short, 15))
+    search = searched(QUESTION, lambda out: 0, lambda item: {"queue of 512 KiB": 1.3, "WBT": 1.2}.get(item.short, 15))
     for item, found in search.remedies:
         search.effects[item] = replace(found, shares=(("l1", 0.6 if item.short == "WBT" else 1),))
-    assert [item.short for item, _ in search.remedies] == ["4 requests", "WBT"]
+    assert [item.short for item, _ in search.remedies] == ["queue of 512 KiB", "WBT"]
 
 
 def test_settings_are_chosen_for_the_load_that_counts():

@@ -20,12 +20,12 @@ def said(question, left_s, helps=lambda item: 14):
 
 
 def test_a_sentence_that_holds_and_its_best_remedy_with_a_command():
-    left = {"4 requests": 1.3, "WBT": 9}
+    left = {"queue of 512 KiB": 1.3, "WBT": 9}
     first, second, command, vain = said(
         QUESTION, lambda out: 0 if "l1" in out else 15, lambda item: left.get(item.short, 15)
     )
     assert first == "Tried on this run: without l1, 15 s became 0 s."
-    assert second == "A queue of 4 requests for the disk: 15 s became 1.30 s."
+    assert second == "A queue of 512 KiB for the disk: 15 s became 1.30 s."
     assert command == "    wblab why latest --prove --remedy disk.disk.queue.nr_requests=4"
     assert vain.startswith("Others help little (9 to 15 s left): own dirty limit, ")
 
@@ -53,7 +53,7 @@ def test_a_sentence_that_holds_and_its_best_remedy_with_a_command():
 def test_a_sentence_that_does_not_hold_is_contradicted(guilty, first, second):
     found = said(QUESTION, lambda out: 0 if guilty <= out else 15)
     assert found[:2] == [first, second]
-    assert found[2].startswith("No setting that was tried helps much (14 s left): 4 requests, ")
+    assert found[2].startswith("No setting that was tried helps much (14 s left): queue of 512 KiB, ")
 
 
 def test_those_named_who_take_part_beside_those_that_count_are_told():

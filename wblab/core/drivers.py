@@ -1,0 +1,70 @@
+"""Drivers of disks: the queue that each gives to a disk.
+
+What a driver takes at once is no longer dirty but under writeback. So with one and the same disk, the driver decides
+which limit programs meet, and how long what comes behind a full queue waits. Figures are those of Linux 7.2 with QEMU's
+own devices, read in /sys/block; the constant beside each is where the driver has it from.
+"""
+
+from dataclasses import dataclass
+from typing import Literal
+
+Driver = Literal["ubd", "usb-storage", "uas", "sd", "sata", "nvme", "virtio"]
+Scheduler = Literal["none", "mq-deadline", "kyber", "bfq"]
+
+SECTOR_BYTES = 512
+FEWEST_REQUESTS = 4  # BLKDEV_MIN_RQ in block/blk.h: what nr_requests may be, unless the driver has fewer
+_MOST_TAGS = 128  # BLKDEV_DEFAULT_RQ: a scheduler has twice as many requests as the driver takes, or twice this
+_MOST_SECTORS = 8192  # BLK_DEF_MAX_SECTORS_CAP: 4 MiB; 2560 up to Linux 6.12
+
+
+@dataclass(frozen=True, kw_only=True)
+class Queue:
+    """A driver's queue.
+
+    depth: how many requests it takes at once. max_hw_sectors, max_segments: how large one may be, in sectors of 512
+    bytes, and in how many segments. scheduler: the kernel's default on a machine with several processors.
+    flushes: whether the disk says that it has a volatile write cache, so that an fsync sends it a flush.
+    """
+
+    depth: int
+    max_hw_sectors: int
+    max_segments: int
+    scheduler: Scheduler = "mq-deadline"
+    flushes: bool = True
+
+    @property
+    def requests(self) -> int:
+        """How many requests it holds with the default scheduler: nr_requests."""
+        return self.depth if self.scheduler == "none" else 2 * min(self.depth, _MOST_TAGS)
+
+    @property
+    def request_bytes(self) -> int:
+        """The largest request, if its data lie together in memory."""
+        return min(self.max_hw_sectors, _MOST_SECTORS) * SECTOR_BYTES
+
+
+DRIVERS: dict[str, Queue] = {
+    # arch/um/drivers/ubd_kern.c: UBD_QUEUE_DEPTH, and 255 sectors as it names no limit. What the lab always had.
+    "ubd": Queue(depth=64, max_hw_sectors=255, max_segments=64),
+    # drivers/usb/storage/scsiglue.c: can_queue 1; 2048 sectors on USB 3 (240 on USB 2).
+    "usb-storage": Queue(depth=1, max_hw_sectors=2048, max_segments=2048, flushes=False),
+    # drivers/usb/storage/uas.c: two less than the device's streams.
+    "uas": Queue(depth=14, max_hw_sectors=1024, max_segments=2048),
+    # drivers/mmc/core/queue.c: MMC_QUEUE_DEPTH; drivers/mmc/host/sdhci.c: SDHCI_MAX_SEGS, 512 KiB of ADMA.
+    "sd": Queue(depth=64, max_hw_sectors=1024, max_segments=128, flushes=False),
+    # drivers/ata: NCQ's 32 commands, ATA_MAX_SECTORS_LBA48, AHCI_MAX_SG.
+    "sata": Queue(depth=32, max_hw_sectors=65534, max_segments=168),
+    "nvme": Queue(depth=1023, max_hw_sectors=1024, max_segments=127, scheduler="none"),
+    "virtio": Queue(depth=256, max_hw_sectors=8192, max_segments=254, scheduler="none"),
+}
+
+SHORT_BYTES = 512 << 10  # of a queue that keeps waits behind it short: four of ubd's requests
+
+
+def short_queue(driver: Driver) -> dict[str, int]:
+    """Return the attributes of a queue with which it holds `SHORT_BYTES`, whatever the driver's requests are."""
+    queue = DRIVERS[driver]
+    requests = min(queue.requests, FEWEST_REQUESTS)
+    fewer = {"nr_requests": requests} if requests < queue.requests else {}
+    smaller = {"max_sectors_kb": SHORT_BYTES // requests >> 10}
+    return fewer | (smaller if requests * queue.request_bytes > SHORT_BYTES else {})
