@@ -24,6 +24,7 @@ class Queue:
     depth: how many requests it takes at once. max_hw_sectors, max_segments: how large one may be, in sectors of 512
     bytes, and in how many segments. scheduler: the kernel's default on a machine with several processors.
     flushes: whether the disk says that it has a volatile write cache, so that an fsync sends it a flush.
+    rotational: whether a disk counts as rotating that does not say what it is.
     """
 
     depth: int
@@ -31,6 +32,7 @@ class Queue:
     max_segments: int
     scheduler: Scheduler = "mq-deadline"
     flushes: bool = True
+    rotational: bool = False
 
     @property
     def requests(self) -> int:
@@ -43,19 +45,22 @@ class Queue:
         return min(self.max_hw_sectors, _MOST_SECTORS) * SECTOR_BYTES
 
 
-DRIVERS: dict[str, Queue] = {
+DRIVERS: dict[Driver, Queue] = {
     # arch/um/drivers/ubd_kern.c: UBD_QUEUE_DEPTH, and 255 sectors as it names no limit. What the lab always had.
     "ubd": Queue(depth=64, max_hw_sectors=255, max_segments=64),
-    # drivers/usb/storage/scsiglue.c: can_queue 1; 2048 sectors on USB 3 (240 on USB 2).
-    "usb-storage": Queue(depth=1, max_hw_sectors=2048, max_segments=2048, flushes=False),
-    # drivers/usb/storage/uas.c: two less than the device's streams.
-    "uas": Queue(depth=14, max_hw_sectors=1024, max_segments=2048),
-    # drivers/mmc/core/queue.c: MMC_QUEUE_DEPTH; drivers/mmc/host/sdhci.c: SDHCI_MAX_SEGS, 512 KiB of ADMA.
+    # drivers/usb/storage/scsiglue.c: can_queue 1; 2048 sectors on USB 3 (240 on USB 2). sd.c: "Assuming drive cache:
+    # write through" of a stick that does not say.
+    "usb-storage": Queue(depth=1, max_hw_sectors=2048, max_segments=2048, rotational=True, flushes=False),
+    # drivers/usb/storage/uas.c: two less than the streams of device and controller, here 16; 30 with 32.
+    "uas": Queue(depth=14, max_hw_sectors=1024, max_segments=2048, rotational=True),
+    # drivers/mmc/core/queue.c: MMC_QUEUE_DEPTH; drivers/mmc/host/sdhci.c: SDHCI_MAX_SEGS, 512 KiB a request.
     "sd": Queue(depth=64, max_hw_sectors=1024, max_segments=128, flushes=False),
     # drivers/ata: NCQ's 32 commands, ATA_MAX_SECTORS_LBA48, AHCI_MAX_SG.
     "sata": Queue(depth=32, max_hw_sectors=65534, max_segments=168),
-    "nvme": Queue(depth=1023, max_hw_sectors=1024, max_segments=127, scheduler="none"),
-    "virtio": Queue(depth=256, max_hw_sectors=8192, max_segments=254, scheduler="none"),
+    # drivers/nvme/host/pci.c: io_queue_depth; 512 KiB by the device's MDTS. A queue for each processor, so no scheduler.
+    "nvme": Queue(depth=1023, max_hw_sectors=1024, max_segments=129, scheduler="none"),
+    # QEMU's virtio-blk-pci: queue-size 256, and segments two less. A queue for each processor, so no scheduler.
+    "virtio": Queue(depth=256, max_hw_sectors=65534, max_segments=254, scheduler="none", rotational=True),
 }
 
 SHORT_BYTES = 512 << 10  # of a queue that keeps waits behind it short: four of ubd's requests

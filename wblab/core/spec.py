@@ -134,8 +134,9 @@ class Disk:
         """The attributes of its queue: what its driver sets, and what the spec sets over it."""
         if self.driver == "ubd":
             return self.queue
-        drivers: dict[str, int | str] = {"rotational": int(self.seek_time >= LEAST_SEEK_NS)}
-        if not DRIVERS[self.driver].flushes:
+        queue = DRIVERS[self.driver]
+        drivers: dict[str, int | str] = {"rotational": int(queue.rotational or self.seek_time >= LEAST_SEEK_NS)}
+        if not queue.flushes:
             drivers["write_cache"] = "write through"
         if self.elevator != "bfq":  # which turns WBT off
             drivers["wbt_lat_usec"] = -1  # the kernel's default: 75 ms if it rotates, otherwise 2 ms

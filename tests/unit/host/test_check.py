@@ -4,8 +4,9 @@ from typing import get_args
 
 import pytest
 
+from wblab.core.drivers import Scheduler
 from wblab.core.errors import InputError
-from wblab.core.spec import Clock, DiskModel, Filesystem, GuestKernel, Scheduler
+from wblab.core.spec import Clock, DiskModel, Filesystem, GuestKernel
 from wblab.host import check
 from wblab.host.check import Host, check_kernel, check_run, lacking
 from wblab.kernels import Kernel, catalog

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 from typing import Literal, get_args
 
-from wblab.core.spec import Scheduler as Known
+from wblab.core.drivers import Scheduler as Known
 from wblab.machine.changes import Change, Controller, IoPriority, MadeGroup, Membership, Scheduler, Setting
 
 Where = Literal["sysctl", "queue", "bdi"]

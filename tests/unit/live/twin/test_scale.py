@@ -5,8 +5,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from wblab.core.check import check_spec
+from wblab.core.drivers import Scheduler
 from wblab.core.loads import Commit
-from wblab.core.spec import Filesystem, Scheduler
+from wblab.core.spec import Filesystem
 from wblab.core.units import Bytes, Nanoseconds
 from wblab.lab.disks import read_disk
 from wblab.live.runs.request import INNOCENT
