@@ -8,9 +8,8 @@ from collections.abc import Sequence
 from typing import TypeVar
 
 from wblab.claims.atlas import NAME
-from wblab.claims.atlas.made import MadeTarget, is_current, read, read_all
+from wblab.claims.atlas.made import MadeTarget, is_current, planned, read, read_all
 from wblab.claims.atlas.made import make as make_target
-from wblab.claims.atlas.plan import planned
 from wblab.claims.atlas.report import PAGE, counts, report
 from wblab.claims.atlas.target import FILESYSTEMS, SOURCES, Target
 from wblab.core.errors import InputError, nearest

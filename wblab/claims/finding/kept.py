@@ -1,4 +1,4 @@
-"""Values of a finding: for each cell what its runs measured, and the file that keeps them."""
+"""Values of a finding: for each cell what its runs measured, the file that keeps them, and what they say."""
 
 import json
 from collections.abc import Iterable, Mapping
@@ -6,10 +6,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from wblab.claims.finding.finding import FindingValue, Point
+from wblab.claims.finding.finding import Finding, FindingValue, OfValues, Point
 from wblab.core.errors import InputError
 from wblab.lab.formats import FIGURES
 from wblab.lab.held import replace_file
+from wblab.study.statement import Verdict
 
 FILE = "figures.json"
 
@@ -74,3 +75,41 @@ def _written(point: Point, measured: MeasuredPoint, wanted: Iterable[tuple[str, 
         loads.setdefault(load, {})[metric] = measured.metrics[load, metric]
     head = {"matrix": point.matrix, "at": dict(point.at), "release": measured.release}
     return head | {"seeds": measured.seeds, "loads": loads}
+
+
+# What the values say of the finding's statements.
+
+
+@dataclass(frozen=True)
+class Judged:
+    """A statement, the values of each seed, what they are compared with, and the verdict."""
+
+    statement: OfValues
+    values: tuple[float, ...]
+    others: tuple[float, ...]
+    verdict: Verdict
+
+    @property
+    def holds(self) -> bool:
+        """Whether it holds in every run."""
+        return self.verdict.in_runs == "in every run"
+
+
+def judged(finding: Finding, kept: Kept) -> list[Judged]:
+    """Return what values say of each statement that they are about; the others are left out."""
+    return [one for statement in finding.statement if (one := _judged(statement, finding, kept))]
+
+
+def _judged(statement: OfValues, finding: Finding, kept: Kept) -> Judged | None:
+    values = _values(statement.value, finding, kept)
+    others = _values(statement.shorter, finding, kept) if statement.shorter else ()
+    if not values or (statement.shorter and not others):
+        return None
+    seen = min(len(values), len(others or values))
+    return Judged(statement, values[:seen], others[:seen], statement.judge(values, others))
+
+
+def _values(name: str, finding: Finding, kept: Kept) -> tuple[float, ...]:
+    value = finding.value[name]
+    measured = kept.get(value.point())
+    return measured.values(value) if measured else ()

@@ -6,9 +6,8 @@ from pathlib import Path
 from wblab.claims.finding import NAME, claimtable, excerpt, kept
 from wblab.claims.finding.fill import cells_of, measured, plan
 from wblab.claims.finding.finding import Finding, Point, find, read
-from wblab.claims.finding.kept import MeasuredPoint
+from wblab.claims.finding.kept import MeasuredPoint, judged
 from wblab.claims.finding.report import repeated
-from wblab.claims.finding.statements import judged
 from wblab.claims.sources.registry import chosen
 from wblab.claims.verify.make import verdicts_on
 from wblab.core.errors import InputError

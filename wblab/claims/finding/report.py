@@ -3,8 +3,7 @@
 from collections.abc import Iterator, Sequence
 
 from wblab.claims.finding.finding import Finding
-from wblab.claims.finding.kept import Kept
-from wblab.claims.finding.statements import Judged, judged
+from wblab.claims.finding.kept import Judged, Kept, judged
 from wblab.claims.finding.words import judged_json, judged_words
 from wblab.claims.outside import Seen, of_page
 from wblab.report.palette import NOT_REPRODUCED, REPRODUCED

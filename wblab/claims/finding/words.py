@@ -6,8 +6,7 @@ from dataclasses import dataclass
 from statistics import median
 
 from wblab.claims.finding.finding import FigureTable, Finding, FindingColumn, FindingValue, Levels
-from wblab.claims.finding.kept import Kept, MeasuredPoint
-from wblab.claims.finding.statements import Judged
+from wblab.claims.finding.kept import Judged, Kept, MeasuredPoint
 from wblab.report.listing import Listing
 from wblab.report.quantities import quantity, spread, unit_of
 

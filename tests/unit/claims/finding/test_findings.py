@@ -6,7 +6,7 @@ from wblab.analysis.runs.metrics import DISK
 from wblab.claims.finding import claimtable, kept
 from wblab.claims.finding.fill import plan
 from wblab.claims.finding.finding import find, names, read
-from wblab.claims.finding.statements import judged
+from wblab.claims.finding.kept import judged
 from wblab.core.errors import InputError
 from wblab.lab.places import FINDINGS
 

@@ -5,9 +5,8 @@ from support.reports import cells, tables
 
 from wblab.claims.finding import kept
 from wblab.claims.finding.finding import Finding, Point
-from wblab.claims.finding.kept import MeasuredPoint
+from wblab.claims.finding.kept import MeasuredPoint, judged
 from wblab.claims.finding.report import repeated
-from wblab.claims.finding.statements import judged
 from wblab.claims.finding.words import FindingWords, judged_words, markdown, plain
 from wblab.core.errors import InputError
 from wblab.core.tables import from_table
