@@ -4,7 +4,7 @@ import gzip
 import json
 import posixpath
 from base64 import b64encode
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from html import escape
 from typing import Any
@@ -14,6 +14,7 @@ from wblab.lab.printable import printable
 from wblab.lab.specfile import spec_toml
 from wblab.report.listing import Listing
 from wblab.report.page import render
+from wblab.report.report import Picture, Report, Span, changed
 from wblab.study.designs.audit.report import Record
 
 PACKAGE = "wblab.publish.site"
@@ -172,3 +173,26 @@ def facts(record: Record) -> list[tuple[str, str]]:
         ("clock", spec.clock.mode),
         ("result digest", record.digest),
     ]
+
+
+def placed(
+    report: Report, folder: str, target: Callable[[str], str | None], stem: str = "picture"
+) -> tuple[Report, list[File]]:
+    """Return a report for a page of the site, and its pictures: as files, because twelve make a page larger than 1 MB.
+
+    folder: that of the page. target: the site's address for a link, from that folder; None drops it. stem: of the
+    pictures' names.
+    """
+    pictures: list[File] = []
+
+    def picture(found: Picture) -> Picture:
+        name = f"{stem}-{len(pictures) + 1}.{'svg' if found.svg else 'png'}"
+        pictures.append(File(f"{folder}/{name}", found.svg.encode() or found.png))
+        return Picture(found.what or f"Figure {len(pictures)} of the report", address=name)
+
+    def span(found: Span) -> Span:
+        if not found.link or found.link.startswith("#"):
+            return found
+        return Span(found.text, found.look, target(found.link) or "", found.form)
+
+    return changed(report, span, picture), pictures

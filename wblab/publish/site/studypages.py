@@ -16,8 +16,7 @@ from wblab.core.errors import InputError
 from wblab.lab.printable import printable
 from wblab.lab.progress import Report
 from wblab.lab.specfile import spec_toml
-from wblab.publish.site.page import File, Link, html_table, line, page, record_file, relative
-from wblab.publish.site.reports import placed
+from wblab.publish.site.page import File, Link, html_table, line, page, placed, record_file, relative
 from wblab.publish.site.runpage import ShownRun, run_files
 from wblab.report.listing import Listing
 from wblab.report.page import fragment

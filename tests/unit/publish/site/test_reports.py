@@ -10,7 +10,7 @@ from support.sites import Read
 from wblab.analysis.sensitivity.analysis import analyse
 from wblab.analysis.sensitivity.anova import Sampling
 from wblab.plot.exploration import drawn_report
-from wblab.publish.site.reports import placed
+from wblab.publish.site.page import placed
 from wblab.report.page import fragment
 from wblab.report.report import Report, Row, Span, Table
 
