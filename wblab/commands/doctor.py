@@ -11,7 +11,7 @@ from wblab.report.listing import Listing
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from wblab.host.environment import Check
+    from wblab.host.diagnosis import Check
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:

@@ -52,7 +52,7 @@ class Boot:
     sandbox: what the guest's kernel may do beside writing to these two and executing itself.
     memory_bytes: the guest's own memory.
     mkfs: what makes the filesystem of each disk; none, they have one.
-    one_processor: keep the guest on one processor (see wblab.host.processor). shared_processor: also where another
+    one_processor: keep the guest on one processor (see wblab.host.machine). shared_processor: also where another
     guest has it.
     lab: for a guest in which programs of the lab run.
     samples_fd: a pipe that gets what the guest writes to its SAMPLES_DEVICE.

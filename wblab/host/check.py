@@ -10,7 +10,7 @@ from wblab.core.errors import InputError
 from wblab.core.spec import Disk, Spec
 from wblab.core.stacks import images
 from wblab.core.units import format_bytes
-from wblab.host import addresses, execution
+from wblab.host import hostkernel
 from wblab.host.command import interpreter, model_parameters
 from wblab.host.disk import mkfs_tool
 from wblab.host.guestlab import lab
@@ -124,8 +124,8 @@ class Host:
     shared_bytes: Callable[[], int] = free_shared_bytes
     memory_bytes: Callable[[], int] = available_memory_bytes
     shared_is_executable: Callable[[], bool] = _shared_is_executable
-    memory_is_executable: Callable[[], bool] = execution.is_allowed
-    addresses_are_fixed: Callable[[], bool] = addresses.are_fixed
+    memory_is_executable: Callable[[], bool] = hostkernel.memory_is_executable
+    addresses_are_fixed: Callable[[], bool] = hostkernel.addresses_are_fixed
 
 
 _HERE = Host()
@@ -153,7 +153,7 @@ def check_kernel(spec: Spec, kernel: Kernel, host: Host = _HERE) -> None:
     """Raise InputError for a kernel of User Mode Linux that lacks what the run needs: patches, options, parameters."""
     _check_memory(host)
     if not host.memory_is_executable() and kernel.held([_IN_MEMORY]):
-        raise InputError(f"{execution.REFUSED}, which the kernel {kernel.release} needs: {execution.ADVICE}")
+        raise InputError(f"{hostkernel.REFUSED}, which the kernel {kernel.release} needs: {hostkernel.REFUSED_ADVICE}")
     needed: tuple[str, ...] = ("tt_syscall_ns", "um_seed") if spec.clock.mode == "virtual" else ()
     needed += tuple(model_parameters(list(images(spec).values())))
     sure = _IN_ALL if kernel.patches else ()
@@ -188,7 +188,7 @@ def _check_memory(host: Host) -> None:
             f"{shared_memory()} is mounted noexec: remount it with exec, or set WBLAB_SHM to another tmpfs"
         )
     if not host.addresses_are_fixed():
-        raise InputError(f"addresses are {addresses.RANDOM}: {addresses.ADVICE}")
+        raise InputError(f"addresses are {hostkernel.RANDOM}: {hostkernel.RANDOM_ADVICE}")
 
 
 def check_programs(wanted: Sequence[str], host: Host = _HERE) -> None:

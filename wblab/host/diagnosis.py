@@ -6,12 +6,12 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import asdict, dataclass
 from pathlib import Path
 
 from wblab.core.errors import WblabError
-from wblab.host import addresses, execution
+from wblab.host import hostkernel
 from wblab.host.command import interpreter
-from wblab.host.environment import Check
 from wblab.host.machine import available_memory_bytes, free_shared_bytes, processor_flags, shared_memory, tool_versions
 from wblab.host.sandbox import landlock_version
 from wblab.kernels import Kernel, carry, catalog
@@ -31,6 +31,24 @@ _PR_GET_SECCOMP, _PR_SET_NO_NEW_PRIVS = 21, 38
 _SECCOMP_GET_ACTION_AVAIL, _SYS_SECCOMP, _SECCOMP_RET_TRAP = 2, 317, 0x00030000
 
 
+@dataclass(frozen=True)
+class Check:
+    """One check: what was looked at, whether it is good, what was found, and what to do if it is not.
+
+    needed: by every run; else only by some verbs.
+    """
+
+    check: str
+    good: bool
+    found: str
+    advice: str = ""
+    needed: bool = True
+
+    def to_json(self) -> dict[str, object]:
+        """Return the finding as a JSON object."""
+        return asdict(self)
+
+
 def examine() -> list[Check]:
     """Run every check."""
     kernel, missing = built(), missing_packages()
@@ -41,10 +59,10 @@ def examine() -> list[Check]:
         check_ptrace(),
         check_seccomp(),
         check_landlock(),
-        check_addresses(are_fixed=addresses.are_fixed()),
+        check_addresses(are_fixed=hostkernel.addresses_are_fixed()),
         check_shared_memory(),
         check_executable(),
-        check_execution(is_allowed=execution.is_allowed()),
+        check_execution(is_allowed=hostkernel.memory_is_executable()),
         check_memory(available_memory_bytes()),
         check_cache(has_kernel=kernel.good),
         *([check_compiler(missing)] if kernel.good else []),
@@ -121,8 +139,8 @@ def check_landlock() -> Check:
 
 def check_addresses(*, are_fixed: bool) -> Check:
     """Say whether programs get the same addresses in each run."""
-    found = "the same in each run" if are_fixed else addresses.RANDOM
-    return Check("addresses", are_fixed, found, addresses.ADVICE)
+    found = "the same in each run" if are_fixed else hostkernel.RANDOM
+    return Check("addresses", are_fixed, found, hostkernel.RANDOM_ADVICE)
 
 
 def check_shared_memory() -> Check:
@@ -155,7 +173,9 @@ def check_executable() -> Check:
 
 def check_execution(*, is_allowed: bool) -> Check:
     """Say whether a program may be executed that is in memory only."""
-    return Check("exec in memory", is_allowed, "allowed" if is_allowed else execution.REFUSED, execution.ADVICE)
+    return Check(
+        "exec in memory", is_allowed, "allowed" if is_allowed else hostkernel.REFUSED, hostkernel.REFUSED_ADVICE
+    )
 
 
 def check_memory(available_bytes: int) -> Check:

@@ -8,29 +8,6 @@ cannot fault CPUID, where it cannot: a list of what glibc looks at today, which 
 so that those of both kinds of hosts do as nearly the same as they can.
 """
 
-from dataclasses import asdict, dataclass
-
-# What a check of the machine found.
-
-
-@dataclass(frozen=True)
-class Check:
-    """One check: what was looked at, whether it is good, what was found, and what to do if it is not.
-
-    needed: by every run; else only by some verbs.
-    """
-
-    check: str
-    good: bool
-    found: str
-    advice: str = ""
-    needed: bool = True
-
-    def to_json(self) -> dict[str, object]:
-        """Return the finding as a JSON object."""
-        return asdict(self)
-
-
 # glibc picks variants of its functions, directories in which it looks for libraries, and the sizes from which it copies
 # past the caches by what the processor has. Without these it does what any x86-64 can (manual of glibc, "Hardware
 # Capability Tunables"; `ld.so --list-diagnostics` shows what is left). A name that it does not know is ignored.

@@ -30,8 +30,8 @@ from wblab.core.layout import DISK_FDS, LEFT
 from wblab.core.syscalls import checked, libc, set_process_name
 from wblab.host.ext import ext_layout
 from wblab.host.limits import LimitWatch, ProcessBounds
+from wblab.host.machine import claim_processor
 from wblab.host.mkfs import Mkfs, format_disk
-from wblab.host.processor import claim_processor
 from wblab.host.sandbox import Sandbox
 from wblab.host.usage import KERNEL, descendants, make_scratch, remove_scratch
 from wblab.lab.captures import LAYOUTS

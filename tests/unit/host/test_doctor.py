@@ -7,6 +7,7 @@ import pytest
 from wblab.commands.doctor import show, table
 from wblab.core.errors import InputError, WblabError
 from wblab.host.diagnosis import (
+    Check,
     bad,
     built,
     check_addresses,
@@ -25,7 +26,6 @@ from wblab.host.diagnosis import (
     examine,
     next_command,
 )
-from wblab.host.environment import Check
 from wblab.host.machine import processor_flags
 
 
