@@ -9,7 +9,8 @@ from wblab.lessons.check import Make
 from wblab.lessons.folder import ANSWER, Folder, LessonState
 from wblab.lessons.lesson import REFERENCE, Lesson
 from wblab.lessons.proof import answered, changed_table
-from wblab.lessons.runs import Student, spec
+from wblab.lessons.runs import spec
+from wblab.lessons.student import Student
 
 
 def hand_in(path: Path, student: Student, lessons: list[Lesson], make: Make) -> Folder:

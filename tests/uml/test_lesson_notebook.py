@@ -13,7 +13,8 @@ from wblab.lessons.folder import ANSWER, Folder
 from wblab.lessons.lesson import REFERENCE, find, lessons
 from wblab.lessons.notebook.lessoncells import NOTEBOOK, notebook
 from wblab.lessons.proof import answered
-from wblab.lessons.runs import Student, made, spec
+from wblab.lessons.runs import made, spec
+from wblab.lessons.student import Student
 
 LESSON = find("02-lock-up", lessons())
 ADA = Student("ada", "os")

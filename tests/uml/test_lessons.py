@@ -22,7 +22,8 @@ from wblab.lessons.check import measured
 from wblab.lessons.figures import figures
 from wblab.lessons.folder import ANSWER, RUNS
 from wblab.lessons.lesson import lessons
-from wblab.lessons.runs import Student, made, spec
+from wblab.lessons.runs import made, spec
+from wblab.lessons.student import Student
 
 LESSONS = lessons()
 

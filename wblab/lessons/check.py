@@ -19,11 +19,13 @@ from wblab.core.spec import Spec
 from wblab.core.tables import to_table
 from wblab.kernels import built_kernels
 from wblab.lab.progress import Report, bar
-from wblab.lessons.figures import LessonFigures, figures, over, read
+from wblab.lessons.figures import LessonFigures, figures, over
 from wblab.lessons.folder import RUNS
 from wblab.lessons.judge import JudgedAnswer, Outcome, judge
 from wblab.lessons.lesson import SPEC, Lesson
-from wblab.lessons.runs import Student, changed, made, original, spec
+from wblab.lessons.numbers import read
+from wblab.lessons.runs import changed, made, original, spec
+from wblab.lessons.student import Student
 from wblab.lessons.whereabouts import LessonPlace
 from wblab.study.inputs import inputs_of
 

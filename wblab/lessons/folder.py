@@ -18,7 +18,7 @@ from wblab.core.tables import from_table, to_table
 from wblab.lab import formats
 from wblab.lab.held import held, open_below, read_below, through
 from wblab.lessons.lesson import EXTRA, SPEC, TEXT, Lesson
-from wblab.lessons.runs import Student
+from wblab.lessons.student import Student
 from wblab.machine.directory import made_whole
 from wblab.machine.trust import distrust_found
 

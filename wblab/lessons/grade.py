@@ -20,7 +20,7 @@ from wblab.lessons.check import Make, check, specs
 from wblab.lessons.folder import Folder, LessonState
 from wblab.lessons.judge import JudgedAnswer
 from wblab.lessons.lesson import Lesson
-from wblab.lessons.runs import Student
+from wblab.lessons.student import Student
 from wblab.report.quantities import enumerated
 from wblab.study.inputs import different, reason
 

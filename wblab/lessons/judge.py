@@ -6,8 +6,9 @@ from dataclasses import dataclass
 from typing import Literal
 
 from wblab.core.errors import InputError
-from wblab.lessons.figures import LessonFigures, cited, read, unit_of, written
+from wblab.lessons.figures import LessonFigures
 from wblab.lessons.lesson import Held, Question
+from wblab.lessons.numbers import cited, read, unit_of, written
 from wblab.report.quantities import enumerated
 
 Outcome = Literal["right", "wrong", "missing", "kept", "read"]

@@ -1,5 +1,6 @@
 """A lesson: a folder with lesson.toml, its prose, a spec, a reference answer and wrong ones."""
 
+import math
 import os
 import re
 from collections.abc import Mapping, Sequence
@@ -7,13 +8,12 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Literal
 
-from wblab.analysis.statistics.decision import Range
 from wblab.core.errors import InputError, nearest
 from wblab.core.files import parse_toml, read_bytes
 from wblab.core.tables import from_table
 from wblab.lab.held import held, read_below
 from wblab.lab.places import LESSONS
-from wblab.lessons.figures import UNITS, read, unit_of
+from wblab.lessons.numbers import UNITS, read, unit_of
 
 Kind = Literal["predict", "number", "choice", "sentence", "change"]
 
@@ -57,15 +57,16 @@ class Held:
 
     def holds(self, run: Mapping[str, float]) -> bool:
         """Whether the figure of a run lies in the range. Raises InputError."""
-        return run[self.figure] in self.range()
+        least, most = self.ends()
+        return least <= run[self.figure] <= most
 
-    def range(self) -> Range:
-        """Return where the figure must lie. Raises InputError."""
+    def ends(self) -> tuple[float, float]:
+        """Return the least and the most that the figure may be. Raises InputError."""
         if self.near:
             middle = read(self.near, self.unit).value
-            return Range(middle * (1 - self.percent / 100), middle * (1 + self.percent / 100))
-        ends = {name: read(end, self.unit).value for name, end in (("low", self.least), ("high", self.most)) if end}
-        return Range(**ends)
+            return middle * (1 - self.percent / 100), middle * (1 + self.percent / 100)
+        least = read(self.least, self.unit).value if self.least else -math.inf
+        return least, read(self.most, self.unit).value if self.most else math.inf
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -183,7 +184,7 @@ def read_lesson(folder: Path) -> Lesson:
             if question.of and (question.of not in lesson.question or lesson.question[question.of].kind != "change"):
                 raise InputError(f"question.{name}.of: {question.of!r} is no question of the kind change")
         for held in lesson.point:
-            held.range()
+            held.ends()
         if not 1 <= lesson.seeds <= MOST_SEEDS:
             raise InputError(f"seeds: give between 1 and {MOST_SEEDS}")
     except InputError as error:

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from wblab.lessons.folder import ANSWER
 from wblab.lessons.lesson import EXPLANATION, TEXT, Lesson, Question, lessons
 from wblab.lessons.markdown import to_html
-from wblab.lessons.runs import Student
 from wblab.lessons.sections import sections
+from wblab.lessons.student import Student
 from wblab.lessons.whereabouts import LessonPlace
 from wblab.report.page import render
 

@@ -9,11 +9,13 @@ from typing import Any
 from wblab.core.files import parse_toml
 from wblab.core.spec import Spec
 from wblab.lessons.check import Make, check, measured, patched
-from wblab.lessons.figures import OVER, LessonFigures, cited, written
+from wblab.lessons.figures import OVER, LessonFigures
 from wblab.lessons.folder import blank
 from wblab.lessons.judge import JudgedAnswer
 from wblab.lessons.lesson import EXPLANATION, LECTURER, REFERENCE, TEXT, WRONG, Lesson, Question
-from wblab.lessons.runs import Student, original, spec
+from wblab.lessons.numbers import cited, written
+from wblab.lessons.runs import original, spec
+from wblab.lessons.student import Student
 
 COURSE = "wblab lesson dev"
 LEFT_OUT = "leave out"  # in the place of a key's value

@@ -1,68 +1,20 @@
 """The runs of a lesson: each is made once, and found again by what it was made of."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
-from hashlib import sha256
+from dataclasses import replace
 from pathlib import Path
-from string import Template
 from typing import Any
 
 from wblab.analysis.runs.run import Run
 from wblab.core.errors import InputError
-from wblab.core.files import parse_toml
 from wblab.core.spec import Spec
-from wblab.core.tables import from_table
 from wblab.host.limits import Limits
 from wblab.kernels import KernelResolver
 from wblab.lab.progress import Report, silent
 from wblab.lab.specfile import spec_of
-from wblab.lessons.lesson import LESSON, SPEC, Lesson, Question
+from wblab.lessons.lesson import SPEC, Lesson
+from wblab.lessons.student import Student
 from wblab.study import once
-
-# Who learns: the name and the course decide the seed and the numbers of each lesson.
-
-_MOST_SEED = 1_000_000
-
-
-@dataclass(frozen=True)
-class Student:
-    """A student of a course. The same name in another course has other numbers."""
-
-    name: str
-    course: str = ""
-
-    def seed_of(self, lesson: Lesson) -> int:
-        """Return the seed of this student's runs of a lesson."""
-        return 1 + self._drawn(lesson, "seed") % _MOST_SEED
-
-    def values(self, lesson: Lesson) -> dict[str, str]:
-        """Return what varies in a lesson, and the seed, as its texts name them."""
-        drawn = {name: of[self._drawn(lesson, name) % len(of)] for name, of in lesson.vary.items()}
-        return drawn | {"seed": str(self.seed_of(lesson)), "lesson": lesson.name}
-
-    def questions(self, lesson: Lesson) -> dict[str, Question]:
-        """Return a lesson's questions with this student's values. Raises InputError."""
-        questions = self.table(lesson, LESSON)["question"]
-        return {name: from_table(Question, one, f"question.{name}") for name, one in questions.items()}
-
-    def table(self, lesson: Lesson, name: str) -> dict[str, Any]:
-        """Return the table in one of a lesson's files with this student's values in it. Raises InputError."""
-        try:
-            return parse_toml(self.text(lesson, name).encode())
-        except ValueError as error:
-            raise InputError(f"{lesson.file(name)} is not TOML: {error}") from None
-
-    def text(self, lesson: Lesson, name: str) -> str:
-        """Return one of a lesson's texts with this student's values in the place of $name. Raises InputError."""
-        try:
-            return Template(lesson.read(name)).substitute(self.values(lesson))
-        except (KeyError, ValueError) as error:
-            raise InputError(f"{lesson.file(name)}: {error}: $ begins a name of vary; write $$ for a dollar") from None
-
-    def _drawn(self, lesson: Lesson, what: str) -> int:
-        text = "\0".join((self.course, self.name, lesson.name, what))
-        return int.from_bytes(sha256(text.encode()).digest()[:8])
-
 
 # A student's changes may make a run long, or its trace large.
 _LIMITS = Limits(silence_s=60, wall_s=300, output_bytes=256 << 20)

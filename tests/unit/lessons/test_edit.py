@@ -11,7 +11,7 @@ from wblab.lessons.check import patched
 from wblab.lessons.folder import blank
 from wblab.lessons.lesson import SPEC, lessons
 from wblab.lessons.notebook.desk import with_answer, with_changes
-from wblab.lessons.runs import Student
+from wblab.lessons.student import Student
 
 ADA = Student("ada", "os")
 LESSONS = lessons()

@@ -19,7 +19,7 @@ from wblab.lessons.folder import ANSWER, PROGRESS, Folder, LessonState
 from wblab.lessons.grade import Graded, Submission, grade, with_notes
 from wblab.lessons.judge import JudgedAnswer
 from wblab.lessons.lesson import TEMPLATE, read_lesson
-from wblab.lessons.runs import Student
+from wblab.lessons.student import Student
 
 LESSON = read_lesson(TEMPLATE)
 HEAD = b'{"format": 1, "kind": "lesson", '

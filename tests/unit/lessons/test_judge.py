@@ -138,6 +138,6 @@ def test_a_change_is_judged_by_the_changed_run():
 
 def test_a_figure_near_another_is_wanted_within_so_much():
     held = Held(figure="x", near="7MiB", percent=10)
-    assert (held.range().low, held.range().high) == pytest.approx((6.3 * (1 << 20), 7.7 * (1 << 20)))
+    assert held.ends() == pytest.approx((6.3 * (1 << 20), 7.7 * (1 << 20)))
     question = Question(kind="change", ask="Here.", allowed=("a",), holds=(held,))
     assert said(question, None, LessonFigures({"x": 9 << 20})) == ("wrong", "x: 9.00 MiB, wanted: within 10 % of 7MiB")

@@ -9,7 +9,8 @@ from wblab.core.errors import InputError
 from wblab.lab.places import ROOT
 from wblab.lessons.folder import blank
 from wblab.lessons.lesson import EXPLANATION, LECTURER, LESSON, SPEC, TEMPLATE, TEXT, find, lessons, read_lesson
-from wblab.lessons.runs import Student, changed, original, spec
+from wblab.lessons.runs import changed, original, spec
+from wblab.lessons.student import Student
 
 OWN = lessons()
 

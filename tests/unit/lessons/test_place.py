@@ -2,7 +2,7 @@
 
 from wblab.lessons.folder import Folder, LessonState
 from wblab.lessons.lesson import lessons
-from wblab.lessons.runs import Student
+from wblab.lessons.student import Student
 from wblab.lessons.whereabouts import place_in
 
 

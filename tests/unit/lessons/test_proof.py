@@ -9,7 +9,8 @@ from wblab.lessons.check import measured
 from wblab.lessons.figures import LessonFigures
 from wblab.lessons.lesson import LESSON, REFERENCE, TEMPLATE, lessons, read_lesson
 from wblab.lessons.proof import answered, faults, lecture, students
-from wblab.lessons.runs import Student, spec
+from wblab.lessons.runs import spec
+from wblab.lessons.student import Student
 
 CHANGE = """
 [question.smaller]

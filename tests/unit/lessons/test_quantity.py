@@ -3,7 +3,7 @@
 import pytest
 
 from wblab.core.errors import InputError
-from wblab.lessons.figures import Number, cited, read, unit_of, written
+from wblab.lessons.numbers import Number, cited, read, unit_of, written
 
 
 @pytest.mark.parametrize(

@@ -4,8 +4,8 @@ import pytest
 from support.lessonbegun import begin
 
 from wblab.lessons.lesson import TEXT, lessons
-from wblab.lessons.runs import Student
 from wblab.lessons.sections import SectionLook, sections
+from wblab.lessons.student import Student
 
 ADA = Student("ada", "os")
 OWN = lessons()

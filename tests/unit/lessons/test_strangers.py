@@ -13,7 +13,7 @@ from wblab.cli import main
 from wblab.core.errors import InputError
 from wblab.lessons.folder import PROGRESS, Folder, LessonState
 from wblab.lessons.lesson import EXTRA, TEMPLATE, TEXT, lessons, read_lesson
-from wblab.lessons.runs import Student
+from wblab.lessons.student import Student
 from wblab.lessons.whereabouts import folder_here, place_in
 
 SECRET = "a private key\n"

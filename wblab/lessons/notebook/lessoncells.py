@@ -8,8 +8,8 @@ from typing import Any
 from wblab.lessons.folder import ANSWER
 from wblab.lessons.lesson import TEXT, Lesson
 from wblab.lessons.markdown import for_jupyter
-from wblab.lessons.runs import Student
 from wblab.lessons.sections import LessonSection, SectionLook, sections
+from wblab.lessons.student import Student
 
 NOTEBOOK = "lesson.ipynb"
 _KERNEL = {"kernelspec": {"display_name": "Python 3", "language": "python", "name": "python3"}}

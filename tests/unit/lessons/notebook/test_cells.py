@@ -12,7 +12,7 @@ from wblab.lab.extras import Installation
 from wblab.lessons.lesson import lessons
 from wblab.lessons.notebook.lessoncells import NOTEBOOK, notebook
 from wblab.lessons.notebook.lessonwidget import NotebookLesson
-from wblab.lessons.runs import Student
+from wblab.lessons.student import Student
 from wblab.lessons.verbs.lesson.show import how_to_open
 
 OWN = lessons()

@@ -7,7 +7,8 @@ from wblab.lessons.check import patched
 from wblab.lessons.lesson import lessons
 from wblab.lessons.notebook.keys import SCALES, typed, value_of
 from wblab.lessons.notebook.questionwidget import AnswerWidget, of_key
-from wblab.lessons.runs import Student, original
+from wblab.lessons.runs import original
+from wblab.lessons.student import Student
 
 BYTES = "sysctl.vm.dirty_bytes"
 ADA = Student("ada")

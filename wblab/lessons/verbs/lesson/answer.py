@@ -10,25 +10,28 @@ from typing import TYPE_CHECKING
 from wblab.commands.common import add_json, print_wrapped
 from wblab.core.errors import WblabError
 from wblab.lab.printable import printable
+from wblab.lessons.folder import ANSWER
+from wblab.lessons.lesson import TEXT
+from wblab.lessons.verbs.lesson.begin import say_begun
 from wblab.lessons.verbs.lesson.options import add_folder, add_lesson, folder, place
+from wblab.lessons.whereabouts import LessonPlace
 from wblab.report.listing import Listing
 
 if TYPE_CHECKING:
     from wblab.lessons.check import Checked
-    from wblab.lessons.whereabouts import LessonPlace
 
 
 _LOOKS = ("why --pauses", "why", "timeline")
 
 
-def checked(at: "LessonPlace") -> "tuple[LessonPlace, Checked]":
+def checked(at: LessonPlace) -> "tuple[LessonPlace, Checked]":
     """Check the current lesson, keep what came out, and return both. Raises WblabError."""
     from wblab.lessons.check import checked, maker
 
     return checked(at, maker(at))
 
 
-def say(at: "LessonPlace", found: "Checked", *, as_json: bool = False) -> None:
+def say(at: LessonPlace, found: "Checked", *, as_json: bool = False) -> None:
     """Print what a check found, and what to do next."""
     from wblab.lessons.check import WORDS
 
@@ -42,11 +45,8 @@ def say(at: "LessonPlace", found: "Checked", *, as_json: bool = False) -> None:
     print_wrapped(["", *_next(at, found)])
 
 
-def _next(at: "LessonPlace", found: "Checked") -> list[str]:
+def _next(at: LessonPlace, found: "Checked") -> list[str]:
     """Return what to do next."""
-    from wblab.lessons.folder import ANSWER
-    from wblab.lessons.lesson import TEXT
-
     answer = at.directory / ANSWER
     if found.run is None:
         return [f"First write down what you expect, in {answer}."]
@@ -105,8 +105,6 @@ _EACH_S = 0.5
 
 def go_on(arguments: argparse.Namespace) -> None:
     """Check the current lesson; on a terminal, check it again whenever a file of it is saved, until interrupted."""
-    from wblab.lessons.verbs.lesson.begin import say_begun
-
     if not folder(arguments).begun():
         print_wrapped(
             [
@@ -129,7 +127,7 @@ def go_on(arguments: argparse.Namespace) -> None:
         print()
 
 
-def _watch(arguments: argparse.Namespace, at: "LessonPlace", before: dict[str, int]) -> None:
+def _watch(arguments: argparse.Namespace, at: LessonPlace, before: dict[str, int]) -> None:
     while True:
         time.sleep(_EACH_S)
         if (now := _saved(at)) == before:
@@ -142,7 +140,7 @@ def _watch(arguments: argparse.Namespace, at: "LessonPlace", before: dict[str, i
             print(printable(f"wblab: {error}"))
 
 
-def _saved(at: "LessonPlace") -> dict[str, int]:
+def _saved(at: LessonPlace) -> dict[str, int]:
     """Return when each file of the current lesson was last saved."""
     found = {}
     for path in sorted(at.directory.glob("*.toml")):

@@ -6,16 +6,14 @@ import json
 import shlex
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from wblab.commands.common import add_json, print_wrapped
 from wblab.core.errors import InputError
+from wblab.lessons.folder import ANSWER, READ, LessonState, Progress, check_names
+from wblab.lessons.lesson import SPEC, Lesson, find
 from wblab.lessons.verbs.lesson.options import add_folder, add_lesson, add_set, folder, lacking, place
+from wblab.lessons.whereabouts import LessonPlace, lessons_of
 from wblab.report.listing import Listing
-
-if TYPE_CHECKING:
-    from wblab.lessons.lesson import Lesson
-    from wblab.lessons.whereabouts import LessonPlace
 
 
 def list_arguments(parser: argparse.ArgumentParser) -> None:
@@ -28,9 +26,6 @@ def list_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def _list(arguments: argparse.Namespace) -> None:
-    from wblab.lessons.folder import Progress
-    from wblab.lessons.whereabouts import lessons_of
-
     where = folder(arguments)
     state = where.state() if where.begun() else None
     known = lessons_of(arguments.set or (state.set if state else ""))
@@ -73,8 +68,6 @@ def next_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def _next(arguments: argparse.Namespace) -> None:
-    from wblab.lessons.verbs.lesson.begin import begin
-
     at = place(arguments)
     names = [lesson.name for lesson in at.lessons]
     if (number := names.index(at.lesson.name) + 1) == len(names):
@@ -94,10 +87,6 @@ def start_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def _start(arguments: argparse.Namespace) -> None:
-    from wblab.lessons.folder import LessonState, check_names
-    from wblab.lessons.lesson import find
-    from wblab.lessons.whereabouts import LessonPlace, lessons_of
-
     where = folder(arguments)
     if where.begun():
         state = where.state()
@@ -117,23 +106,20 @@ def _start(arguments: argparse.Namespace) -> None:
     begin(LessonPlace(where, state, known_lessons, lesson))
 
 
-def begin(at: "LessonPlace") -> None:
+def begin(at: LessonPlace) -> None:
     """Write the files of a lesson, make it the current one, and say how to begin."""
     at.folder.start(at.lesson, at.state.who)
     say_begun(replace(at, state=replace(at.state, current=at.lesson.name)).keep())
 
 
-def _needed(lesson: "Lesson") -> list[str]:
+def _needed(lesson: Lesson) -> list[str]:
     """Return how to build the kernels that a lesson needs and that are not here."""
     builds = [f"    wblab kernel build {name}" for name in lacking(lesson)]
     return ["It needs a kernel that is not built yet:", *builds] if builds else []
 
 
-def say_begun(at: "LessonPlace") -> None:
+def say_begun(at: LessonPlace) -> None:
     """Print where a lesson's files are, and how to begin."""
-    from wblab.lessons.folder import ANSWER, READ
-    from wblab.lessons.lesson import SPEC
-
     there = [] if at.directory == Path() else [f"    cd {shlex.quote(str(at.directory))}"]
     print_wrapped(
         [

@@ -2,12 +2,10 @@
 
 import argparse
 from pathlib import Path
-from typing import TYPE_CHECKING
 
-if TYPE_CHECKING:
-    from wblab.lessons.folder import Folder
-    from wblab.lessons.lesson import Lesson
-    from wblab.lessons.whereabouts import LessonPlace
+from wblab.lessons.folder import Folder
+from wblab.lessons.lesson import Lesson
+from wblab.lessons.whereabouts import LessonPlace, folder_here, place_in
 
 
 def add_folder(parser: argparse.ArgumentParser) -> None:
@@ -29,23 +27,18 @@ def add_set(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--lessons", type=Path, dest="set", metavar="DIR", help=about)
 
 
-def folder(arguments: argparse.Namespace) -> "Folder":
+def folder(arguments: argparse.Namespace) -> Folder:
     """Return the student's folder: the one that is given, the one around this directory, or the default one."""
-    from wblab.lessons.folder import Folder
-    from wblab.lessons.whereabouts import folder_here
-
     return folder_here() if arguments.folder is None else Folder(arguments.folder)
 
 
-def lacking(lesson: "Lesson") -> list[str]:
+def lacking(lesson: Lesson) -> list[str]:
     """Return the kernels that a lesson needs and that are not built."""
     from wblab.kernels import find_kernel
 
     return [name for name in lesson.needs if find_kernel(name) is None]
 
 
-def place(arguments: argparse.Namespace, wanted: str = "") -> "LessonPlace":
+def place(arguments: argparse.Namespace, wanted: str = "") -> LessonPlace:
     """Return where the student is. wanted: a lesson by its number or name. Raises InputError."""
-    from wblab.lessons.whereabouts import place_in
-
     return place_in(folder(arguments), wanted)

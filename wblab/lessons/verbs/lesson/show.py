@@ -11,6 +11,7 @@ from wblab.commands.common import add_exp, add_output, format_of, print_wrapped
 from wblab.core.errors import InputError
 from wblab.lab import extras
 from wblab.lab.printable import printable
+from wblab.lessons.lesson import EXPLANATION
 from wblab.lessons.verbs.lesson.options import add_folder, add_lesson, add_set, place
 
 _STUDENT = "lecture"
@@ -109,8 +110,6 @@ def show_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def _show(arguments: argparse.Namespace) -> None:
-    from wblab.lessons.lesson import EXPLANATION
-
     at = place(arguments, arguments.lesson)
     if not at.state.of(at.lesson).solved:
         raise InputError(f"solve {at.lesson.name} first: wblab lesson check")

@@ -21,7 +21,8 @@ from wblab.lessons.grade import Graded, Submission
 from wblab.lessons.grade import grade as graded
 from wblab.lessons.lesson import TEMPLATE, find, is_name
 from wblab.lessons.proof import faults, lecture, students
-from wblab.lessons.runs import Student, made
+from wblab.lessons.runs import made
+from wblab.lessons.student import Student
 from wblab.lessons.verbs.lesson.options import lacking
 from wblab.lessons.whereabouts import lessons_of
 from wblab.machine.directory import made_whole
