@@ -1,4 +1,4 @@
-"""The common look of all pictures: colours other than those of loads (see colours.py), sizes and legends."""
+"""The common look of all pictures: colours of loads and of all else, sizes and legends."""
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from wblab.analysis.runs.fileextents import read_extents
-from wblab.analysis.runs.ondisk import read_layouts
+from wblab.analysis.runs.layouts import read_layouts
 from wblab.core.check import check_disks, check_name
 from wblab.core.errors import InputError, WblabError, nearest
 from wblab.core.files import read_bytes
