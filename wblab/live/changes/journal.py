@@ -3,7 +3,7 @@
 import json
 import os
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from wblab.core.errors import InputError, WblabError
@@ -116,4 +116,7 @@ def changing(verb: ChangingVerb, state: Path) -> Iterator[Journal]:
     """
     require_root(verb.needs)
     with alone(state, f"{verb.name}.lock", verb.runs, verb.instead):
+        for partial in state.glob(f".{verb.name}.json.*.partial"):  # one was killed while it wrote
+            with suppress(OSError):
+                partial.unlink()
         yield journal_of(verb, state)

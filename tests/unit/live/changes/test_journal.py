@@ -8,8 +8,9 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from wblab.core.errors import WblabError
+from wblab.live.changes import journal as journals
 from wblab.live.changes import permitted
-from wblab.live.changes.journal import Journal
+from wblab.live.changes.journal import Journal, changing
 from wblab.live.changes.permitted import GROUP, MITIGATE
 from wblab.machine.changes import (
     Controller,
@@ -66,6 +67,20 @@ def test_the_next_daemon_undoes_what_a_killed_one_left(tmp_path, monkeypatch):
     assert journal_at(tmp_path / "mitigate.json").undo(journal.changes) == []
     assert file.read_text() == "1"
     assert not (tmp_path / "mitigate.json").exists()
+
+
+def test_what_a_kill_left_half_written_is_removed(tmp_path, monkeypatch):
+    monkeypatch.setattr(journals, "require_root", lambda why: None)
+    state = tmp_path / "state"
+    state.mkdir(mode=0o700)
+    (tmp_path / "victim").write_text("precious")
+    (state / ".mitigate.json.0123456789abcdef.partial").write_text('{"boot":')
+    (state / ".mitigate.json.link.partial").symlink_to(tmp_path / "victim")
+    (state / "mitigate.json.partial").touch()  # somebody's own
+    with changing(MITIGATE, state) as journal:
+        assert journal.changes == []
+    assert sorted(os.listdir(state)) == ["mitigate.json.partial", "mitigate.lock"]
+    assert (tmp_path / "victim").read_text() == "precious"
 
 
 def test_the_journal_is_void_after_a_reboot(tmp_path):
