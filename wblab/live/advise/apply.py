@@ -12,6 +12,8 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from wblab.core.errors import InputError, WblabError
+from wblab.live.advise import NAME
+from wblab.live.advise.advicefile import advice_in, check_remedy
 from wblab.live.advise.machinesite import MachineSite, current_site
 from wblab.live.advise.plan import Candidate
 from wblab.live.advise.record import Advice
@@ -22,6 +24,7 @@ from wblab.live.changes.setting import put
 from wblab.machine.block import scheduler, set_scheduler
 from wblab.machine.changes import Change, Scheduler, Setting
 from wblab.machine.processes import STATE
+from wblab.study.store import Store
 
 _OF_A_DISK = re.compile(r"/(?:block|class/bdi)/(?P<name>[^/]+)/")
 
@@ -46,6 +49,17 @@ class Applied:
         was = self.old if self.old_path == self.path else f"{Path(self.old_path).name} {self.old}"
         instead = "" if self.is_as_asked else f": the kernel chose this instead of {self.asked}"
         return f"{self.path}: {self.found} (was {was}){instead}"
+
+
+def apply_named(name: str, study: Path, state: Path = STATE) -> tuple[Advice, list[str], list[Applied]]:
+    """Set the remedy of this name that a study tried. Return its advice, and what `apply` does.
+
+    Raises InputError, WblabError. The study is not trusted: it sets no more than the lab's remedy of that name.
+    """
+    advice = advice_in(Store.open(study, NAME))
+    candidate = advice.candidate(name)
+    check_remedy(candidate)
+    return advice, *apply(candidate, advice, state)
 
 
 def apply(candidate: Candidate, advice: Advice, state: Path = STATE) -> tuple[list[str], list[Applied]]:

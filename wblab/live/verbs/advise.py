@@ -81,19 +81,14 @@ def _advise(arguments: argparse.Namespace) -> None:
 
 def _change(arguments: argparse.Namespace) -> None:
     """Apply a remedy or undo it, and print what happened to each file."""
-    from wblab.live.advise import NAME
-    from wblab.live.advise.advicefile import advice_at, advice_in, check_remedy
-    from wblab.live.advise.apply import apply, undo
-    from wblab.study.store import Store
+    from wblab.live.advise.advicefile import advice_at
+    from wblab.live.advise.apply import apply_named, undo
 
     if arguments.undo:
         lines = undo() or ["no remedy is set: nothing to undo"]
         print(json.dumps({"undone": lines}, indent=2) if arguments.json else "\n".join(map(printable, lines)))
         return
-    advice = advice_in(Store.open(advice_at(arguments.resume, results(arguments)), NAME))
-    candidate = advice.candidate(arguments.apply)
-    check_remedy(candidate)
-    undone, applied = apply(candidate, advice)
+    advice, undone, applied = apply_named(arguments.apply, advice_at(arguments.resume, results(arguments)))
     if arguments.json:
         rows = [vars(item) | {"as_asked": item.is_as_asked} for item in applied]
         print(json.dumps({"undone": undone, "set": rows}, indent=2))

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from wblab.commands.common import add_json, print_wrapped
+from wblab.report.elsewhere import confirmed
 from wblab.report.listing import Listing
 
 if TYPE_CHECKING:
@@ -45,7 +46,6 @@ def print_policies(config: "Config", as_json: bool) -> None:
 
 def _policies(config: "Config") -> Iterator[dict[str, Any]]:
     from wblab.live.mitigate.configuration import POLICIES
-    from wblab.report.elsewhere import confirmed
 
     used = dict.fromkeys(config.cached_policies, ", on a disk with a write cache") | dict.fromkeys(config.policies, "")
     for name in POLICIES:

@@ -27,8 +27,7 @@ REMEDIES = {"it": {"about": "a short queue", "nr_requests": 4}, "low": {"about":
 @pytest.fixture
 def directory(tree, tmp_path, monkeypatch):
     """Return the directory of an advice for the synthetic machine, for a test to tamper with."""
-    monkeypatch.setattr(applying, "STATE", tmp_path / "state")
-    monkeypatch.setattr(applying.apply, "__defaults__", (tmp_path / "state",))
+    monkeypatch.setattr(applying.apply_named, "__defaults__", (tmp_path / "state",))
     monkeypatch.setattr(journals, "require_root", lambda why: None)
     (tmp_path / "remedies").mkdir()
     (tmp_path / "remedies/some.toml").write_text(
