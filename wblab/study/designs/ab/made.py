@@ -72,10 +72,10 @@ def repeat(store: Store, cells: Sequence[Cell], resolve: KernelResolver) -> Repe
 
 def _is_same(store: Store, cell: Cell, seed: int, room: Path, resolve: KernelResolver) -> bool:
     build_id = str(store.kernels[cell.spec.kernel.build]["build_id"])
-    order = work.Order(to_table(cell.with_seed(seed)), build_id, work.own_program())
-    made = work.run_in(room, order, accept=partial(work.accepted, resolve=resolve)).left
+    order = work.Order(to_table(cell.with_seed(seed)), build_id, work.own_program(), digest=True)
+    again = work.run_in(room, order, accept=partial(work.accepted, resolve=resolve)).digest
     try:
-        return isinstance(made, Path) and digest(read_run(made)) == digest(read_run(store.runs / run_name(cell, seed)))
+        return bool(again) and again == digest(read_run(store.runs / run_name(cell, seed)))
     except WblabError:
         return False
 
