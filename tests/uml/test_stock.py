@@ -24,6 +24,7 @@ from wblab.core.errors import InputError, WblabError
 from wblab.host.request import make_run, ready
 from wblab.host.sandbox import landlock_version
 from wblab.kernels import built_kernel
+from wblab.kernels.stock.drivers import DRIVERS
 from wblab.kernels.stock.stockkernel import find
 from wblab.lab.formats import EXPERIMENT, RUNS
 from wblab.lab.packages import tool_path
@@ -115,6 +116,20 @@ def test_it_runs_on_two_processors(lab):
     found = run(lab.results, *SILENT, kernel=f"{NAME}@2")
     assert (found.record["machine"]["processors"], found.record["kernel"]["processors"]) == (2, 2)
     assert longest_s(found, "w-slow") > 0.3
+    assert lab.left_behind() == []
+
+
+@pytest.mark.parametrize("driver", DRIVERS)
+def test_a_disk_by_the_kernels_own_driver_has_the_queue_of_that(lab, driver):
+    found = find(NAME)
+    if found is None or driver not in found.drivers:
+        pytest.skip(f"the kernel {NAME} is here without its drivers: wblab kernel build --stock 7.2 --refresh")
+    own = run(lab.results, *SILENT, "clock.mode=real", "disk.slow.queue.nr_requests=4", kernel=f"{NAME}+{driver}")
+    slow, fast = own.record["machine"]["queues"].values()
+    assert slow["nr_requests"] == 4
+    assert fast["nr_requests"] == {"usb-storage": 2, "uas": 28, "sd": 128, "sata": 64}.get(driver, 256)
+    assert slow["device"] != fast["device"]
+    assert own.record["machine"]["clock"] == "the host's"
     assert lab.left_behind() == []
 
 

@@ -158,9 +158,9 @@ def _stock(seen: Sequence[Seen]) -> str | None:
     stock = [one for one in seen if is_stock(one.substrate)]
     if not stock:
         return None
-    processors = " and ".join(str(parse(one.substrate)[1]) for one in stock)
+    processors = " and ".join(str(parse(one.substrate).processors) for one in stock)
     where = f"on Linux {stock[0].release} in QEMU with {processors} processor{'s' * (processors != '1')}"
     held = {one.holds for one in stock}
     if len(held) == 1:
         return f"{held.pop()} {where}"
-    return ", ".join(f"{one.holds} with {parse(one.substrate)[1]}" for one in stock) + f" ({where})"
+    return ", ".join(f"{one.holds} with {parse(one.substrate).processors}" for one in stock) + f" ({where})"

@@ -29,10 +29,14 @@ class HereKernel(Kernel):
     """
 
     place: ClassVar[str] = "machine"
-    virtual_time: ClassVar[bool | None] = False
 
     directories: tuple[tuple[str, Path], ...] = ()
     limits: bool = False
+
+    @property
+    def virtual_time(self) -> bool:
+        """Whether its time can be virtual: it is this machine's."""
+        return False
 
     def describe(self) -> dict[str, Any]:
         """Return what an experiment records."""

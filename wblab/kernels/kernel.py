@@ -20,12 +20,10 @@ MOST_CONFIG_BYTES = 1 << 20  # the lab's configuration has 34 KB
 class Kernel:
     """One `linux` executable. `build_id` identifies it and differs if any input differs.
 
-    place: where it runs; a place has a module in `wblab.host.place`. virtual_time: whether time there can be virtual;
-    None: its options say so.
+    place: where it runs; a place has a module in `wblab.host.place`.
     """
 
     place: ClassVar[str] = "uml"
-    virtual_time: ClassVar[bool | None] = None
 
     path: Path
     config: Path | None  # its .config; None: the user's executable does not contain one
@@ -38,6 +36,11 @@ class Kernel:
     compiler: str
     instead_of: str | None = None  # the default series or pinned source that was not available
     processors: int = 1  # on which it runs
+
+    @property
+    def virtual_time(self) -> bool | None:
+        """Whether time can be virtual where it runs; None: its options say so."""
+        return None
 
     def describe(self) -> dict[str, Any]:
         """Return what an experiment records: all fields except the paths."""

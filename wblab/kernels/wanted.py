@@ -94,7 +94,7 @@ def processors_of(name: str) -> int:
     """Return on how many processors a kernel of this name runs, whether or not it is there. Raises InputError."""
     if here.is_here(name):
         return here.find(name).processors
-    return stock.parse(name)[1] if stock.is_stock(name) else processors_in(name)[1]
+    return stock.parse(name).processors if stock.is_stock(name) else processors_in(name)[1]
 
 
 def full_name(name: str) -> str:

@@ -50,6 +50,23 @@ def test_the_memory_grows_by_the_disks():
     assert found.sysctl == in_bytes(given).sysctl  # as shares of the spec's memory
 
 
+def test_with_a_driver_of_the_kernels_own_nothing_of_a_disk_is_changed():
+    given = spec("memory=100MiB", "disk.slow.queue.nr_requests=4", "disk.fast.write_bps=1500KiB/s")
+    found = translated(given, "sata")
+    assert (found.disk, found.memory) == (given.disk, given.memory)
+    assert found.sysctl == in_bytes(given).sysctl
+    with pytest.raises(InputError, match=r"disk\.slow\.seek_time: "):
+        translated(spec("disk.slow.seek_time=1ms"), "sata")
+
+
+def test_there_is_room_for_so_many_disks_by_a_driver():
+    slow = spec().disk["slow"]
+    many = replace(spec(), load={}, disk={f"d{place}": slow for place in range(7)})
+    with pytest.raises(InputError, match=r"7 disks: .* at most 6"):
+        check(many, "sata")
+    check(many)
+
+
 def test_the_queue_holds_as_many_bytes():
     found = translated(spec("disk.slow.write_bps=1MiB/s", "disk.fast.write_bps=20MiB/s"))
     slow, fast = found.disk["slow"], found.disk["fast"]

@@ -24,6 +24,7 @@ from wblab.claims.witness.substrates import AXIS, cells, label, substrate
 from wblab.core.errors import InputError
 from wblab.kernels import KernelResolver, built_kernels, catalog, full_name
 from wblab.kernels.here import is_here
+from wblab.kernels.stock.stockkernel import is_stock, parse
 from wblab.lab.designs import STUDY_AGAIN
 from wblab.lab.results import SPECS
 from wblab.lab.specfile import read_spec
@@ -132,7 +133,8 @@ def _verdict(asked: StudyRequest, source: str, claim: Claim, name: str) -> Verdi
     if is_here(where.kernel):
         raise InputError(f"--on {name}: a claim is checked in guests only: give a spec or a finding")
     if where.real:
-        raise InputError(f"--on {name}: claims are checked in virtual time: leave /real out")
+        way = "leave its driver out" if is_stock(where.kernel) and parse(where.kernel).driver else "leave /real out"
+        raise InputError(f"--on {name}: claims are checked in virtual time: {way}")
     if not claim.cases:
         return claim.check({})
     of = f"witness-{claim.name}-{label(where)}"

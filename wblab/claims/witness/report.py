@@ -191,10 +191,27 @@ def _figure(figure: LongestPause | None) -> str:
 
 
 def _substrate(on: Substrate, name: str, first: Mapping[str, Run]) -> Iterator[str]:
-    """Yield what a substrate is, and how this machine differs from the spec, if it is that."""
+    """Yield what a substrate is, the queues that its disks had, and how this machine differs from the spec."""
     yield f"{name}: {on.words}"
     run = first.get(on.name)
     yield from (f"{name}: {line}" for line in (differences(on.name, run) if run and own_machine(run) else ()))
+    yield from (f"{name}: {line}" for line in (queue_words(run) if run else ()))
+
+
+def queue_words(run: Run) -> list[str]:
+    """Return what the queues of a stock kernel's disks were, a line each. Raises InputError for a damaged record."""
+    try:
+        return [_queue(disk, queue) for disk, queue in (run.record.get("machine") or {}).get("queues", {}).items()]
+    except (KeyError, TypeError, ValueError, AttributeError):
+        raise InputError(f"{run.path / EXPERIMENT} is damaged: its 'machine' has queues that are none") from None
+
+
+def _queue(disk: str, queue: Mapping[str, Any]) -> str:
+    wbt_us = queue.get("wbt_lat_usec")
+    wbt = "no WBT" if wbt_us is None else f"WBT {quantity(int(wbt_us) / 1e6, 's') if wbt_us else 'off'}"
+    most = size(int(queue["nr_requests"]) * (int(queue["max_sectors_kb"]) << 10))
+    requests = f"{queue['nr_requests']} requests of {queue['max_sectors_kb']} KiB ({most})"
+    return f"{disk}, {queue['device']}: {requests}, scheduler {queue['scheduler']}, {wbt}"
 
 
 def _lost(result: Witnessed) -> Iterator[Block]:

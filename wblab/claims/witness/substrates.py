@@ -12,8 +12,7 @@ from wblab.core.spec import Clock, Spec
 from wblab.host.place import place_named
 from wblab.kernels import KernelResolver, full_name, has_virtual_time, processors_of
 from wblab.kernels.here import is_here
-from wblab.kernels.stock.stockkernel import PREFIX, is_stock, parse
-from wblab.lab.kernelname import with_processors
+from wblab.kernels.stock.stockkernel import is_stock, parse
 from wblab.study.cells import Cell
 from wblab.substrates.qemu.command import in_bytes
 
@@ -39,7 +38,9 @@ class Substrate:
         """What it is, in a line."""
         many = "1 processor" if self.processors == 1 else f"{self.processors} processors"
         clock = "the host's clock" if self.real else "virtual time"
-        return f"{place_named(self.kernel).words}, {many}, {clock}"
+        driver = parse(self.kernel).driver if is_stock(self.kernel) else ""
+        disks = f", disks by its driver {driver}" if driver else ""
+        return f"{place_named(self.kernel).words}{disks}, {many}, {clock}"
 
     def settled(self, resolve: KernelResolver) -> "Substrate":
         """Return it with the clock that its kernel can have. Raises InputError for a kernel that is not here."""
@@ -50,13 +51,13 @@ def substrate(name: str) -> Substrate:
     """Return the substrate that a name means. Raises InputError."""
     if is_here(name):
         return Substrate(name, full_name(name), real=True)
-    kernel = name.removesuffix(_REAL)
+    kernel, real = name.removesuffix(_REAL), name.endswith(_REAL)
     if not kernel:
         raise InputError(f"--on {name!r}: name a kernel, such as 7.2 or stock:7.2@4, and /real for the host's clock")
     if is_stock(kernel):
-        which, processors = parse(kernel)
-        kernel = with_processors(f"{PREFIX}{which}", processors)
-    return Substrate(name, full_name(kernel), name.endswith(_REAL))
+        meant = parse(kernel)
+        kernel, real = str(meant), real or bool(meant.driver)  # QEMU's disks have the host's clock
+    return Substrate(name, full_name(kernel), real)
 
 
 def cells(spec: Spec, on: Sequence[Substrate], resolve: KernelResolver) -> tuple[Cell, ...]:

@@ -29,6 +29,7 @@ def list_arguments(parser: argparse.ArgumentParser) -> None:
 def _list(arguments: argparse.Namespace) -> None:
     from wblab.commands.kernel.info import values
     from wblab.kernels import list_kernels
+    from wblab.kernels.stock.drivers import DRIVERS
     from wblab.kernels.stock.stockkernel import PREFIX, stock_kernels
 
     listed = list_kernels()
@@ -62,7 +63,8 @@ def _list(arguments: argparse.Namespace) -> None:
                 rows.append(("", f"{entry.series}{VARIANT}{name}", f"built: {kernel.release}", "", ""))
         for name, kernel in entry.configured.items():
             rows.append(("", name, f"built: {kernel.release}", "", ""))
-    for kernel in stock_kernels():
+    stock = stock_kernels()
+    for kernel in stock:
         rows.append(("", f"{PREFIX}{kernel.series}", f"here: {kernel.release}", "", kernel.source))
     Listing(rows).show()
     for entry in listed:
@@ -71,6 +73,9 @@ def _list(arguments: argparse.Namespace) -> None:
     if variants := sorted({name for entry in listed for name in entry.variants}):
         offered = ", ".join(_offered(name, listed) for name in variants)
         print(f"Variants, such as {listed[0].series}{VARIANT}{variants[0]}: {offered}")
+    if with_drivers := [kernel for kernel in stock if kernel.drivers]:
+        such = f"{PREFIX}{with_drivers[-1].series}{VARIANT}{with_drivers[-1].drivers[0]}"
+        print(f"Drivers of disks, such as {such}: {', '.join(DRIVERS)}")
 
 
 def _offered(name: str, listed: "Sequence[Listed]") -> str:
@@ -130,11 +135,14 @@ def print_kernel(kernel: "Kernel", *, as_json: bool) -> None:
 def values(kernel: "Kernel") -> dict[str, Any]:
     """Return the properties of a built kernel, for JSON."""
     from wblab.kernels.features import features
+    from wblab.kernels.stock.stockkernel import StockKernel
 
+    drivers = {"drivers": list(kernel.drivers)} if isinstance(kernel, StockKernel) else {}
     return {
         "path": str(kernel.path),
         "config": str(kernel.config) if kernel.config else None,
         **kernel.describe(),
+        **drivers,
         "patches": list(kernel.patches),
         "features": features(kernel),
     }

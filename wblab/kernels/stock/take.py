@@ -10,11 +10,13 @@ import tempfile
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
+from typing import Any
 
 from wblab.core.errors import InputError, WblabError
 from wblab.core.files import read_bytes
 from wblab.kernels import apt, cache, catalog
 from wblab.kernels.stock import unpack
+from wblab.kernels.stock.drivers import DRIVERS, drivers_in
 from wblab.kernels.stock.modules import Modules
 from wblab.kernels.stock.stockkernel import CONFIG, IDENTITY, IMAGE, MODULES, NAMES, StockKernel, stock_kernels
 from wblab.lab.kernelname import ordinal
@@ -49,6 +51,7 @@ def unpacked(image: bytes) -> bytes:
 WANTED = (
     *("configfs", "null_blk", "mq_deadline", "kyber_iosched", "bfq"),
     *("ext4", "ext2", "xfs", "btrfs", "f2fs", "vfat", "exfat", "nls_iso8859_1", "nls_cp437", "nls_ascii"),
+    *dict.fromkeys(module for modules in DRIVERS.values() for module in modules),
 )
 _INSTALLED = Path("/lib/modules")
 NEEDED = ("configfs", "null_blk", "ext4")
@@ -87,7 +90,8 @@ def take(image: Path, modules: Path | None, source: str, config: Path | None = N
     """
     data = read_image(image)
     release = release_of(data)
-    contents = _contents(Modules(modules or _INSTALLED / release))
+    there = Modules(modules or _INSTALLED / release)
+    contents = _contents(there)
     try:
         known = names(data, contents.values())
         configured = read_bytes(config, _MOST_CONFIG_BYTES) if config else b""
@@ -105,12 +109,13 @@ def take(image: Path, modules: Path | None, source: str, config: Path | None = N
         "build_id": digest,
         "source": source,
         "compiler": "",
+        "drivers": drivers_in(contents, there.built_in),
     }
     _keep(f"{release}-{digest[:16]}", files, identity)
     return next(kernel for kernel in stock_kernels() if kernel.build_id == digest)
 
 
-def _keep(name: str, files: Mapping[str, bytes], identity: Mapping[str, str]) -> None:
+def _keep(name: str, files: Mapping[str, bytes], identity: Mapping[str, Any]) -> None:
     """Write a kernel to the cache, and replace it there in one step: runs may read it meanwhile. Raises WblabError."""
     place = cache.room("stock")
     try:
@@ -143,7 +148,7 @@ _PACKAGE = r"linux-(?:base|image|binary|modules)-{series}[.+-][-+.0-9a-z]*-amd64
 _NOT = re.compile(r"-(?:cloud|rt|unsigned|dbg)")
 _KEPT = re.compile(
     r"\./(?:boot/(?:vmlinuz|config)-|(?:usr/)?lib/modules/[^/]+/(?:vmlinuz|config|modules\.builtin$|kernel/(?:fs|block|"
-    r"drivers/block|lib|crypto|arch)/.*\.ko))"
+    r"drivers/(?:ata|block|mmc|nvme|scsi|usb|virtio)|lib|crypto|arch)/.*\.ko))"
 )
 
 

@@ -12,9 +12,10 @@ from wblab.core.spec import Disk, Spec
 from wblab.core.stacks import images
 from wblab.core.units import Bytes, format_bytes
 from wblab.host.command import interpreter
+from wblab.substrates.qemu.devices import check_number, device_arguments
 from wblab.substrates.qemu.initramfs import PROGRAM
 
-LEFT_FD, INITRAMFS_FD = layout.DISK_FDS[:2]
+LEFT_FD, INITRAMFS_FD, *IMAGE_FDS = layout.DISK_FDS
 CONSOLE_FD = layout.SAMPLES_FD
 # An instruction takes 2**2 ns, and a processor that sleeps takes no time of the host (qemu(1), -icount).
 _ICOUNT = ("-icount", "shift=2,sleep=off", "-rtc", "base=2023-11-14T22:13:20,clock=vm")
@@ -26,11 +27,16 @@ _TRACE_BYTES = 128 << 20
 
 @dataclass(frozen=True)
 class EmulatedMachine:
-    """The machine that QEMU is. accelerator: tcg or kvm. virtual: its time is that of its own instructions."""
+    """The machine that QEMU is.
+
+    accelerator: tcg or kvm. virtual: its time is that of its own instructions. driver: its disks are QEMU's devices for
+    this driver of the kernel; "": they are in the guest's memory.
+    """
 
     processors: int = 1
     accelerator: str = "tcg"
     virtual: bool = True
+    driver: str = ""
 
 
 def memory_bytes(spec: Spec, machine: EmulatedMachine, initramfs_bytes: int) -> int:
@@ -41,8 +47,11 @@ def memory_bytes(spec: Spec, machine: EmulatedMachine, initramfs_bytes: int) -> 
     return -(-total // _MIB) * _MIB
 
 
-def arguments(machine: EmulatedMachine, kernel: Path, memory: int) -> list[str]:
-    """Return QEMU's arguments. The descriptors of its ports and of the guest's root are inherited."""
+def arguments(machine: EmulatedMachine, kernel: Path, memory: int, disks: Sequence[Disk] = ()) -> list[str]:
+    """Return QEMU's arguments. The descriptors of its ports, the guest's root and the disks' images are inherited.
+
+    disks: those that are QEMU's devices.
+    """
     threads = ",thread=single" if machine.virtual else ",thread=multi"
     accelerator = f"tcg,tb-size=192{threads}" if machine.accelerator == "tcg" else machine.accelerator
     clock = _ICOUNT if machine.virtual else ()
@@ -55,6 +64,7 @@ def arguments(machine: EmulatedMachine, kernel: Path, memory: int) -> list[str]:
         *("-add-fd", f"fd={CONSOLE_FD},set=1", *_port("console", "/dev/fdset/1")),
         *_port("status", host_path(layout.STATUS_FD)),
         *_port("left", host_path(LEFT_FD)),
+        *device_arguments(machine.driver, disks, IMAGE_FDS[: len(disks)]),
         *("-kernel", str(kernel), "-initrd", host_path(INITRAMFS_FD), "-append", " ".join(_kernel_arguments())),
     ]
 
@@ -80,7 +90,8 @@ def _kernel_arguments() -> Sequence[str]:
 # A spec as a stock kernel in QEMU gets it: what differs from User Mode Linux there is changed here, in the open.
 #
 # The disks' data lies in the guest's memory (null_blk), so the guest gets that much more, and limits in per cent, which
-# are shares of the memory, become limits in bytes.
+# are shares of the memory, become limits in bytes. With a driver of the kernel's own they are QEMU's, and their queues
+# are that driver's: nothing of them is changed.
 
 MIB = 1 << 20
 PAGE_BYTES = 4096
@@ -94,7 +105,7 @@ _LIMITS = {
 _FEWEST, _MOST = 4, 2048  # BLKDEV_MIN_RQ, MAX_SCHED_RQ: what nr_requests may be
 _LEAST_PAGES = 2  # dirty_bytes_min in mm/page-writeback.c
 _OURS = ("max_sectors_kb", "nr_requests")  # attributes of the queue that are translated
-# Of a disk's model: null_blk has nothing of it.
+# Of a disk's model: neither null_blk nor QEMU's throttling has anything of it.
 _LACKING = ("read_bps", "seek_time", "stall_every", "cache_bytes", "used", "resident")
 
 
@@ -108,9 +119,11 @@ def in_bytes(spec: Spec) -> Spec:
     return replace(spec, sysctl=sysctl)
 
 
-def translated(spec: Spec) -> Spec:
-    """Return the spec as a stock kernel gets it. Raises InputError for a spec that cannot run there."""
-    check(spec)
+def translated(spec: Spec, driver: str = "") -> Spec:
+    """Return the spec as a stock kernel gets it. driver: of its disks. Raises InputError for what cannot run there."""
+    check(spec, driver)
+    if driver:
+        return in_bytes(spec)
     disks = {name: _disk(disk) for name, disk in spec.disk.items()}
     stored = sum(disk.size for disk in images(spec).values())
     return replace(
@@ -120,8 +133,8 @@ def translated(spec: Spec) -> Spec:
     )
 
 
-def check(spec: Spec) -> None:
-    """Raise InputError for a spec that a stock kernel in QEMU cannot run, naming the key."""
+def check(spec: Spec, driver: str = "") -> None:
+    """Raise InputError for a spec that a stock kernel in QEMU cannot run, naming the key. driver: of its disks."""
     if programs := [f"agent.{name}" for name in spec.agent] + [
         f"load.{name}" for name, load in spec.load.items() if load.needs_lab
     ]:
@@ -130,12 +143,16 @@ def check(spec: Spec) -> None:
         raise InputError("kernel.parameters and kernel.config are for kernels of User Mode Linux: leave them out")
     if untried := [f"cgroup.{name}" for name in spec.cgroup] + [f"phase.{name}" for name in spec.phase]:
         raise InputError(f"{untried[0]}: it was never tried on a stock kernel in QEMU: leave it out")
+    if driver:
+        check_number(len(spec.disk))
     for name, disk in spec.disk.items():
         key = spec.disk_key(name)
         if not disk.is_hardware:
             raise InputError(f"{key}.model={disk.model}: in QEMU a disk is 'throttle' or 'device'")
         if lacking := [field for field in _LACKING if getattr(disk, field)] + ["layout"] * disk.is_aged:
             raise InputError(f"{key}.{lacking[0]}: a disk in QEMU cannot have that: leave it out")
+        if driver:
+            continue
         for attribute in _OURS:
             if not re.fullmatch("[1-9][0-9]{0,8}", str(disk.queue.get(attribute, 1))):
                 raise InputError(f"{key}.queue.{attribute}={disk.queue[attribute]}: write a number, such as 64")

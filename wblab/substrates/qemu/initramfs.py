@@ -5,7 +5,7 @@ import os
 import re
 import stat
 import subprocess
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from hashlib import sha256
 from pathlib import Path, PurePosixPath
@@ -16,6 +16,7 @@ from wblab.host.bundle import bundle
 from wblab.host.command import interpreter
 from wblab.host.sandbox.sandbox import loader
 from wblab.kernels.cache import room
+from wblab.kernels.stock.drivers import DRIVERS
 from wblab.kernels.stock.modules import Modules
 from wblab.lab.packages import tool_path
 
@@ -122,7 +123,7 @@ def _record(entry: ArchivedFile, inode: int) -> Iterator[bytes]:
     yield entry.data + bytes(-len(entry.data) % 4)
 
 
-_ALWAYS = ("configfs", "null_blk")
+_IN_MEMORY = ("configfs", "null_blk")  # what makes disks without a driver
 _FILESYSTEMS = {"ext2": "ext4", "ext3": "ext4", "none": ""}
 _SCHEDULERS = {"kyber": "kyber_iosched", "mq-deadline": "mq_deadline", "none": ""}
 _DIRECTORIES = ("/dev", "/mnt", "/proc", "/run", "/sys", "/tmp")
@@ -130,17 +131,22 @@ PACKAGES = ("wblab/substrates/qemu/guest",)
 PROGRAM = "/wblab/experiment.pyz"
 
 
-def initramfs(spec: Spec, modules: Modules, contents: Iterable[bytes], texts: Mapping[str, str]) -> bytes:
-    """Return the archive for one run. contents: of each disk. texts: what the guest must know. Raises WblabError."""
+def initramfs(
+    spec: Spec, modules: Modules, contents: Iterable[bytes], texts: Mapping[str, str], driver: str = ""
+) -> bytes:
+    """Return the archive for one run. Raises WblabError.
+
+    contents: of each disk that the guest makes in its memory. texts: what it must know. driver: of its other disks.
+    """
     own = [regular(f"/wblab/texts/{name}", text.encode()) for name, text in texts.items()]
     own += [regular(f"/wblab/disks/{place}", data) for place, data in enumerate(contents)]
     tracer = tool_path("trace-cmd") if spec.trace.events else None
-    return _common(spec, modules, tracer) + archive(own)
+    return _common(module_names(spec, driver), spec, modules, tracer) + archive(own)
 
 
-def _common(spec: Spec, modules: Modules, tracer: str | None) -> bytes:
+def _common(needed: Sequence[str], spec: Spec, modules: Modules, tracer: str | None) -> bytes:
     """Return the part that runs share, from the cache if it was made before."""
-    names = [*module_names(spec), *(name for name in _traced(spec) if name in modules.files)]
+    names = [*needed, *(name for name in _traced(spec) if name in modules.files)]
     program = program_file()
     changed = [path.stat().st_mtime_ns for path in (modules.directory, *map(Path, filter(None, [tracer])))]
     about = f"{program} {modules.directory} {names} {tracer} {changed} {_own_sha256()}"
@@ -157,11 +163,12 @@ def program_file() -> Path:
     return bundle(interpreter(), main="wblab/substrates/qemu/guest/main.py", more=PACKAGES)
 
 
-def module_names(spec: Spec) -> list[str]:
-    """Return the modules that a spec needs, if they are not built in."""
+def module_names(spec: Spec, driver: str = "") -> list[str]:
+    """Return the modules that a spec needs, if they are not built in. driver: of its disks."""
+    always = DRIVERS[driver] if driver else _IN_MEMORY
     filesystems = [_FILESYSTEMS.get(disk.filesystem, disk.filesystem) for disk in spec.disk.values()]
     schedulers = ["mq_deadline", *(_SCHEDULERS.get(disk.elevator, disk.elevator) for disk in spec.disk.values())]
-    return [name for name in dict.fromkeys([*_ALWAYS, *schedulers, *filesystems]) if name]
+    return [name for name in dict.fromkeys([*always, *schedulers, *filesystems]) if name]
 
 
 def _traced(spec: Spec) -> list[str]:

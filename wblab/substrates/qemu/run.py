@@ -9,14 +9,15 @@ import shutil
 import subprocess
 import sys
 import zlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import asdict, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeAlias
 
 from wblab.core.errors import InputError, WblabError
-from wblab.core.spec import Spec
+from wblab.core.files import parse_json
+from wblab.core.spec import Disk, Spec
 from wblab.core.stacks import images
 from wblab.core.tables import to_table
 from wblab.core.units import format_bytes
@@ -34,27 +35,31 @@ from wblab.host.run import begun, guest_texts, progress
 from wblab.host.sandbox import DISTRIBUTION, Sandbox
 from wblab.kernels.kernel import Kernel
 from wblab.kernels.stock.modules import Modules
-from wblab.kernels.stock.stockkernel import StockKernel
+from wblab.kernels.stock.stockkernel import StockKernel, parse
 from wblab.lab.formats import CONFIG, EXPERIMENT, write_json
 from wblab.lab.packages import tool_path
 from wblab.lab.places import ROOT
 from wblab.lab.progress import Report, silent
 from wblab.substrates.qemu.command import CONSOLE_FD, EmulatedMachine, arguments, memory_bytes, translated
 from wblab.substrates.qemu.command import check as check_translation
+from wblab.substrates.qemu.devices import check_devices, image_bytes
+from wblab.substrates.qemu.guest.agreed import QUEUES
 from wblab.substrates.qemu.initramfs import initramfs
 
 # What a guest in QEMU has left, taken over: text of a serial port, of somebody else.
 #
 # Each file lies behind a line with its name and its length. An archive of tar could claim more than it holds.
 
+Queues: TypeAlias = dict[str, dict[str, int | str]]  # attributes by disk
 _MOST_FILES = 1000
+_MOST_QUEUES_BYTES = 1 << 16
 _HEAD = re.compile(rb"([^ \n]{1,255}) ([0-9]{1,12})\n")
 
 
-def take_over(text: bytes, run: Path, most_bytes: int) -> None:
-    """Write the files of a run that a guest sent to its directory. most_bytes: in all. Raises WblabError, OSError.
+def take_over(text: bytes, run: Path, most_bytes: int) -> Queues:
+    """Write the files of a run that a guest sent to its directory; return the queues of its disks.
 
-    What a run does not consist of stays.
+    most_bytes: in all. What a run does not consist of stays. Raises WblabError, OSError.
     """
     try:
         packed = base64.b64decode(text, validate=False)
@@ -65,11 +70,24 @@ def take_over(text: bytes, run: Path, most_bytes: int) -> None:
         if not unpacking.eof:
             raise ValueError("they are cut off")
         files = dict(_files_left(content))
+        found = _queues(files.pop(QUEUES, b"{}"))
     except (ValueError, zlib.error) as error:
         raise WblabError(f"the guest's results cannot be read: {error}") from None
-    for name, data in files.items():
+    for name, data in filter(lambda item: is_expected(item[0]), files.items()):
         with (run / name).open("xb") as file:
             file.write(data)
+    return found
+
+
+def _queues(data: bytes | memoryview) -> Queues:
+    """Return the queues that a guest names, by disk. Raises ValueError for anything else, and what is too long."""
+    found = parse_json(bytes(data[:_MOST_QUEUES_BYTES]))
+    if not isinstance(found, dict):
+        raise ValueError("the queues of its disks are none")
+    for attributes in found.values():
+        if not isinstance(attributes, dict) or not all(type(value) in (int, str) for value in attributes.values()):
+            raise ValueError("the queues of its disks are none")
+    return found
 
 
 def _files_left(content: bytes) -> Iterator[tuple[str, memoryview]]:
@@ -83,8 +101,7 @@ def _files_left(content: bytes) -> Iterator[tuple[str, memoryview]]:
         if at > len(content) or number > _MOST_FILES:
             raise ValueError("a file is cut off" if at > len(content) else f"there are more than {_MOST_FILES} files")
         name = head[1].decode(errors="replace")
-        if is_expected(name):
-            yield name, memoryview(content)[begin:at]
+        yield name, memoryview(content)[begin:at]
 
 
 # The disks' filesystems as a guest in QEMU gets them: only the pieces that mkfs has written.
@@ -108,10 +125,17 @@ def disk_contents(spec: Spec) -> list[bytes]:
 
     A line with the offsets and lengths of pieces, as JSON, and then the pieces; what is between them is zero.
     """
+    with formatted_disks(spec) as descriptors:
+        return [_packed(descriptor) for descriptor in descriptors]
+
+
+@contextmanager
+def formatted_disks(spec: Spec) -> Iterator[list[int]]:
+    """Yield the disks' images with their filesystems, as file descriptors. Raises WblabError."""
     with made_disks(images(spec).values()) as descriptors:
         for mkfs, descriptor in zip(mkfs_of(spec), descriptors, strict=True):
             _format(mkfs, descriptor)
-        return [_packed(descriptor) for descriptor in descriptors]
+        yield descriptors
 
 
 def _format(mkfs: Mkfs, descriptor: int) -> None:
@@ -157,20 +181,26 @@ def run_stock(
     """
     if readable:
         raise InputError("--allow-read: a stock kernel in QEMU sees no file of this machine: leave it out")
-    kernel, spec = request.kernel, translated(request.traced)
+    kernel = request.kernel
     assert isinstance(kernel, StockKernel)
-    machine = EmulatedMachine(kernel.processors, "tcg", spec.clock.mode == "virtual")
+    spec = translated(request.traced, kernel.driver)
+    machine = EmulatedMachine(kernel.processors, "tcg", spec.clock.mode == "virtual", kernel.driver)
 
     def make(staged: Path, record: dict[str, Any]) -> Ended:
         if kernel.config:
             shutil.copyfile(kernel.config, staged / CONFIG)
         report(None, "making the guest's disks")
-        archive = initramfs(spec, Modules(kernel.modules), disk_contents(spec), guest_texts(spec))
-        memory = memory_bytes(spec, machine, len(archive))
-        record["memory"] = {"boot_bytes": memory}
-        write_json(staged / EXPERIMENT, record)
-        report(None, "booting")
-        return _boot(request, machine, staged, archive, memory, report, limits)
+        with ExitStack() as stack:
+            made = stack.enter_context(formatted_disks(spec)) if kernel.driver else ()
+            disks = dict(zip(made, images(spec).values(), strict=False))
+            contents = () if kernel.driver else disk_contents(spec)
+            archive = initramfs(spec, Modules(kernel.modules), contents, guest_texts(spec), kernel.driver)
+            memory = memory_bytes(spec, machine, len(archive))
+            record["memory"] = {"boot_bytes": memory}
+            write_json(staged / EXPERIMENT, record)
+            report(None, "booting")
+            ended, record["machine"]["queues"] = _boot(request, machine, staged, archive, disks, memory, report, limits)
+        return ended
 
     about = describe(machine) | {"spec": to_table(spec)}
     return recorded(results, request.spec.name, begun(request) | {"machine": about}, make)
@@ -187,27 +217,36 @@ def _boot(  # noqa: PLR0913, PLR0917
     machine: EmulatedMachine,
     staged: Path,
     archive: bytes,
+    disks: Mapping[int, Disk],
     memory: int,
     report: Report,
     limits: Limits,
-) -> Ended:
+) -> tuple[Ended, Queues]:
+    """Return how the guest ended, and the queues of its disks. disks: QEMU's own, by their images' descriptors."""
+    sizes = [image_bytes(machine.driver, disk.size) for disk in disks.values()]
+    for descriptor, size in zip(disks, sizes, strict=True):
+        os.ftruncate(descriptor, size)
     with _files(archive) as (left, initial):
         guest = Boot(
             linux=Path(tool_path(EMULATOR) or EMULATOR),
-            arguments=arguments(machine, request.kernel.path, memory),
+            arguments=arguments(machine, request.kernel.path, memory, [*disks.values()]),
             run=staged,
             scratch=shared_memory() / f"wblab-{secrets.token_hex(6)}",
-            disk_fds=(left, initial),
+            disk_fds=(left, initial, *disks),
             limits=replace(
                 limits, silence_s=_SLOWER * limits.silence_s, memory_bytes=limits.memory_bytes + _EMULATOR_BYTES
             ),
             sandbox=Sandbox(
                 reads=sorted({*DISTRIBUTION, str(request.kernel.path)}),
-                largest_file_bytes=max(memory, _MOST_LEFT_BYTES),
+                largest_file_bytes=max(memory, _MOST_LEFT_BYTES, *sizes),
                 calls="",
             ),
             memory_bytes=memory,
-            mkfs=(Mkfs((), _MOST_LEFT_BYTES, key="results", resident_bytes=_MOST_LEFT_BYTES),),
+            mkfs=(
+                Mkfs((), _MOST_LEFT_BYTES, key="results", resident_bytes=_MOST_LEFT_BYTES),
+                Mkfs((), len(archive), key="root"),
+                *(Mkfs((), disk.size) for disk in disks.values()),  # they have their filesystems
+            ),
             one_processor=machine.virtual,
             shared_processor=machine.virtual,
             console_fd=CONSOLE_FD,
@@ -218,13 +257,12 @@ def _boot(  # noqa: PLR0913, PLR0917
             with suppress(WblabError, OSError):  # what a run that failed has left may say why
                 _take_over(left, staged, limits)
             raise
-        _take_over(left, staged, limits)
-    return ended
+        return ended, _take_over(left, staged, limits)
 
 
-def _take_over(left: int, staged: Path, limits: Limits) -> None:
+def _take_over(left: int, staged: Path, limits: Limits) -> Queues:
     most_bytes = min(limits.output_bytes, _MOST_LEFT_BYTES)
-    take_over(os.pread(left, os.fstat(left).st_size, 0), staged, most_bytes)
+    return take_over(os.pread(left, os.fstat(left).st_size, 0), staged, most_bytes)
 
 
 @contextmanager
@@ -239,9 +277,20 @@ def _files(archive: bytes) -> Iterator[tuple[int, int]]:
         yield left, initial
 
 
-def _check(spec: Spec, _kernel: Kernel) -> None:
-    check_translation(spec)
+def _check(spec: Spec, kernel: Kernel) -> None:
+    assert isinstance(kernel, StockKernel)
+    check_translation(spec, kernel.driver)
     check_programs([EMULATOR])
+    if not kernel.driver:
+        return
+    if spec.clock.mode == "virtual":
+        raise InputError(f"{spec.kernel.name}: QEMU's disks keep the host's time: run it with --clock real")
+    check_devices(tool_path(EMULATOR) or EMULATOR, kernel.driver)
 
 
-PLACE = Place("a distribution's kernel in QEMU", lambda spec, _: check_translation(spec), _check, run_stock)
+PLACE = Place(
+    "a distribution's kernel in QEMU",
+    lambda spec, name: check_translation(spec, parse(name).driver),
+    _check,
+    run_stock,
+)

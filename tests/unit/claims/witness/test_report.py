@@ -9,7 +9,7 @@ from support.reports import cells, tables
 from wblab.analysis.runs.run import Run, own_machine
 from wblab.claims.outside import OfStudy, Seen
 from wblab.claims.sources.claim import Claim
-from wblab.claims.witness.report import claim_report, differences, statements_report, titles
+from wblab.claims.witness.report import claim_report, differences, queue_words, statements_report, titles
 from wblab.core.errors import InputError
 from wblab.lab.results import SPECS
 from wblab.lab.specfile import read_spec
@@ -139,6 +139,23 @@ def test_a_damaged_record_is_named(changes):
 def test_a_run_elsewhere_is_no_machines():
     assert own_machine(Run(Path("x"), {"machine": {"emulator": "qemu"}}, run().spec, ())) is None
     assert own_machine(Run(Path("x"), {}, run().spec, ())) is None
+
+
+def emulated(queues):
+    return Run(Path("x"), {"machine": {"emulator": "qemu", "queues": queues}}, run().spec, ())
+
+
+def test_the_queues_of_a_stock_kernels_disks_are_named():
+    slow = {"device": "sdb", "nr_requests": 64, "max_sectors_kb": 4096, "scheduler": "none [mq-deadline]"}
+    fast = slow | {"device": "nullb0", "nr_requests": 2, "wbt_lat_usec": 0}
+    assert queue_words(emulated({"slow": slow | {"wbt_lat_usec": 75000}, "fast": fast, "third": slow})) == [
+        "slow, sdb: 64 requests of 4096 KiB (256 MiB), scheduler none [mq-deadline], WBT 75 ms",
+        "fast, nullb0: 2 requests of 4096 KiB (8 MiB), scheduler none [mq-deadline], WBT off",
+        "third, sdb: 64 requests of 4096 KiB (256 MiB), scheduler none [mq-deadline], no WBT",
+    ]
+    assert queue_words(run()) == []
+    with pytest.raises(InputError, match="is damaged"):
+        queue_words(emulated({"slow": {}}))
 
 
 def test_directories_are_not_in_the_table_while_names_are_distinct():

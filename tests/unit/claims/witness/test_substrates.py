@@ -39,6 +39,12 @@ SPEC = read_spec(SPECS.find("two-disks"))
         ("stock:7.2", "stock:7.2", False, "a distribution's kernel in QEMU, 1 processor, virtual time"),
         ("stock:7.2@1", "stock:7.2", False, "a distribution's kernel in QEMU, 1 processor, virtual time"),
         ("stock:7.2@4/real", "stock:7.2@4", True, "a distribution's kernel in QEMU, 4 processors, the host's clock"),
+        (
+            "stock:7.2+uas@1",
+            "stock:7.2+uas",
+            True,
+            "a distribution's kernel in QEMU, disks by its driver uas, 1 processor, the host's clock",
+        ),
         ("7.2+smp@4", "7.2+smp@4", False, "User Mode Linux, 4 processors, virtual time"),
         ("7.2+smp@1/real", "7.2+smp", True, "User Mode Linux, 1 processor, the host's clock"),
         ("/a/real/linux", "/a/real/linux", False, "User Mode Linux, 1 processor, virtual time"),

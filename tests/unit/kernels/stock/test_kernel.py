@@ -12,27 +12,59 @@ from wblab.kernels.stock.stockkernel import find, how_to_get, parse, stock_kerne
 from wblab.kernels.wanted import built_kernel
 
 
-def keep(release: str) -> None:
+def keep(release: str, *drivers: str) -> None:
     folder = cache.room("stock", release)
     (folder / "modules").mkdir()
     for name in ("vmlinuz", "names.txt"):
         (folder / name).touch()
     series = ".".join(release.split(".")[:2])
     identity = {"series": series, "release": release, "config_sha256": "", "build_id": release, "source": "x"}
-    (folder / "stock.json").write_text(json.dumps(identity | {"compiler": ""}))
+    (folder / "stock.json").write_text(json.dumps(identity | {"compiler": "", "drivers": drivers}))
 
 
 @pytest.mark.parametrize(
     ("name", "means"),
     [
-        ("stock:7.2", ("7.2", 1)),
-        ("stock:7.2@4", ("7.2", 4)),
-        ("stock:7.2@64", ("7.2", 64)),
-        ("stock:6.12.117+deb12-amd64@2", ("6.12.117+deb12-amd64", 2)),
+        ("stock:7.2", ("7.2", 1, "")),
+        ("stock:7.2@4", ("7.2", 4, "")),
+        ("stock:7.2@64", ("7.2", 64, "")),
+        ("stock:6.12.117+deb12-amd64@2", ("6.12.117+deb12-amd64", 2, "")),
     ],
 )
 def test_a_name_has_a_release_and_perhaps_processors(name, means):
     assert parse(name) == means
+
+
+@pytest.mark.parametrize(
+    ("name", "means"),
+    [
+        ("stock:7.2+sata", ("7.2", 1, "sata")),
+        ("stock:7.2+usb-storage@4", ("7.2", 4, "usb-storage")),
+        ("stock:6.12.117+deb12-amd64+nvme@2", ("6.12.117+deb12-amd64", 2, "nvme")),
+        ("stock:6.16+deb14-amd64", ("6.16+deb14-amd64", 1, "")),
+    ],
+)
+def test_a_name_may_have_a_driver_of_its_disks(name, means):
+    assert parse(name) == means
+    assert str(parse(name)) == name
+
+
+def test_an_unknown_driver_is_refused_with_those_that_are_known(capsys):
+    assert main(["run", "base", "--kernel", "stock:7.2+floppy"]) == 2
+    assert capsys.readouterr().err == (
+        "wblab: no driver 'floppy' for stock:7.2: give usb-storage, uas, sd, sata, nvme, virtio\n"
+    )
+
+
+def test_a_kernel_that_was_taken_without_a_driver_is_to_be_taken_again():
+    keep("7.2.11", "sata")
+    found = find("stock:7.2+sata@2")
+    assert (found.driver, found.processors, found.virtual_time) == ("sata", 2, False)
+    assert find("stock:7.2").virtual_time
+    assert found.describe()["driver"] == "sata"
+    assert not {"driver", "drivers"} & find("stock:7.2").describe().keys()
+    with pytest.raises(InputError, match=r"7\.2\.11 is here without .* nvme: .*--stock 7\.2 --refresh"):
+        find("stock:7.2+nvme")
 
 
 @pytest.mark.parametrize(

@@ -43,6 +43,17 @@ def test_a_kernel_is_taken_with_the_modules_that_runs_need(image, directory, pac
     assert "modules" not in json.dumps(kernel.describe())
 
 
+def test_a_driver_is_one_of_its_own_if_all_its_modules_are_there(image, directory):
+    assert take(image, directory, "here").drivers == ()
+    for name in ("xhci_pci", "usb_storage", "uas", "virtio_blk"):
+        (directory / f"{name}.ko").write_bytes(module(depends=""))
+    (directory / "modules.builtin").write_text("kernel/sd_mod.ko\nkernel/virtio_pci.ko\n")
+    kernel = take(image, directory, "here")
+    assert kernel.drivers == ("usb-storage", "uas", "virtio")
+    assert find(f"stock:{kernel.release}+uas").driver == "uas"
+    assert {"uas", "virtio_blk"} <= {path.stem for path in kernel.modules.iterdir()}
+
+
 @pytest.mark.parametrize(
     ("release", "series"), [("6.12+", "6.12"), ("7.3-rc2", "7.3"), ("6.8.0-45-generic", "6.8"), ("6.1.0_1", "6.1")]
 )

@@ -5,9 +5,12 @@ from pathlib import Path
 
 import pytest
 
+from wblab.core.errors import InputError
+from wblab.kernels.stock.drivers import DRIVERS
 from wblab.lab.results import SPECS
 from wblab.lab.specfile import read_spec
 from wblab.substrates.qemu.command import EmulatedMachine, arguments, memory_bytes
+from wblab.substrates.qemu.devices import check_devices, image_bytes
 
 MIB = 1 << 20
 KERNEL = Path("/a kernel/vmlinuz")
@@ -42,6 +45,35 @@ def test_it_has_no_network_no_monitor_and_no_file_but_those_that_it_inherits():
     paths = [word for word in words if "path=" in word] + [option(words, "-initrd")]
     assert len(paths) == 4
     assert all("/proc/self/fd/" in path or "path=/dev/fdset/1" in path for path in paths)
+
+
+def test_a_disk_by_a_driver_is_a_device_in_a_slot_of_its_own_with_its_rate():
+    slow, fast = read_spec(SPECS.find("two-disks")).disk.values()
+    for driver in DRIVERS:
+        words = arguments(
+            EmulatedMachine(virtual=False, driver=driver), KERNEL, MIB, [slow, replace(fast, model="throttle")]
+        )
+        drives = [words[place + 1] for place, word in enumerate(words) if word == "-drive"]
+        assert [drive.partition("bps-total=")[2] for drive in drives] == [
+            str(1 * MIB),
+            "",
+        ]  # blkio throttles the second
+        assert all(drive.startswith("file=/proc/self/fd/") for drive in drives)
+        devices = " ".join(words[place + 1] for place, word in enumerate(words) if word == "-device")
+        assert all(devices.count(text) == 1 for text in ("addr=0x10", "addr=0x11", "drive=disk0", "drive=disk1"))
+
+
+def test_an_sd_card_has_a_power_of_two():
+    assert [image_bytes("sd", size) for size in (130 * MIB, 128 * MIB)] == [256 * MIB, 128 * MIB]
+    assert image_bytes("sata", 130 * MIB + 1) == 130 * MIB + 512
+
+
+def test_a_qemu_without_a_device_is_refused(tmp_path):
+    emulator = tmp_path / "qemu"
+    emulator.write_text("#!/bin/sh\necho 'name \"usb-uas\", bus usb-bus'\necho 'name \"qemu-xhci\", bus PCI'\n")
+    emulator.chmod(0o755)
+    with pytest.raises(InputError, match="has no device scsi-hd, which uas needs: install one that has it"):
+        check_devices(str(emulator), "uas")
 
 
 def test_the_command_does_not_depend_on_the_run():

@@ -2,6 +2,7 @@
 
 import base64
 import io
+import json
 import os
 import random
 import resource
@@ -42,6 +43,29 @@ def test_the_files_of_a_run_are_kept(run):
     files = {"load.w1.npy": bytes(range(256)) * 9, "load.w1.json": b"{}\n\n", "trace.dat": b"", "disks.json": b"a 1\nb"}
     take_over(sent(files), run, MOST_BYTES)
     assert {path.name: path.read_bytes() for path in run.iterdir()} == files
+
+
+def test_the_queues_of_its_disks_are_returned_and_no_file(run):
+    found = {"slow": {"device": "sda", "nr_requests": 64, "scheduler": "none [mq-deadline]"}}
+    assert take_over(sent({"queues.json": json.dumps(found).encode(), "trace.dat": b"x"}), run, MOST_BYTES) == found
+    assert os.listdir(run) == ["trace.dat"]
+    assert take_over(sent({}), run, MOST_BYTES) == {}
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        b"",
+        b"[]",
+        b"1",
+        b'{"slow": 1}',
+        b'{"slow": {"nr_requests": [1]}}',
+        b'{"slow": {"rotational": true}}',
+        b"{" * 99999,
+    ],
+)
+def test_queues_that_are_none_are_refused(run, data):
+    refused(sent({"queues.json": data}), run, "")
 
 
 @pytest.mark.parametrize(

@@ -1,16 +1,22 @@
-"""Disks in the kernel's memory, by null_blk (Documentation/block/null_blk.rst), with the names that ubd would have."""
+"""A guest's disks with the names that ubd would have: in its memory by null_blk, or QEMU's devices.
+
+For null_blk see Documentation/block/null_blk.rst. The names of QEMU's devices are links: the kernel calls a disk sda.
+"""
 
 import json
 import os
+import time
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 
 from wblab.core import layout
 from wblab.core.errors import WblabError
 from wblab.core.spec import Disk, Spec
 from wblab.core.stacks import images
-from wblab.core.syscalls import mount
+from wblab.core.syscalls import MS_NOSUID, mount
 from wblab.guest.settings import put
+from wblab.substrates.qemu.guest.agreed import FIRST_SLOT
 
 _CONFIG = Path("/sys/kernel/config")
 _MIB = 1 << 20
@@ -26,6 +32,63 @@ def make_disks(spec: Spec, contents: Path, progress: Callable[[], None]) -> None
         _make(node.name, disk, spec.disk_key(name))
         _fill(node, contents / str(place), progress)
         progress()
+
+
+_BLOCK = Path("/sys/block")
+_LONGEST_S, _LOOK_S = 60.0, 0.05  # until a driver has found its disk: an emulated processor is slow
+
+
+def find_disks(spec: Spec, progress: Callable[[], None]) -> None:
+    """Give the disks of a spec, which are QEMU's devices, the names that ubd would have. Raises WblabError."""
+    places = range(len(images(spec)))
+    until = time.monotonic() + _LONGEST_S
+    while len(found := _by_slot()) < len(places):
+        if time.monotonic() > until:
+            raise WblabError(f"the kernel's driver found {len(found)} of {len(places)} disks: see the console")
+        time.sleep(_LOOK_S)
+        progress()
+    links = {path.name: os.path.realpath(path) for path in _BLOCK.iterdir()}
+    mount("tmpfs", _BLOCK, "tmpfs", MS_NOSUID)
+    for place in places:
+        device, node = found[FIRST_SLOT + place], layout.disk_device(place)
+        links[node.name] = str(device)
+        node.symlink_to(device.name)
+    for name, target in links.items():
+        (_BLOCK / name).symlink_to(target)
+
+
+def _by_slot() -> dict[int, Path]:
+    """Return the directories of the disks below /sys that the kernel knows, by their slots of the PCI bus."""
+    found = {}
+    for path in map(Path, map(os.path.realpath, _BLOCK.iterdir())):
+        slots = [part for part in path.parts if part.startswith("0000:00:")]
+        if slots and (slot := int(slots[0][8:10], 16)) >= FIRST_SLOT and Path("/dev", path.name).exists():
+            found[slot] = path
+    return found
+
+
+# Of a disk's queue, as far as a kernel has it: what a driver sets, and what a distribution does.
+_ATTRIBUTES = (
+    *("nr_requests", "async_depth", "max_sectors_kb", "max_hw_sectors_kb", "max_segments", "max_segment_size"),
+    *("rotational", "wbt_lat_usec", "write_cache", "scheduler"),
+)
+
+
+def queues(spec: Spec) -> dict[str, dict[str, int | str]]:
+    """Return the queue of each disk, as the kernel has it now: numbers, and texts."""
+    nodes = {name: layout.disk_device(place).name for place, name in enumerate(images(spec))}
+    return {name: _queue(Path(os.path.realpath(_BLOCK / node))) for name, node in nodes.items()}
+
+
+def _queue(directory: Path) -> dict[str, int | str]:
+    found: dict[str, int | str] = {"device": directory.name}
+    for path in (*(directory / "queue" / name for name in _ATTRIBUTES), directory / "device" / "queue_depth"):
+        with suppress(OSError):  # no kernel and no driver has all of them
+            text = path.read_text().strip()
+            found[path.name] = int(text) if text.isdigit() else text
+    with suppress(OSError):
+        found["hardware_queues"] = len(os.listdir(directory / "mq"))
+    return found
 
 
 def _make(name: str, disk: Disk, key: str) -> None:

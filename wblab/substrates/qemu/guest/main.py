@@ -17,7 +17,8 @@ from wblab.core.syscalls import MS_NODEV, MS_NOSUID, checked, libc, mount, power
 from wblab.core.tables import from_table
 from wblab.guest.init import run, say
 from wblab.guest.mounts import mount_all
-from wblab.substrates.qemu.guest.disks import make_disks
+from wblab.substrates.qemu.guest.agreed import QUEUES
+from wblab.substrates.qemu.guest.disks import find_disks, make_disks, queues
 
 MODULES, DISKS, TEXTS = Path("/wblab/modules"), Path("/wblab/disks"), Path("/wblab/texts")
 STATUS_PORT, LEFT_PORT = "ttyS1", "ttyS2"
@@ -40,8 +41,13 @@ def main() -> NoReturn:
         spec = from_table(Spec, parameters["spec"], exact=True)
         for path in TEXTS.iterdir():
             (layout.SCRATCH / path.name).write_bytes(path.read_bytes())
-        make_disks(spec, DISKS, partial(say, status, "disk"))
+        progress = partial(say, status, "disk")
+        if DISKS.exists():
+            make_disks(spec, DISKS, progress)
+        else:
+            find_disks(spec, progress)
         run(spec, parameters, status)
+        (layout.SCRATCH / QUEUES).write_text(json.dumps(queues(spec)))
     except BaseException as error:
         reason = str(error) if isinstance(error, WblabError) else f"{type(error).__name__} in the guest: {error}"
         if status is not None:
