@@ -24,7 +24,7 @@ from wblab.core.errors import InputError, WblabError
 from wblab.host.request import make_run, ready
 from wblab.host.sandbox import landlock_version
 from wblab.kernels import built_kernel
-from wblab.kernels.stock.drivers import DRIVERS
+from wblab.kernels.stock.drivers import MODULES_OF
 from wblab.kernels.stock.stockkernel import find
 from wblab.lab.formats import EXPERIMENT, RUNS
 from wblab.lab.packages import tool_path
@@ -119,7 +119,7 @@ def test_it_runs_on_two_processors(lab):
     assert lab.left_behind() == []
 
 
-@pytest.mark.parametrize("driver", DRIVERS)
+@pytest.mark.parametrize("driver", MODULES_OF)
 def test_a_disk_by_the_kernels_own_driver_has_the_queue_of_that(lab, driver):
     found = find(NAME)
     if found is None or driver not in found.drivers:

@@ -51,10 +51,15 @@ def test_the_memory_grows_by_the_disks():
 
 
 def test_with_a_driver_of_the_kernels_own_nothing_of_a_disk_is_changed():
-    given = spec("memory=100MiB", "disk.slow.queue.nr_requests=4", "disk.fast.write_bps=1500KiB/s")
-    found = translated(given, "sata")
-    assert (found.disk, found.memory) == (given.disk, given.memory)
-    assert found.sysctl == in_bytes(given).sysctl
+    given = spec("memory=100MiB", "disk.slow.queue.nr_requests=4", "disk.slow.driver='sd'", "disk.fast.scheduler=bfq")
+    found = translated(given, "nvme")
+    assert (found.memory, found.sysctl) == (given.memory, in_bytes(given).sysctl)
+    for name, disk in found.disk.items():
+        assert disk.queue_attributes == given.disk[name].queue  # nor what the lab sets for its model of another driver
+    assert [disk.elevator for disk in found.disk.values()] == ["mq-deadline", "bfq"]
+    # A scheduler is what kernels give a disk with one queue; this driver has one for each processor.
+    assert [disk.elevator for disk in translated(given, "nvme", 2).disk.values()] == ["none", "bfq"]
+    assert translated(given, "sata", 2).disk["slow"].elevator == "mq-deadline"
     with pytest.raises(InputError, match=r"disk\.slow\.seek_time: "):
         translated(spec("disk.slow.seek_time=1ms"), "sata")
 
@@ -65,6 +70,13 @@ def test_there_is_room_for_so_many_disks_by_a_driver():
     with pytest.raises(InputError, match=r"7 disks: .* at most 6"):
         check(many, "sata")
     check(many)
+
+
+@pytest.mark.parametrize(("driver", "held"), [("usb-storage", 2 * MIB), ("uas", 14 * MIB), ("nvme", 2048 * 20 << 10)])
+def test_the_queue_in_memory_holds_what_the_disks_driver_would_as_far_as_it_can(driver, held):
+    slow = translated(spec(f"disk.slow.driver={driver!r}")).disk["slow"]
+    assert (int(slow.queue["nr_requests"]) * int(slow.queue["max_sectors_kb"])) << 10 == pytest.approx(held, rel=0.02)
+    assert slow.elevator == "mq-deadline"
 
 
 def test_the_queue_holds_as_many_bytes():

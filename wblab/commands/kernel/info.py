@@ -29,7 +29,7 @@ def list_arguments(parser: argparse.ArgumentParser) -> None:
 def _list(arguments: argparse.Namespace) -> None:
     from wblab.commands.kernel.info import values
     from wblab.kernels import list_kernels
-    from wblab.kernels.stock.drivers import DRIVERS
+    from wblab.kernels.stock.drivers import MODULES_OF
     from wblab.kernels.stock.stockkernel import PREFIX, stock_kernels
 
     listed = list_kernels()
@@ -75,7 +75,7 @@ def _list(arguments: argparse.Namespace) -> None:
         print(f"Variants, such as {listed[0].series}{VARIANT}{variants[0]}: {offered}")
     if with_drivers := [kernel for kernel in stock if kernel.drivers]:
         such = f"{PREFIX}{with_drivers[-1].series}{VARIANT}{with_drivers[-1].drivers[0]}"
-        print(f"Drivers of disks, such as {such}: {', '.join(DRIVERS)}")
+        print(f"Drivers of disks, such as {such}: {', '.join(MODULES_OF)}")
 
 
 def _offered(name: str, listed: "Sequence[Listed]") -> str:

@@ -14,7 +14,7 @@ from typing import Any, ClassVar, NamedTuple
 from wblab.core.errors import InputError
 from wblab.kernels import cache
 from wblab.kernels.kernel import Kernel
-from wblab.kernels.stock.drivers import DRIVERS
+from wblab.kernels.stock.drivers import MODULES_OF
 from wblab.lab.kernelname import VARIANT, ordinal, with_processors
 
 PREFIX = "stock:"
@@ -94,10 +94,10 @@ def parse(name: str) -> StockName:
     if not found or not 1 <= processors <= MOST_PROCESSORS:
         raise InputError(f"no stock kernel {name!r}: write stock:7.2, or stock:7.2@4 for four processors")
     which, _, last = found["which"].rpartition(VARIANT)
-    if last in DRIVERS and which:
+    if last in MODULES_OF and which:
         return StockName(which, processors, last)
     if _SERIES.fullmatch(which) and _WORD.fullmatch(last):
-        raise InputError(f"no driver {last!r} for {PREFIX}{which}: give {', '.join(DRIVERS)}")
+        raise InputError(f"no driver {last!r} for {PREFIX}{which}: give {', '.join(MODULES_OF)}")
     return StockName(found["which"], processors)
 
 

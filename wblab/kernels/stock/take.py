@@ -16,7 +16,7 @@ from wblab.core.errors import InputError, WblabError
 from wblab.core.files import read_bytes
 from wblab.kernels import apt, cache, catalog
 from wblab.kernels.stock import unpack
-from wblab.kernels.stock.drivers import DRIVERS, drivers_in
+from wblab.kernels.stock.drivers import MODULES_OF, drivers_in
 from wblab.kernels.stock.modules import Modules
 from wblab.kernels.stock.stockkernel import CONFIG, IDENTITY, IMAGE, MODULES, NAMES, StockKernel, stock_kernels
 from wblab.lab.kernelname import ordinal
@@ -51,7 +51,7 @@ def unpacked(image: bytes) -> bytes:
 WANTED = (
     *("configfs", "null_blk", "mq_deadline", "kyber_iosched", "bfq"),
     *("ext4", "ext2", "xfs", "btrfs", "f2fs", "vfat", "exfat", "nls_iso8859_1", "nls_cp437", "nls_ascii"),
-    *dict.fromkeys(module for modules in DRIVERS.values() for module in modules),
+    *dict.fromkeys(module for modules in MODULES_OF.values() for module in modules),
 )
 _INSTALLED = Path("/lib/modules")
 NEEDED = ("configfs", "null_blk", "ext4")

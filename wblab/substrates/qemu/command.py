@@ -6,9 +6,10 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from wblab.core import layout
+from wblab.core.drivers import DRIVERS, Scheduler
 from wblab.core.entry import host_path
 from wblab.core.errors import InputError
-from wblab.core.spec import Disk, Spec
+from wblab.core.spec import Disk, DiskScheduler, Spec
 from wblab.core.stacks import images
 from wblab.core.units import Bytes, format_bytes
 from wblab.host.command import interpreter
@@ -95,7 +96,6 @@ def _kernel_arguments() -> Sequence[str]:
 
 MIB = 1 << 20
 PAGE_BYTES = 4096
-UBD_REQUEST_BYTES, UBD_REQUESTS = 255 * 512, 128  # of a disk of User Mode Linux: largest request, queue
 _PORTIONS = 50  # a second: null_blk hands out its rate in portions (TICKS_PER_SEC in drivers/block/null_blk)
 # Shares of the memory in per cent, the limits in bytes that take their place, and the kernel's defaults.
 _LIMITS = {
@@ -103,6 +103,7 @@ _LIMITS = {
     "vm.dirty_ratio": ("vm.dirty_bytes", 20),
 }
 _FEWEST, _MOST = 4, 2048  # BLKDEV_MIN_RQ, MAX_SCHED_RQ: what nr_requests may be
+_QUEUE_EACH = [name for name, queue in DRIVERS.items() if queue.scheduler == "none"]  # have one for each processor
 _LEAST_PAGES = 2  # dirty_bytes_min in mm/page-writeback.c
 _OURS = ("max_sectors_kb", "nr_requests")  # attributes of the queue that are translated
 # Of a disk's model: neither null_blk nor QEMU's throttling has anything of it.
@@ -119,11 +120,12 @@ def in_bytes(spec: Spec) -> Spec:
     return replace(spec, sysctl=sysctl)
 
 
-def translated(spec: Spec, driver: str = "") -> Spec:
+def translated(spec: Spec, driver: str = "", processors: int = 1) -> Spec:
     """Return the spec as a stock kernel gets it. driver: of its disks. Raises InputError for what cannot run there."""
     check(spec, driver)
     if driver:
-        return in_bytes(spec)
+        usual: Scheduler = "none" if driver in _QUEUE_EACH and processors > 1 else "mq-deadline"
+        return replace(in_bytes(spec), disk={name: _as_it_is(disk, usual) for name, disk in spec.disk.items()})
     disks = {name: _disk(disk) for name, disk in spec.disk.items()}
     stored = sum(disk.size for disk in images(spec).values())
     return replace(
@@ -161,21 +163,29 @@ def check(spec: Spec, driver: str = "") -> None:
             raise InputError(f"{key}.write_bps={rate}/s: in QEMU a rate is in whole MiB/s, such as 1MiB/s")
 
 
+def _as_it_is(disk: Disk, usual: Scheduler) -> Disk:
+    """Return a disk of which nothing is set but what the spec says. usual: the scheduler that its kernel gives it."""
+    return replace(disk, driver="ubd", scheduler=usual if disk.scheduler == "default" else disk.scheduler)
+
+
 def largest_request_bytes(disk: Disk) -> int:
     """Return the largest request of a disk, in whole pages: a larger one than its portion would never be served."""
-    portion = disk.write_bps // _PORTIONS if disk.model == "device" else UBD_REQUEST_BYTES
-    return max(PAGE_BYTES, min(portion, UBD_REQUEST_BYTES) // PAGE_BYTES * PAGE_BYTES)
+    largest = min(DRIVERS[disk.driver].request_bytes, DRIVERS["ubd"].request_bytes)
+    portion = disk.write_bps // _PORTIONS if disk.model == "device" else largest
+    return max(PAGE_BYTES, min(portion, largest) // PAGE_BYTES * PAGE_BYTES)
 
 
 def _disk(disk: Disk) -> Disk:
-    """Return a disk whose queue holds as many bytes as it would in User Mode Linux, in requests that it can serve.
+    """Return a disk whose queue holds as many bytes as its driver's would, in requests that it can serve.
 
-    Without a scheduler the queue is the device's own, which cannot be longer.
+    Without a scheduler the queue is the device's own, which cannot be longer: so it has one unless the spec wants none.
     """
-    asked = min(UBD_REQUEST_BYTES, int(disk.queue.get("max_sectors_kb", UBD_REQUEST_BYTES)) << 10)
+    queue = DRIVERS[disk.driver]
+    asked = min(queue.request_bytes, int(disk.queue.get("max_sectors_kb", queue.request_bytes)) << 10)
     largest = min(largest_request_bytes(disk), asked)
-    requests = int(disk.queue.get("nr_requests", UBD_REQUESTS))
+    requests = int(disk.queue.get("nr_requests", queue.requests))
     own = {"max_sectors_kb": largest >> 10}
-    if disk.elevator != "none":
+    scheduler: DiskScheduler = "mq-deadline" if disk.scheduler == "default" else disk.scheduler
+    if scheduler != "none":
         own["nr_requests"] = min(max(_FEWEST, requests * asked // largest), _MOST)
-    return replace(disk, queue={**disk.queue, **own})
+    return replace(disk, queue={**disk.queue, **own}, scheduler=scheduler)

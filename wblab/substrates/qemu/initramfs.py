@@ -16,7 +16,7 @@ from wblab.host.bundle import bundle
 from wblab.host.command import interpreter
 from wblab.host.sandbox.sandbox import loader
 from wblab.kernels.cache import room
-from wblab.kernels.stock.drivers import DRIVERS
+from wblab.kernels.stock.drivers import MODULES_OF
 from wblab.kernels.stock.modules import Modules
 from wblab.lab.packages import tool_path
 
@@ -165,7 +165,7 @@ def program_file() -> Path:
 
 def module_names(spec: Spec, driver: str = "") -> list[str]:
     """Return the modules that a spec needs, if they are not built in. driver: of its disks."""
-    always = DRIVERS[driver] if driver else _IN_MEMORY
+    always = MODULES_OF[driver] if driver else _IN_MEMORY
     filesystems = [_FILESYSTEMS.get(disk.filesystem, disk.filesystem) for disk in spec.disk.values()]
     schedulers = ["mq_deadline", *(_SCHEDULERS.get(disk.elevator, disk.elevator) for disk in spec.disk.values())]
     return [name for name in dict.fromkeys([*always, *schedulers, *filesystems]) if name]

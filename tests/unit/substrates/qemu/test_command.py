@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from wblab.core.errors import InputError
-from wblab.kernels.stock.drivers import DRIVERS
+from wblab.kernels.stock.drivers import MODULES_OF
 from wblab.lab.results import SPECS
 from wblab.lab.specfile import read_spec
 from wblab.substrates.qemu.command import EmulatedMachine, arguments, memory_bytes
@@ -49,7 +49,7 @@ def test_it_has_no_network_no_monitor_and_no_file_but_those_that_it_inherits():
 
 def test_a_disk_by_a_driver_is_a_device_in_a_slot_of_its_own_with_its_rate():
     slow, fast = read_spec(SPECS.find("two-disks")).disk.values()
-    for driver in DRIVERS:
+    for driver in MODULES_OF:
         words = arguments(
             EmulatedMachine(virtual=False, driver=driver), KERNEL, MIB, [slow, replace(fast, model="throttle")]
         )

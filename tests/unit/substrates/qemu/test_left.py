@@ -13,7 +13,7 @@ from contextlib import suppress
 import pytest
 
 from wblab.core.errors import WblabError
-from wblab.substrates.qemu.run import take_over
+from wblab.substrates.qemu.left import take_over
 
 MOST_BYTES = 1 << 20
 
