@@ -40,7 +40,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         default="",
         metavar="SERIES|PATH",
         help="where it runs: a series of the lab (wblab kernel list) or a path; stock:7.2, a distribution's kernel in "
-        "QEMU; live:DIR, this machine itself, by --clock real (default: the spec's)",
+        "QEMU, stock:7.2+sata with its own driver of disks; live:DIR, this machine itself, by --clock real "
+        "(default: the spec's)",
     )
     parser.add_argument("--seed", type=int, metavar="N", help="seed of all random choices (default: the spec's)")
     parser.add_argument("--name", metavar="NAME", help="part of the run directory's name (default: the spec's)")

@@ -19,7 +19,8 @@ def stock_arguments(parser: argparse.ArgumentParser) -> None:
     """Describe the verb and its options."""
     parser.description = (
         "Take a distribution's own kernel for x86-64 machines into the cache, unpatched, and print its name. Runs "
-        "start it in QEMU: wblab run --kernel stock:7.2, with four processors stock:7.2@4. Nothing is installed."
+        "start it in QEMU: wblab run --kernel stock:7.2, with four processors stock:7.2@4, with its own driver of "
+        "disks stock:7.2+sata. Nothing is installed."
     )
     parser.add_argument(
         "kernel",

@@ -32,7 +32,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     about = "only these parts: claims, recommendations, works"
     parser.add_argument("parts", nargs="*", metavar="PART", help=about)
     parser.add_argument("--list", action="store_true", help="print what there is by name, and run nothing")
-    about = "where: 7.2, 7.2+smp@4, stock:7.2@4 (a distribution's), live:DIR, or all; with /real for the host's clock"
+    about = "where: 7.2, 7.2+smp@4, stock:7.2+sata@4 (Debian's), live:DIR, or all; /real for the host's clock"
     _add_several(parser, "--on", "PLACE", about)
     _add_several(parser, "--filesystem", "NAME", "atlas: only on this filesystem")
     add_settings(parser)
