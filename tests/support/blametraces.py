@@ -10,6 +10,11 @@ from .tracewriter import Ring, TraceWriter, event_format
 DEVICE = 98 << 20  # ubda, 98:0
 _SWITCH, _WAKING, _STACK, _SUBMIT, _COMPLETE, _DIRTY, _WAIT, _WAIT_FOLIO, _WRITE_INODE = range(300, 309)
 _QUEUE, _STATE, _COMMIT, _ENDED, _FORK, _ISSUE, _REMAP, _WROTE_INODE, _BALANCE, _BEGIN = range(309, 319)
+_FOLIO_CAME, _FOLIO_LEFT = range(319, 321)
+_FOLIO = (
+    "u64 i_ino 8 8 0\nunsigned long pfn 16 8 0\nunsigned long index 24 8 0\ndev_t s_dev 32 4 0\n"
+    "unsigned char order 36 1 0"
+)
 _FIRST, _APART = 0x60000000, 0x1000  # address of the first function, and the distance between functions
 _UNINTERRUPTIBLE, _PREEMPTED = 2, 0x100
 _NOWHERE = (1 << 64) - 1  # the sector at which flushes complete
@@ -87,6 +92,10 @@ FORMATS = {
         ),
         event_format("writeback_single_inode_start", _WRITE_INODE, "char name[32] 8 32 1\nino_t ino 40 8 0"),
         event_format("writeback_single_inode", _WROTE_INODE, "char name[32] 8 32 1\nino_t ino 40 8 0"),
+    ],
+    "filemap": [
+        event_format("mm_filemap_add_to_page_cache", _FOLIO_CAME, _FOLIO),
+        event_format("mm_filemap_delete_from_page_cache", _FOLIO_LEFT, _FOLIO),
     ],
     "jbd2": [event_format("jbd2_start_commit", _COMMIT, "dev_t dev 8 4 0\nint transaction 12 4 1")],
 }
@@ -177,6 +186,13 @@ class Story:
     def dirty(self, ns: int, by: int, inode: int, index: int, *, bdi: str = "98:0") -> None:
         """Dirty a page of a file."""
         self._add(ns, _DIRTY, by, struct.pack("<32sQQ", bdi.encode(), inode, index))
+
+    def folio(
+        self, ns: int, by: int, inode: int, index: int, *, order: int, device: int = DEVICE, is_gone: bool = False
+    ) -> None:
+        """Let a folio of several pages, two to the power of `order`, come into the page cache or leave it."""
+        body = struct.pack("<QQQIB", inode, 0, index, device, order)
+        self._add(ns, _FOLIO_LEFT if is_gone else _FOLIO_CAME, by, body)
 
     def dirty_state(self, ns: int, by: int, dirty: int, written: int, *, thresholds: tuple[int, int]) -> None:
         """Record dirty pages, pages under writeback and both thresholds, in pages; the limit is the second one."""

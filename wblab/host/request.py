@@ -33,6 +33,10 @@ _WRITEBACK = (
     "writeback_written",
 )
 _XFS = ("xfs_log_grant_sleep", "xfs_log_grant_wake", "xfs_buf_iowait", "xfs_log_force", "xlog_iclog_wait_on")
+# Which folios have several pages: an event of the page cache names a folio by its first page alone. Folios of one page
+# are left out: there is one for each page that a program writes, and they would be a tenth of a trace.
+_FOLIOS = ("filemap:mm_filemap_add_to_page_cache", "filemap:mm_filemap_delete_from_page_cache")
+_OF_SEVERAL_PAGES = dict.fromkeys(_FOLIOS, "order > 0")
 EVENTS = (
     *("sched:sched_switch", "sched:sched_waking", "sched:sched_process_fork"),
     *("raw_syscalls:sys_enter", "raw_syscalls:sys_exit"),
@@ -41,6 +45,7 @@ EVENTS = (
     *(f"jbd2:jbd2_{name}" for name in _JOURNAL),
     *(f"xfs:{name}" for name in _XFS),
     *("lock:contention_begin", "lock:contention_end", "vmscan:mm_vmscan_throttled"),
+    *_FOLIOS,
 )
 # A task that is only preempted has 0x100 here. trace-cmd's own sleeps explain nothing.
 _TRIGGERS = {
@@ -78,12 +83,13 @@ def blamed(spec: Spec) -> Trace:
     of_loads = " || ".join(f'COMM == "{_comm(name)}"' for name in names)
     filters = dict.fromkeys(_CALLS, of_loads) if 0 < len(names) <= _MOST_LOADS else {}
     files = _OF_PROGRAMS if spec.needs_lab else {}
-    filters |= {event: text for event, text in files.items() if text}
-    own = set(trace.events)
+    filters |= {event: text for event, text in files.items() if text} | _OF_SEVERAL_PAGES
+    own = set(trace.events)  # an event, or a whole system
     return replace(
         trace,
         events=tuple(dict.fromkeys((*trace.events, *EVENTS, *files))),
-        filters={event: text for event, text in filters.items() if event not in own} | trace.filters,
+        filters={event: text for event, text in filters.items() if own.isdisjoint((event, event.partition(":")[0]))}
+        | trace.filters,
         triggers=_TRIGGERS | trace.triggers,
         buffer=max(trace.buffer, BUFFER),
     )

@@ -156,7 +156,13 @@ def test_a_load_s_name_is_truncated_as_the_kernel_does():
 
 def test_too_many_loads_for_a_filter_are_not_filtered():
     loads = ", ".join(f"load-number-{number}={{kind='control', idle='50ms'}}" for number in range(41))
-    assert blamed(base(f"load={{{loads}}}")).filters == {}
+    assert not [event for event in blamed(base(f"load={{{loads}}}")).filters if event.startswith("raw_syscalls:")]
+
+
+def test_folios_are_recorded_if_they_have_several_pages_unless_the_spec_wants_the_whole_system():
+    assert blamed(base()).filters["filemap:mm_filemap_add_to_page_cache"] == "order > 0"
+    trace = blamed(base("trace.events=['filemap']"))
+    assert not [event for event in trace.filters if event.startswith("filemap:")]
 
 
 def test_names_of_files_are_traced_only_where_programs_run():

@@ -10,8 +10,8 @@ import numpy as np
 import tracecmd
 from tracecmd.sequence import Sequence
 
+from wblab.analysis.runs.places import NEVER
 from wblab.analysis.why.offcpu import Stack
-from wblab.analysis.why.places import NEVER
 from wblab.analysis.why.recorded import Recorded
 from wblab.analysis.why.requests import COMPLETED, INSERTED, ISSUED, Done, submitted
 

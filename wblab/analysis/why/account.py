@@ -3,11 +3,11 @@
 from collections import defaultdict
 from dataclasses import dataclass, field, replace
 
+from wblab.analysis.runs.places import NEVER
 from wblab.analysis.why.classify import in_context
 from wblab.analysis.why.devicelimits import is_released
 from wblab.analysis.why.kinds import FOR_CHILDREN, FOR_SIGNALS, SIGNALS, UNKNOWN, Kind
 from wblab.analysis.why.lives import pid_of
-from wblab.analysis.why.places import NEVER
 from wblab.analysis.why.recorded import Recorded
 
 RUNNING, RUNNABLE, ASLEEP, UNEXPLAINED = "running", "runnable", "asleep", "unknown"

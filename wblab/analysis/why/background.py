@@ -11,9 +11,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from wblab.analysis.runs.places import previous
 from wblab.analysis.why.flushed import NOBODY
 from wblab.analysis.why.parties import Parties, together
-from wblab.analysis.why.places import previous
 from wblab.analysis.why.recorded import Recorded
 from wblab.core.units import Bytes
 

@@ -12,9 +12,9 @@ from numpy.typing import NDArray
 from tracecmd.sequence import Sequence
 
 from wblab.analysis.runs.names import field_name
+from wblab.analysis.runs.places import previous
 from wblab.analysis.runs.throttling import position_ratio
 from wblab.analysis.why.flushed import NOBODY
-from wblab.analysis.why.places import previous
 from wblab.analysis.why.requests import device_numbers
 
 _BALANCE, _STATE = "balance_dirty_pages", "global_dirty_state"

@@ -6,11 +6,11 @@ from typing import Literal
 
 import numpy as np
 
+from wblab.analysis.runs.places import NEVER
 from wblab.analysis.runs.run import Run
 from wblab.analysis.why.devicelimits import LIMIT as LIMITED
 from wblab.analysis.why.devicelimits import QUEUE, Hold, below, disk_of, holds_of, is_released, limited, loads_of
 from wblab.analysis.why.parties import Parties
-from wblab.analysis.why.places import NEVER
 from wblab.analysis.why.recorded import Recorded
 from wblab.analysis.why.requests import Numbers
 from wblab.analysis.why.served import Served, Shares, served, shared

@@ -10,10 +10,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from wblab.analysis.runs.places import NEVER
 from wblab.analysis.runs.run import Run
 from wblab.analysis.why.flushed import NOBODY
 from wblab.analysis.why.lives import pid_of
-from wblab.analysis.why.places import NEVER
 from wblab.analysis.why.recorded import Recorded
 from wblab.analysis.why.requests import Numbers, device_number, device_text
 from wblab.core.spec import Spec

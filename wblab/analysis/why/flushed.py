@@ -12,6 +12,7 @@ import tracecmd
 from numpy.typing import NDArray
 from tracecmd.sequence import Sequence
 
+from wblab.analysis.runs.folios import pages_of
 from wblab.analysis.runs.names import event_name
 from wblab.analysis.why.tasks import Tasks
 
@@ -71,8 +72,9 @@ def _writers(trace: tracecmd.TraceFile, sequence: Sequence, tasks: Tasks) -> dic
     events = trace.events(name)
     keys = tasks.lives.keys(events.pid, sequence.ranks(events)).tolist()
     by_file: dict[File, Counter[int]] = {}
-    for bdi, inode, key in zip(events["name"].tolist(), events["ino"].tolist(), keys, strict=True):
-        by_file.setdefault((bdi, inode), Counter())[key] += 1
+    counts = pages_of(trace, sequence, events).tolist()
+    for bdi, inode, key, count in zip(events["name"].tolist(), events["ino"].tolist(), keys, counts, strict=True):
+        by_file.setdefault((bdi, inode), Counter())[key] += count
     return {file: _writer(tasks, pages) for file, pages in by_file.items()}
 
 
@@ -82,8 +84,10 @@ def writer_to(trace: tracecmd.TraceFile, sequence: Sequence, tasks: Tasks, bdi: 
         return UNKNOWN_OWNER
     events = trace.events(name)
     keys = tasks.lives.keys(events.pid, sequence.ranks(events)).tolist()
-    rows = zip(events["name"].tolist(), events["ino"].tolist(), keys, strict=True)
-    pages = Counter(key for of, inode, key in rows if of == bdi and not _is_device((of, inode)))
+    counts, pages = pages_of(trace, sequence, events).tolist(), Counter[int]()
+    for of, inode, key, count in zip(events["name"].tolist(), events["ino"].tolist(), keys, counts, strict=True):
+        if of == bdi and not _is_device((of, inode)):
+            pages[key] += count
     return _writer(tasks, pages) if pages else UNKNOWN_OWNER
 
 

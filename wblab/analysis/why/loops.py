@@ -6,8 +6,8 @@ import numpy as np
 import tracecmd
 from numpy.typing import NDArray
 
+from wblab.analysis.runs.places import SECTORS_OF_PAGE, previous, same
 from wblab.analysis.why.offcpu import switched_names
-from wblab.analysis.why.places import SECTORS_OF_PAGE, previous, same
 
 # Devices of bdis that events name: a device's own number or, for btrfs, a name that says nothing of its device.
 

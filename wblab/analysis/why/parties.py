@@ -6,10 +6,10 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
+from wblab.analysis.runs.places import NEVER, PAGE
 from wblab.analysis.runs.run import Run
 from wblab.analysis.why.devicelimits import device_name
 from wblab.analysis.why.flushed import NOBODY, UNKNOWN_OWNER, writer_to
-from wblab.analysis.why.places import NEVER, PAGE
 from wblab.analysis.why.recorded import Recorded
 from wblab.analysis.why.requests import SUBMITTER, Party, device_text
 from wblab.core.loads import Load

@@ -17,6 +17,7 @@ from tracecmd.sequence import Sequence
 
 from wblab.analysis.runs.captures import Capture
 from wblab.analysis.runs.pagecache import PageCache, page_cache
+from wblab.analysis.runs.places import NEVER
 from wblab.analysis.runs.run import Run
 from wblab.analysis.why.balances import Balances, read_balances
 from wblab.analysis.why.classify import Classified, judged
@@ -26,7 +27,6 @@ from wblab.analysis.why.lives import Lives, read_lives
 from wblab.analysis.why.losses import Span, lost_spans, shared_ns, with_losses
 from wblab.analysis.why.offcpu import SWITCH, OffCpu, Stack, Stacks, read_offcpu, read_stacks, switched_names
 from wblab.analysis.why.paths import Paths, read_paths
-from wblab.analysis.why.places import NEVER
 from wblab.analysis.why.requests import Dirtied, Done, Moved, read_requests
 from wblab.analysis.why.tasks import Tasks, read_tasks
 from wblab.core.errors import InputError

@@ -3,10 +3,10 @@
 from collections import Counter
 from dataclasses import dataclass
 
+from wblab.analysis.runs.places import NEVER
 from wblab.analysis.runs.run import Run
 from wblab.analysis.why.devicelimits import MAPPER, below, device_name, disk_of, holds_of, is_released
 from wblab.analysis.why.parties import Parties
-from wblab.analysis.why.places import NEVER
 from wblab.analysis.why.recorded import Recorded
 from wblab.analysis.why.requests import Party
 from wblab.analysis.why.served import served

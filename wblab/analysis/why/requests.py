@@ -10,10 +10,9 @@ import tracecmd
 from numpy.typing import NDArray
 from tracecmd.sequence import Sequence
 
+from wblab.analysis.runs.folios import pages as pages_of_folios
 from wblab.analysis.runs.names import event_name
-from wblab.analysis.why.flushed import NOBODY, flushed
-from wblab.analysis.why.loops import LOOP, dirtied_through_loops, through_loops, with_btrfs
-from wblab.analysis.why.places import (
+from wblab.analysis.runs.places import (
     NEVER,
     PAGE,
     SECTOR,
@@ -26,6 +25,8 @@ from wblab.analysis.why.places import (
     previous,
     same,
 )
+from wblab.analysis.why.flushed import NOBODY, flushed
+from wblab.analysis.why.loops import LOOP, dirtied_through_loops, through_loops, with_btrfs
 from wblab.analysis.why.tasks import Tasks
 from wblab.core.units import Bytes
 
@@ -132,12 +133,17 @@ class Done:
 
 @dataclass(frozen=True)
 class Dirtied:
-    """Dirtied pages of files, in order: the task, and where in the trace the disk had written each (or NEVER)."""
+    """Dirtied pages of files, in order: the task, and where in the trace the disk had written each (or NEVER).
+
+    A folio's pages become dirty together, by the task that dirtied the first of them: the limits count all of them.
+    index: of the page in its file.
+    """
 
     rank: Numbers
     pid: Numbers
     clean_rank: Numbers
     device: Numbers
+    index: Numbers
 
     def at(
         self, rank: int, device: int = NOBODY, pids: Collection[int] | None = None
@@ -173,7 +179,7 @@ def read_requests(trace: tracecmd.TraceFile, sequence: Sequence, tasks: Tasks) -
     handed = submitted(trace)
     if handed is None or COMPLETED not in trace.names:
         nothing = np.zeros(0, np.int64)
-        return Moved(*[nothing] * 9), Done(*[nothing] * 17), Dirtied(*[nothing] * 4)
+        return Moved(*[nothing] * 9), Done(*[nothing] * 17), Dirtied(*[nothing] * 5)
     bios, ends = trace.events(handed), trace.events(COMPLETED)
     bio_rank, end_rank = sequence.ranks(bios), sequence.ranks(ends)
     moves = trace.events(REMAPPED) if REMAPPED in trace.names else None
@@ -207,11 +213,11 @@ def read_requests(trace: tracecmd.TraceFile, sequence: Sequence, tasks: Tasks) -
         places = device, sector, page, bio_rank[bio]
         owner, submitter = through_loops(trace, places, owner, submitter, MINOR_BITS)
         whose = np.where(owner == SUBMITTER, submitter, owner)
-        dirtied = _through_loops(trace, sequence, places, whose, dirtied)
+        dirtied = _through_loops(trace, places, whose, dirtied)
     else:
         of, dirtier = flushed(trace, sequence, tasks, submitters, bio_rank)
         inode, owner = of[bio], dirtier[bio]
-        dirtied = Dirtied(*[np.zeros(0, np.int64)] * 4)
+        dirtied = Dirtied(*[np.zeros(0, np.int64)] * 5)
     owner = np.where(is_read[bio], SUBMITTER, owner)
     order = np.argsort(done, kind="stable")
     bio = bio[order]
@@ -343,35 +349,45 @@ def _dirtied(  # noqa: PLR0913, PLR0917 - columns
     """
     name = event_name(trace, DIRTIED)
     if name not in trace.names:
-        return Dirtied(*[np.zeros(0, np.int64)] * 4), np.full(len(rank), NOBODY)
+        return Dirtied(*[np.zeros(0, np.int64)] * 5), np.full(len(rank), NOBODY)
     events = trace.events(name)
     device, is_file = with_btrfs(events, device_numbers(events), pages)
     inode, at = events["ino"].astype(np.int64), sequence.ranks(events)
     pid = tasks.lives.keys(events.pid, at)
-    key, known = same(pages, (device, inode, events["index"].astype(np.int64)))
+    event, index = pages_of_folios(trace, sequence, events)
+    device, is_file, inode, at, pid = (column[event] for column in (device, is_file, inode, at, pid))
+    key, known = same(pages, (device, inode, index))
     last = previous(key, rank, known, at)
     of_file = (pages[1] != 0) & (pages[1] != pages[0])
     owner = np.where(of_file & np.append(is_file, False)[last], np.append(pid, NOBODY)[last], NOBODY)
     rows = is_file & (device != NOBODY)
     came = next_row(known, at, key, rank)
     clean = np.append(done, NEVER)[came]
-    return Dirtied(at[rows], pid[rows], clean[rows], device[rows]), owner
+    handed = np.append(rank, NEVER)[came] < next_rank(known, at, known, at)
+    clean = _with_folio(event, clean, handed)
+    return Dirtied(at[rows], pid[rows], clean[rows], device[rows], index[rows]), owner
+
+
+def _with_folio(event: Numbers, clean: Numbers, handed: "NDArray[np.bool_]") -> Numbers:
+    """Return where pages became clean; one that the disk was not handed was so when the rest of its folio was written.
+
+    A folio is dirty as a whole, but a filesystem writes only its dirty blocks. event: of each page, the one that
+    dirtied its folio. handed: whether the page was submitted before it was dirtied anew.
+    """
+    whole = np.full(int(event.max(initial=0)) + 1, NOBODY)
+    np.maximum.at(whole, event[handed], clean[handed])
+    return np.where(handed | (whole[event] == NOBODY), clean, whole[event])
 
 
 def _through_loops(
     trace: tracecmd.TraceFile,
-    sequence: Sequence,
     places: tuple[Numbers, Numbers, Numbers, Numbers],
     whose: Numbers,
     dirtied: Dirtied,
 ) -> Dirtied:
     if not len(dirtied.rank) or not np.any(places[0] >> MINOR_BITS == LOOP):
         return dirtied
-    events = trace.events(str(event_name(trace, DIRTIED)))
-    rank = sequence.ranks(events)
-    order = np.argsort(rank)
-    page = events["index"].astype(np.int64)[order[np.searchsorted(rank[order], dirtied.rank)]]
-    pages = dirtied.pid, page, dirtied.rank
+    pages = dirtied.pid, dirtied.index, dirtied.rank
     return replace(dirtied, pid=dirtied_through_loops(trace, places, whose, pages, MINOR_BITS))
 
 

@@ -5,9 +5,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from wblab.analysis.runs.places import NEVER, SECTOR
 from wblab.analysis.runs.run import Run
 from wblab.analysis.why.devicelimits import device_name, is_hardware
-from wblab.analysis.why.places import NEVER, SECTOR
 from wblab.analysis.why.recorded import Recorded
 from wblab.analysis.why.requests import Numbers, Party, numbered
 from wblab.core.spec import Disk, Spec
@@ -25,7 +25,8 @@ Shares = dict[Party, tuple[float, float]]  # time in ns and bytes, by party
 class Served:
     """The requests of a disk in the order of completion. rows: of `Recorded.done`, with the disk's flushes.
 
-    begun_ns, done_ns: when it served each: since the completion before, as of a disk that serves one at a time.
+    begun_ns, done_ns: when it served each: since the completion before, as of a disk that serves one at a time. One
+    that a limit above its queue makes slow serves what that limit holds.
     still_ns: how much of that the disk stood still. cached_ns: how much of that it waited for room in its own cache.
     drains, drain_ns, drained_ns: the rows that went through the disk's cache, and when that wrote each to the medium.
     """
@@ -78,7 +79,8 @@ def _served(run: Run, recorded: Recorded, device: int) -> Served:
     rows = np.flatnonzero((done.device == device) & ((done.size > 0) | (done.is_flush > 0)))
     done_ns = done.ts_ns[rows]
     before_ns = np.append(0, done_ns)[: len(rows)]
-    asked_ns = np.where(done.issued_ns[rows] != NEVER, done.issued_ns[rows], done.first_ns[rows])
+    is_known = (done.issued_ns[rows] != NEVER) & (disk is None or disk.model != "throttle")
+    asked_ns = np.where(is_known, done.issued_ns[rows], done.first_ns[rows])
     begun_ns = np.minimum(np.maximum(asked_ns, before_ns), done_ns)
     is_flush = done.is_flush[rows]
     data = np.flatnonzero(is_flush == 0)

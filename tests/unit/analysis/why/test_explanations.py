@@ -141,12 +141,14 @@ def test_what_another_worker_submits_was_held_by_no_limit(tmp_path, stack, wake)
     assert "limit" not in sentence(*groups([explained.explanation]))
 
 
-def flushing(*dirtied):
+def flushing(*dirtied, order=0):
     """mw1 waits behind 72 sectors of file 13, 16 of file 14, 16 of the device, 24 of nothing named: all the flusher's.
 
-    dirtied: for each dirtied page, the task and the file.
+    dirtied: for each dirtied folio, the task and the file. order: of the first of them.
     """
     story = Story(COMMS | {9: "dd", 10: "rsync"})
+    if order:
+        story.folio(0, dirtied[0][0], dirtied[0][1], 0, order=order)
     for at, (pid, inode) in enumerate(dirtied):
         story.dirty(at * 1000, pid, inode, at)
     at_ns = 50 * MS
@@ -184,6 +186,13 @@ def test_the_flusher_s_io_belongs_to_the_program_that_dirtied_the_file(tmp_path,
     expected["the flusher (program unknown)"] += 24 * 512
     expected["mw1"] += 8 * 512
     assert cause.request.ahead == {name: size for name, size in expected.items() if size}
+
+
+def test_a_file_belongs_to_the_program_that_dirtied_most_pages_however_many_folios(tmp_path):
+    """It dirtied one folio of 512 pages of file 13, rsync one page."""
+    (explained,) = explanations(live_run(tmp_path, {(0, 1500): flushing((9, 13), (10, 13), order=9)}, [0, 1200]))
+    (cause,) = explained.explanation.causes
+    assert cause.request.ahead["dd"] == 72 * 512
 
 
 def test_a_sleep_that_spans_a_loss_is_no_evidence(tmp_path):

@@ -380,3 +380,22 @@ def test_several_as_one_and_back():
     assert joined(("l1", "dd", "l1's cat")) == "dd and l1 and l1's cat"
     assert each_of("dd and l1 and l1's cat") == ["dd", "l1", "l1's cat"]
     assert each_of("") == []
+
+
+def test_all_pages_of_a_folio_belong_to_who_dirtied_it(story_run):
+    """l1 dirties a folio of 16 pages, of which the disk is handed 12: the limits count all until these are written."""
+    story = Story(dict(NAMES))
+    story.folio(0, L1, 13, 16, order=4)
+    story.dirty(0, L1, 13, 16)
+    story.dirty(0, MW1, 14, 0)
+    story.submit(1 * MS, FLUSHER, 1000, 12 * 8, inode=13, index=16)
+    story.submit(1 * MS, FLUSHER, 2000, 8, inode=14)
+    blocked(story, 10, 400, THROTTLED, TIMER)
+    story.complete(500 * MS, 1000, 12 * 8)
+    blocked(story, 600, 900, THROTTLED, TIMER)
+    story.complete(950 * MS, 2000, 8)
+    _, recorded = story_run(story, [0, 1000 * MS])
+    first, second = (recorded.dirtied.at(recorded.rank_at(story.start_ns + ms * MS))[0] for ms in (10, 600))
+    assert (first, second) == ({L1: 16 * 4096, MW1: 4096}, {MW1: 4096})
+    (party,) = {owner for owner, inode in zip(recorded.moved.owner, recorded.moved.inode, strict=True) if inode == 13}
+    assert party == L1

@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-from wblab.analysis.why.places import same
+from wblab.analysis.runs.places import same
 
 _ANY = st.integers(-(1 << 63), (1 << 63) - 1)
 _FEW = st.integers(0, 3)

@@ -68,12 +68,19 @@ def common_unit(*tables: tracecmd.Events) -> int:
 
 def pieces(events: tracecmd.Events, unit: int) -> tuple[Numbers, Numbers]:
     """Split events into pieces of `unit` sectors; return each piece's event and first sector."""
-    count = events["nr_sector"].astype(np.int64) // unit
-    if count.sum() > _MOST_PIECES:
-        raise TraceError(f"the trace is damaged or too long: {events.name} has {count.sum()} pieces of a disk")
-    event = np.repeat(np.arange(len(count)), count)
-    within = np.arange(len(event)) - np.repeat(np.cumsum(count) - count, count)
+    event, within = repeated(events["nr_sector"].astype(np.int64) // unit, events.name)
     return event, events["sector"].astype(np.int64)[event] + unit * within
+
+
+def repeated(count: Numbers, name: str) -> tuple[Numbers, Numbers]:
+    """Repeat the rows of a table by their counts; return each one's row, and its number among those of that row.
+
+    name: the table's, for the TraceError if there are more than a trace can hold.
+    """
+    if count.sum() > _MOST_PIECES:
+        raise TraceError(f"the trace is damaged or too long: {name} stands for {count.sum()} pieces of a disk")
+    row = np.repeat(np.arange(len(count)), count)
+    return row, np.arange(len(row)) - np.repeat(np.cumsum(count) - count, count)
 
 
 def same(one: tuple[Numbers, ...], other: tuple[Numbers, ...]) -> tuple[Numbers, Numbers]:
