@@ -59,7 +59,7 @@ def page_cache():
         times_ns=lambda name: times.get(name, np.zeros(0, np.int64)),
         dirty_state=state,
         throttling=decisions,
-        dirtied=DirtiedPages(np.zeros(0, np.int64), np.zeros(0, object), np.zeros(0, object)),
+        dirtied=DirtiedPages(np.zeros(0, np.int64), *[np.zeros(0, object)] * 2, np.zeros(0, np.int64)),
         lost_ns=((2 * S, 3 * S),),
         disks={},
     )

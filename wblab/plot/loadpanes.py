@@ -18,7 +18,7 @@ from wblab.plot.marks import Axis, Blocks, Label, LevelMarks, Line, Mark, Pane, 
 from wblab.plot.style import CONTROL, MARK, OTHERS, PAUSE, load_colours, unused
 from wblab.report.quantities import duration, quantity
 
-# Panes of writers: each load's write rate and disk and, where traced, which task dirties folios.
+# Panes of writers: each load's write rate and disk and, where traced, which task dirties how much.
 
 _MOST = 7  # writers; more lines cannot be distinguished
 
@@ -29,7 +29,8 @@ def writer_panes(run: Run, cache: PageCache | None, window: Window, loads: Mappi
     if any(disks.values()) and (rates := load_rates(run, window)).per_s:
         yield load_rates_pane(_largest(rates), loads, disks)
     if cache and (dirtied := dirtied_rates(cache, window)).per_s:
-        yield dirtied_pane(_largest(dirtied), {label(name, disks[name]): colour for name, colour in loads.items()})
+        colours = {label(name, disks[name]): colour for name, colour in loads.items()}
+        yield dirtied_pane(_largest(dirtied), colours, has_sizes=cache.dirtied.has_sizes)
 
 
 def load_rates_pane(rates: Rates, loads: Mapping[str, str], disks: Mapping[str, str]) -> Pane:
@@ -55,16 +56,20 @@ def load_rates_pane(rates: Rates, loads: Mapping[str, str], disks: Mapping[str, 
     return Pane("writers", what, rate_axis(lines), lines, 0.9)
 
 
-def dirtied_pane(rates: Rates, loads: Mapping[str, str]) -> Pane:
-    """Return the folios per second that each task dirties, whichever task writes them. loads: colours by label."""
+def dirtied_pane(rates: Rates, loads: Mapping[str, str], *, has_sizes: bool) -> Pane:
+    """Return what each task dirties per second, whichever task writes it: bytes or, without their sizes, folios.
+
+    loads: colours by label.
+    """
     free = iter(unused(loads.values()))
-    words = "{name}: dirties {value:,.0f} folios per second, from {time:.3f} s"
+    amount = "{value:.3~s}B/s" if has_sizes else "{value:,.0f} folios per second"
+    words = f"{{name}}: dirties {amount}, from {{time:.3f}} s"
     lines = tuple(
         LevelMarks(name, rates.edges_ns, shown(per_s), loads.get(name) or next(free, OTHERS), words, width_of(rank))
         for rank, (name, per_s) in enumerate(rates.per_s.items())
     )
-    what = f"folios dirtied per second, by task, in spans of {format_time(rates.bin_ns)}"
-    return Pane("dirtied", what, count_axis("folios/s", lines), lines, 0.9)
+    what = f"{'data' if has_sizes else 'folios'} dirtied per second, by task, in spans of {format_time(rates.bin_ns)}"
+    return Pane("dirtied", what, rate_axis(lines) if has_sizes else count_axis("folios/s", lines), lines, 0.9)
 
 
 def _largest(rates: Rates) -> Rates:

@@ -171,19 +171,25 @@ def below(report: PauseReport) -> Iterator[str]:
 
 
 def top_writers(report: PauseReport) -> Iterator[str]:
-    """Yield lines: who wrote most to each of several disks, and who dirtied most folios where the trace shows it."""
+    """Yield lines: who wrote most to each of several disks, and who dirtied most where the trace shows it."""
     for disk in dict.fromkeys(writer.disk for writer in report.writers):
         to = f" to {disk}" if disk else ""
         mine = [writer for writer in report.writers if writer.disk == disk]
         if disk and (known := [writer for writer in mine if writer.written_bytes is not None]):
             yield f"wrote most{to}: {_few(known, [size(writer.written_bytes or 0) for writer in known])}"
-        if dirtying := sorted(filter(_folios, mine), key=_folios, reverse=True):
-            counts = [f"{_folios(writer):,} folios" for writer in dirtying]
-            yield f"dirtied most{' on ' + disk if disk else ''}: {_few(dirtying, counts)}"
+        if dirtying := sorted(filter(_amount, mine), key=_amount, reverse=True):
+            yield f"dirtied most{' on ' + disk if disk else ''}: {_few(dirtying, list(map(_dirty, dirtying)))}"
 
 
-def _folios(writer: Writer) -> int:
-    return writer.dirtied_folios or 0
+def _amount(writer: Writer) -> int:
+    """Return how much it dirtied, for comparison with others: bytes or, where these are not known, folios."""
+    return (writer.dirtied_folios if writer.dirtied_bytes is None else writer.dirtied_bytes) or 0
+
+
+def _dirty(writer: Writer) -> str:
+    if writer.dirtied_bytes is None:  # a folio has one page or many
+        return f"{writer.dirtied_folios or 0:,} folios of unknown size"
+    return size(writer.dirtied_bytes)
 
 
 def _few(writers: Sequence[Writer], amounts: Sequence[str]) -> str:

@@ -96,14 +96,15 @@ def test_a_disk_that_all_write_to_is_named_once(run):
     assert pane.what.startswith("write rate of each load to slow, in spans")
 
 
-@pytest.mark.parametrize("disk", ["", "slow"])
-def test_tasks_that_make_folios_dirty_are_told_apart_the_largest_seven(run, disk):
+@pytest.mark.parametrize(("disk", "size", "unit"), [("", 0, "folios/s"), ("slow", 4096, "")])
+def test_tasks_that_make_folios_dirty_are_told_apart_the_largest_seven(run, disk, size, unit):
     tasks = [name for place, name in enumerate(["l1", *"abcdefgh"]) for _ in range(20 - place)]
-    columns = (np.array(tasks, object), np.full(len(tasks), disk, object))
+    columns = (np.array(tasks, object), np.full(len(tasks), disk, object), np.full(len(tasks), size))
     cache = SimpleNamespace(dirtied=DirtiedPages(np.arange(len(tasks)) * S // 40, *columns))
     shown, colours = panes(on(run) if disk else run, cache)
     lines = {line.name.removesuffix(" (slow)"): line.colour for line in shown["dirtied"].marks}
     assert list(lines) == ["l1", *"abcdef"]
+    assert shown["dirtied"].axis.unit == unit  # the ticks of bytes have their own
     assert lines["l1"] == colours["l1"]
     others = [lines[name] for name in "abcdef"]
     assert set(others) <= {*SERIES, OTHERS} - set(colours.values())

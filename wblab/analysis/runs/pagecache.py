@@ -11,6 +11,7 @@ import tracecmd
 from numpy.typing import NDArray
 from tracecmd import TraceError
 
+from wblab.analysis.runs.folios import pages_of, sizes_known
 from wblab.analysis.runs.names import EVENTS, disk_names, event_name, field_name
 from wblab.analysis.runs.run import Run, Times, own_machine
 from wblab.core import rundir
@@ -99,11 +100,20 @@ class Written(Columns):
 
 @dataclass(frozen=True)
 class DirtiedPages(Columns):
-    """Folios dirtied by a task (writeback_dirty_folio): one or more pages; the event does not show how many."""
+    """Folios dirtied by a task (writeback_dirty_folio), each of one or more pages.
+
+    A folio becomes dirty as a whole, so its size may be more than the task wrote there.
+    """
 
     ts_ns: Times
     task: Names
     disk: Names  # of a run with several; else empty
+    size: Bytes  # 0 if the trace does not show it
+
+    @property
+    def has_sizes(self) -> bool:
+        """Whether the trace shows the size of each."""
+        return bool(np.all(self.size > 0))
 
 
 @dataclass(frozen=True)
@@ -180,7 +190,10 @@ class PageCache:
         if events is None:
             return DirtiedPages(task=_NO_NAMES, disk=_NO_NAMES, **_no_rows(DirtiedPages, "task", "disk"))
         disk = self._disks(events["name"] if self.disks else np.full(len(events), ""))
-        return DirtiedPages(events.ts_ns, self._tasks(events), disk)
+        size = np.zeros(len(events), np.int64)
+        if events.name != DIRTIED[0] or sizes_known(self.trace):  # before folios, the event was of one page
+            size = pages_of(self.trace, self.trace.sequence(), events) * self.trace.info.page_bytes
+        return DirtiedPages(events.ts_ns, self._tasks(events), disk, size)
 
     def times_ns(self, name: str) -> Times:
         """Return the times of the events of one type, in ns."""

@@ -73,17 +73,24 @@ def load_rates(run: Run, window: Window) -> Rates:
 
 
 def dirtied_rates(cache: PageCache, window: Window) -> Rates:
-    """Return the folios per second that tasks dirtied, by label, the largest first."""
+    """Return the bytes per second that tasks dirtied, by label, the largest first; folios, if sizes are not known."""
     edges_ns, rows = _edges_ns(window), cache.dirtied
     names = np.array([label(common_name(task), disk) for task, disk in zip(rows.task, rows.disk, strict=True)], object)
-    per_s = {name: _scaled(rows.ts_ns[names == name], edges_ns, 1) for name in dict.fromkeys(names.tolist())}
+    each = rows.size if rows.has_sizes else np.ones(len(rows), np.int64)
+    per_s = {
+        name: _scaled(rows.ts_ns[names == name], edges_ns, each[names == name])
+        for name in dict.fromkeys(names.tolist())
+    }
     ordered = sorted(per_s.items(), key=lambda item: (-float(item[1].sum()), item[0]))
     return Rates(edges_ns, {name: values for name, values in ordered if values.any()})
 
 
-def _scaled(times_ns: NDArray[np.int64], edges_ns: NDArray[np.int64], each: int) -> NDArray[np.float64]:
+def _scaled(
+    times_ns: NDArray[np.int64], edges_ns: NDArray[np.int64], each: int | NDArray[np.int64]
+) -> NDArray[np.float64]:
     """Return the sums of `each` in the spans of the times, per second."""
-    return np.histogram(times_ns, edges_ns)[0] * (each * NS_PER_S / int(edges_ns[1] - edges_ns[0]))
+    sums = np.histogram(times_ns, edges_ns, weights=np.broadcast_to(each, times_ns.shape))[0]
+    return sums * (NS_PER_S / int(edges_ns[1] - edges_ns[0]))
 
 
 def _edges_ns(window: Window, coarser: int = 1) -> NDArray[np.int64]:

@@ -15,13 +15,15 @@ class Writer:
 
     disk: its name; empty in a run with one disk. written_bytes: what a load's cycles wrote; None for other tasks, and
     if a cycle's bytes are unknown. dirtied_folios: how often it dirtied a folio, which is one or more pages; None if
-    not traced. Folios count for the task that dirtied them, not for the flusher that wrote them.
+    not traced. dirtied_bytes: the sizes of these; None if the trace does not show them. Folios count for the task that
+    dirtied them, not for the flusher that wrote them.
     """
 
     task: str
     disk: str
     written_bytes: int | None
     dirtied_folios: int | None = None
+    dirtied_bytes: int | None = None
 
     @property
     def label(self) -> str:
@@ -51,9 +53,12 @@ def writers(run: Run, cache: PageCache | None = None) -> tuple[Writer, ...]:
     With a trace of every dirtied folio, all tasks that dirtied any are included.
     """
     sizes = {(item.name, item.load.disk): size for item in run.loads if (size := written_bytes(item)) is not None}
-    counts = _dirtied(cache) if cache else None
+    counts, dirty = _dirtied(cache) if cache else (None, None)
     found = [
-        Writer(*key, sizes.get(key), None if counts is None else counts[key]) for key in {**sizes, **(counts or {})}
+        Writer(
+            *key, sizes.get(key), None if counts is None else counts[key], None if dirty is None else dirty.get(key, 0)
+        )
+        for key in {**sizes, **(counts or {})}
     ]
     disks = list(dict.fromkeys([*run.disks, *(item.load.disk for item in run.loads), *(each.disk for each in found)]))
     places = {disk: place for place, disk in enumerate(disks)}
@@ -69,8 +74,13 @@ def common_name(task: str) -> str:
     return _WORKERS if task.startswith(f"{_WORKERS}/") else task
 
 
-def _dirtied(cache: PageCache) -> "Counter[tuple[str, str]] | None":
+def _dirtied(cache: PageCache) -> "tuple[Counter[tuple[str, str]] | None, Counter[tuple[str, str]] | None]":
+    """Return how many folios each task dirtied on each disk, and their bytes; None for what is not known."""
     rows = cache.dirtied
     if not len(rows):
-        return None
-    return Counter(zip(map(common_name, rows.task.tolist()), rows.disk.tolist(), strict=True))
+        return None, None
+    keys = list(zip(map(common_name, rows.task.tolist()), rows.disk.tolist(), strict=True))
+    dirty: Counter[tuple[str, str]] = Counter()
+    for key, size in zip(keys, rows.size.tolist(), strict=True):
+        dirty[key] += size
+    return Counter(keys), dirty if rows.has_sizes else None

@@ -18,8 +18,9 @@ from wblab.cli import main
 from wblab.core.rundir import DISKS
 from wblab.lab.results import SPECS
 from wblab.lab.specfile import read_spec
+from wblab.report.pausetext import top_writers
 
-KIB = 1024
+KIB, MIB = 1024, 1 << 20
 DEVICES = {"slow": {"device": "98:0", "written_ns": 0}, "fast": {"device": "98:16", "written_ns": 0}}
 
 
@@ -34,9 +35,10 @@ def two_disks(tmp_path):
     return read_run(path)
 
 
-def dirtied(*rows):
+def dirtied(*rows, sizes=None):
+    """Folios that tasks dirtied. sizes: in bytes; by default not known."""
     times, tasks, disks = zip(*rows, strict=True)
-    columns = (np.array(tasks, object), np.array(disks, object))
+    columns = (np.array(tasks, object), np.array(disks, object), np.array(sizes or [0] * len(rows), np.int64))
     return SimpleNamespace(dirtied=DirtiedPages(np.array(times, np.int64), *columns))
 
 
@@ -69,6 +71,22 @@ def test_all_tasks_that_dirty_folios_are_listed(two_disks):
     }  # fmt: skip
 
 
+def test_folios_count_by_their_sizes_where_the_trace_shows_them(two_disks):
+    rows = (S, "l1", "slow"), (S, "cp", "fast"), (2 * S, "cp", "fast"), (3 * S, "mv", "fast")
+    cache = dirtied(*rows, sizes=[MIB, 4 * KIB, 4 * KIB, 64 * KIB])
+    found = {(each.task, each.disk): each.dirtied_bytes for each in writers(two_disks, cache)}
+    assert found == {
+        ("l1", "slow"): MIB, ("w1", "slow"): 0, ("mw1", "fast"): 0, ("cp", "fast"): 8 * KIB, ("mv", "fast"): 64 * KIB,
+    }  # fmt: skip
+    rates = dirtied_rates(cache, Window(0, 8 * S))
+    assert {name: per_s.sum() * rates.bin_ns / S for name, per_s in rates.per_s.items()} == {
+        "l1 (slow)": MIB, "mv (fast)": 64 * KIB, "cp (fast)": 8 * KIB,
+    }  # fmt: skip
+    assert list(top_writers(pause_report(two_disks, cache=cache)))[1::2] == [
+        "dirtied most on slow: l1 (1 MiB)", "dirtied most on fast: mv (64 KiB), cp (8 KiB)",
+    ]  # fmt: skip
+
+
 def test_rates_of_loads_add_up_to_all_their_writes(two_disks):
     rates = load_rates(two_disks, Window(0, 9 * S))
     assert rates.per_s["l1"].sum() * rates.bin_ns / S == pytest.approx(3 * KIB)
@@ -90,7 +108,8 @@ def test_the_verb_lists_disks_and_their_largest_writers(two_disks, capsys):
     assert {load["name"]: load["disk"] for load in report["loads"]} == {
         "c1": "", "w1": "slow", "mw1": "fast", "l1": "slow",
     }  # fmt: skip
-    assert {"task": "cp", "disk": "fast", "written_bytes": None, "dirtied_folios": 1} in report["writers"]
+    cp = {"task": "cp", "disk": "fast", "written_bytes": None, "dirtied_folios": 1, "dirtied_bytes": None}
+    assert cp in report["writers"]
 
 
 def test_with_one_disk_no_disk_is_named(make_run, capsys):

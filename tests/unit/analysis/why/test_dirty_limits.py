@@ -23,11 +23,15 @@ MACHINE = (10_000, 20_000)  # both thresholds of the machine, in pages: nobody i
 
 
 def throttled(story, counts, *, dirty=30, at_ms=0):
-    """Let mw1 be throttled for 1 s by a limit with these counts. dirty: the machine's dirty pages."""
+    """Let mw1 be throttled for 1 s by a limit with these counts. dirty: the machine's dirty pages.
+
+    The rate limit that makes the disk slow holds a request for that second: the disk is not idle for it.
+    """
     story.dirty_state(at_ms * MS, MW1, dirty, 0, thresholds=MACHINE)
     story.balance(at_ms * MS, MW1, **counts)
     story.switch(at_ms * MS, MW1, 0, stack=THROTTLED)
     story.wake((at_ms + 1000) * MS, 0, MW1, TIMER)
+    story.issue((at_ms + 1000) * MS, 1000, 8)
     story.complete((at_ms + 1000) * MS, 1000, 8)
     story.switch((at_ms + 1000) * MS, 0, MW1)
     story.switch((at_ms + 1000) * MS, MW1, 0, stack=NAP)
