@@ -62,8 +62,12 @@ _LIFTED = {
 }
 
 
-def near(limit: DirtyLimit) -> str:
-    """Return whom a limit slows and when, after "the kernel slows every writer"."""
+def slows(limit: DirtyLimit) -> str:
+    """Return whom the kernel slows or stops for a limit, and when, as a clause."""
+    return f"the kernel {'stops' if limit.stops else 'slows'} every writer{_near(limit)}"
+
+
+def _near(limit: DirtyLimit) -> str:
     of = f" of {size(limit.size)}" if limit.size else ""
     if limit.of == "disk":
         return f" to that disk when its dirty memory is near the disk's own limit{of}"
@@ -74,7 +78,7 @@ def near(limit: DirtyLimit) -> str:
 
 def what(limit: DirtyLimit) -> str:
     """Return why a writer waited, after "waited"."""
-    return f"because the kernel slows every writer{near(limit)}"
+    return f"because {slows(limit)}"
 
 
 def group_words(limit: DirtyLimit) -> str:

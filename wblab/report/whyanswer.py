@@ -16,7 +16,7 @@ from wblab.analysis.why.request import IoRequest
 from wblab.core.drivers import SHORT_BYTES, short_queue
 from wblab.core.spec import Spec
 from wblab.core.units import format_bytes
-from wblab.report.dirtylimittext import group_words, lifted, looked, near
+from wblab.report.dirtylimittext import group_words, lifted, looked, slows
 from wblab.report.quantities import duration, enumerated, percent, size
 from wblab.report.whybehind import THROTTLED, also, behind, culprit, leader, of_it, rest
 
@@ -317,25 +317,23 @@ def _unexplained(item: Explanation, alone: str) -> str:
 def _at_the_limit(item: Explanation) -> str:
     cause = _throttled(item)
     limit = cause.limit if cause else DirtyLimit()
-    slows = f"the kernel slows every writer{near(limit)}"
+    slowed = slows(limit)
     if cause and cause.is_limit_alone:
-        disk = next(iter(cause.places), cause.disk)
-        return (
-            f"{slows}; {disk} was idle for {duration(cause.idle_ns)} of that time: the cause is the limit, not the disk"
-        )
+        disk, idle = next(iter(cause.places), cause.disk), duration(cause.idle_ns)
+        return f"{slowed}; {disk} was idle for {idle} of that time: the cause is the limit, not the disk"
     if cause is None or not cause.dirty:
-        return slows
+        return slowed
     total = sum(cause.counted.values())
     share = percent(sum(cause.counted[name] for name in cause.named) / total)
     whose, waiting = f"{share} of it from {enumerated(cause.named)}", f"{size(total)} were waiting to be written"
     if cause.outside or cause.has_turned_over:
         of = " of others" if cause.outside else ""
-        return f"{slows}; meanwhile {next(iter(cause.places), cause.disk)} wrote {size(total)}{of}, {whose}"
+        return f"{slowed}; meanwhile {next(iter(cause.places), cause.disk)} wrote {size(total)}{of}, {whose}"
     if limit.of == "disk":
-        return f"{waiting} to {next(iter(cause.places))}, {whose}, and {slows}"
+        return f"{waiting} to {next(iter(cause.places))}, {whose}, and {slowed}"
     if limit.of == "group":
-        return f"{waiting} for {group_words(limit)}, {whose}, and {slows}"
-    text = f"{waiting}, {whose}, and {slows}"
+        return f"{waiting} for {group_words(limit)}, {whose}, and {slowed}"
+    text = f"{waiting}, {whose}, and {slowed}"
     if cause.is_elsewhere:
         most = next(iter(cause.places))
         text += f". {size(cause.places[most])} of it were for {most}"

@@ -26,7 +26,8 @@ class DirtyLimit:
 
     size: in bytes, 0 if unknown. device: of the disk that it is for; NOBODY if it is no disk's. group: the inode of the
     control group that it is for, 0 if it is no group's; name: its name in the spec, empty if unknown. set_by: the keys
-    of the spec that set it, if it has any.
+    of the spec that set it, if it has any. stops: whether it left the writer no rate at all (task_ratelimit 0) for most
+    of the time: then it sleeps again and again until the disk has written enough.
     """
 
     of: Of = "machine"
@@ -35,6 +36,7 @@ class DirtyLimit:
     group: int = 0
     name: str = ""
     set_by: tuple[str, ...] = ()
+    stops: bool = False
 
     @property
     def whose(self) -> str:
@@ -45,23 +47,26 @@ class DirtyLimit:
 def limit_of(run: Run, recorded: Recorded, waits: Sequence[Wait]) -> DirtyLimit:
     """Return the limit that throttled a task for most of the time of its waits; the machine's if that is not known."""
     time_ns: Counter[tuple[Of, int, int]] = Counter()
+    stopped_ns: Counter[tuple[Of, int, int]] = Counter()
     longest: dict[tuple[Of, int, int], tuple[int, int]] = {}
     for wait in waits:
         row = recorded.balances.before(int(recorded.offcpu.pid[wait.row]), int(recorded.offcpu.rank[wait.row]))
         key: tuple[Of, int, int] = _judged(run, recorded, row) if row >= 0 else ("machine", NOBODY, 0)
         time_ns[key] += wait.time_ns
+        stopped_ns[key] += wait.time_ns if row >= 0 and recorded.balances.rate[row] == 0 else 0
         longest[key] = max(longest.get(key, (0, NOBODY)), (wait.time_ns, row))
     of, device, group = max(time_ns, key=lambda key: time_ns[key])
     balances, row = recorded.balances, longest[of, device, group][1]
+    stops = 2 * stopped_ns[of, device, group] > time_ns[of, device, group]
     if row < 0:
         return DirtyLimit()
     size = Bytes((balances.share(row) if of == "disk" else int(balances.limit[row])) * balances.page_bytes)
     if of == "disk":
-        return DirtyLimit(of, size, device, set_by=_own(run, device))
+        return DirtyLimit(of, size, device, set_by=_own(run, device), stops=stops)
     if of == "group":
         name = _group_name(run, recorded, group)
-        return DirtyLimit(of, size, group=group, name=name, set_by=_of_group(run, name))
-    return DirtyLimit(of, size)
+        return DirtyLimit(of, size, group=group, name=name, set_by=_of_group(run, name), stops=stops)
+    return DirtyLimit(of, size, stops=stops)
 
 
 def members(run: Run, recorded: Recorded, limit: DirtyLimit) -> frozenset[int]:

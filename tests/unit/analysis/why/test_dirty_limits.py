@@ -67,14 +67,15 @@ def told(tmp_path, story, bdi=None, group=()):
     return found.causes[0], sentence(group), lift.setting if lift else ""
 
 
-def test_the_machines_limit_counts_all_dirty_pages(tmp_path):
+@pytest.mark.parametrize(("rate", "does"), [(8, "slows"), (0, "stops")])
+def test_the_machines_limit_counts_all_dirty_pages(tmp_path, rate, does):
     story = story_with_pages()
-    counts = {"limit": 20_000, "setpoint": 17_500, "dirty": 19_000, "share": (8000, 9000)}
+    counts = {"limit": 20_000, "setpoint": 17_500, "dirty": 19_000, "share": (8000, 9000), "rates": (rate, 100)}
     throttled(story, counts, dirty=19_000)
     cause, sentence, lift = told(tmp_path, story)
     assert (cause.limit.of, cause.limit.size) == ("machine", 20_000 * PAGE)
     assert cause.dirty == {"l2": 40 * PAGE, "l1": 20 * PAGE, "mw1": PAGE}
-    assert "the kernel slows every writer when dirty memory is near the limit" in sentence
+    assert f"the kernel {does} every writer when dirty memory is near the limit" in sentence
     assert not lift
 
 
