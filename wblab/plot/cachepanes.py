@@ -122,7 +122,7 @@ def disks_rates_pane(rates: Rates, disks: Mapping[str, str]) -> Pane:
 def rate_limits_pane(throttling: Throttling, loads: Mapping[str, str], disk: str = "") -> Pane:
     """Return each task's rate limit and the device's base rate, in bytes/s on a logarithmic scale.
 
-    A rate of 0, above the dirty limit, is drawn on the lower edge.
+    A rate of 0, near the dirty limit or above, is drawn on the lower edge.
     """
     rates, base = throttling.task_rate, throttling.base_rate
     least = max(_KIB, int(min(rates[rates > 0].min(initial=1 << 40), base.min(initial=1 << 40))) // 2)
@@ -144,5 +144,5 @@ def rate_limits_pane(throttling: Throttling, loads: Mapping[str, str], disk: str
         base[at] / _KIB,
     )
     axis = Axis("", least, SPAN * most, is_log=True, ticks=rate_ticks(least, most))
-    what = "how fast tasks may dirty pages; points on the lower edge: 0, above the dirty limit"
+    what = "how fast tasks may dirty pages; points on the lower edge: 0, it may write nothing"
     return Pane(f"rate limits: {disk}" if disk else "rate limits", what, axis, (*points, line), 1.1)
