@@ -20,7 +20,7 @@ from wblab.report.quantities import duration, moment, percent
 from wblab.report.quantities import size as size_text
 from wblab.report.report import Block, Lines, Section
 from wblab.report.text import block_lines
-from wblab.report.whybehind import served
+from wblab.report.whybehind import THROTTLED, served
 
 _MOST_SHARES = 3
 _NEARLY_ALL = 0.999
@@ -64,7 +64,7 @@ def of_cause(item: Explanation, cause: Cause) -> list[str]:
     where = f" (block {cause.block}{', ' + cause.is_of if cause.is_of else ''})" if cause.block >= 0 else ""
     where = where or (f" ({cause.file})" if cause.file else "")
     by = f", until {cause.waker} woke it" if cause.waker else ""
-    because = cause.what if cause.limit.of == "machine" else why_throttled(cause.limit)
+    because = why_throttled(cause.limit) if cause.kind == THROTTLED else cause.what
     lines = [f"{waited} {because}{where}{by}."]
     if cause.request:
         lines.append(_request(cause.request))

@@ -14,6 +14,7 @@ from wblab.core.spec import Cgroup
 from wblab.lab.results import SPECS
 from wblab.lab.specfile import read_spec
 from wblab.report.whyanswer import groups, remedy, sentence
+from wblab.report.whytext import sentences
 
 from .conftest import IDLE_NS, MW1
 from .test_explain import COMMS, FLUSHER, L1, NAP, NAP_ENDS, THROTTLED, TIMER
@@ -63,6 +64,9 @@ def told(tmp_path, story, bdi=None, group=()):
     run = read_run(path)
     (found,) = explain(run, read_recorded(run))
     (group,) = groups([found])
+    if found.causes[0].kind == "throttled":
+        verb = "stops" if found.causes[0].limit.stops else "slows"
+        assert f" because the kernel {verb} every writer" in sentences(found)[1]
     lift = remedy(group)
     return found.causes[0], sentence(group), lift.setting if lift else ""
 
