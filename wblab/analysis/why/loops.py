@@ -43,20 +43,25 @@ LOOP = 7  # include/uapi/linux/major.h
 _WORKERS = ("kworker/", "loop")  # drivers/block/loop.c; a thread of its own before Linux 5.12
 
 
-def through_loops(
+def through_loops(  # noqa: PLR0913, PLR0917 - columns
     trace: tracecmd.TraceFile,
     pieces: tuple[Numbers, Numbers, Numbers, Numbers],
+    inode: Numbers,
     owner: Numbers,
     submitter: Numbers,
     minor_bits: int,
 ) -> tuple[Numbers, Numbers]:
     """Return the owners and submitters of written pieces; for a page that a worker dirtied, those of the device's page.
 
-    pieces: device, sector, page of the file, and place in the trace. A page of the file corresponds to a page of the
-    loop device; with several loop devices, to the one where that page was written last.
+    So for a page of the same file that nobody is known to have dirtied: a worker did, while its folio was dirty since
+    before the trace began. pieces: device, sector, page of the file, and place in the trace; inode: of the file, 0 if
+    unknown. A page of the file corresponds to a page of the loop device; with several loop devices, to the one where
+    that page was written last.
     """
     device, _, page, rank = pieces
-    carried = np.flatnonzero((device >> minor_bits != LOOP) & np.isin(owner, _workers(trace)))
+    file, of_worker = same((device, inode), (device[:0], inode[:0]))[0], np.isin(owner, _workers(trace))
+    of_same = (owner == NONE) & (inode > 0) & np.isin(file, np.unique(file[of_worker]))
+    carried = np.flatnonzero((device >> minor_bits != LOOP) & (of_worker | of_same))
     last = _above(pieces, page[carried], rank[carried], minor_bits)
     carried, last = carried[last >= 0], last[last >= 0]
     owner, submitter = owner.copy(), submitter.copy()

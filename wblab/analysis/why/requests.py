@@ -211,7 +211,7 @@ def read_requests(trace: tracecmd.TraceFile, sequence: Sequence, tasks: Tasks) -
         of_filesystem = np.array(["M" in text for text in texts], bool)  # REQ_META
         owner = np.where((inode == 0) & ~of_filesystem[bio], SUBMITTER, owner)
         places = device, sector, page, bio_rank[bio]
-        owner, submitter = through_loops(trace, places, owner, submitter, MINOR_BITS)
+        owner, submitter = through_loops(trace, places, inode, owner, submitter, MINOR_BITS)
         whose = np.where(owner == SUBMITTER, submitter, owner)
         dirtied = _through_loops(trace, places, whose, dirtied)
     else:

@@ -314,6 +314,22 @@ def test_a_page_that_a_loop_worker_dirtied_belongs_to_the_writer_of_the_loop_dev
     assert cause.request.ahead == {"l1": 9 * 4096, "kworker/u4:0": 4096, "the journal": 4096}
 
 
+def test_a_loop_s_page_in_a_folio_that_was_dirty_before_the_trace_belongs_to_the_writer_of_the_loop_device(story_run):
+    """Page 5 of the file became dirty in the trace; pages 6 to 13 are of a folio that was dirty, and have no event."""
+    story, loop = Story(dict(NAMES)), 7 << 20
+    story.submit(0, L1, 5 * 8, 72, rwbs="WS", device=loop)
+    story.dirty(0, FLUSHER, 99, 5)
+    story.complete(0, 5 * 8, 72, device=loop)
+    story.submit(0, FLUSHER, 1000, 72, inode=99, index=5)
+    story.submit(0, FLUSHER, 1072, 8, inode=99, index=77)  # a page that was not written to the device
+    waits(story)
+    story.complete(800 * MS, 1000, 72)
+    story.complete(900 * MS, 1072, 8)
+    served(story)
+    (cause,) = one(story_run, story).causes
+    assert cause.request.ahead == {"l1": 9 * 4096, METADATA: 4096, "the journal": 4096}
+
+
 def test_what_a_loop_worker_dirtied_counts_for_the_writer_of_the_loop_device_while_it_waits_too(story_run):
     story, loop = Story(dict(NAMES)), 7 << 20
     story.submit(0, L1, 5 * 8, 72, rwbs="WS", device=loop)
