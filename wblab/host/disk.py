@@ -17,6 +17,7 @@ from wblab.host.reproducible import CHANCE_BYTES, TIME_S
 from wblab.lab.packages import tool_path
 
 # What is not written, nor to be written later, is a hole where the disk may have holes.
+_EXT_BLOCK = "4096"  # bytes: of people's disks; mke2fs gives those below 512 MiB blocks of 1 KiB
 _EXT_OPTIONS = "lazy_itable_init={lazy},lazy_journal_init={lazy},nodiscard,hash_seed={seed}"
 _FAT32, _LEAST_FAT32 = ("-F", "32"), 40 << 20  # as sticks are sold; FAT16 has room for 512 files in its root
 _CHUNK = b"\xff" * (1 << 20)
@@ -85,7 +86,7 @@ def _command(disk: Disk, bits: Random) -> list[str]:
         "exfat": (),
     }
     extended = _EXT_OPTIONS.format(seed=hashes, lazy=int(disk.resident > 0))
-    ext = ("-q", "-F", "-t", disk.filesystem, "-U", str(volume), "-E", extended)
+    ext = ("-q", "-F", "-b", _EXT_BLOCK, "-t", disk.filesystem, "-U", str(volume), "-E", extended)
     return [tool, *own.get(disk.filesystem, ext), *disk.mkfs_options, DISK_PATH]
 
 

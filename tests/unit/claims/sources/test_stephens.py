@@ -52,7 +52,7 @@ def test_the_devices_of_the_preset_are_the_lab_s():
     spec = read_spec(SPECS.find("sync-devices"))
     for name in ("hdd", "ssd"):
         disk = spec.disk[name]
-        own = {"size": disk.size, "mkfs_options": disk.mkfs_options, "queue": disk.queue}
+        own = {"size": disk.size, "driver": disk.driver, "queue": disk.queue}
         assert replace(read_disk(name), **own) == disk
 
 

@@ -25,6 +25,7 @@ _SHARES = {1: 10}  # per cent of the dirty limit that one disk may have, by the 
 _SHARE_OF_SEVERAL = 5
 _MEMORY_HIGH = 8 << 20
 _RATE = 0.8
+_JOURNAL_MIB = 4  # the smallest that mke2fs makes with blocks of 4 KiB: 1024 of them
 _WBT_US = 75_000
 _LIMITS = ("memory.max", "memory.high", "cpu.max")  # files of a control group that "max" lifts
 _WEIGHTS = ("io.weight", "io.bfq.weight", "cpu.weight")
@@ -161,9 +162,9 @@ def _of_disk(spec: Spec, wait: Wait, disk: str, others: Sequence[str]) -> Iterat
         yield from low
     yield from _priorities(spec, hard, others)
     if spec.disk[disk].filesystem in _HAS_JOURNAL and wait == "queue":
-        options = dumps([*spec.disk[disk].mkfs_options, "-J", "size=1"])
+        options = dumps([*spec.disk[disk].mkfs_options, "-J", f"size={_JOURNAL_MIB}"])
         small = Edit((f"{spec.disk_key(disk)}.mkfs_options={options}",))
-        yield SettingCandidate(f"a journal of 1 MiB on {said}", "journal of 1 MiB", small)
+        yield SettingCandidate(f"a journal of {_JOURNAL_MIB} MiB on {said}", f"journal of {_JOURNAL_MIB} MiB", small)
         if not any(option.startswith(_ORDERED) for option in spec.disk[disk].mount_options):
             options = dumps([*spec.disk[disk].mount_options, _UNORDERED])
             what = f"the mount option {_UNORDERED} on {said}, with which a crash may leave old data in new files"

@@ -30,7 +30,7 @@ def test_each_candidate_is_a_spec_that_can_run(name):
 def test_a_queue_is_shortened_first_and_the_levers_that_were_mute_are_there():
     found = shorts(BASE)
     assert found[0] == "queue of 512 KiB"
-    assert {"BFQ and idle class", "BFQ and io.bfq.weight", "journal of 1 MiB", "own dirty limit", "WBT"} <= {*found}
+    assert {"BFQ and idle class", "BFQ and io.bfq.weight", "journal of 4 MiB", "own dirty limit", "WBT"} <= {*found}
 
 
 def test_what_is_set_for_one_leg_of_a_mirror_is_set_for_both():
