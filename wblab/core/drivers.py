@@ -57,7 +57,7 @@ DRIVERS: dict[Driver, Queue] = {
     "sd": Queue(depth=64, max_hw_sectors=1024, max_segments=128, flushes=False),
     # drivers/ata: NCQ's 32 commands, ATA_MAX_SECTORS_LBA48, AHCI_MAX_SG.
     "sata": Queue(depth=32, max_hw_sectors=65534, max_segments=168),
-    # drivers/nvme/host/pci.c: io_queue_depth; 512 KiB by the device's MDTS. A queue for each processor, so no scheduler.
+    # drivers/nvme/host/pci.c: io_queue_depth; 512 KiB by a device's MDTS. A queue for each processor: no scheduler.
     "nvme": Queue(depth=1023, max_hw_sectors=1024, max_segments=129, scheduler="none"),
     # QEMU's virtio-blk-pci: queue-size 256, and segments two less. A queue for each processor, so no scheduler.
     "virtio": Queue(depth=256, max_hw_sectors=65534, max_segments=254, scheduler="none", rotational=True),

@@ -68,19 +68,24 @@ def test_the_real_clock_has_no_arguments_of_the_virtual_clock(start):
 
 def test_only_the_device_model_has_parameters_of_the_disk():
     assert not named(kernel_arguments(BASE), "ubd.")
-    assert named(kernel_arguments(DEVICE), "ubd.") == ["ubd.latency_ns=50000", "ubd.bytes_per_second=1048576"]
+    queue = ["ubd.queue_depth=64", "ubd.max_hw_sectors=1024", "ubd.max_segments=128"]
+    own = ["ubd.latency_ns=50000", "ubd.bytes_per_second=1048576"]
+    assert named(kernel_arguments(DEVICE), "ubd.") == [*own, *queue]
 
 
 def test_several_disks_have_a_device_and_a_value_each():
     slow, fast = BASE.disk["disk"], replace(DEVICE.disk["disk"], write_bps=7)
     arguments = kernel_arguments(replace(BASE, disk={"slow": slow, "fast": fast}))
     assert named(arguments, "ubd0=") + named(arguments, "ubd1=") == ["ubd0=/proc/self/fd/12", "ubd1=/proc/self/fd/17"]
-    assert named(arguments, "ubd.") == ["ubd.latency_ns=0,50000", "ubd.bytes_per_second=0,7"]
+    assert named(arguments, "ubd.") == [
+        *("ubd.latency_ns=0,50000", "ubd.bytes_per_second=0,7"),
+        *("ubd.queue_depth=0,64", "ubd.max_hw_sectors=0,1024", "ubd.max_segments=0,128"),
+    ]
 
 
 def test_unset_parameters_of_a_device_are_left_out():
     disk = replace(DEVICE.disk["disk"], depth=4, cache_bytes=1 << 20, drain_bps=1000, stalls="random")
-    assert named(kernel_arguments(replace(DEVICE, disk={"disk": disk})), "ubd.")[2:] == [
+    assert named(kernel_arguments(replace(DEVICE, disk={"disk": disk})), "ubd.")[2:6] == [
         *("ubd.depth=4", "ubd.stall_random=1", "ubd.cache_bytes=1048576", "ubd.drain_bytes_per_second=1000")
     ]
 
@@ -91,6 +96,9 @@ def test_each_disk_has_its_place_in_the_lists():
         "ubd.latency_ns": [0, 50_000, 50_000],
         "ubd.bytes_per_second": [0, 1 << 20, 1 << 20],
         "ubd.seek_ns": [0, 0, 7],
+        "ubd.queue_depth": [0, 64, 64],
+        "ubd.max_hw_sectors": [0, 1024, 1024],
+        "ubd.max_segments": [0, 128, 128],
     }
 
 

@@ -80,19 +80,20 @@ def test_the_queue_in_memory_holds_what_the_disks_driver_would_as_far_as_it_can(
 
 
 def test_the_queue_holds_as_many_bytes():
-    found = translated(spec("disk.slow.write_bps=1MiB/s", "disk.fast.write_bps=20MiB/s"))
+    own = ("disk.slow.driver=ubd", "disk.fast.driver=ubd", "disk.slow.queue.wbt_lat_usec=0")
+    found = translated(spec("disk.slow.write_bps=1MiB/s", "disk.fast.write_bps=20MiB/s", *own))
     slow, fast = found.disk["slow"], found.disk["fast"]
     assert (slow.queue["max_sectors_kb"], fast.queue["max_sectors_kb"]) == (20, 124)
     for disk in (slow, fast):
         held = int(disk.queue["max_sectors_kb"]) * 1024 * int(disk.queue["nr_requests"])
         assert held == pytest.approx(128 * 255 * 512, rel=0.01)
-    fewer = translated(spec("disk.slow.queue.nr_requests=4")).disk["slow"]
+    fewer = translated(spec("disk.slow.queue.nr_requests=4", *own)).disk["slow"]
     assert int(fewer.queue["nr_requests"]) * 20480 == pytest.approx(4 * 255 * 512, rel=0.05)
     assert slow.queue["wbt_lat_usec"] == 0
-    assert translated(spec("disk.slow.queue.nr_requests=1")).disk["slow"].queue["nr_requests"] >= 4
-    smaller = translated(spec("disk.slow.queue.max_sectors_kb=8")).disk["slow"]
+    assert translated(spec("disk.slow.queue.nr_requests=1", *own)).disk["slow"].queue["nr_requests"] >= 4
+    smaller = translated(spec("disk.slow.queue.max_sectors_kb=8", *own)).disk["slow"]
     assert (smaller.queue["max_sectors_kb"], smaller.queue["nr_requests"]) == (8, 128)  # as it would be there
-    assert translated(spec("disk.slow.queue.max_sectors_kb=900")).disk["slow"] == slow
+    assert translated(spec("disk.slow.queue.max_sectors_kb=900", *own)).disk["slow"] == slow
     many = translated(spec("disk.slow.queue.nr_requests=1000")).disk["slow"]
     assert many.queue["nr_requests"] == 2048  # the kernel takes no more
     assert "nr_requests" not in translated(spec("disk.slow.scheduler=none")).disk["slow"].queue

@@ -234,7 +234,7 @@ def test_a_remedy_that_the_lab_has_not_measured_has_no_figure(story_run):
     )
     (group,) = groups([replace(item, chains=chains)])
     known = remedy(group)
-    assert (known.setting, known.measured) == ("disk.disk.queue.nr_requests=4", "")
+    assert (known.queue, known.measured) == ("disk", "")
     (own,) = groups([replace(item, load="l1", chains=chains)])
     assert remedy(own) is None  # its own I/O is ahead in the queue
     theirs = tuple(replace(each, party="mw1's dd") for each in item.charges)

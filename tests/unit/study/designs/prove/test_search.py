@@ -39,7 +39,7 @@ def test_the_named_load_is_left_out_first_and_settings_follow_at_once():
     search = Search(QUESTION)
     first, second, *_ = search.wanted()
     assert first == Without(("l1",))
-    assert second.settings == ("disk.disk.queue.nr_requests=4",)
+    assert second.settings == ("disk.disk.queue.nr_requests=4", "disk.disk.queue.max_sectors_kb=128")
     search = searched(QUESTION, lambda out: 0 if "l1" in out else 15)
     assert (search.finding, search.culprits, left_out(search)) == ("agrees", ("l1",), [("l1",), ("l2",)])
 

@@ -26,7 +26,8 @@ def test_a_sentence_that_holds_and_its_best_remedy_with_a_command():
     )
     assert first == "Tried on this run: without l1, 15 s became 0 s."
     assert second == "A queue of 512 KiB for the disk: 15 s became 1.30 s."
-    assert command == "    wblab why latest --prove --remedy disk.disk.queue.nr_requests=4"
+    short = "--remedy disk.disk.queue.nr_requests=4 --remedy disk.disk.queue.max_sectors_kb=128"
+    assert command == f"    wblab why latest --prove {short}"
     assert vain.startswith("Others help little (9 to 15 s left): own dirty limit, ")
 
 
