@@ -40,6 +40,22 @@ def flushed(
     return inodes[row], owners[row]
 
 
+def written_again(  # noqa: PLR0913, PLR0917 - columns
+    trace: tracecmd.TraceFile, sequence: Sequence, tasks: Tasks, dirtied: tracecmd.Events, pid: Numbers, rank: Numbers
+) -> "NDArray[np.bool_]":
+    """Whether a flusher dirtied a folio of the file that it was writing: no new data, but what it could not write yet.
+
+    ext4 does so with data=journal, again and again until the commit is on the disk (fs/ext4/inode.c,
+    mpage_prepare_extent_to_map).
+    """
+    files, row = _files(trace, sequence, tasks, pid, rank)
+    if not files:
+        return np.zeros(len(pid), bool)
+    bdis, inodes = (np.array(column, object) for column in zip(*files, strict=True))
+    same = (bdis[row] == dirtied["name"].astype(object)) & (inodes[row] == dirtied["ino"].astype(np.int64))
+    return np.asarray((row >= 0) & same, bool)
+
+
 def _files(
     trace: tracecmd.TraceFile, sequence: Sequence, tasks: Tasks, pid: Numbers, rank: Numbers
 ) -> tuple[list[File], Numbers]:

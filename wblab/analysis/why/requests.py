@@ -25,7 +25,7 @@ from wblab.analysis.runs.places import (
     previous,
     same,
 )
-from wblab.analysis.why.flushed import NOBODY, flushed
+from wblab.analysis.why.flushed import NOBODY, flushed, written_again
 from wblab.analysis.why.loops import LOOP, dirtied_through_loops, through_loops, with_btrfs
 from wblab.analysis.why.tasks import Tasks
 from wblab.core.units import Bytes
@@ -355,6 +355,8 @@ def _dirtied(  # noqa: PLR0913, PLR0917 - columns
     inode, at = events["ino"].astype(np.int64), sequence.ranks(events)
     pid = tasks.lives.keys(events.pid, at)
     event, index = pages_of_folios(trace, sequence, events)
+    new = ~written_again(trace, sequence, tasks, events, pid, at)[event]
+    event, index = event[new], index[new]
     device, is_file, inode, at, pid = (column[event] for column in (device, is_file, inode, at, pid))
     key, known = same(pages, (device, inode, index))
     last = previous(key, rank, known, at)
