@@ -32,7 +32,7 @@ def settings():
     paths = [root / "cgroup.subtree_control", *(pathlib.Path("/proc/sys/vm", "dirty_" + name) for name in
         ("bytes", "ratio", "background_bytes", "background_ratio"))]
     paths += [pathlib.Path("/sys/block/ubda", name) for name in
-        ("queue/nr_requests", "bdi/max_ratio_fine", "bdi/strict_limit")]
+        ("queue/nr_requests", "queue/max_sectors_kb", "bdi/max_ratio_fine", "bdi/strict_limit")]
     group = root / "wblab-mitigate"
     names = ("memory.high", "io.weight", "io.bfq.weight", "io.max")
     paths += [path for name in names if (path := group / name).exists()]
@@ -97,7 +97,7 @@ POLICIES = {
     "io.max": (GROUP, {"cgroup.subtree_control": "io memory", "io.max": IO_MAX}),
     "memory.high": (GROUP, {"cgroup.subtree_control": "memory"}),
     "dirty-bytes": ({}, {"dirty_ratio": "0"}),
-    "short-queue": ({}, {"nr_requests": "4"}),
+    "short-queue": ({}, {"nr_requests": "4", "max_sectors_kb": "128"}),
     "strict-limit": ({}, {"strict_limit": "1"}),
     "short-queue-always+strict-limit-always": ({}, {"nr_requests": "4", "strict_limit": "1"}),
     "idle+memory.high": (IDLE | GROUP, {"cgroup.subtree_control": "memory"}),
@@ -138,7 +138,8 @@ def test_offenders_of_an_experiment_are_found(lab):
     assert "/sys/block/ubda/queue/nr_requests to 4" in [event["text"] for event in events if event["action"] == "set"]
     held = {event["pid"] for event in events if event["action"] == "hold"}
     assert held == {run.load(name).pid for name in ("l1", "l2")}
-    unknown, note = [event for event in events if event["action"] == "note"]
+    unknown, note, queue = [event for event in events if event["action"] == "note"]
+    assert queue["text"] == "the queue of ubda holds at most 512 KiB"
     assert unknown["disk"] == note["disk"] == "ubda"
     assert "is unknown yet" in unknown["text"]
     rate, unit = note["text"].split()[-2:]
@@ -158,8 +159,9 @@ def events_of(lab, preset, *settings):
 def test_writers_to_another_disk_are_not_limited(lab):
     """Only the slow disk of two is limited; without the daemon, writers to the other wait for over 2 s."""
     run, events = events_of(lab, "two-disks")
-    queue, ratio, strict, *_ = [event["text"] for event in events if event["action"] == "set"]
-    assert queue == "/sys/block/ubda/queue/nr_requests to 4"
+    requests, size, ratio, strict, *_ = [event["text"] for event in events if event["action"] == "set"]
+    assert requests == "/sys/block/ubda/queue/nr_requests to 4"
+    assert size == "/sys/block/ubda/queue/max_sectors_kb to 128"
     assert re.fullmatch("/sys/class/bdi/[0-9]+:0/max_ratio_fine to [0-9]{5,6}", ratio)
     assert re.fullmatch("/sys/class/bdi/[0-9]+:0/strict_limit to 1", strict)
     assert max(float(run.load(name).pauses_ns.max()) for name in ("w-fast", "mw-fast")) < 0.3e9
@@ -172,7 +174,7 @@ def test_a_single_disk_gets_no_limit(lab):
 
 
 def test_a_disk_with_a_write_cache_is_recognised(lab):
-    cache = ("disk.write_bps='20MiB/s'", "disk.cache_bytes='8MiB'", "disk.drain_bps='1MiB/s'")
+    cache = ("disk.driver='sata'", "disk.write_bps='20MiB/s'", "disk.cache_bytes='8MiB'", "disk.drain_bps='1MiB/s'")
     _, events = events_of(lab, "base-device", *cache)
     (told,) = [event["text"] for event in events if "its own write cache" in event["text"]]
     assert re.match("flushes of ubda take [0-9.]+ s, but its queue only 0.50 s: ", told)

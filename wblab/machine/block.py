@@ -5,6 +5,7 @@ import re
 from pathlib import Path
 
 from wblab.core.check import DIRTY_SYSCTLS
+from wblab.core.drivers import FEWEST_REQUESTS, SHORT_BYTES
 from wblab.core.units import Bytes
 from wblab.machine.changes import SCHEDULED, Scheduler, WayBack
 
@@ -18,6 +19,7 @@ def mounted(filesystem: str) -> list[Path]:
 
 
 NUMBERS = Path("/sys/dev/block")
+_PAGE_BYTES = os.sysconf("SC_PAGE_SIZE")
 
 
 def find_disk(name: str) -> Path:
@@ -70,6 +72,20 @@ def queue_settings(disk: Path) -> dict[str, str]:
     return {path.name: path.read_text().strip() for path in paths if path.exists()}
 
 
+SMALLEST_REQUEST = SHORT_BYTES // FEWEST_REQUESTS  # with smaller ones, what each request costs the disk would count
+
+
+def shortened(requests: int, request_bytes: int, most_bytes: float) -> tuple[int, int]:
+    """Return how many requests of which size make a queue hold `most_bytes`; neither is more than it has now.
+
+    It gets fewer requests first. The kernel has no fewer than `FEWEST_REQUESTS`; where these are still too long, as
+    with the 4 MiB that SATA's may have, they get smaller, but no smaller than `SMALLEST_REQUEST`.
+    """
+    fewer = min(requests, max(FEWEST_REQUESTS, int(most_bytes / request_bytes)))
+    smaller = int(most_bytes / fewer) // _PAGE_BYTES * _PAGE_BYTES
+    return fewer, min(request_bytes, max(SMALLEST_REQUEST, smaller))
+
+
 def set_scheduler(disk: Path, name: str, way_back: WayBack) -> None:
     """Set a disk's I/O scheduler. Raises OSError."""
     queue = disk / "queue"
@@ -81,7 +97,6 @@ def set_scheduler(disk: Path, name: str, way_back: WayBack) -> None:
 # What decides a machine's writeback: memory, thresholds and settings.
 
 _SYS = Path("/sys")
-_PAGE_BYTES = os.sysconf("SC_PAGE_SIZE")
 
 
 def memory_bytes() -> Bytes:

@@ -1,6 +1,7 @@
 import pytest
 
-from wblab.machine.block import backing_devices, built_on, scheduler, schedulers, set_scheduler
+from wblab.core.drivers import DRIVERS, SHORT_BYTES, short_queue
+from wblab.machine.block import backing_devices, built_on, scheduler, schedulers, set_scheduler, shortened
 from wblab.machine.undo import Undo
 
 
@@ -27,6 +28,31 @@ def disk(tmp_path):
 def test_the_scheduler_in_use_is_the_one_in_brackets(disk, shown, known):
     place = disk(shown)
     assert (schedulers(place), scheduler(place)) == (known, known[0])
+
+
+@pytest.mark.parametrize(
+    ("requests", "request_kb", "most_kb", "found"),
+    [
+        (256, 1280, 50 << 10, (40, 1280)),  # fewer requests are enough
+        (64, 4096, 512, (4, 128)),  # four of SATA's are 16 MiB
+        (64, 4096, 8 << 10, (4, 2048)),
+        (2, 1024, 512, (2, 256)),  # a stick's two are too large
+        (2, 120, 512, (2, 120)),
+        (128, 127, 128, (4, 127)),  # neither gets smaller than is good for a disk
+        (256, 4096, 0, (4, 128)),
+        (256, 512, 2 << 20, (256, 512)),  # it holds less already
+    ],
+)
+def test_a_queue_gets_fewer_requests_then_smaller_ones(requests, request_kb, most_kb, found):
+    fewer, smaller = shortened(requests, request_kb << 10, most_kb << 10)
+    assert (fewer, smaller >> 10) == found
+
+
+@pytest.mark.parametrize("driver", DRIVERS)
+def test_a_short_queue_is_the_one_that_specs_have(driver):
+    queue, wanted = DRIVERS[driver], short_queue(driver)
+    kept = wanted.get("nr_requests", queue.requests), wanted.get("max_sectors_kb", queue.request_bytes / 1024) * 1024
+    assert shortened(queue.requests, queue.request_bytes, SHORT_BYTES) == kept
 
 
 def test_a_scheduler_is_restored_at_the_end(disk):

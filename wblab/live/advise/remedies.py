@@ -18,13 +18,13 @@ from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
 from typing import Any, get_args
 
-from wblab.core.drivers import Scheduler
+from wblab.core.drivers import FEWEST_REQUESTS, Scheduler
 from wblab.core.errors import InputError, nearest
 from wblab.core.tables import from_table
 from wblab.core.units import NS_PER_S, Nanoseconds, parse_bytes, parse_time
 from wblab.lab.places import REMEDIES
 from wblab.lab.specfile import read_toml
-from wblab.live.changes.permitted import LEAST_REQUESTS, WHOLE
+from wblab.live.changes.permitted import WHOLE
 from wblab.live.twin.described import Machine, MachineQueue, OffenderLimits
 
 # Amounts of dirty memory or queued data in a remedy: absolute, or relative to the disk's rate or the memory.
@@ -192,8 +192,8 @@ def _check(remedy: Remedy) -> None:
         raise InputError(f"{remedy.name} sets nothing: add for example nr_requests")
     if remedy.nr_requests and remedy.queue:
         raise InputError(f"{remedy.name}: nr_requests and queue both set the queue's length: keep one")
-    if remedy.nr_requests and remedy.nr_requests < LEAST_REQUESTS:
-        raise InputError(f"{remedy.name}.nr_requests: the kernel's minimum is {LEAST_REQUESTS}")
+    if remedy.nr_requests and remedy.nr_requests < FEWEST_REQUESTS:
+        raise InputError(f"{remedy.name}.nr_requests: the kernel's minimum is {FEWEST_REQUESTS}")
     if remedy.scheduler and remedy.scheduler not in get_args(Scheduler):
         raise InputError(
             f"{remedy.name}.scheduler: unknown: {remedy.scheduler!r}{nearest(remedy.scheduler, get_args(Scheduler))}"
@@ -225,7 +225,7 @@ def _thresholds(remedy: Remedy, machine: Machine) -> Machine:
 def _queue(remedy: Remedy, machine: Machine, queue: MachineQueue) -> MachineQueue:
     requests = remedy.nr_requests or queue.requests
     if remedy.queue:
-        requests = max(LEAST_REQUESTS, in_bytes(remedy.queue, machine) // queue.request_bytes)
+        requests = max(FEWEST_REQUESTS, in_bytes(remedy.queue, machine) // queue.request_bytes)
     kept = 0 if remedy.scheduler == "bfq" else queue.wbt_lat_usec  # bfq turns WBT off: bfq_init_queue
     wbt = remedy.wbt // 1000 or kept
     return replace(queue, requests=min(queue.requests, requests), wbt_lat_usec=wbt)

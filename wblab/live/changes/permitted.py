@@ -11,7 +11,9 @@ from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 from typing import Literal, get_args
 
+from wblab.core.drivers import FEWEST_REQUESTS
 from wblab.core.drivers import Scheduler as Known
+from wblab.machine.block import SMALLEST_REQUEST
 from wblab.machine.changes import Change, Controller, IoPriority, MadeGroup, Membership, Scheduler, Setting
 
 Where = Literal["sysctl", "queue", "bdi"]
@@ -21,8 +23,8 @@ GROUP = "wblab-mitigate"
 CONTROLLERS = ("io", "memory")
 MOST_BYTES = 1 << 50
 WHOLE = 1_000_000  # 100 * BDI_RATIO_SCALE: the whole threshold, which is no limit
-LEAST_REQUESTS = 4  # the kernel's minimum: BLKDEV_MIN_RQ
 _MOST_REQUESTS = 10_240  # BLK_MQ_MAX_DEPTH
+_MOST_REQUEST_KB = 1 << 31  # the kernel takes no more than max_hw_sectors_kb, and no less than a page
 _MOST_CENTISECONDS = 60 * 60 * 100
 
 
@@ -45,7 +47,8 @@ FILES: Mapping[tuple[str, str], KernelFile] = {
     ("sysctl", "vm.dirty_expire_centisecs"): KernelFile(range(1, _MOST_CENTISECONDS + 1), by=("advise",)),
     # 0 would stop the flusher's timer
     ("sysctl", "vm.dirty_writeback_centisecs"): KernelFile(range(1, _MOST_CENTISECONDS + 1), by=("advise",)),
-    ("queue", "nr_requests"): KernelFile(range(LEAST_REQUESTS, _MOST_REQUESTS + 1)),
+    ("queue", "nr_requests"): KernelFile(range(FEWEST_REQUESTS, _MOST_REQUESTS + 1)),
+    ("queue", "max_sectors_kb"): KernelFile(range(SMALLEST_REQUEST >> 10, _MOST_REQUEST_KB)),
     ("queue", "wbt_lat_usec"): KernelFile(range(10_000_000 + 1), by=("advise",)),
     ("bdi", "max_ratio_fine"): KernelFile(range(1, WHOLE + 1)),
     ("bdi", "strict_limit"): KernelFile(range(1, 2)),

@@ -23,14 +23,19 @@ _TIMES = 2  # multiple of the queue's own time: rates vary, and requests are ser
 _LEAST_S = 0.5
 
 
-def queue_s(disk: str, bandwidth: float, blocks: Path = _BLOCKS) -> float:
-    """Return how long a disk of `bandwidth` bytes/s needs for a full queue, in s. Raises OSError.
+def queue_bytes(disk: str, blocks: Path = _BLOCKS) -> int:
+    """Return the most that a disk's queue holds: all its requests, of the largest size. Raises OSError.
 
     blocks: the machine's /sys/block.
     """
     queue = blocks / disk / "queue"
     requests, size_kb = (int((queue / name).read_text()) for name in ("nr_requests", "max_sectors_kb"))
-    return requests * size_kb * 1024 / bandwidth
+    return requests * size_kb * 1024
+
+
+def queue_s(disk: str, bandwidth: float, blocks: Path = _BLOCKS) -> float:
+    """Return how long a disk of `bandwidth` bytes/s needs for a full queue, in s. Raises OSError."""
+    return queue_bytes(disk, blocks) / bandwidth
 
 
 def holds_much(disk: str, flush_s: float, bandwidth: float, blocks: Path = _BLOCKS) -> bool:

@@ -62,7 +62,8 @@ class Config:
     group's memory may be dirty).
     - dirty-bytes: lower vm.dirty_bytes, for all, to what the disk writes in `dirty_time`; the background threshold to
     half of that.
-    - short-queue: lower the disk's queue to what the disk serves in `queue_time`.
+    - short-queue: lower what the disk's queue holds to what the disk serves in `queue_time`, at least 512 KiB: first
+    with fewer requests, then with smaller ones.
     - strict-limit: limit dirty memory for this disk to what it writes in `limit_time`, at least 1 MiB.
     - io.max: a control group for all offenders; together they may write `io_max_percent` of the bandwidth.
 

@@ -3,6 +3,7 @@
 import signal
 import time
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -10,7 +11,7 @@ from wblab.core.errors import WblabError
 from wblab.core.units import NS_PER_S
 from wblab.live.changes.journal import Journal
 from wblab.live.mitigate.accountedtasks import Processes, waits_for_disk
-from wblab.live.mitigate.accounting import Accounting, Usage, holds_much, queue_s
+from wblab.live.mitigate.accounting import Accounting, Usage, holds_much, queue_bytes, queue_s
 from wblab.live.mitigate.configuration import Config
 from wblab.live.mitigate.disk import WatchedDisks
 from wblab.live.mitigate.measures import LimitMeasure, measures, put_back_strays
@@ -19,7 +20,7 @@ from wblab.live.mitigate.rule import Learned, RuleLimits, RuleState, judge, reca
 from wblab.live.mitigate.settings import objection
 from wblab.machine.cgroup import cgroup_root
 from wblab.machine.changes import Change, IoPriority, Membership, Setting
-from wblab.report.quantities import column, quantity
+from wblab.report.quantities import column, quantity, size
 
 SIGNALS = {signal.SIGINT, signal.SIGTERM, signal.SIGHUP}
 _LOOKS = 8  # per period, for exited tasks: the socket holds only so many
@@ -245,9 +246,14 @@ class Daemon:
                 if isinstance(error, FileNotFoundError) and not Path("/sys/block", disk).exists():
                     return  # unplugged meanwhile
                 raise WblabError(f"the policy {self._config.policy} cannot be applied: {error}") from None
-        for change in self._journal.changes if self._journal else ():
-            if isinstance(change, Setting) and change not in before:
-                self._say(Event(action="set", text=f"{change.path} to {change.new}"))
+        made = [change for change in (self._journal.changes if self._journal else ()) if change not in before]
+        settings = [change for change in made if isinstance(change, Setting)]
+        for change in settings:
+            self._say(Event(action="set", text=f"{change.path} to {change.new}"))
+        if any(Path(change.path).parent.name == "queue" for change in settings):
+            with suppress(FileNotFoundError):  # unplugged meanwhile
+                text = f"the queue of {disk} holds at most {size(queue_bytes(disk, self._means.blocks))}"
+                self._say(Event(action="note", text=text, disk=disk))
 
     def _release(self, rates: dict[int, float], bandwidth: float) -> None:
         released = {pid for pid, offender in self._held_for.items() if offender in rates}

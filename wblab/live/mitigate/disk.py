@@ -216,9 +216,12 @@ def written_elsewhere(disk: str, blocks: Path = _BLOCKS) -> bool:
 
 
 def _large(name: str, blocks: Path) -> int:
-    """Return the size from which a request of a disk counts as large: a quarter of its largest."""
+    """Return the size from which a request of a disk counts as large: a quarter of its largest.
+
+    No more than of the usual largest, though: one of 4 MiB needs pages that lie together in memory, and is rare.
+    """
     try:
-        return int((blocks / name / "queue/max_sectors_kb").read_text()) * 1024 // 4
+        return min(int((blocks / name / "queue/max_sectors_kb").read_text()) * 1024 // 4, _LARGE_BYTES)
     except OSError:  # just unplugged
         return _LARGE_BYTES
 

@@ -6,10 +6,10 @@ from pathlib import Path
 
 from wblab.core.errors import WblabError
 from wblab.live.changes.journal import Journal
-from wblab.live.changes.permitted import DISKS, LEAST_REQUESTS, SYSCTLS, WHOLE
+from wblab.live.changes.permitted import DISKS, SYSCTLS, WHOLE
 from wblab.live.changes.setting import give_back, keep, number_before
 from wblab.live.mitigate.disk import written_elsewhere
-from wblab.machine.block import backing_devices, number, scheduler, thresholds
+from wblab.machine.block import backing_devices, number, scheduler, shortened, thresholds
 
 # Which I/O schedulers honour priorities.
 #
@@ -93,19 +93,14 @@ class DirtyBytes:
 
 # A short disk queue: a request that somebody waits for comes after all that the disk got before it.
 #
-# That includes a filesystem's commit, an fsync and a read. With the usual 256 requests of 512 KiB the wait is seconds
-# on
-# a slow disk, whatever the scheduler. `nr_requests` limits it (Documentation/ABI/stable/sysfs-block).
-
-
-def requests_in(time_s: float, bandwidth: float, request_bytes: int) -> int:
-    """Return how many of the largest requests a disk of `bandwidth` bytes/s serves in `time_s`."""
-    return max(LEAST_REQUESTS, int(time_s * bandwidth / request_bytes))
+# That includes a filesystem's commit, an fsync and a read. How long it waits is a matter of bytes: SATA's 64 requests
+# of 4 MiB are minutes on a slow disk, and 4 of them are still seconds. `nr_requests` and, where the fewest requests are
+# too long, `max_sectors_kb` limit them, whatever the scheduler (Documentation/ABI/stable/sysfs-block).
 
 
 @dataclass
 class ShortQueue:
-    """Lowers the number of requests in a disk's queue to what the disk serves in a given time; never raises it.
+    """Lowers what a disk's queue holds to what the disk serves in a given time; never raises it.
 
     blocks: the machine's /sys/block.
     """
@@ -123,13 +118,15 @@ class ShortQueue:
 
     def start(self, disk: str, bandwidth: float) -> None:
         """See Measure."""
-        path = self.blocks / disk / "queue/nr_requests"
-        request_bytes = int((path.parent / "max_sectors_kb").read_text()) * 1024
-        requests = requests_in(self.time_s, bandwidth, request_bytes)
-        if requests < number_before(self.journal, path):
-            keep(self.journal, path, requests)
-        else:
-            give_back(self.journal, path)
+        queue = self.blocks / disk / "queue"
+        paths = queue / "nr_requests", queue / "max_sectors_kb"
+        requests, size_kb = (number_before(self.journal, path) for path in paths)
+        fewer, smaller_bytes = shortened(requests, size_kb << 10, self.time_s * bandwidth)
+        for path, before, wanted in zip(paths, (requests, size_kb), (fewer, smaller_bytes >> 10), strict=True):
+            if wanted < before:
+                keep(self.journal, path, wanted)
+            else:
+                give_back(self.journal, path)
 
     def hold(self, pid: int) -> int:
         """See Measure: no action on single processes."""

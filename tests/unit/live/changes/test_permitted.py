@@ -22,6 +22,7 @@ def setting(path, back_path=None, new="1", back="0"):
     "change",
     [
         setting(f"{QUEUE}/nr_requests"),
+        setting(f"{QUEUE}/max_sectors_kb", new="128", back="4096"),
         setting(f"{QUEUE}/wbt_lat_usec"),
         setting("/sys/class/bdi/8:0/max_ratio_fine"),
         setting("/sys/class/bdi/btrfs-1/strict_limit"),
@@ -67,6 +68,7 @@ def test_other_changes_cannot_be_undone(change):
         (WantedSetting("queue", "../../../etc/passwd", "1"), {}),
         (WantedSetting("queue", "nr_requests", "1"), {"disks": ("../../etc",)}),
         (WantedSetting("queue", "scheduler", "evil"), {}),
+        (WantedSetting("queue", "max_hw_sectors_kb", "128"), {}),
         (WantedSetting("bdi", "strict_limit", "1"), {"bdi": "../../etc"}),
     ],
 )

@@ -193,6 +193,17 @@ def test_a_learned_rate_survives_removal_of_the_stick(sys, tmp_path):
     assert found.learned == {"stick 1000": Learned(bandwidth=pytest.approx(5 * MB, rel=0.01))}
 
 
+def test_a_disk_that_could_take_larger_requests_than_it_gets_is_measured(sys, tmp_path):
+    """SATA's may be 4 MiB, which they only are if their pages lie together in memory."""
+    (tmp_path / "sda/queue").mkdir()
+    (tmp_path / "sda/queue/max_sectors_kb").write_text("4096\n")
+    found = WatchedDisks(blocks=tmp_path)
+    fields = [0, 0, 0, 0, 40, 0, 10 * MB // 512, 20_000, 0, 2_000, 20_000, 0, 0, 0, 0, 0, 0]  # 250 KB each
+    (tmp_path / "sda/stat").write_text(" ".join(map(str, fields)))
+    found.follow(PERIOD_S)
+    assert found.bandwidths == {"sda": pytest.approx(5 * MB, rel=0.01)}
+
+
 def test_a_provisional_rate_is_not_stored(sys, tmp_path):
     found = WatchedDisks(blocks=tmp_path)
     for megabytes in (0, 10):

@@ -5,11 +5,13 @@ from dataclasses import dataclass, field
 import pytest
 
 from wblab.core.errors import WblabError
+from wblab.live.changes import permitted
 from wblab.live.changes.journal import Journal
 from wblab.live.changes.permitted import MITIGATE
 from wblab.live.mitigate.accounting import Usage
 from wblab.live.mitigate.configuration import Config
 from wblab.live.mitigate.daemon import Daemon, Means
+from wblab.live.mitigate.settings import ShortQueue
 
 MIB = 1 << 20
 
@@ -71,13 +73,13 @@ def daemon(disks, tmp_path):
     for name, value in (("nr_requests", "1"), ("max_sectors_kb", "512"), ("write_cache", "write back")):
         (queue / name).write_text(value)
 
-    def make(**policies):
+    def make(journal=None, **policies):
         said = []
         ours = Daemon(
             Config(policy="policy", cached="cached" if "cached" in policies else "", learned=""),
             lambda event: said.append((event.action, event.text)),
             Accounting(),
-            Journal(tmp_path / "journal.json", MITIGATE),
+            journal or Journal(tmp_path / "journal.json", MITIGATE),
             Means(tmp_path, lambda name, learned: disks, lambda names, *_: [policies[name] for name in names]),
         )
         return ours, said
@@ -90,6 +92,18 @@ def test_lasting_measures_start_per_disk_and_shared_ones_for_the_main_disk(daemo
         measure = Measure("queue", lasting=True, shared=shared)
         daemon(policy=measure)[0].period(2.0, 2.0)
         assert measure.started == started
+
+
+def test_the_length_of_a_queue_that_is_set_is_said_in_bytes(daemon, disks, tmp_path, monkeypatch):
+    monkeypatch.setattr(permitted, "DISKS", tmp_path)
+    (tmp_path / "sda/queue/nr_requests").write_text("64")
+    (tmp_path / "sda/queue/max_sectors_kb").write_text("4096")
+    del disks.bandwidths["sdb"]
+    journal = Journal(tmp_path / "journal.json", MITIGATE)
+    ours, said = daemon(journal, policy=ShortQueue(journal, 0.125, lasting=True, blocks=tmp_path))
+    for now_s in (2.0, 4.0):
+        ours.period(now_s, 2.0)
+    assert [text for _, text in said if "queue of sda" in text] == ["the queue of sda holds at most 512 KiB"]
 
 
 def test_temporary_measures_wait_for_an_offender(daemon):

@@ -7,7 +7,7 @@ from wblab.live.changes import permitted
 from wblab.live.changes.journal import Journal
 from wblab.live.changes.permitted import MITIGATE
 from wblab.live.mitigate import settings
-from wblab.live.mitigate.settings import DirtyBytes, ShortQueue, StrictLimit, requests_in, share_of
+from wblab.live.mitigate.settings import DirtyBytes, ShortQueue, StrictLimit, share_of
 
 MIB = 1 << 20
 
@@ -180,19 +180,6 @@ def attribute(tmp_path, monkeypatch):
     return attributes / "nr_requests"
 
 
-@pytest.mark.parametrize(
-    ("bandwidth", "request_bytes", "requests"),
-    [
-        (MIB, 128 << 10, 4),  # the lab's device disk
-        (100 * MIB, 1280 << 10, 40),  # a hard disk
-        (2000 * MIB, 512 << 10, 2000),  # more than its queue has: left alone
-        (1000, MIB, 4),
-    ],
-)
-def test_a_queue_holds_half_a_second_of_requests(bandwidth, request_bytes, requests):
-    assert requests_in(0.5, bandwidth, request_bytes) == requests
-
-
 def test_the_queue_is_shortened_and_restored(attribute, tmp_path):
     journal = Journal(tmp_path / "journal.json", MITIGATE)
     short = ShortQueue(journal, 0.5, blocks=tmp_path)
@@ -204,6 +191,19 @@ def test_the_queue_is_shortened_and_restored(attribute, tmp_path):
     assert [(change.back, change.new) for change in journal.changes] == [("256", "8")]
     assert Journal(tmp_path / "journal.json", MITIGATE).undo(journal.changes) == []
     assert attribute.read_text() == "256"
+
+
+def test_large_requests_get_smaller_where_the_fewest_are_too_long(attribute, tmp_path):
+    size = attribute.with_name("max_sectors_kb")
+    size.write_text("4096\n")
+    journal = Journal(tmp_path / "journal.json", MITIGATE)
+    short = ShortQueue(journal, 0.5, blocks=tmp_path)
+    for bandwidth, found in ((20 * MIB, ["4", "2560"]), (MIB, ["4", "128"]), (100 * MIB, ["12", "4096"])):
+        short.start("sda", bandwidth)
+        assert [attribute.read_text(), size.read_text()] == found
+    short.start("sda", MIB)
+    assert Journal(tmp_path / "journal.json", MITIGATE).undo(journal.changes) == []
+    assert [attribute.read_text(), size.read_text()] == ["256", "4096"]
 
 
 def test_a_short_queue_is_left_alone(attribute, tmp_path):
