@@ -144,7 +144,8 @@ def _option(now: Machine, state: _State, number: str, factor: int, kernel: str) 
 def fine_factor(now: Machine, others: Sequence[Machine]) -> int:
     """Return the twins' scale factor: small enough that every twin's limit on dirty memory has many pages."""
     finest = min(_least_bytes(machine) for machine in (now, *others)) / _FINE_BYTES
-    request = now.queue.request_bytes / _PAGE_BYTES if now.queue else finest
+    smallest = [machine.queue.request_bytes for machine in (now, *others) if machine.queue]
+    request = min(smallest) / _PAGE_BYTES if smallest else finest
     least = max(now.memory_bytes / _LARGEST_GUEST_BYTES, now.offender_bytes / _MOST_WRITTEN_BYTES)
     return max(1, int(min(factor_of(now), max(least, min(finest, request)))))
 

@@ -1,13 +1,13 @@
 """Remedies as data: what each sets, in terms that suit any machine, and a machine with the remedy applied.
 
-["requests-4"]
-about = "at most 4 requests in the disk's queue"
-nr_requests = 4
+["queue-512kib"]
+about = "at most 512 KiB in the disk's queue"
+queue = "512KiB"                   # fewer requests, and smaller ones where the fewest hold more; also 125ms
 ["dirty-0.5s"]
 dirty = "500ms"                    # written by the disk in 500 ms; also 5% (of memory), 5% of the limit, 64MiB
 background = "250ms"
 ["both"]
-together = ["requests-4", "dirty-0.5s"]
+together = ["queue-512kib", "dirty-0.5s"]
 
 A remedy only lowers: a limit that is already lower, or a queue that is already shorter, stays unchanged.
 """
@@ -26,6 +26,7 @@ from wblab.lab.places import REMEDIES
 from wblab.lab.specfile import read_toml
 from wblab.live.changes.permitted import WHOLE
 from wblab.live.twin.described import Machine, MachineQueue, OffenderLimits
+from wblab.machine.block import shortened
 
 # Amounts of dirty memory or queued data in a remedy: absolute, or relative to the disk's rate or the memory.
 
@@ -83,7 +84,8 @@ class Remedy:
     """What a remedy sets. dirty, background, own_limit, queue, memory_high: amounts (see `in_bytes`); empty: unchanged.
 
     about: a description. own_limit: strict limit on this disk's dirty memory. wbt: target latency of WBT. expire: age
-    at which a dirty page is written. period: time between wake-ups of the flusher. memory_high, io_max (a share of the
+    at which a dirty page is written. period: time between wake-ups of the flusher. nr_requests: a number of requests,
+    of whatever size the disk takes; queue fits any disk. memory_high, io_max (a share of the
     disk's rate), io_weight (others have 100): limits of a control group for heavy writers. together: other remedies
     to combine.
     """
@@ -189,7 +191,7 @@ def _settings(remedy: Remedy) -> dict[str, Any]:
 def _check(remedy: Remedy) -> None:
     """Raise InputError for settings that are impossible on every machine."""
     if not _settings(remedy):
-        raise InputError(f"{remedy.name} sets nothing: add for example nr_requests")
+        raise InputError(f"{remedy.name} sets nothing: add for example queue")
     if remedy.nr_requests and remedy.queue:
         raise InputError(f"{remedy.name}: nr_requests and queue both set the queue's length: keep one")
     if remedy.nr_requests and remedy.nr_requests < FEWEST_REQUESTS:
@@ -223,12 +225,12 @@ def _thresholds(remedy: Remedy, machine: Machine) -> Machine:
 
 
 def _queue(remedy: Remedy, machine: Machine, queue: MachineQueue) -> MachineQueue:
-    requests = remedy.nr_requests or queue.requests
+    requests, request_bytes = min(remedy.nr_requests or queue.requests, queue.requests), queue.request_bytes
     if remedy.queue:
-        requests = max(FEWEST_REQUESTS, in_bytes(remedy.queue, machine) // queue.request_bytes)
+        requests, request_bytes = shortened(requests, request_bytes, in_bytes(remedy.queue, machine))
     kept = 0 if remedy.scheduler == "bfq" else queue.wbt_lat_usec  # bfq turns WBT off: bfq_init_queue
     wbt = remedy.wbt // 1000 or kept
-    return replace(queue, requests=min(queue.requests, requests), wbt_lat_usec=wbt)
+    return replace(queue, requests=requests, request_bytes=request_bytes, wbt_lat_usec=wbt)
 
 
 def _group(remedy: Remedy, machine: Machine) -> OffenderLimits:

@@ -79,6 +79,7 @@ def settable(remedy: Remedy) -> dict[tuple[Where, str], str]:
         ("sysctl", "vm.dirty_writeback_centisecs"): (remedy.period, remedy.period // NS_PER_CENTISECOND),
         ("queue", "scheduler"): (remedy.scheduler, remedy.scheduler),
         ("queue", "nr_requests"): (remedy.nr_requests or remedy.queue or remedy.scheduler, requests),
+        ("queue", "max_sectors_kb"): (remedy.queue, ""),
         ("queue", "wbt_lat_usec"): (remedy.wbt, remedy.wbt // 1000),
         ("bdi", "max_ratio_fine"): (remedy.own_limit, ""),
         ("bdi", "strict_limit"): (remedy.own_limit, 1),
@@ -122,6 +123,8 @@ def differing(now: Machine, then: Machine) -> list[WantedSetting]:
     if now.queue and then.queue:
         if is_other or then.queue.requests != now.queue.requests:  # a new scheduler has a new queue
             found.append(WantedSetting("queue", "nr_requests", str(then.queue.requests)))
+        if then.queue.request_bytes != now.queue.request_bytes:
+            found.append(WantedSetting("queue", "max_sectors_kb", str(then.queue.request_bytes >> 10)))
         if then.queue.wbt_lat_usec != now.queue.wbt_lat_usec and not is_other:
             found.append(WantedSetting("queue", "wbt_lat_usec", str(then.queue.wbt_lat_usec)))
     if then.own_limit != now.own_limit:

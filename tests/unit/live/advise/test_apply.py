@@ -87,6 +87,17 @@ def test_a_value_changed_by_the_kernel_is_reported_and_undone(tree, tmp_path, mo
     monkeypatch.undo()
 
 
+def test_the_number_and_the_size_of_requests_are_set_and_undone_with_a_scheduler(tree, tmp_path):
+    """A new scheduler has a queue of another length, and the same size of requests."""
+    smaller = WantedSetting("queue", "max_sectors_kb", "128")
+    _, found = applied(tmp_path, BFQ[0], SHORT, smaller)
+    assert [(item.old, item.found) for item in found] == [("mq-deadline", "bfq"), ("256", "4"), ("1280", "128")]
+    undo(tmp_path)
+    queue = tree / "block/sda/queue"
+    names = ("scheduler", "nr_requests", "max_sectors_kb")
+    assert [(queue / name).read_text().strip() for name in names] == ["mq-deadline", "256", "1280"]
+
+
 def test_another_remedy_replaces_the_first(tree, tmp_path):
     applied(tmp_path, SHORT)
     undone, _ = applied(tmp_path, *OWN)

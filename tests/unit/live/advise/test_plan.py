@@ -50,6 +50,8 @@ def test_the_scale_of_the_twin_keeps_limits_above_some_pages():
     assert fine_factor(MACHINE, [small]) == 25  # the twin writes 192 MiB
     assert fine_factor(replace(MACHINE, offender_bytes=MIB), [small]) == 8  # and its dirty limit is 1 MiB
     assert fine_factor(MACHINE, [replace(MACHINE, dirty_bytes=32 * MIB)]) == 32  # its dirty limit is 1 MiB
+    short = MachineQueue(requests=4, request_bytes=128 << 10, wbt_lat_usec=0)
+    assert fine_factor(MACHINE, [replace(MACHINE, queue=short)]) == 32  # its requests are a page
 
 
 def test_limits_of_a_few_pages_are_left_out():
@@ -95,6 +97,16 @@ def test_another_scheduler_gets_the_tried_queue():
     assert wanted == [WantedSetting("queue", "scheduler", "bfq"), WantedSetting("queue", "nr_requests", "256")]
 
 
+def test_a_queue_in_bytes_sets_the_size_of_requests_where_their_number_is_not_enough():
+    found = remedies(short={"queue": "512KiB"}, long={"queue": "20MiB"}, four={"nr_requests": 4})
+    wanted = {name: list(map(str, differing(MACHINE, remedy.on(MACHINE)))) for name, remedy in found.items()}
+    assert wanted == {
+        "short": ["nr_requests=4", "max_sectors_kb=128"],
+        "long": ["nr_requests=16"],
+        "four": ["nr_requests=4"],
+    }
+
+
 def test_thresholds_are_set_in_bytes_and_times_in_their_units():
     then = replace(MACHINE, dirty_bytes=MIB, timers=MACHINE.timers | {"vm.dirty_expire_centisecs": 100})
     assert list(map(str, differing(MACHINE, then))) == ["vm.dirty_bytes=1048576", "vm.dirty_expire_centisecs=100"]
@@ -103,7 +115,7 @@ def test_thresholds_are_set_in_bytes_and_times_in_their_units():
 def test_a_machine_without_a_queue_can_have_a_twin():
     bare = replace(MACHINE, queue=None, scheduler="", timers={})
     found = plan(bare, replace(SITE, disks=(), schedulers=(), abilities=()), read_remedies(), [1])
-    assert {"requests-4", "bfq", "wbt", "own-limit-1s"} <= found.left_out.keys()
+    assert {"queue-512kib", "bfq", "wbt", "own-limit-1s"} <= found.left_out.keys()
     assert "dirty-1s" in {item.name for item in found.candidates}
 
 

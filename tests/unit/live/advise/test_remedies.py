@@ -25,6 +25,7 @@ def remedy(name="it", **given):
         ({"background": "100ms"}, {"background_bytes": 10 * MIB}),
         ({"dirty": "1us"}, {"dirty_bytes": MIB, "background_bytes": MIB // 2}),
         ({"nr_requests": 4}, {"queue": MachineQueue(requests=4, request_bytes=1280 << 10, wbt_lat_usec=0)}),
+        ({"queue": "512KiB"}, {"queue": MachineQueue(requests=4, request_bytes=128 << 10, wbt_lat_usec=0)}),
         ({"queue": "125ms"}, {"queue": MachineQueue(requests=9, request_bytes=1280 << 10, wbt_lat_usec=0)}),
         ({"wbt": "75ms"}, {"queue": MachineQueue(requests=256, request_bytes=1280 << 10, wbt_lat_usec=75_000)}),
         ({"scheduler": "bfq"}, {"scheduler": "bfq"}),
