@@ -18,10 +18,9 @@ from typing import Any
 from wblab.kernels import built_kernels
 from wblab.lab.places import RESULTS
 from wblab.lab.results import MATRICES
-from wblab.lab.specfile import read_toml
 from wblab.study.begin import described
 from wblab.study.cells import run_name
-from wblab.study.designs.matrix.factorial import expand
+from wblab.study.designs.matrix.factorial import read_matrix
 from wblab.study.plan import Plan
 from wblab.study.rowfile import run_rows
 from wblab.study.run import run_store
@@ -112,8 +111,9 @@ def figures(path: Path = LIST) -> list[Figure]:
 
 def _rows(tables: Mapping[str, Any]) -> Iterator[Figure]:
     for name, table in tables.items():
-        for label, levels in table["rows"]:
-            values = tuple(_value({"matrix": table.get("matrix")} | column, levels) for column in table["columns"])
+        for label, levels, *own in table["rows"]:
+            columns = [{"matrix": table.get("matrix")} | column | dict(*own) for column in table["columns"]]
+            values = tuple(_value(column, levels) for column in columns)
             text = f"| {' | '.join([label, *[_HOLE] * len(values)])} |"
             yield Figure(f"{name}: {label}", DOCS / table["page"], table["below"], text, values)
 
@@ -133,7 +133,7 @@ def _value(given: Mapping[str, Any], levels: Mapping[str, Any]) -> Value:
 
 def _matrix(name: str, wanted: Iterable[Levels]) -> Plan:
     """Return the wanted cells of a matrix of the lab."""
-    matrix = expand({"name": name} | read_toml(MATRICES.find(name), "matrix"), MATRICES.folder)
+    matrix = read_matrix(MATRICES.find(name))
     named = {tuple(sorted(cell.levels.items())): cell for cell in matrix.cells}
     if unknown := set(wanted) - named.keys():
         raise LookupError(f"{name} has no cell {dict(min(unknown))}")

@@ -15,6 +15,7 @@ from wblab.cli import build_parser
 from wblab.commands.load import required
 from wblab.commands.parser import filled
 from wblab.commands.renamed import renamed
+from wblab.core.drivers import DRIVERS
 from wblab.core.errors import WblabError
 from wblab.core.loads import KINDS
 from wblab.lab.distributions import ALL
@@ -180,6 +181,16 @@ def test_every_kind_of_load_is_explained_with_its_parameters():
 def test_every_kind_of_wait_is_explained():
     page = (ROOT / "docs" / "reference" / "waits.md").read_text()
     assert not {kind.name for kind in WAITS if f"`{kind.name}`" not in page}
+
+
+def test_the_queue_of_every_driver_is_as_the_code_has_it():
+    page = (DOCS / "reference/disk-model.md").read_text()
+    rows = re.findall(r"^\| `([a-z-]+)` \| [^|]+ \| ([\d,]+) \| ([\d,]+) KiB \| ([\d,]+) MiB \|", page, re.MULTILINE)
+    shown = {driver: [int(number.replace(",", "")) for number in numbers] for driver, *numbers in rows}
+    assert shown == {
+        driver: [queue.requests, queue.request_bytes >> 10, round(queue.requests * queue.request_bytes / 2**20)]
+        for driver, queue in DRIVERS.items()
+    }
 
 
 @pytest.mark.parametrize("distribution", ALL, ids=lambda one: one.name)
