@@ -4,8 +4,9 @@ from wblab.live.advise.machinesite import MachineSite
 from wblab.live.advise.plan import Candidate
 from wblab.live.advise.record import Advice
 from wblab.live.advise.settings import WantedSetting
+from wblab.live.disks.queue import MachineQueue
 from wblab.live.runs.request import INNOCENT
-from wblab.live.twin.described import Machine, MachineQueue
+from wblab.live.twin.described import Machine
 
 GIB, MIB = 1 << 30, 1 << 20
 

@@ -15,19 +15,21 @@ from wblab.lab.specfile import read_toml
 
 EXPLAINED = 0.6  # the share of what was measured below which a model is doubtful
 _MOST_BYTES = 1 << 20  # of a file
-_KEYS = ("model", "driver", "write_bps", *MODEL_KEYS)
+_KEYS = ("model", "driver", "queue", "write_bps", *MODEL_KEYS)
 
 
 def disk_settings(wanted: str) -> list[str]:
     """Return the settings, key=value, that make a spec's disk this one. Raises InputError for what is none.
 
     wanted: the disk's name, or a TOML file's path; where the spec has several, behind the name of one of them:
-    slow=usb-stick. Size, filesystem, and what the spec sets of its queue, stay.
+    slow=usb-stick. Size, filesystem, and what the spec sets of its queue, stay; of the queue a measured disk has more.
     """
     place, equals, rest = wanted.partition("=")
     place, name = (place, rest) if equals and DISK_NAME.fullmatch(place) else ("", wanted)
     where = f"disk.{place}" if place else "disk"
-    return [f"{where}.{key}={json.dumps(value)}" for key, value in _table(name).items()]
+    table = _table(name)
+    own = {f"queue.{key}": value for key, value in table.pop("queue", {}).items()}
+    return [f"{where}.{key}={json.dumps(value)}" for key, value in (table | own).items()]
 
 
 def read_disk(name: str) -> Disk:

@@ -2,10 +2,11 @@
 
 import os
 import re
+from contextlib import suppress
 from pathlib import Path
 
 from wblab.core.check import DIRTY_SYSCTLS
-from wblab.core.drivers import FEWEST_REQUESTS, SHORT_BYTES
+from wblab.core.drivers import FEWEST_REQUESTS, SHORT_BYTES, Driver
 from wblab.core.units import Bytes
 from wblab.machine.changes import SCHEDULED, Scheduler, WayBack
 
@@ -66,10 +67,50 @@ def scheduler(disk: Path) -> str:
     return next(iter(schedulers(disk)), "")
 
 
+# What the kernel calls the drivers that the lab knows; all of ATA's are libata's. Its `sd` is any disk of SCSI, which
+# says nothing of what carries it.
+_DRIVERS: dict[str, Driver] = {
+    "usb-storage": "usb-storage",
+    "uas": "uas",
+    "mmcblk": "sd",
+    "virtio_blk": "virtio",
+    "nvme": "nvme",
+    "nvme-subsystem": "nvme",
+    "uml-blkdev": "ubd",
+}
+_ATA = re.compile(r"ata[0-9]+")
+
+
+def driver_of(disk: Path) -> Driver | None:
+    """Return whose queue a disk in /sys has; None for a driver that the lab does not know, and for dm, md and loop.
+
+    It is the device's driver, or that of a device above it: a stick's disk is SCSI's, and hangs on USB's. What /sys
+    shows is only compared with names that are known; a link that leads nowhere is none.
+    """
+    device = Path(os.path.realpath(disk / "device"))
+    for place in (device, *device.parents):
+        if _ATA.fullmatch(place.name):
+            return "sata"
+        with suppress(OSError):
+            name = os.path.basename(os.readlink(place / "driver"))
+            if name in _DRIVERS:
+                return _DRIVERS[name]
+        if place.name in _DRIVERS:
+            return _DRIVERS[place.name]
+    return None
+
+
+_OF_QUEUE = ("nr_requests", "max_sectors_kb", "wbt_lat_usec", "rotational", "write_cache")
+
+
 def queue_settings(disk: Path) -> dict[str, str]:
-    """Return what a disk's queue is set to, as far as this kernel has it: requests, their size, and WBT."""
-    paths = [disk / "queue" / name for name in ("nr_requests", "max_sectors_kb", "wbt_lat_usec", "rotational")]
-    return {path.name: path.read_text().strip() for path in paths if path.exists()}
+    """Return what a disk's queue is set to, as far as this kernel has it, and its driver, if the lab knows it."""
+    found = {}
+    for name in _OF_QUEUE:
+        with suppress(OSError):  # the kernel has none, or the disk was unplugged
+            found[name] = (disk / "queue" / name).read_text().strip()
+    driver = driver_of(disk)
+    return found | ({"driver": driver} if driver else {})
 
 
 SMALLEST_REQUEST = SHORT_BYTES // FEWEST_REQUESTS  # with smaller ones, what each request costs the disk would count

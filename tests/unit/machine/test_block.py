@@ -1,7 +1,16 @@
 import pytest
 
 from wblab.core.drivers import DRIVERS, SHORT_BYTES, short_queue
-from wblab.machine.block import backing_devices, built_on, scheduler, schedulers, set_scheduler, shortened
+from wblab.machine.block import (
+    backing_devices,
+    built_on,
+    driver_of,
+    queue_settings,
+    scheduler,
+    schedulers,
+    set_scheduler,
+    shortened,
+)
 from wblab.machine.undo import Undo
 
 
@@ -71,6 +80,52 @@ def test_the_queue_settings_of_a_scheduler_are_restored_with_it(disk):
         set_scheduler(place, "none", undo)
         (queue / "nr_requests").write_text("256\n")  # as the kernel does
     assert [(queue / name).read_text() for name in ("scheduler", "nr_requests", "wbt_lat_usec")] == ["bfq", "64", "0\n"]
+
+
+PCI = "devices/pci0000:00/0000:00:14.0"
+USB = f"{PCI}/usb2/2-1/2-1:1.0/host6/target6:0:0/6:0:0:0"
+# Of each disk: its device below /sys, and what is linked from there or from above as its driver. As on real machines.
+DEVICES = {
+    "usb-storage": (USB, {f"{PCI}/usb2/2-1/2-1:1.0": "usb-storage", PCI: "xhci_hcd", USB: "sd"}),
+    "uas": (USB, {f"{PCI}/usb2/2-1/2-1:1.0": "uas", PCI: "xhci_hcd", USB: "sd"}),
+    "sata": (f"{PCI}/ata1/host0/target0:0:0/0:0:0:0", {PCI: "ahci"}),
+    "sd": (f"{PCI}/mmc_host/mmc0/mmc0:aaaa", {f"{PCI}/mmc_host/mmc0/mmc0:aaaa": "mmcblk", PCI: "sdhci-pci"}),
+    "nvme": (f"{PCI}/nvme/nvme0", {PCI: "nvme"}),
+    "virtio": (f"{PCI}/virtio1", {f"{PCI}/virtio1": "virtio_blk", PCI: "virtio-pci"}),
+    None: (f"{PCI}/virtio0/host0/target0:0:0/0:0:0:0", {f"{PCI}/virtio0": "virtio_scsi", PCI: "virtio-pci"}),
+}
+
+
+@pytest.mark.parametrize("driver", DEVICES)
+def test_a_disk_s_driver_is_that_of_what_carries_it(tmp_path, driver):
+    device, drivers = DEVICES[driver]
+    disk = tmp_path / device / "block/disk"
+    (disk / "queue").mkdir(parents=True)
+    (disk / "device").symlink_to("../..")
+    for place, name in drivers.items():
+        (tmp_path / place / "driver").symlink_to(f"/nowhere/bus/drivers/{name}")
+    (disk / "queue/nr_requests").write_text("64\n")
+    (tmp_path / "block").mkdir()
+    (tmp_path / "block/disk").symlink_to(disk)
+    assert driver_of(tmp_path / "block/disk") == driver
+    assert queue_settings(disk) == {"nr_requests": "64"} | ({"driver": driver} if driver else {})
+
+
+def test_a_disk_of_several_paths_or_of_others_or_with_a_broken_link_has_its_own_or_none(tmp_path):
+    def disk(name, device):
+        (tmp_path / name).mkdir()
+        if device:
+            (tmp_path / name / "device").symlink_to(device)
+        return tmp_path / name
+
+    (tmp_path / "virtual/nvme-subsystem/nvme-subsys0").mkdir(parents=True)
+    assert driver_of(disk("nvme0n1", tmp_path / "virtual/nvme-subsystem/nvme-subsys0")) == "nvme"
+    assert driver_of(disk("loop0", "")) is None
+    assert driver_of(disk("gone", "../nowhere")) is None
+    assert driver_of(disk("round", "../round/device")) is None
+    (tmp_path / "file").write_text("")
+    assert driver_of(disk("odd", "../file")) is None
+    assert driver_of(tmp_path / "unplugged") is None
 
 
 @pytest.fixture

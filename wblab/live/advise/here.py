@@ -51,7 +51,7 @@ def with_current_settings(machine: Machine, site: MachineSite) -> Machine:
             queue=queue_of(site),
             own_limit=own_limit_of(site),
         )
-    except (OSError, ValueError) as error:
+    except (OSError, ValueError, InputError) as error:
         raise InputError(f"cannot read this machine's settings: {error}") from None
 
 

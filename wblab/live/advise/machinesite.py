@@ -8,8 +8,8 @@ from typing import Literal
 
 from wblab.core.errors import InputError
 from wblab.live.changes.permitted import WHOLE
-from wblab.live.twin.described import MachineQueue
-from wblab.machine.block import schedulers, whole_disk
+from wblab.live.disks.queue import MachineQueue, queue_from
+from wblab.machine.block import queue_settings, schedulers, whole_disk
 from wblab.machine.cgroup import cgroup_root, controllers_of
 from wblab.machine.storage import Storage, find_storage
 
@@ -86,16 +86,8 @@ def current_site(site: MachineSite) -> MachineSite:
 
 
 def queue_of(site: MachineSite) -> MachineQueue | None:
-    """Return the current queue of a site's first disk; None if it has none. Raises OSError."""
-    if not site.disks:
-        return None
-    queue = _SYS / "block" / site.disks[0] / "queue"
-    wbt = int((queue / "wbt_lat_usec").read_text()) if "wbt" in site.abilities else 0
-    return MachineQueue(
-        requests=int((queue / "nr_requests").read_text()),
-        request_bytes=int((queue / "max_sectors_kb").read_text()) << 10,
-        wbt_lat_usec=max(wbt, 0),
-    )
+    """Return the current queue of a site's first disk; None if it has none. Raises InputError."""
+    return queue_from(queue_settings(_SYS / "block" / site.disks[0])) if site.disks else None
 
 
 def own_limit_of(site: MachineSite) -> int:

@@ -25,7 +25,8 @@ from wblab.core.units import NS_PER_S, Nanoseconds, parse_bytes, parse_time
 from wblab.lab.places import REMEDIES
 from wblab.lab.specfile import read_toml
 from wblab.live.changes.permitted import WHOLE
-from wblab.live.twin.described import Machine, MachineQueue, OffenderLimits
+from wblab.live.disks.queue import MachineQueue
+from wblab.live.twin.described import Machine, OffenderLimits
 from wblab.machine.block import shortened
 
 # Amounts of dirty memory or queued data in a remedy: absolute, or relative to the disk's rate or the memory.

@@ -10,7 +10,9 @@ from wblab.core.errors import InputError
 from wblab.core.units import format_bytes
 from wblab.lab.progress import Report
 from wblab.live.disks.plan import LEAST_FILE, MOST_FILE, Bounds, DiskMeasurement, measure
+from wblab.live.disks.queue import MachineQueue, queue_from
 from wblab.live.disks.testfile import test_file
+from wblab.machine.block import driver_of, queue_settings
 from wblab.machine.storage import Storage, Traffic, storage_of, traffic
 
 _FILE_SHARE = 4  # of all that is written: the rest overwrites the same blocks
@@ -37,6 +39,24 @@ class Site:
         """Describe it in words."""
         own = "" if self.disk_name == self.device.name else f" ({self.disk_name})"
         return f"{str(self.directory)!r} is on {self.place.filesystem}, on {self.device.name}{own}"
+
+    @property
+    def queue(self) -> MachineQueue | None:
+        """The queue of the disk, or of the first one below it; None if there is none. Raises InputError."""
+        return queue_from(queue_settings(self.place.disks[0])) if self.place.disks else None
+
+    def queue_notes(self) -> list[str]:
+        """Return what of its queue a file for `--disk` does not have, in words."""
+        if self.queue is None:
+            return [f"{self.device.name} has no queue of its own: the file says nothing of one"]
+        drivers = [driver_of(disk) for disk in self.place.disks]
+        if len(set(drivers)) > 1:
+            named = ", ".join(dict.fromkeys(driver or "unknown" for driver in drivers))
+            return [f"{self.device.name} is on disks of several drivers ({named}): the first one counts"]
+        if drivers[0] is None:
+            name = self.place.disks[0].name
+            return [f"the lab does not know the driver of {name}: the file has its queue's settings, and driver 'ubd'"]
+        return []
 
     def free_bytes(self) -> int:
         """Return the room for an ordinary user. Raises OSError."""
@@ -94,7 +114,9 @@ def survey(site: Site, bounds: Bounds, report: Report) -> Survey:
             after = _traffic(site)
     except OSError as error:  # also ENOSPC, EDQUOT
         raise InputError(f"{site}: cannot measure it: {error.strerror}: give another directory") from None
-    notes = [] if file.direct else [f"{site.place.filesystem} has no O_DIRECT: all times include the page cache's work"]
+    notes = site.queue_notes()
+    if not file.direct:
+        notes.append(f"{site.place.filesystem} has no O_DIRECT: all times include the page cache's work")
     if before and after:
         wrote = sum(step.size for step in measured.steps if step.action == "write") + bounds.file_bytes
         notes += _doubts(wrote, after.written_bytes - before.written_bytes)

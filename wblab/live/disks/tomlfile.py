@@ -2,10 +2,13 @@
 
 import json
 from collections.abc import Mapping
+from typing import Any
 
 from wblab import __version__
+from wblab.core.drivers import DRIVERS
 from wblab.lab.printable import printable
 from wblab.live.disks.fit import AS_PREDICTED, Fit
+from wblab.live.disks.queue import MachineQueue, guest_queue
 from wblab.live.disks.survey import Site, Survey
 from wblab.report.quantities import percent
 
@@ -14,11 +17,17 @@ _MOST_NS, _MOST_BYTES = 2**32 - 1, 2**32 - 1  # wblab/core/check.py
 _PLACE = 27  # column at which remarks begin
 
 
-def disk_table(fit: Fit) -> dict[str, str | int]:
-    """Return the table [disk] of a model, each quantity rounded to the measurement's precision."""
+def disk_table(fit: Fit, queue: MachineQueue | None = None) -> dict[str, Any]:
+    """Return the table [disk] of a model, each quantity rounded to the measurement's precision.
+
+    queue: the disk's, if it is known. The table has its driver, and what is set otherwise than that does.
+    """
     model = fit.model
+    set_otherwise = guest_queue(queue, DRIVERS[queue.driver].scheduler) if queue else {}
     return {
         "model": "device",
+        **({"driver": queue.driver} if queue else {}),
+        **({"queue": set_otherwise} if set_otherwise else {}),
         "write_bps": rate(model.write_bps),
         "read_bps": rate(model.read_bps),
         "latency": duration(model.latency_s),
@@ -51,7 +60,7 @@ def disk_file(found: Fit, survey: Survey, site: Site, date: str) -> str:
         "",
         "[disk]",
     ]
-    for key, value in disk_table(found).items():
+    for key, value in disk_table(found, site.queue).items():
         remark = found.unknown.get(key, "")
         line = f"{key} = {_toml(value)}"
         lines.append(f"{line:{_PLACE}} # {remark}" if remark else line)
@@ -60,7 +69,7 @@ def disk_file(found: Fit, survey: Survey, site: Site, date: str) -> str:
         times = {"median": row.median_s, "slow": row.slow_s, "model": row.model_s}
         cells: dict[str, object] = {"what": row.what, "size": row.size, "count": row.count}
         cells |= {key: duration(time_s) for key, time_s in times.items()}
-        lines.append(f"    {{ {', '.join(f'{key} = {_toml(value)}' for key, value in cells.items())} }},")
+        lines.append(f"    {_toml(cells)},")
     return "\n".join([*lines, "]", ""])
 
 
@@ -91,5 +100,7 @@ def _units(number: int, units: tuple[tuple[str, int], ...], smallest: str) -> st
 
 
 def _toml(value: object) -> str:
-    """Return a value as TOML has it, which for these is as in JSON."""
+    """Return a value as TOML has it, which for these is as in JSON, except a table."""
+    if isinstance(value, dict):
+        return f"{{ {', '.join(f'{key} = {_toml(each)}' for key, each in value.items())} }}"
     return json.dumps(value, ensure_ascii=False)

@@ -15,24 +15,16 @@ from wblab.core.units import NS_PER_S
 from wblab.lab.formats import LIVE
 from wblab.lab.specfile import LiveSpec
 from wblab.live.changes.permitted import WHOLE
+from wblab.live.disks.queue import UNKNOWN, MachineQueue, queue_from, queue_in
 from wblab.live.runs.request import INNOCENT
-from wblab.machine.block import memory_bytes, thresholds
-from wblab.machine.storage import find_storage
+from wblab.machine.block import memory_bytes, queue_settings, thresholds
+from wblab.machine.storage import Storage, find_storage
 
 _BLOCK_BYTES, _SYNC_BYTES, _MOST_BYTES = 1 << 20, 8 << 20, 512 << 20
 _MEASURE_S = 5.0
 # Without a live run, the offender writes this multiple of the dirty threshold, as in the base experiment.
 TIMES_THRESHOLD = 3
 WAIT_NS = 5 * NS_PER_S
-
-
-@dataclass(frozen=True, kw_only=True)
-class MachineQueue:
-    """A disk's queue in /sys: number of requests, largest request, and target latency of WBT (0: off)."""
-
-    requests: int
-    request_bytes: int
-    wbt_lat_usec: int
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -50,8 +42,9 @@ class Machine:
 
     offender_bytes: what the offender wrote, or would write. innocent: the loads beside it. disk: the model of the
     machine's disk, if it was measured (wblab disk measure). The other fields are the machine's current settings; the
-    defaults stand for unknown ones. timers: the vm.dirty* settings that are times. own_limit: strict limit on the
-    disk's dirty memory, in millionths of the threshold. group: the offender's control group.
+    defaults stand for unknown ones. timers: the vm.dirty* settings that are times. queue: the disk's, or the model's.
+    own_limit: strict limit on the disk's dirty memory, in millionths of the threshold. group: the offender's control
+    group.
     """
 
     memory_bytes: int
@@ -78,8 +71,12 @@ class Machine:
 
 
 def with_disk(machine: Machine, disk: Disk) -> Machine:
-    """Return a machine with a measured disk. Its write rate becomes the disk's sustained rate."""
-    return replace(machine, disk=disk, write_bps=sustained_bps(disk))
+    """Return a machine with a measured disk, and the queue of its driver, if that is known.
+
+    Its write rate becomes the disk's sustained rate. Raises InputError.
+    """
+    queue = queue_in(disk) if disk.driver != UNKNOWN or disk.queue else machine.queue
+    return replace(machine, disk=disk, write_bps=sustained_bps(disk), queue=queue)
 
 
 def sustained_bps(disk: Disk) -> int:
@@ -117,7 +114,17 @@ def machine_of(run: Run) -> Machine:
         ioclass=offender.load.ioclass,
         iolevel=offender.load.iolevel,
         innocent={item.name: item.load for item in run.loads if item.load.role != "offender"},
+        queue=_recorded_queue(run, live),
     )
+
+
+def _recorded_queue(run: Run, live: dict[str, Any]) -> MachineQueue | None:
+    """Return the queue of the first disk of a live run; None if it records none. Raises InputError."""
+    queues = live.get("queues") or {}
+    try:
+        return next((queue_from(settings) for settings in queues.values()), None)
+    except (InputError, AttributeError) as error:
+        raise InputError(f"{run.path} is damaged: the queues in its record are none ({error})") from None
 
 
 def _numbers(run: Run, live: dict[str, Any], name: str) -> dict[str, Any]:
@@ -139,7 +146,7 @@ def this_machine(directory: Path, disk: Disk | None = None) -> Machine:
         raise InputError(f"cannot use the directory {str(directory)!r}: {error.strerror}") from None
     if place.device is None:
         raise InputError(f"{str(directory)!r} is on {place.filesystem}, not on a disk: give a directory on a disk")
-    return Machine(
+    machine = Machine(
         memory_bytes=memory_bytes(),
         background_bytes=limits["background"],
         dirty_bytes=limits["dirty"],
@@ -149,8 +156,14 @@ def this_machine(directory: Path, disk: Disk | None = None) -> Machine:
         offender_bytes=TIMES_THRESHOLD * limits["dirty"],
         wait_ns=WAIT_NS,
         innocent=INNOCENT,
-        disk=disk,
+        queue=queue_at(place),
     )
+    return with_disk(machine, disk) if disk else machine
+
+
+def queue_at(place: Storage) -> MachineQueue | None:
+    """Return the queue of the first disk of a place; None if there is none. Raises InputError."""
+    return queue_from(queue_settings(place.disks[0])) if place.disks else None
 
 
 def measured_bps(directory: Path, seconds: float = _MEASURE_S, most_bytes: int = _MOST_BYTES) -> int:

@@ -5,10 +5,10 @@ Durations stay the same because they are ratios of quantities that are scaled al
 kernel's timers (a dirty page's age, the flusher's period), a request's latency and the length of a disk's stall.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, get_args
+from typing import Any, cast, get_args
 
 from wblab.analysis.runs.run import Run, read_run
 from wblab.core.drivers import Scheduler
@@ -17,8 +17,10 @@ from wblab.core.spec import Disk, Filesystem, Spec
 from wblab.core.tables import from_table, to_table
 from wblab.core.units import NS_PER_S
 from wblab.live.changes.permitted import WHOLE
+from wblab.live.disks.queue import UNKNOWN, MachineQueue, guest_queue, length_in_guest
 from wblab.live.twin import NAME as _DESIGN
-from wblab.live.twin.described import Machine, MachineQueue, OffenderLimits
+from wblab.live.twin.described import Machine, OffenderLimits
+from wblab.report.quantities import size
 from wblab.study.cells import Cell, run_name
 from wblab.study.plan import Plan
 from wblab.study.store import Store
@@ -33,10 +35,8 @@ _MOST_WRITES = 1 << 20
 _MOST_TIMES_DIRTY = 20  # more shows nothing new and takes memory, where the guest's disk is
 _SPARE = {"xfs": 320 << 20, "btrfs": 256 << 20}  # for the filesystem itself
 _SPARE_BYTES = 64 << 20
-_PAGE_BYTES, _MOST_REQUEST_BYTES = 4 << 10, 64 << 10  # of the guest's disk
-_LEAST_REQUESTS, _MOST_REQUESTS = 4, 2048  # BLKDEV_MIN_RQ, MAX_SCHED_RQ
-_MOST_WITHOUT_SCHEDULER = 64  # UBD_QUEUE_DEPTH
 _LIMIT_NS, _TIMES_LONGER = 900 * NS_PER_S, 10
+_NEARLY = 1.2  # factor within which a queue is as long
 _BULK = "bulk"
 
 
@@ -70,6 +70,9 @@ def twin_of(machine: Machine, name: str, factor: float | None = None) -> Twin:
             else "the disk's I/O scheduler is unknown: the twin uses none"
         )
         scheduler = "none"
+    elevator = cast("Scheduler", scheduler)
+    if machine.queue:
+        notes += _of_queue(machine.queue, elevator, factor)
     written = min(machine.offender_bytes, _MOST_TIMES_DIRTY * machine.dirty_bytes)
     if written < machine.offender_bytes:
         notes.append(f"the twin's offender writes only {_MOST_TIMES_DIRTY} times the dirty threshold, to save time")
@@ -84,7 +87,8 @@ def twin_of(machine: Machine, name: str, factor: float | None = None) -> Twin:
             "model": "device",
             **_device(machine, factor),
             "scheduler": scheduler,
-            "queue": guest_queue(machine.queue, scheduler, factor) if machine.queue else {"wbt_lat_usec": 0},
+            "driver": machine.queue.driver if machine.queue else UNKNOWN,
+            "queue": guest_queue(machine.queue, elevator, factor) if machine.queue else {"wbt_lat_usec": 0},
             "bdi": {"max_ratio_fine": machine.own_limit, "strict_limit": 1} if machine.own_limit < WHOLE else {},
         },
         "time_limit": max(_LIMIT_NS, machine.wait_ns + _TIMES_LONGER * NS_PER_S * written // machine.write_bps),
@@ -121,21 +125,13 @@ def _device(machine: Machine, factor: float) -> dict[str, Any]:
     return {key: int(value) for key, value in table.items()} | {key: getattr(disk, key) for key in kept}
 
 
-def guest_queue(queue: MachineQueue, scheduler: str, factor: float) -> dict[str, int]:
-    """Return the attributes of the guest's queue: the same number of smaller requests.
-
-    A full queue then takes the same time. If a request would be smaller than a page, or larger than the guest's disk
-    permits, the number of requests changes instead.
-    """
-    capacity_bytes = queue.requests * queue.request_bytes / factor
-    request = int(queue.request_bytes / factor) // _PAGE_BYTES * _PAGE_BYTES
-    request = min(max(request, _PAGE_BYTES), _MOST_REQUEST_BYTES)
-    most = _MOST_WITHOUT_SCHEDULER if scheduler == "none" else _MOST_REQUESTS
-    return {
-        "nr_requests": min(max(round(capacity_bytes / request), _LEAST_REQUESTS), most),
-        "max_sectors_kb": request >> 10,
-        "wbt_lat_usec": queue.wbt_lat_usec,
-    }
+def _of_queue(queue: MachineQueue, scheduler: Scheduler, factor: float) -> Iterator[str]:
+    """Yield what the guest's queue cannot reproduce."""
+    if queue.driver == UNKNOWN:
+        yield "the lab does not know the driver of the disk: the twin has its queue's settings, and ubd's driver"
+    wanted, has = queue.length_bytes / factor, length_in_guest(queue, scheduler, factor)
+    if not wanted / _NEARLY < has < wanted * _NEARLY:
+        yield f"the twin's queue holds {size(has)} instead of {size(wanted)}: its driver permits no other"
 
 
 def _group(group: OffenderLimits, scheduler: str, factor: float) -> dict[str, Any]:

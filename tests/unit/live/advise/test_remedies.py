@@ -5,7 +5,8 @@ from support.advised import MACHINE, MIB
 
 from wblab.core.errors import InputError
 from wblab.live.advise.remedies import in_bytes, joined, parse_remedies, read_remedies, share
-from wblab.live.twin.described import MachineQueue, OffenderLimits
+from wblab.live.disks.queue import MachineQueue
+from wblab.live.twin.described import OffenderLimits
 
 LOWER = {"dirty_bytes": 800 * MIB, "background_bytes": 400 * MIB}
 WBT = {"about": "", "wbt": "1ms"}

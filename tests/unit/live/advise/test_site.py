@@ -14,7 +14,7 @@ from wblab.live.advise.machinesite import find_site, known_by, own_limit_of, que
 from wblab.live.advise.settings import paths
 from wblab.live.changes.permitted import WHOLE
 from wblab.live.changes.setting import shown_by
-from wblab.live.twin.described import MachineQueue
+from wblab.live.disks.queue import MachineQueue
 from wblab.machine.storage import Storage
 
 

@@ -14,9 +14,15 @@ from support.waiting import wait_until
 
 from wblab.cli import main
 from wblab.core.errors import InputError
-from wblab.lab.disks import disk_settings
+from wblab.lab.disks import disk_settings, read_disk
 from wblab.lab.places import ROOT
-from wblab.live.disks.survey import Site, site
+from wblab.live.disks.device import Model
+from wblab.live.disks.fit import Fit
+from wblab.live.disks.plan import DiskMeasurement
+from wblab.live.disks.queue import queue_from
+from wblab.live.disks.survey import Site, Survey, site
+from wblab.live.disks.tomlfile import disk_file, disk_table
+from wblab.machine.block import queue_settings
 from wblab.machine.storage import Storage, find_storage
 
 FEW = ("--max-bytes", "16MiB", "--max-time", "2s")
@@ -39,10 +45,57 @@ def test_a_disk_is_measured_and_its_file_can_be_run(here, capsys):
     assert "is on" in said.err
     assert "The model explains" in said.out
     assert os.listdir(place) == []
-    assert disk_settings(str(file))
+    queue = queue_from(queue_settings(find_storage(place).disks[0]))
+    assert read_disk(str(file)).driver == queue.driver
     about = tomllib.loads(file.read_text())["measured"]
     assert about["requests"]
     assert 0 <= about["explained"] <= 1
+
+
+NOTHING = Fit(model=Model(write_bps=10e6, read_bps=20e6), explained=1.0, rows=(), unknown={})
+SURVEY = Survey(DiskMeasurement((), 0), True, ())
+
+
+def on(place, *disks):
+    """Return a place on these disks, which a device `md0` holds together."""
+    return Site(place, 0, Storage("ext4", "/dev/md0", (), place, disks), Path("/sys/block/md0"))
+
+
+def with_queue(disk, **attributes):
+    (disk / "queue").mkdir(parents=True)
+    for name, value in attributes.items():
+        (disk / "queue" / name).write_text(f"{value}\n")
+    return disk
+
+
+def test_a_disk_s_table_has_its_driver_and_what_is_set_otherwise():
+    queue = queue_from({"nr_requests": "60", "max_sectors_kb": "512", "wbt_lat_usec": "75000", "driver": "uas"})
+    table = disk_table(NOTHING, queue)
+    assert (table["driver"], table["queue"]) == ("uas", {"nr_requests": 60})
+    assert not {"driver", "queue"} & disk_table(NOTHING).keys()
+
+
+def test_a_disk_of_an_unknown_driver_has_its_queue_s_settings_in_its_file(tmp_path):
+    here = on(tmp_path, with_queue(tmp_path / "sda", nr_requests=60, max_sectors_kb=512, write_cache="write through"))
+    (file := tmp_path / "mine.toml").write_text(disk_file(NOTHING, SURVEY, here, "2026-11-28"))
+    (said,) = here.queue_notes()
+    assert said.startswith("the lab does not know the driver of sda: ")
+    settings = disk_settings(f"slow={file}")
+    assert {each for each in settings if "driver" in each or "queue" in each} == {
+        'disk.slow.driver="ubd"',
+        "disk.slow.queue.nr_requests=242",  # of 127 KiB
+        "disk.slow.queue.wbt_lat_usec=0",
+        'disk.slow.queue.write_cache="write through"',
+    }
+
+
+def test_disks_of_several_drivers_below_one_filesystem_are_said(tmp_path):
+    disks = [with_queue(tmp_path / name, nr_requests=64, max_sectors_kb=64) for name in ("ata1/sda", "ata2/sdb", "sdc")]
+    assert on(tmp_path, *disks).queue_notes() == [
+        "md0 is on disks of several drivers (sata, unknown): the first one counts"
+    ]
+    assert (on(tmp_path, *disks[:2]).queue_notes(), on(tmp_path, *disks[:2]).queue.driver) == ([], "sata")
+    assert on(tmp_path).queue_notes() == ["md0 has no queue of its own: the file says nothing of one"]
 
 
 def test_json_has_all_that_was_measured(here, capsys):

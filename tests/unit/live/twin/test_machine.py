@@ -8,6 +8,7 @@ from wblab.analysis.runs.run import LoadCycles, Run
 from wblab.core.errors import InputError
 from wblab.core.loads import Command
 from wblab.lab.specfile import HostDisk, LiveSpec
+from wblab.live.disks.queue import MachineQueue
 from wblab.live.runs.request import INNOCENT
 from wblab.live.twin.described import machine_of, measured_bps, this_machine
 
@@ -33,9 +34,18 @@ def test_the_machine_is_read_from_a_live_run():
     assert machine.flush_s == pytest.approx(5.36, abs=0.01)
 
 
+def test_a_live_run_s_queue_is_that_of_its_first_disk():
+    queue = {"nr_requests": "2", "max_sectors_kb": "1024", "wbt_lat_usec": "0", "driver": "usb-storage"}
+    found = machine_of(live_run(live=LIVE | {"queues": {"sdb": queue, "sdc": {}}})).queue
+    assert found == MachineQueue(requests=2, request_bytes=1 << 20, wbt_lat_usec=0, driver="usb-storage")
+    assert machine_of(live_run()).queue is None
+
+
 @pytest.mark.parametrize(
     ("changed", "message"),
     [
+        ({"live": LIVE | {"queues": {"sda": {"nr_requests": "x", "max_sectors_kb": "4"}}}}, "the queues in its record"),
+        ({"live": LIVE | {"queues": ["sda"]}}, "the queues in its record are none"),
         ({"kind": "uml"}, "give a run of wblab live"),
         ({"live": LIVE | {"traffic": None}}, "records no writes to a disk"),
         ({"live": LIVE | {"traffic": TRAFFIC | {"written_bytes": 0}}}, "records no writes to a disk"),

@@ -1,3 +1,4 @@
+from dataclasses import replace
 from typing import get_args
 
 import pytest
@@ -10,9 +11,10 @@ from wblab.core.loads import Commit
 from wblab.core.spec import Filesystem
 from wblab.core.units import Bytes, Nanoseconds
 from wblab.lab.disks import read_disk
+from wblab.live.disks.queue import MachineQueue
 from wblab.live.runs.request import INNOCENT
-from wblab.live.twin.described import Machine, MachineQueue, OffenderLimits, with_disk
-from wblab.live.twin.scale import GUEST_BYTES, guest_queue, twin_of
+from wblab.live.twin.described import Machine, OffenderLimits, with_disk
+from wblab.live.twin.scale import GUEST_BYTES, twin_of
 
 GIB, MIB = 1 << 30, 1 << 20
 THESIS = Machine(
@@ -118,29 +120,36 @@ def test_a_weight_is_set_for_the_scheduler():
     assert twin.spec.cgroup["bulk"].files == {"memory.max": "max", "io.bfq.weight": "10"}
 
 
-@pytest.mark.parametrize(
-    ("requests", "kib", "scheduler", "factor", "found"),
-    [
-        (
-            256,
-            1280,
-            "mq-deadline",
-            32.0,
-            (256, 40),
-        ),  # the same number, each smaller: a request takes as long as on the machine
-        (256, 4096, "mq-deadline", 32.0, (512, 64)),  # the guest's disk takes no larger requests
-        (256, 128, "mq-deadline", 64.0, (128, 4)),  # no request is smaller than a page
-        (4, 128, "mq-deadline", 64.0, (4, 4)),  # the guest's disk has no fewer requests
-        (1023, 1280, "none", 32.0, (64, 40)),  # without a scheduler, the queue is as deep as the device's
-    ],
-)
-def test_the_queue_holds_the_same_time(requests, kib, scheduler, factor, found):
-    queue = MachineQueue(requests=requests, request_bytes=kib << 10, wbt_lat_usec=75_000)
-    assert guest_queue(queue, scheduler, factor) == {
-        "nr_requests": found[0],
-        "max_sectors_kb": found[1],
-        "wbt_lat_usec": 75_000,
-    }
+def test_the_queue_of_the_machine_s_driver_is_scaled():
+    queue = MachineQueue(requests=64, request_bytes=4 * MIB, wbt_lat_usec=75_000, driver="sata", rotational="1")
+    twin = twin_of(as_set(queue=queue), "twin", 32.0)
+    check_spec(twin.spec)
+    disk = twin.spec.disk["disk"]
+    assert (disk.driver, disk.queue) == ("sata", {"max_sectors_kb": 128, "rotational": 1})
+    assert not [note for note in twin.notes if "queue" in note]
+
+
+def test_an_unknown_driver_and_a_queue_of_another_length_are_said():
+    queue = MachineQueue(requests=128, request_bytes=1280 << 10, wbt_lat_usec=2000)
+    said = [note for note in twin_of(as_set(queue=queue, scheduler="none"), "twin", 4.0).notes if "queue" in note]
+    assert said == [
+        "the lab does not know the driver of the disk: the twin has its queue's settings, and ubd's driver",
+        "the twin's queue holds 7.94 MiB instead of 40 MiB: its driver permits no other",
+    ]
+
+
+def test_a_named_disk_brings_its_driver_s_queue():
+    machine = with_disk(THESIS, read_disk("usb-stick"))
+    assert machine.queue == MachineQueue(
+        requests=2,
+        request_bytes=MIB,
+        wbt_lat_usec=75_000,
+        driver="usb-storage",
+        rotational="1",
+        write_cache="write through",
+    )
+    with_queue = as_set(queue=MachineQueue(requests=9, request_bytes=MIB, wbt_lat_usec=0, driver="sata"))
+    assert with_disk(with_queue, replace(read_disk("usb-stick"), driver="ubd")).queue == with_queue.queue
 
 
 def test_a_slow_disk_gets_enough_time():

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from wblab.live.disks.survey import Site, Survey
 
 _WORDS = {  # what each quantity of the model means
+    "driver": "whose queue it has",
     "write_bps": "sustained write rate",
     "read_bps": "sustained read rate",
     "latency": "added time of each request",
@@ -102,7 +103,7 @@ def _tell(site: "Site", seen: "Survey", output: Path | None, as_json: bool) -> N
             "name": site.disk_name,
             "direct": seen.is_direct,
             "notes": list(seen.notes),
-            "disk": disk_table(found),
+            "disk": disk_table(found, site.queue),
             "explained": found.explained,
             "unknown": found.unknown,
             "requests": [vars(row) for row in found.rows],
@@ -110,13 +111,13 @@ def _tell(site: "Site", seen: "Survey", output: Path | None, as_json: bool) -> N
         }
         print(json.dumps(table))
     else:
-        _show(found)
+        _show(found, site)
         if output:
             print()
             print(printable(str(output)))
 
 
-def _show(found: "Fit") -> None:
+def _show(found: "Fit", site: "Site") -> None:
     from wblab.live.disks.fit import AS_PREDICTED
     from wblab.live.disks.tomlfile import disk_table, duration, size
 
@@ -127,10 +128,15 @@ def _show(found: "Fit") -> None:
     heads = ("requests", "size", "count", "median", "99 in 100 in", "model")
     Listing(rows, heads, frozenset(range(1, 6))).show()
     print()
-    table = disk_table(found)
-    words = {key: ", ".join(filter(None, (_WORDS[key], found.unknown.get(key, "")))) for key in _WORDS}
-    Listing([(key, str(table[key]), words[key]) for key in _WORDS], ("model", "", "")).show()
+    table = disk_table(found, site.queue)
+    table |= {f"queue.{key}": value for key, value in table.pop("queue", {}).items()}
+    words = {key: ", ".join(filter(None, (_said(key), found.unknown.get(key, "")))) for key in table}
+    Listing([(key, str(value), words[key]) for key, value in table.items() if words[key]], ("model", "", "")).show()
     close, within = percent(found.explained), percent(AS_PREDICTED)
     print(f"\nThe model explains {close} of the times to within {within}; each kind of request counts equally.")
     if found.explained < EXPLAINED:
         print("That is low: the disk or machine was busy, or the disk does not behave like the model.")
+
+
+def _said(key: str) -> str:
+    return "set otherwise than the driver does" if key.startswith("queue.") else _WORDS.get(key, "")
