@@ -6,12 +6,18 @@ from wblab.live.disks.device import Device, Model
 
 
 class Computed:
-    """call_s: length of a system call. noise: largest share by which a request may take longer."""
+    """call_s: length of a system call. noise: largest share by which a request may take longer.
 
-    def __init__(self, model: Model, seed: int = 0, call_s: float = 10e-6, noise: float = 0.0) -> None:
+    has_flushes: whether the disk is sent flushes.
+    """
+
+    def __init__(
+        self, model: Model, seed: int = 0, call_s: float = 10e-6, noise: float = 0.0, *, has_flushes: bool = True
+    ) -> None:
         self._device, self._call_s, self._noise = Device(model), call_s, noise
         self._random = Random(seed)
         self._written = 0
+        self._has_flushes = has_flushes
         self.has_together = True
 
     def now_ns(self):
@@ -33,7 +39,8 @@ class Computed:
 
     def flush(self):
         self._device.wait(self._call_s)
-        self._noisy(self._device.flush())
+        if self._has_flushes:
+            self._noisy(self._device.flush())
 
     def _noisy(self, took_s):
         self._device.wait(took_s * self._noise * self._random.random())

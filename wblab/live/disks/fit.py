@@ -73,11 +73,11 @@ def fit(measured: DiskMeasurement) -> Fit:
 
 def _error(measured: DiskMeasurement, stalls: Stalls, model: Model) -> float:
     """Return how far a measurement is from a model: the typical ratio of times, averaged over kinds of requests."""
-    predicted = _predicted(measured, stalls, model)
+    predicted, has_flushes = _predicted(measured, stalls, model), _has_flushes(measured)
     errors = [
         median(abs(log(measured.device_ns(measured.steps[at]) / 1e9 / predicted[at])) for at in numbers)
-        for (series, _, _), numbers in _kinds(measured).items()
-        if not series.endswith("at once")
+        for (series, action, _), numbers in _kinds(measured).items()
+        if not series.endswith("at once") and (has_flushes or action != "flush")
     ]
     return fmean(errors)
 
@@ -158,6 +158,12 @@ def _flushes_grow(measured: DiskMeasurement) -> bool:
     return bool(few) and max(median(taken) for taken in times.values()) > _LONGER * median(few)
 
 
+def _has_flushes(measured: DiskMeasurement) -> bool:
+    """Whether the kernel sends the disk flushes: it sends none to one that says it has no volatile cache."""
+    flushes = [measured.device_ns(step) / 1e9 for step in measured.steps if step.action == "flush"]
+    return not flushes or median(flushes) >= _NOTHING_S
+
+
 def _held(steps: Sequence[Step], drain_bps: float) -> float:
     """Return how much an initially empty cache holds after these writes, in bytes."""
     passed_s = (steps[-1].at_ns + steps[-1].took_ns - steps[0].at_ns - steps[0].took_ns) / 1e9
@@ -219,10 +225,11 @@ def _middle_s(measured: DiskMeasurement, series: str) -> float:
 def _predicted(measured: DiskMeasurement, stalls: Stalls, model: Model) -> list[float]:
     """Return the model's time for each step, issued at the same intervals."""
     device, times, ended_ns = Device(model), [], measured.steps[0].at_ns if measured.steps else 0
+    has_flushes = _has_flushes(measured)
     for number, step in enumerate(measured.steps):
         device.wait((step.at_ns - ended_ns + min(measured.call_ns, step.took_ns)) / 1e9)
         if step.action == "flush":
-            times.append(device.flush())
+            times.append(device.flush() if has_flushes else 0.0)
         elif step.action == "read":
             times.append(device.read(step.offsets, step.size))
         else:

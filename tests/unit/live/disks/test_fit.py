@@ -38,6 +38,15 @@ def test_rates_latency_and_seeks_are_found(write, read, latency_us, seek_us):
     assert (found.model.cache_bytes, found.model.stall_every) == (0, 0)
 
 
+def test_a_disk_that_is_sent_no_flushes_is_explained():
+    """A stick says that it has no volatile cache."""
+    model = Model(write_bps=10 * MB, read_bps=100 * MB, latency_s=545e-6)
+    found = fitted(model, FEW, has_flushes=False)
+    assert found.explained == 1
+    assert found.model.latency_s == pytest.approx(model.latency_s, rel=0.01)
+    assert found.model.cache_bytes == 0
+
+
 @pytest.mark.parametrize("depth", [1, 2, 4, 8, 24])
 def test_the_depth_is_found(depth):
     model = Model(write_bps=500 * MB, read_bps=2000 * MB, latency_s=500e-6, depth=depth)
