@@ -36,7 +36,7 @@ _XFS = ("xfs_log_grant_sleep", "xfs_log_grant_wake", "xfs_buf_iowait", "xfs_log_
 # Which folios have several pages: an event of the page cache names a folio by its first page alone. Folios of one page
 # are left out: there is one for each page that a program writes, and they would be a tenth of a trace.
 _FOLIOS = ("filemap:mm_filemap_add_to_page_cache", "filemap:mm_filemap_delete_from_page_cache")
-_OF_SEVERAL_PAGES = dict.fromkeys(_FOLIOS, "order > 0")
+OF_SEVERAL_PAGES = dict.fromkeys(_FOLIOS, "order > 0")  # filters, by event; live captures have them too
 EVENTS = (
     *("sched:sched_switch", "sched:sched_waking", "sched:sched_process_fork"),
     *("raw_syscalls:sys_enter", "raw_syscalls:sys_exit"),
@@ -83,7 +83,7 @@ def blamed(spec: Spec) -> Trace:
     of_loads = " || ".join(f'COMM == "{_comm(name)}"' for name in names)
     filters = dict.fromkeys(_CALLS, of_loads) if 0 < len(names) <= _MOST_LOADS else {}
     files = _OF_PROGRAMS if spec.needs_lab else {}
-    filters |= {event: text for event, text in files.items() if text} | _OF_SEVERAL_PAGES
+    filters |= {event: text for event, text in files.items() if text} | OF_SEVERAL_PAGES
     own = set(trace.events)  # an event, or a whole system
     return replace(
         trace,

@@ -98,9 +98,15 @@ class Instance:
 
         It is removed with the instance. Raises OSError.
         """
-        file = Path("events", *event.split(":"), "trigger")
+        return self._put_for(event, "trigger", text)
+
+    def filter(self, event: str, text: str) -> bool:
+        """Record `system:event` only where a filter holds. Return whether the kernel supports it. Raises OSError."""
+        return self._put_for(event, "filter", text)
+
+    def _put_for(self, event: str, file: str, text: str) -> bool:
         try:
-            self.put(str(file), text)
+            self.put(str(Path("events", *event.split(":"), file)), text)
         except OSError as error:
             if error.errno in (errno.ENOENT, errno.EINVAL):  # no such event; no such trigger, or field
                 return False

@@ -40,6 +40,22 @@ def test_an_instance_records_its_events_and_is_removed_at_the_end(undo):
     assert not instance.path.exists()
 
 
+def test_a_filter_leaves_out_what_it_does_not_want(undo):
+    with Undo() as own:
+        instance = Instance("test", own, buffer_bytes=64 << 10)
+        assert not instance.filter("sched:no_such_event", "child_pid == 0")
+        assert not instance.filter("sched:sched_process_fork", "no_such_field > 0")
+        assert instance.filter("sched:sched_process_fork", "child_pid == 0")
+        assert instance.enable("sched:sched_process_fork")
+        instance.start()
+        if pid := os.fork():
+            os.waitpid(pid, 0)
+        else:
+            os._exit(0)
+        instance.stop()
+        assert "sched_process_fork: comm=" not in (instance.path / "trace").read_text()
+
+
 def test_other_tracers_are_not_disturbed(undo):
     with Undo() as outer:
         other = Instance("other", outer)

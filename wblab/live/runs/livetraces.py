@@ -12,6 +12,7 @@ from wblab.core import rundir
 from wblab.core.errors import WblabError
 from wblab.core.spec import Trace
 from wblab.core.units import format_bytes
+from wblab.host.request import OF_SEVERAL_PAGES
 from wblab.lab.captures import CapturedPause, capture_files, read_captures
 from wblab.lab.packages import tool_path
 from wblab.live.runs.captures import STACKS, SUBMITTED, TOO_MANY, CaptureBuffer, capture_events, put_together
@@ -69,6 +70,9 @@ class Traces:
         known = [event for event in capture_events(filesystem) if instance.enable(event)]
         for event in TOO_MANY:
             instance.enable(event, on=False)
+        for event, text in OF_SEVERAL_PAGES.items():  # without the field, a kernel has no such folios: before 5.17
+            if instance.filter(event, text):
+                instance.enable(event)
         if not any(event.startswith("syscalls:") for event in known):
             self.notes.append("captures have no system calls: this kernel does not trace them")
         self._functions = self._with_stacks(instance)

@@ -1,3 +1,4 @@
+import os
 import struct
 from itertools import pairwise
 from types import SimpleNamespace
@@ -6,6 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from wblab.core.units import Bytes, Nanoseconds
 from wblab.lab.captures import CapturedPause, Lost, read_captures
 from wblab.live.runs.captures import (
     BLOCKING,
@@ -20,8 +22,10 @@ from wblab.live.runs.captures import (
     page_time_ns,
     with_lost,
 )
-from wblab.live.runs.livetraces import kernel_functions
+from wblab.live.runs.livetraces import Traces, kernel_functions
+from wblab.live.runs.request import Captures, LiveRequest
 from wblab.live.runs.tracefile import Room, chosen
+from wblab.machine.undo import Undo
 
 
 def page(time_ns, commit=100):
@@ -60,6 +64,19 @@ def test_events_of_the_filesystem_and_its_journal_are_recorded():
     assert "xfs" in capture_events("xfs")
     assert "ext4" not in capture_events("xfs")
     assert "read" not in BLOCKING
+
+
+def test_folios_of_several_pages_are_recorded_as_they_come_and_leave(tracing, tmp_path):
+    """By them `why` and the timeline count bytes. A kernel without their order has none of them."""
+    with Undo() as undo:
+        request = LiveRequest(directory=tmp_path, captures=Captures(bound=Nanoseconds(10**9), buffer=Bytes(64 << 10)))
+        traces = Traces(request, "ext4", undo)
+        assert not [note for note in traces.notes if note.startswith("no ")]
+        for name in ("mm_filemap_add_to_page_cache", "mm_filemap_delete_from_page_cache"):
+            place = tracing / f"instances/wblab-captures-{os.getpid()}/events/filemap/{name}"
+            has_order = " order;" in (place / "format").read_text()
+            state = (place / "filter").read_text().strip(), (place / "enable").read_text().strip()
+            assert state == (("order > 0", "1") if has_order else ("none", "0"))
 
 
 LOST = 1 << 31
