@@ -16,6 +16,7 @@ from errno import ENOTEMPTY
 from pathlib import Path
 from typing import Any, ClassVar, Protocol, get_args
 
+from wblab.core.drivers import FEWEST_REQUESTS
 from wblab.core.errors import InputError
 from wblab.core.syscalls import umount
 from wblab.core.tables import from_table, to_table
@@ -83,7 +84,8 @@ class Setting:
         """Raises OSError. A file that vanished with its device, such as an unplugged stick, needs no undo."""
         with suppress(FileNotFoundError):
             if Path(self.path).read_text().strip() == self.new:
-                Path(self.back_path).write_text(self.back)
+                for value in _steps(Path(self.back_path), self.back):
+                    Path(self.back_path).write_text(value)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -241,6 +243,16 @@ def undo_all(changes: Sequence[Change]) -> list[str]:
             words = [str(getattr(change, field.name)) for field in fields(change)]
             failures.append(f"cannot undo {' '.join([change.kind, *words])}: {error.strerror}")
     return failures
+
+
+def _steps(path: Path, value: str) -> list[str]:
+    """Return what to write to a file, one after the other, so that the kernel has this value in force.
+
+    Up to Linux 6.16, mq-deadline bounds writes by what nr_requests was before its last change (dd_depth_updated): after
+    64, 4 and 64 again, they would still have 4. Later kernels have that bound elsewhere, or right.
+    """
+    is_bound = path.name == "nr_requests" and (path.parent / "iosched/async_depth").exists()
+    return [str(int(value) - 1), value] if is_bound and value.isdecimal() and int(value) > FEWEST_REQUESTS else [value]
 
 
 def _is(task: int, start_ticks: int) -> bool:

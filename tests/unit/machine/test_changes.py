@@ -1,6 +1,7 @@
 import json
 import os
 import subprocess
+from pathlib import Path
 
 import pytest
 from support.processes import alive
@@ -92,6 +93,19 @@ def test_a_setting_is_restored_through_its_original_file(tmp_path):
     (ratio := tmp_path / "dirty_ratio").write_text("0\n")
     Setting(path=str(size), new="4096", back_path=str(ratio), back="20").undo()
     assert (size.read_text(), ratio.read_text()) == ("4096\n", "20")
+
+
+@pytest.mark.parametrize(("has_bound", "wrote"), [(True, ["63", "64"]), (False, ["64"])])
+def test_mq_deadline_s_bound_on_writes_is_restored_with_the_number_of_requests(tmp_path, monkeypatch, has_bound, wrote):
+    """Older kernels take the bound from the number before the last change, which was ours: 4."""
+    (tmp_path / "iosched").mkdir()
+    if has_bound:
+        (tmp_path / "iosched/async_depth").write_text("4")
+    (file := tmp_path / "nr_requests").write_text("4\n")
+    written, write = [], Path.write_text
+    monkeypatch.setattr(Path, "write_text", lambda path, text: written.append(text) or write(path, text))
+    Setting(path=str(file), new="4", back_path=str(file), back="64").undo()
+    assert (written, file.read_text()) == (wrote, "64")
 
 
 def test_a_scheduler_is_restored_under_any_of_its_names(tmp_path):
