@@ -1,7 +1,8 @@
 """A disk's queue as a machine has it, and how a guest's disk gets one that holds as long.
 
 The driver decides most of it (`wblab.core.drivers`). What is set otherwise on the machine becomes attributes of the
-guest's queue; so does all of a queue whose driver the lab does not know.
+guest's queue; so does all of a queue whose driver the lab does not know. How large a request may be counts too, not
+only the length of the queue: WBT lets so many requests through, of any size.
 """
 
 import re
@@ -15,6 +16,7 @@ from wblab.core.spec import Disk
 from wblab.core.tables import from_table
 
 UNKNOWN: Driver = "ubd"  # stands for a driver that the lab does not know: User Mode Linux's has nothing of its own
+_LARGE: Mapping[bool, Driver] = {True: "sata", False: "virtio"}  # for larger requests, by whether it has a scheduler
 _PAGE_BYTES = 4 << 10  # of a guest
 _MOST_REQUESTS = 2048  # MAX_SCHED_RQ: of a queue with a scheduler
 _WBT_US = {"0": 2_000, "1": 75_000}  # the kernel's own target latency, by whether the disk rotates: block/blk-wbt.c
@@ -73,13 +75,31 @@ def queue_in(disk: Disk) -> MachineQueue:
     return found
 
 
+def guest_driver(queue: MachineQueue, scheduler: str, factor: float = 1.0) -> Driver:
+    """Return the driver that a guest's disk gets for a queue: its own.
+
+    For one that the lab does not know it is ubd, or one that takes more or larger requests, if ubd does not.
+    """
+    ubd = DRIVERS[UNKNOWN]
+    has_scheduler = scheduler != "none"
+    fits = queue.request_bytes / factor <= ubd.request_bytes and (has_scheduler or queue.requests <= ubd.depth)
+    return queue.driver if queue.driver != UNKNOWN or fits else _LARGE[has_scheduler]
+
+
+def guest_disk(queue: MachineQueue, scheduler: str) -> dict[str, Any]:
+    """Return the keys of a spec's disk with such a queue, whose scheduler is its driver's. scheduler: the machine's."""
+    driver = guest_driver(queue, scheduler)
+    attributes = guest_queue(queue, DRIVERS[driver].scheduler)
+    return {"driver": driver} | ({"queue": attributes} if attributes else {})
+
+
 def guest_queue(queue: MachineQueue, scheduler: Scheduler, factor: float = 1.0) -> dict[str, int | str]:
-    """Return the attributes that differ from those that the queue's driver has in a guest: as many, smaller requests.
+    """Return the attributes that differ from those that the guest's driver sets: as many, smaller requests.
 
     factor: by how much the guest's disk is slower. A full queue then takes the same time. If a request would be smaller
     than a page, or larger than the driver's, the number of requests changes instead.
     """
-    own, is_known = _own(queue.driver, scheduler), queue.driver != UNKNOWN
+    own, is_known = _own(guest_driver(queue, scheduler, factor), scheduler), queue.driver != UNKNOWN
     requests, request_bytes = _fitting(queue, own, factor)
     found: dict[str, int | str] = {}
     if requests != own.requests:
@@ -99,7 +119,7 @@ def guest_queue(queue: MachineQueue, scheduler: Scheduler, factor: float = 1.0) 
 
 def length_in_guest(queue: MachineQueue, scheduler: Scheduler, factor: float = 1.0) -> int:
     """Return what the guest's queue with these attributes holds, in bytes. See `guest_queue`."""
-    requests, request_bytes = _fitting(queue, _own(queue.driver, scheduler), factor)
+    requests, request_bytes = _fitting(queue, _own(guest_driver(queue, scheduler, factor), scheduler), factor)
     return requests * request_bytes
 
 

@@ -5,12 +5,13 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from wblab.core.errors import InputError
 from wblab.core.units import format_bytes
 from wblab.lab.progress import Report
 from wblab.live.disks.plan import LEAST_FILE, MOST_FILE, Bounds, DiskMeasurement, measure
-from wblab.live.disks.queue import MachineQueue, queue_from
+from wblab.live.disks.queue import guest_disk, queue_from
 from wblab.live.disks.testfile import test_file
 from wblab.machine.block import driver_of, queue_settings
 from wblab.machine.storage import Storage, Traffic, storage_of, traffic
@@ -40,14 +41,18 @@ class Site:
         own = "" if self.disk_name == self.device.name else f" ({self.disk_name})"
         return f"{str(self.directory)!r} is on {self.place.filesystem}, on {self.device.name}{own}"
 
-    @property
-    def queue(self) -> MachineQueue | None:
-        """The queue of the disk, or of the first one below it; None if there is none. Raises InputError."""
-        return queue_from(queue_settings(self.place.disks[0])) if self.place.disks else None
+    def of_queue(self) -> dict[str, Any]:
+        """Return what a spec's disk has of the queue of the disk, or of the first one below it; empty if it has none.
+
+        Raises InputError.
+        """
+        queue = queue_from(queue_settings(self.place.disks[0])) if self.place.disks else None
+        return guest_disk(queue, self.place.schedulers()) if queue else {}
 
     def queue_notes(self) -> list[str]:
-        """Return what of its queue a file for `--disk` does not have, in words."""
-        if self.queue is None:
+        """Return what of its queue a file for `--disk` does not have, in words. Raises InputError."""
+        of_queue = self.of_queue()
+        if not of_queue:
             return [f"{self.device.name} has no queue of its own: the file says nothing of one"]
         drivers = [driver_of(disk) for disk in self.place.disks]
         if len(set(drivers)) > 1:
@@ -55,7 +60,8 @@ class Site:
             return [f"{self.device.name} is on disks of several drivers ({named}): the first one counts"]
         if drivers[0] is None:
             name = self.place.disks[0].name
-            return [f"the lab does not know the driver of {name}: the file has its queue's settings, and driver 'ubd'"]
+            driver = of_queue["driver"]
+            return [f"the lab does not know the driver of {name}: the file has {driver} with all settings of the queue"]
         return []
 
     def free_bytes(self) -> int:

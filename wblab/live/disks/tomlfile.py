@@ -5,10 +5,8 @@ from collections.abc import Mapping
 from typing import Any
 
 from wblab import __version__
-from wblab.core.drivers import DRIVERS
 from wblab.lab.printable import printable
 from wblab.live.disks.fit import AS_PREDICTED, Fit
-from wblab.live.disks.queue import MachineQueue, guest_queue
 from wblab.live.disks.survey import Site, Survey
 from wblab.report.quantities import percent
 
@@ -17,17 +15,15 @@ _MOST_NS, _MOST_BYTES = 2**32 - 1, 2**32 - 1  # wblab/core/check.py
 _PLACE = 27  # column at which remarks begin
 
 
-def disk_table(fit: Fit, queue: MachineQueue | None = None) -> dict[str, Any]:
+def disk_table(fit: Fit, of_queue: Mapping[str, Any] | None = None) -> dict[str, Any]:
     """Return the table [disk] of a model, each quantity rounded to the measurement's precision.
 
-    queue: the disk's, if it is known. The table has its driver, and what is set otherwise than that does.
+    of_queue: what the table has of the disk's queue (`Site.of_queue`).
     """
     model = fit.model
-    set_otherwise = guest_queue(queue, DRIVERS[queue.driver].scheduler) if queue else {}
     return {
         "model": "device",
-        **({"driver": queue.driver} if queue else {}),
-        **({"queue": set_otherwise} if set_otherwise else {}),
+        **(of_queue or {}),
         "write_bps": rate(model.write_bps),
         "read_bps": rate(model.read_bps),
         "latency": duration(model.latency_s),
@@ -60,7 +56,7 @@ def disk_file(found: Fit, survey: Survey, site: Site, date: str) -> str:
         "",
         "[disk]",
     ]
-    for key, value in disk_table(found, site.queue).items():
+    for key, value in disk_table(found, site.of_queue()).items():
         remark = found.unknown.get(key, "")
         line = f"{key} = {_toml(value)}"
         lines.append(f"{line:{_PLACE}} # {remark}" if remark else line)

@@ -17,7 +17,7 @@ from wblab.core.spec import Disk, Filesystem, Spec
 from wblab.core.tables import from_table, to_table
 from wblab.core.units import NS_PER_S
 from wblab.live.changes.permitted import WHOLE
-from wblab.live.disks.queue import UNKNOWN, MachineQueue, guest_queue, length_in_guest
+from wblab.live.disks.queue import UNKNOWN, MachineQueue, guest_driver, guest_queue, length_in_guest
 from wblab.live.twin import NAME as _DESIGN
 from wblab.live.twin.described import Machine, OffenderLimits
 from wblab.report.quantities import size
@@ -87,7 +87,7 @@ def twin_of(machine: Machine, name: str, factor: float | None = None) -> Twin:
             "model": "device",
             **_device(machine, factor),
             "scheduler": scheduler,
-            "driver": machine.queue.driver if machine.queue else UNKNOWN,
+            "driver": guest_driver(machine.queue, elevator, factor) if machine.queue else UNKNOWN,
             "queue": guest_queue(machine.queue, elevator, factor) if machine.queue else {"wbt_lat_usec": 0},
             "bdi": {"max_ratio_fine": machine.own_limit, "strict_limit": 1} if machine.own_limit < WHOLE else {},
         },
@@ -128,7 +128,8 @@ def _device(machine: Machine, factor: float) -> dict[str, Any]:
 def _of_queue(queue: MachineQueue, scheduler: Scheduler, factor: float) -> Iterator[str]:
     """Yield what the guest's queue cannot reproduce."""
     if queue.driver == UNKNOWN:
-        yield "the lab does not know the driver of the disk: the twin has its queue's settings, and ubd's driver"
+        driver = guest_driver(queue, scheduler, factor)
+        yield f"the lab does not know the driver of the disk: the twin has {driver} with all settings of the queue"
     wanted, has = queue.length_bytes / factor, length_in_guest(queue, scheduler, factor)
     if not wanted / _NEARLY < has < wanted * _NEARLY:
         yield f"the twin's queue holds {size(has)} instead of {size(wanted)}: its driver permits no other"

@@ -19,10 +19,9 @@ from wblab.lab.places import ROOT
 from wblab.live.disks.device import Model
 from wblab.live.disks.fit import Fit
 from wblab.live.disks.plan import DiskMeasurement
-from wblab.live.disks.queue import queue_from
 from wblab.live.disks.survey import Site, Survey, site
-from wblab.live.disks.tomlfile import disk_file, disk_table
-from wblab.machine.block import queue_settings
+from wblab.live.disks.tomlfile import disk_file
+from wblab.machine.block import driver_of
 from wblab.machine.storage import Storage, find_storage
 
 FEW = ("--max-bytes", "16MiB", "--max-time", "2s")
@@ -45,8 +44,7 @@ def test_a_disk_is_measured_and_its_file_can_be_run(here, capsys):
     assert "is on" in said.err
     assert "The model explains" in said.out
     assert os.listdir(place) == []
-    queue = queue_from(queue_settings(find_storage(place).disks[0]))
-    assert read_disk(str(file)).driver == queue.driver
+    assert read_disk(str(file)).driver == (driver_of(find_storage(place).disks[0]) or "virtio")
     about = tomllib.loads(file.read_text())["measured"]
     assert about["requests"]
     assert 0 <= about["explained"] <= 1
@@ -68,33 +66,31 @@ def with_queue(disk, **attributes):
     return disk
 
 
-def test_a_disk_s_table_has_its_driver_and_what_is_set_otherwise():
-    queue = queue_from({"nr_requests": "60", "max_sectors_kb": "512", "wbt_lat_usec": "75000", "driver": "uas"})
-    table = disk_table(NOTHING, queue)
-    assert (table["driver"], table["queue"]) == ("uas", {"nr_requests": 60})
-    assert not {"driver", "queue"} & disk_table(NOTHING).keys()
-
-
 def test_a_disk_of_an_unknown_driver_has_its_queue_s_settings_in_its_file(tmp_path):
-    here = on(tmp_path, with_queue(tmp_path / "sda", nr_requests=60, max_sectors_kb=512, write_cache="write through"))
+    disk = with_queue(tmp_path / "sda", scheduler="[none]", nr_requests=60, max_sectors_kb=512, rotational=0)
+    here = on(tmp_path, disk)
     (file := tmp_path / "mine.toml").write_text(disk_file(NOTHING, SURVEY, here, "2026-11-28"))
     (said,) = here.queue_notes()
     assert said.startswith("the lab does not know the driver of sda: ")
     settings = disk_settings(f"slow={file}")
     assert {each for each in settings if "driver" in each or "queue" in each} == {
-        'disk.slow.driver="ubd"',
-        "disk.slow.queue.nr_requests=242",  # of 127 KiB
+        'disk.slow.driver="virtio"',
+        "disk.slow.queue.nr_requests=60",
+        "disk.slow.queue.max_sectors_kb=512",
+        "disk.slow.queue.rotational=0",
         "disk.slow.queue.wbt_lat_usec=0",
-        'disk.slow.queue.write_cache="write through"',
     }
 
 
 def test_disks_of_several_drivers_below_one_filesystem_are_said(tmp_path):
-    disks = [with_queue(tmp_path / name, nr_requests=64, max_sectors_kb=64) for name in ("ata1/sda", "ata2/sdb", "sdc")]
+    disks = [
+        with_queue(tmp_path / name, scheduler="[bfq]", nr_requests=64, max_sectors_kb=64)
+        for name in ("ata1/sda", "ata2/sdb", "sdc")
+    ]
     assert on(tmp_path, *disks).queue_notes() == [
         "md0 is on disks of several drivers (sata, unknown): the first one counts"
     ]
-    assert (on(tmp_path, *disks[:2]).queue_notes(), on(tmp_path, *disks[:2]).queue.driver) == ([], "sata")
+    assert (on(tmp_path, *disks[:2]).queue_notes(), on(tmp_path, *disks[:2]).of_queue()["driver"]) == ([], "sata")
     assert on(tmp_path).queue_notes() == ["md0 has no queue of its own: the file says nothing of one"]
 
 

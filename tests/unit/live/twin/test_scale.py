@@ -130,11 +130,11 @@ def test_the_queue_of_the_machine_s_driver_is_scaled():
 
 
 def test_an_unknown_driver_and_a_queue_of_another_length_are_said():
-    queue = MachineQueue(requests=128, request_bytes=1280 << 10, wbt_lat_usec=2000)
+    queue = MachineQueue(requests=1023, request_bytes=MIB, wbt_lat_usec=2000)
     said = [note for note in twin_of(as_set(queue=queue, scheduler="none"), "twin", 4.0).notes if "queue" in note]
     assert said == [
-        "the lab does not know the driver of the disk: the twin has its queue's settings, and ubd's driver",
-        "the twin's queue holds 7.94 MiB instead of 40 MiB: its driver permits no other",
+        "the lab does not know the driver of the disk: the twin has virtio with all settings of the queue",
+        "the twin's queue holds 64 MiB instead of 256 MiB: its driver permits no other",
     ]
 
 

@@ -103,7 +103,7 @@ def _tell(site: "Site", seen: "Survey", output: Path | None, as_json: bool) -> N
             "name": site.disk_name,
             "direct": seen.is_direct,
             "notes": list(seen.notes),
-            "disk": disk_table(found, site.queue),
+            "disk": disk_table(found, site.of_queue()),
             "explained": found.explained,
             "unknown": found.unknown,
             "requests": [vars(row) for row in found.rows],
@@ -128,7 +128,7 @@ def _show(found: "Fit", site: "Site") -> None:
     heads = ("requests", "size", "count", "median", "99 in 100 in", "model")
     Listing(rows, heads, frozenset(range(1, 6))).show()
     print()
-    table = disk_table(found, site.queue)
+    table = disk_table(found, site.of_queue())
     table |= {f"queue.{key}": value for key, value in table.pop("queue", {}).items()}
     words = {key: ", ".join(filter(None, (_said(key), found.unknown.get(key, "")))) for key in table}
     Listing([(key, str(value), words[key]) for key, value in table.items() if words[key]], ("model", "", "")).show()
