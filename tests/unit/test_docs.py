@@ -185,7 +185,7 @@ def test_every_kind_of_wait_is_explained():
 
 def test_the_queue_of_every_driver_is_as_the_code_has_it():
     page = (DOCS / "reference/disk-model.md").read_text()
-    rows = re.findall(r"^\| `([a-z-]+)` \| [^|]+ \| ([\d,]+) \| ([\d,]+) KiB \| ([\d,]+) MiB \|", page, re.MULTILINE)
+    rows = re.findall(r"^\| `([a-z-]+)`: [^|]+ \| ([\d,]+) of ([\d,]+) KiB \| ([\d,]+) MiB \|", page, re.MULTILINE)
     shown = {driver: [int(number.replace(",", "")) for number in numbers] for driver, *numbers in rows}
     assert shown == {
         driver: [queue.requests, queue.request_bytes >> 10, round(queue.requests * queue.request_bytes / 2**20)]
