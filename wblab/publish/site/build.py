@@ -107,7 +107,7 @@ TITLE = "wblab: a laptop lab for Linux writeback lock-ups"
 _ASSETS = Path(__file__).parent / "assets"
 _EXAMPLE = {
     "picture": "assets/timeline.png",
-    "says": "One program fills the disk's queue; another, which appends to a file, is stalled for 15 seconds.",
+    "says": "One program fills the disk's queue; another, which appends to a file, is stalled for 24 seconds.",
 }
 _FIRST = 4  # runs of the gallery that are on the first page too
 
