@@ -6,6 +6,7 @@ SLOW, FAST = "262144", "1048576"  # bytes per second
 
 # Changes of base-device that shorten it, and let the rate decide how long a write waits.
 SHORT = (
+    "disk.driver=ubd",  # a script has no parameters for another driver's queue
     "load.l1.size=4MiB",
     "load.l1.wait=500ms",
     "load.l2.size=4096",

@@ -40,7 +40,7 @@ CASES = {
     "journal full": (
         "base-device",
         (
-            *(*ROOMY, "disk.mkfs_options=['-J', 'size=1']", "disk.mount_options=['data=journal']"),
+            *(*ROOMY, "disk.mkfs_options=['-b', '1024', '-J', 'size=1']", "disk.mount_options=['data=journal']"),
             loads("w1={kind='write', file='w1', idle='50ms', block='256KiB'}", lasts(12)),
         ),
     ),
@@ -65,11 +65,18 @@ CASES = {
     "flush": (
         "base-device",
         (
-            *(*ROOMY, "disk.mount_options=['lazytime']", "disk.cache_bytes=4MiB", "disk.drain_bps=64KiB/s"),
+            *(*ROOMY, "disk.driver=sata", "disk.mount_options=['lazytime']"),
+            *("disk.cache_bytes=4MiB", "disk.drain_bps=64KiB/s"),
             loads("k1={kind='commit', file='k1', idle='50ms', size='256KiB', block='64KiB'}", lasts(12)),
         ),
     ),
-    "flusher": ("base-device", (*ROOMY, loads("s1={kind='syncfs', idle='500ms'}", L1.replace("24MiB", "4MiB"), LAST))),
+    "flusher": (
+        "base-device",
+        (
+            *(*ROOMY, "disk.driver=ubd", "disk.mkfs_options=['-b', '1024']"),
+            loads("s1={kind='syncfs', idle='500ms'}", L1.replace("24MiB", "4MiB"), LAST),
+        ),
+    ),
     "request": (
         "base-device",
         (
@@ -84,7 +91,7 @@ CASES = {
     "write-back throttling": (
         "base-device",
         (
-            *(*ROOMY, "disk.filesystem=ext2", "disk.scheduler=none", "disk.write_bps=256KiB/s"),
+            *(*ROOMY, "disk.driver=ubd", "disk.filesystem=ext2", "disk.scheduler=none", "disk.write_bps=256KiB/s"),
             "disk.queue={nr_requests=4, wbt_lat_usec=100000}",
             loads(*(f"k{number}={SYNCED.format(number)}" for number in range(1, 13)), lasts(10)),
         ),
@@ -99,7 +106,7 @@ CASES = {
     "lock": (
         "base",
         (
-            "trace.lead=1s",
+            *("trace.lead=1s", "kernel.parameters.page_cache_max_order=0"),  # w1 waits for l1, not for its own pages
             loads("w1={kind='write', file='l1', idle='100ms'}", L1.replace("24MiB", "32MiB").replace("4KiB", "1MiB")),
         ),
     ),

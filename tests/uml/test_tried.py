@@ -53,7 +53,7 @@ def found(shared_lab, run):
 def test_the_load_that_is_named_counts_and_a_short_queue_helps(found):
     said = table(found)
     assert (said["why_not"], said["finding"], said["culprits"]) == ("", "agrees", ["l1"])
-    assert ["disk.disk.queue.nr_requests=4"] in said["remedies"]
+    assert ["disk.disk.queue.nr_requests=4", "disk.disk.queue.max_sectors_kb=128"] in said["remedies"]
     first, second, *_ = lines(found, "latest", "exp/run")
     assert first.startswith("Tried on this run: without l1, ")
     assert " became " in second
