@@ -57,6 +57,7 @@ SCALES: Mapping[str, Scale] = {
     "sysctl.vm.dirty_expire_centisecs": _count(0, 6000, 50, 3000, "hundredths of a second"),
     "sysctl.vm.dirty_writeback_centisecs": _count(0, 3000, 50, 500, "hundredths of a second"),
     "disk.queue.nr_requests": _count(4, 256, 1, 64, "requests"),
+    "disk.queue.max_sectors_kb": _count(4, 512, 4, 512, "KiB a request"),
     "disk.queue.wbt_lat_usec": _count(0, 100_000, 1000, 75_000, "µs"),
 }
 

@@ -46,6 +46,14 @@ def test_a_key_that_is_not_set_is_written_once_it_is_chosen(widget):
     assert written == [64, 4, 256]
 
 
+def test_the_bytes_of_a_queue_are_two_numbers(widget):
+    key, written = widget("disk.queue.max_sectors_kb", None)
+    chosen, number = key.box.children
+    chosen.value = True
+    number.value = 128
+    assert written == [512, 128]
+
+
 def test_what_the_file_says_is_shown_and_not_written(widget):
     key, written = widget("sysctl.vm.dirty_ratio", 20)
     key.show(35)
