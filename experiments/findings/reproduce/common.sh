@@ -7,7 +7,9 @@
 PATH=$PATH:/usr/sbin:/sbin
 export LC_ALL=C
 extended='lazy_itable_init=1,lazy_journal_init=1,nodiscard' # options of mkfs.ext4
+made=''                                                    # further options of mkfs.ext4
 mounted='noinit_itable'                                    # options of mount
+block_kib=64                                               # how much a copy writes at a time
 nullb=/sys/kernel/config/nullb
 vm=/proc/sys/vm
 stalled_ms=500 # a writer whose longest call takes more is stalled
@@ -72,7 +74,8 @@ disk() {
 		put 0 "/sys/block/$device/queue/wbt_lat_usec"
 	fi
 	# The disk is empty, so what is left out is zero; a thread that writes it later would disturb.
-	mkfs.ext4 -q -F -E "$extended" "/dev/$device" || cannot "mkfs.ext4 failed"
+	# shellcheck disable=SC2086 # further options are several words, or none
+	mkfs.ext4 -q -F -E "$extended" $made "/dev/$device" || cannot "mkfs.ext4 failed"
 	mkdir "$work/$1"
 	mount -t ext4 -o "$mounted" "/dev/$device" "$work/$1" || cannot "ext4 cannot be mounted"
 }
@@ -107,7 +110,7 @@ beside() {
 	writing=$!
 	sleep 2
 	began=$(uptime_s)
-	dd if=/dev/zero of="$work/slow/copy" bs=64k count=$((16 * copy_mib)) 2>/dev/null &
+	dd if=/dev/zero of="$work/slow/copy" bs=${block_kib}k count=$((1024 * copy_mib / block_kib)) 2>/dev/null &
 	copying=$!
 	sleep "$least_s" &
 	running="$writing $copying $!"
