@@ -11,7 +11,7 @@ from typing import Any, Literal
 from wblab.core.check import check_spec
 from wblab.core.drivers import SHORT_BYTES, short_queue
 from wblab.core.errors import InputError
-from wblab.core.spec import Cgroup, Spec
+from wblab.core.spec import Cgroup, Disk, Spec
 from wblab.core.stacks import write_bps
 from wblab.core.tables import to_table
 from wblab.core.units import format_bytes
@@ -174,8 +174,14 @@ def _of_disk(spec: Spec, wait: Wait, disk: str, others: Sequence[str]) -> Iterat
     if rate := int(_RATE * write_bps(spec, disk)):
         limit = {"io.max": f"{{disk.{hard[0]}}} wbps={rate}"}
         yield from _in_group(spec, others, f"io.max of {_RATE * 100:.0f} % of the disk's rate", limit)
-    wbt = read_remedy([f"disk.{each}.queue.wbt_lat_usec={_WBT_US}" for each in hard])
-    yield SettingCandidate("WBT, wbt_lat_usec of 75 ms", "WBT", wbt)
+    if not any(_has_wbt(spec.disk[each]) for each in hard):
+        wbt = read_remedy([f"disk.{each}.queue.wbt_lat_usec={_WBT_US}" for each in hard])
+        yield SettingCandidate("WBT, wbt_lat_usec of 75 ms", "WBT", wbt)
+
+
+def _has_wbt(disk: Disk) -> bool:
+    """Whether the kernel limits its writes by WBT, as it does unless something sets 0."""
+    return str(disk.queue_attributes.get("wbt_lat_usec", 0)) != "0"
 
 
 def _priorities(spec: Spec, hard: Sequence[str], others: Sequence[str]) -> Iterator[SettingCandidate]:

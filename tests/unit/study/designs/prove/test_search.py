@@ -10,7 +10,7 @@ from wblab.study.designs.prove.effect import ChangeEffect
 from wblab.study.designs.prove.search import EffectQuestion, Search, Without
 
 S = 10**9
-SPEC = read_spec(PRESETS / "base-device.toml")
+SPEC = read_spec(PRESETS / "base-device.toml", ["disk.queue.wbt_lat_usec=0"])
 QUESTION = EffectQuestion(
     SPEC, "w1", stalled=("w1",), named=("l1",), likely=("l1", "l2"), others=("mw1",), wait="queue", disk="disk"
 )
