@@ -83,28 +83,32 @@ def _files(
 
 def _writers(trace: tracecmd.TraceFile, sequence: Sequence, tasks: Tasks) -> dict[File, int]:
     """Return the load or program that dirtied nearly all pages of each file; if it has several tasks, the busiest."""
-    if (name := event_name(trace, _DIRTIED)) not in trace.names or name is None:
-        return {}
-    events = trace.events(name)
-    keys = tasks.lives.keys(events.pid, sequence.ranks(events)).tolist()
-    by_file: dict[File, Counter[int]] = {}
-    counts = pages_of(trace, sequence, events).tolist()
-    for bdi, inode, key, count in zip(events["name"].tolist(), events["ino"].tolist(), keys, counts, strict=True):
-        by_file.setdefault((bdi, inode), Counter())[key] += count
-    return {file: _writer(tasks, pages) for file, pages in by_file.items()}
+    return {file: _writer(tasks, pages) for file, pages in _dirtied(trace, sequence, tasks).items()}
 
 
 def writer_to(trace: tracecmd.TraceFile, sequence: Sequence, tasks: Tasks, bdi: str) -> int:
     """Return the program that dirtied nearly all pages of a device's files, as its busiest task; or UNKNOWN_OWNER."""
-    if (name := event_name(trace, _DIRTIED)) not in trace.names or name is None:
-        return UNKNOWN_OWNER
-    events = trace.events(name)
-    keys = tasks.lives.keys(events.pid, sequence.ranks(events)).tolist()
-    counts, pages = pages_of(trace, sequence, events).tolist(), Counter[int]()
-    for of, inode, key, count in zip(events["name"].tolist(), events["ino"].tolist(), keys, counts, strict=True):
-        if of == bdi and not _is_device((of, inode)):
-            pages[key] += count
+    pages = Counter[int]()
+    for file, own in _dirtied(trace, sequence, tasks).items():
+        if file[0] == bdi and not _is_device(file):
+            pages += own
     return _writer(tasks, pages) if pages else UNKNOWN_OWNER
+
+
+def _dirtied(trace: tracecmd.TraceFile, sequence: Sequence, tasks: Tasks) -> dict[File, Counter[int]]:
+    """Return how many pages of each file each task dirtied, without what a flusher dirtied again."""
+    if (name := event_name(trace, _DIRTIED)) not in trace.names or name is None:
+        return {}
+    events = trace.events(name)
+    at = sequence.ranks(events)
+    keys = tasks.lives.keys(events.pid, at)
+    counts = np.where(written_again(trace, sequence, tasks, events, keys, at), 0, pages_of(trace, sequence, events))
+    found: dict[File, Counter[int]] = {}
+    rows = zip(events["name"].tolist(), events["ino"].tolist(), keys.tolist(), counts.tolist(), strict=True)
+    for bdi, inode, key, count in rows:
+        if count:
+            found.setdefault((bdi, inode), Counter())[key] += count
+    return found
 
 
 def _is_device(file: File) -> bool:

@@ -73,7 +73,9 @@ class Parties:
         What a rate limit released belongs to the only program that wrote to the device, if one did.
         """
         if is_released:
-            writer = writer_to(self.recorded.trace, self.recorded.sequence, self.recorded.tasks, device_text(device))
+            recorded = self.recorded
+            trace, sequence, tasks, bdi = recorded.trace, recorded.sequence, recorded.tasks, device_text(device)
+            writer = recorded.once(("writer", device), lambda: writer_to(trace, sequence, tasks, bdi))
             return {} if writer == UNKNOWN_OWNER else {FLUSHER: self.owner(writer)}
         name = device_name(run, device)
         if not isinstance(run.spec, Spec) or not name:

@@ -141,10 +141,11 @@ def test_what_another_worker_submits_was_held_by_no_limit(tmp_path, stack, wake)
     assert "limit" not in sentence(*groups([explained.explanation]))
 
 
-def flushing(*dirtied, order=0):
+def flushing(*dirtied, order=0, again=0):
     """mw1 waits behind 72 sectors of file 13, 16 of file 14, 16 of the device, 24 of nothing named: all the flusher's.
 
-    dirtied: for each dirtied folio, the task and the file. order: of the first of them.
+    dirtied: for each dirtied folio, the task and the file. order: of the first of them. again: how many folios of file
+    13 the flusher dirties while it writes it.
     """
     story = Story(COMMS | {9: "dd", 10: "rsync"})
     if order:
@@ -154,6 +155,8 @@ def flushing(*dirtied, order=0):
     at_ns = 50 * MS
     for inode, sector, sectors in ((13, 1000, 72), (14, 2000, 16), (DEVICE, 3000, 16)):
         story.write_inode(at_ns, 21, inode)
+        for index in range(again if inode == 13 else 0):
+            story.dirty(at_ns, 21, inode, index)
         story.queue(at_ns, 21, sector, sectors)
         story.wrote_inode(at_ns, 21, inode)
     story.queue(at_ns, 21, 4000, 24)
@@ -191,6 +194,14 @@ def test_the_flusher_s_io_belongs_to_the_program_that_dirtied_the_file(tmp_path,
 def test_a_file_belongs_to_the_program_that_dirtied_most_pages_however_many_folios(tmp_path):
     """It dirtied one folio of 512 pages of file 13, rsync one page."""
     (explained,) = explanations(live_run(tmp_path, {(0, 1500): flushing((9, 13), (10, 13), order=9)}, [0, 1200]))
+    (cause,) = explained.explanation.causes
+    assert cause.request.ahead["dd"] == 72 * 512
+
+
+def test_what_the_flusher_dirties_again_stays_its_writer_s(tmp_path):
+    """With data=journal, ext4's flusher dirties pages that it could not write yet."""
+    story = flushing(*[(9, 13)] * 40, (10, 14), again=40)
+    (explained,) = explanations(live_run(tmp_path, {(0, 1500): story}, [0, 1200]))
     (cause,) = explained.explanation.causes
     assert cause.request.ahead["dd"] == 72 * 512
 
