@@ -7,8 +7,9 @@ import json
 from typing import Any
 
 from wblab.core.check import DISK_NAME, MODEL_KEYS
+from wblab.core.drivers import short_queue
 from wblab.core.errors import InputError, nearest
-from wblab.core.spec import Disk
+from wblab.core.spec import Disk, Spec
 from wblab.core.tables import from_table
 from wblab.lab.results import DISKS
 from wblab.lab.specfile import read_toml
@@ -35,6 +36,11 @@ def disk_settings(wanted: str) -> list[str]:
 def read_disk(name: str) -> Disk:
     """Return a disk of some size with the model of a name or file; see `disk_settings`. Raises InputError."""
     return from_table(Disk, {"size": 0} | _table(name), "disk")
+
+
+def short_queue_settings(spec: Spec, name: str) -> list[str]:
+    """Return the settings, key=value, with which the queue of one of a spec's disks is short."""
+    return [f"disk.{name}.queue.{key}={value}" for key, value in short_queue(spec.disk[name].driver).items()]
 
 
 def doubts(name: str) -> list[str]:

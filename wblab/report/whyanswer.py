@@ -13,9 +13,10 @@ from wblab.analysis.why.explain import NO_ONE, Cause, Explanation
 from wblab.analysis.why.kinds import UNKNOWN, what_of
 from wblab.analysis.why.parties import JOURNAL, READ, each_of, is_of_load, joined
 from wblab.analysis.why.request import IoRequest
-from wblab.core.drivers import SHORT_BYTES, short_queue
+from wblab.core.drivers import SHORT_BYTES
 from wblab.core.spec import Spec
 from wblab.core.units import format_bytes
+from wblab.lab.disks import short_queue_settings
 from wblab.report.dirtylimittext import group_words, lifted, looked, slows
 from wblab.report.quantities import duration, enumerated, percent, size
 from wblab.report.whybehind import THROTTLED, also, behind, culprit, leader, of_it, rest
@@ -357,8 +358,7 @@ class MeasuredRemedy:
 
     def settings(self, spec: Spec) -> list[str]:
         """Return what to set in a spec, each KEY=VALUE."""
-        short = short_queue(spec.disk[self.queue].driver) if self.queue else {}
-        return [self.setting] if self.setting else [f"disk.{self.queue}.queue.{key}={short[key]}" for key in short]
+        return [self.setting] if self.setting else short_queue_settings(spec, self.queue)
 
 
 _LOW_LIMIT = MeasuredRemedy(

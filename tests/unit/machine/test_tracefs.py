@@ -22,18 +22,22 @@ def undo():
         yield undo
 
 
+def record_a_fork(instance):
+    instance.start()
+    if pid := os.fork():
+        os.waitpid(pid, 0)
+    else:
+        os._exit(0)
+    instance.stop()
+
+
 def test_an_instance_records_its_events_and_is_removed_at_the_end(undo):
     with Undo() as own:
         instance = Instance("test", own, buffer_bytes=64 << 10)
         assert "[mono]" in (instance.path / "trace_clock").read_text()
         assert instance.enable("sched:sched_process_fork")
         assert not instance.enable("sched:no_such_event")
-        instance.start()
-        if pid := os.fork():
-            os.waitpid(pid, 0)
-        else:
-            os._exit(0)
-        instance.stop()
+        record_a_fork(instance)
         assert "sched_process_fork: comm=" in (instance.path / "trace").read_text()
         assert instance.lost() == 0
     assert own.failures == ()
@@ -47,12 +51,7 @@ def test_a_filter_leaves_out_what_it_does_not_want(undo):
         assert not instance.filter("sched:sched_process_fork", "no_such_field > 0")
         assert instance.filter("sched:sched_process_fork", "child_pid == 0")
         assert instance.enable("sched:sched_process_fork")
-        instance.start()
-        if pid := os.fork():
-            os.waitpid(pid, 0)
-        else:
-            os._exit(0)
-        instance.stop()
+        record_a_fork(instance)
         assert "sched_process_fork: comm=" not in (instance.path / "trace").read_text()
 
 

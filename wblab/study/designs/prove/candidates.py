@@ -9,12 +9,13 @@ from json import dumps
 from typing import Any, Literal
 
 from wblab.core.check import check_spec
-from wblab.core.drivers import SHORT_BYTES, short_queue
+from wblab.core.drivers import SHORT_BYTES
 from wblab.core.errors import InputError
 from wblab.core.spec import Cgroup, Disk, Spec
 from wblab.core.stacks import write_bps
 from wblab.core.tables import to_table
 from wblab.core.units import format_bytes
+from wblab.lab.disks import short_queue_settings
 from wblab.report.quantities import enumerated
 from wblab.study.designs.prove.change import Edit, RemedyChange, read_remedy
 
@@ -132,16 +133,11 @@ def _is_limiting(value: str) -> bool:
 def _of_disk(spec: Spec, wait: Wait, disk: str, others: Sequence[str]) -> Iterator[SettingCandidate]:
     """Yield what shortens a disk's queue, or keeps others from filling it or the memory that may be dirty."""
     hard, said = _hardware(spec, disk), _said(spec, disk)
-    short = [
-        f"disk.{each}.queue.{key}={value}"
-        for each in hard
-        for key, value in short_queue(spec.disk[each].driver).items()
-    ]
     queue = [
         SettingCandidate(
             f"a queue of {format_bytes(SHORT_BYTES)} for {enumerated([_said(spec, each) for each in hard])}",
             f"queue of {format_bytes(SHORT_BYTES)}",
-            read_remedy(short),
+            read_remedy([setting for each in hard for setting in short_queue_settings(spec, each)]),
         )
     ]
     low = [

@@ -11,6 +11,7 @@ from contextlib import suppress
 from pathlib import Path
 
 from wblab.core import layout
+from wblab.core.drivers import FEWEST_REQUESTS
 from wblab.core.errors import WblabError
 from wblab.core.spec import Disk, Spec
 from wblab.core.stacks import images
@@ -20,7 +21,6 @@ from wblab.substrates.qemu.guest.agreed import FIRST_SLOT
 
 _CONFIG = Path("/sys/kernel/config")
 _MIB = 1 << 20
-_FEWEST = 4  # BLKDEV_MIN_RQ
 _BY_TIMER = 2  # how a request completes: after completion_nsec
 
 
@@ -110,7 +110,8 @@ def _make(name: str, disk: Disk, key: str) -> None:
     if asked and not (queue / "async_depth").exists():
         requests = int(disk.queue["nr_requests"])
         put(queue / "scheduler", disk.elevator, f"{key}.scheduler")
-        put(queue / "nr_requests", requests - 1 if requests > _FEWEST else requests + 1, f"{key}.queue.nr_requests")
+        other = requests - 1 if requests > FEWEST_REQUESTS else requests + 1
+        put(queue / "nr_requests", other, f"{key}.queue.nr_requests")
 
 
 def _fill(node: Path, content: Path, progress: Callable[[], None]) -> None:
