@@ -187,6 +187,54 @@ def test_parallel_requests_fill_the_cache_like_sequential_ones(measured):
     assert found == close(0.01 + bus + 32 * medium - 1.0, 1.0)
 
 
+ERASED = ("erase_block=256KiB", "open_blocks=2")  # blocks of four writes
+
+
+@pytest.mark.parametrize(
+    ("places", "copied"),
+    [
+        (range(16), 0),  # one after the other, each written whole
+        ([0, 4, 1, 5, 2, 6, 3, 7], 0),  # two in turns
+        ([0, 4, 8, 1, 5, 9], 4 * 3),  # three in turns: from the third on each closes one that has a quarter
+        ([0, 1, 4, 8, 5], 2),  # the one that was written longest ago closes, here half full
+        ([0, 4, 0, 8, 1], 3),  # a block counts as written last when it is written again
+    ],
+)
+def test_a_write_to_another_erase_block_copies_the_rest_of_one(measured, places, copied):
+    code = f"end(timed(each, write, {places}), timed(each, read, {places}))"
+    plain = len(places) * BLOCK / MIB
+    assert measured(code, *ERASED) == close(plain + copied * BLOCK / MIB, plain)
+
+
+def test_a_request_over_two_erase_blocks_is_in_both_and_a_cache_hides_the_copies(measured):
+    halves = "half = lambda place: os.pwritev(disk, [block], place * BLOCK + BLOCK // 2)"
+    code = f"{halves}; end(timed(half, 3), timed(half, 11))"  # the second closes two blocks of half a write each
+    assert measured(code, *ERASED) == close(BLOCK / MIB, (1 + 2 * 3.5) * BLOCK / MIB)
+    bus, medium = BLOCK / (16 * MIB), BLOCK / MIB
+    found = measured("end(timed(each, write, [0, 4, 8]), timed(flush))", *CACHED, *ERASED)
+    assert found == close(3 * bus, bus + (3 + 3) * medium - 3 * bus)
+
+
+def test_credits_are_used_up_and_come_back(measured):
+    volume = ("write_bps=16MiB/s", "burst_bytes=512KiB", "sustained_bps=1MiB/s")
+    calls = ("timed(each, write, range(24))", *("timed(each, read, range(8))",) * 2)
+    code = f"first, then = {calls[0]}, {calls[1]}; time.sleep(0.25); end(first, then, {calls[2]})"
+    fast, slow = BLOCK / (16 * MIB), BLOCK / MIB
+    first, then, last = measured(code, *volume)
+    assert (first, then) == close(24 * slow - 0.5, 8 * slow)  # half a MiB was there, and the rest came in the time
+    assert last == pytest.approx(8 * slow - 0.25, abs=2 * TICK_S + fast)
+
+
+def test_a_limit_of_requests_counts_large_ones_as_several(measured):
+    code = """
+several = mmap.mmap(-1, 640 * KIB)
+large = lambda place: os.pwritev(disk, [several], place * BLOCK)
+end(timed(each, write, range(8)), timed(together, read, range(8)), timed(each, large, [0]))
+"""
+    settings = ("write_bps=64MiB/s", "depth=8", "iops=10", "driver=sata", "queue.max_sectors_kb=1024")
+    assert measured(code, *settings) == close(0.8, 0.8, 0.3)
+
+
 @pytest.mark.parametrize(
     ("code", "disk", "expected_s"),
     [
@@ -228,5 +276,7 @@ def test_a_run_with_all_model_parameters_is_reproducible(shared_lab):
     settings = ("disk.size=64MiB", "disk.depth=8", "disk.seek_time=2ms", "disk.read_bps=8MiB/s", *SECONDS[1:])
     settings += ("disk.stall_every=1MiB", "disk.stall_time=200ms", "disk.stalls=random")
     settings += ("disk.cache_bytes=1MiB", "disk.drain_bps=1MiB/s", "disk.write_bps=8MiB/s")
+    settings += ("disk.erase_block=512KiB", "disk.open_blocks=2", "disk.iops=200")
+    settings += ("disk.burst_bytes=4MiB", "disk.sustained_bps=6MiB/s")
     first, again = (shared_lab.run("base-device", *settings) for _ in range(2))
     assert digest(first) == digest(again)

@@ -36,9 +36,13 @@ MOST_SPARSE_BYTES = 64 << 30
 MOST_USED = 90  # per cent: the filesystem's metadata needs the rest
 MAX_KERNEL = 2**32 - 1  # tt_syscall_ns and the device model's parameters are 32 bits wide, except for rates
 MAX_DEPTH = 64  # UBD_QUEUE_DEPTH in the kernel
+MAX_OPEN = 16  # UBD_MOST_OPEN
+LEAST_ERASE = 64 << 10  # no flash has less, and the kernel looks at each block that a request touches
 MODEL_KEYS = (
     *("latency", "read_bps", "depth", "seek_time", "stall_every", "stall_time", "stalls", "cache_bytes", "drain_bps"),
+    *("erase_block", "open_blocks", "burst_bytes", "sustained_bps", "iops"),
 )
+_PAIRS = (("stall_every", "stall_time"), ("cache_bytes", "drain_bps"), ("burst_bytes", "sustained_bps"))
 DIRTY_SYSCTLS = (
     "vm.dirty_background_bytes",
     "vm.dirty_background_ratio",
@@ -216,17 +220,27 @@ def _check_model(disk: Disk, place: str) -> None:
     for key in ("latency", "seek_time", "stall_time"):
         if not 0 <= (time_ns := getattr(disk, key)) <= MAX_KERNEL:
             raise InputError(f"{place}.{key}: {format_time(time_ns)} is too long: give at most 4s")
-    for key in ("stall_every", "cache_bytes"):
+    for key in ("stall_every", "cache_bytes", "erase_block", "burst_bytes"):
         if not 0 <= (size := getattr(disk, key)) <= MAX_KERNEL:
             raise InputError(f"{place}.{key}: {format_bytes(size)} is too large: give less than 4 GiB")
-    for key in ("read_bps", "drain_bps"):
+    for key in ("read_bps", "drain_bps", "sustained_bps"):
         if getattr(disk, key) < 0:
             raise InputError(
                 f"{place}.{key}: {getattr(disk, key)} is negative: give for example 1MiB/s, or leave it out"
             )
-    if not 1 <= disk.depth <= MAX_DEPTH:
-        raise InputError(f"{place}.depth: {disk.depth} is not between 1 and {MAX_DEPTH}")
-    for key, other in (("stall_every", "stall_time"), ("cache_bytes", "drain_bps")):
+    for key, least, most in (("depth", 1, MAX_DEPTH), ("open_blocks", 1, MAX_OPEN), ("iops", 0, MAX_KERNEL)):
+        if not least <= getattr(disk, key) <= most:
+            raise InputError(f"{place}.{key}: {getattr(disk, key)} is not between {least} and {most}")
+    _check_together(disk, place)
+
+
+def _check_together(disk: Disk, place: str) -> None:
+    """Raise InputError for parameters of the model of which one lacks the other."""
+    if 0 < disk.erase_block < LEAST_ERASE:
+        raise InputError(f"{place}.erase_block: give at least {format_bytes(LEAST_ERASE)}, or 0 for none")
+    if disk.open_blocks > 1 and not disk.erase_block:
+        raise InputError(f"{place}.open_blocks needs {place}.erase_block, the size of one")
+    for key, other in _PAIRS:
         if bool(getattr(disk, key)) != bool(getattr(disk, other)):
             raise InputError(f"{place}.{key} and {place}.{other} belong together: give both or neither")
     if disk.stalls == "random" and not disk.stall_every:

@@ -13,6 +13,8 @@ Scheduler = Literal["none", "mq-deadline", "kyber", "bfq"]
 
 SECTOR_BYTES = 512
 FEWEST_REQUESTS = 4  # BLKDEV_MIN_RQ in block/blk.h: what nr_requests may be, unless the driver has fewer
+MOST_REQUESTS = 2048  # MAX_SCHED_RQ there: the most with a scheduler
+COUNTED_BYTES = 256 << 10  # UBD_COUNTED_BYTES: a request of more counts as several where they are limited
 _MOST_TAGS = 128  # BLKDEV_DEFAULT_RQ: a scheduler has twice as many requests as the driver takes, or twice this
 _MOST_SECTORS = 8192  # BLK_DEF_MAX_SECTORS_CAP: 4 MiB; 2560 up to Linux 6.12
 

@@ -74,6 +74,10 @@ class Disk:
     stall_every, stall_time, stalls: after each `stall_every` bytes, or at random with this mean, the device stops for
     `stall_time`.
     cache_bytes, drain_bps: a volatile write cache, and its rate to the medium. A flush waits until it is empty.
+    erase_block, open_blocks: flash that is written in blocks of this size, so many at a time. A write to another one
+    closes the one written longest ago: the device copies what that lacks, at the rate of writes.
+    burst_bytes, sustained_bps: what reads and writes may transfer faster than this rate, credits which come back at it.
+    iops: reads and writes in a second; one of more than 256 KiB counts as several.
 
     on: the disks that this one is made of; the spec lists them before it.
     delay: how long `delay` holds each request before it passes it on.
@@ -107,6 +111,11 @@ class Disk:
     stalls: Stalls = "even"
     cache_bytes: Bytes = Bytes(0)
     drain_bps: BytesPerSecond = BytesPerSecond(0)
+    erase_block: Bytes = Bytes(0)
+    open_blocks: int = 1
+    burst_bytes: Bytes = Bytes(0)
+    sustained_bps: BytesPerSecond = BytesPerSecond(0)
+    iops: int = 0
     on: tuple[str, ...] = ()
     delay: Nanoseconds = Nanoseconds(0)
     up: Nanoseconds = Nanoseconds(0)

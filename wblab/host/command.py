@@ -30,6 +30,11 @@ _PARAMETERS: Mapping[str, Callable[[Disk], int]] = {
     "stall_random": lambda disk: int(disk.stalls == "random"),
     "cache_bytes": lambda disk: disk.cache_bytes,
     "drain_bytes_per_second": lambda disk: disk.drain_bps,
+    "erase_bytes": lambda disk: disk.erase_block,
+    "open_blocks": lambda disk: disk.open_blocks if disk.open_blocks > 1 else 0,
+    "burst_bytes": lambda disk: disk.burst_bytes,
+    "sustained_bytes_per_second": lambda disk: disk.sustained_bps,
+    "iops": lambda disk: disk.iops,
 }
 # `um: ubd: offer the queue of another driver`. 0 is ubd's own.
 _OF_QUEUES: Mapping[str, Callable[[Queue], int]] = {

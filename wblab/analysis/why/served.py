@@ -89,7 +89,7 @@ def _served(run: Run, recorded: Recorded, device: int) -> Served:
     longer_ns = done_ns - begun_ns - usual_ns
     cached_ns = np.zeros(len(rows), np.int64)
     still_ns = np.zeros(len(rows), np.int64)
-    if is_hardware(run, device) and (disk is None or disk.stall_every):
+    if is_hardware(run, device) and (disk is None or disk.stall_every or disk.erase_block):
         is_still = (longer_ns > (_TIMES - 1) * usual_ns) & (longer_ns > _LONGER_NS) & (is_flush == 0)
         still_ns[is_still] = longer_ns[is_still]
     if disk and disk.cache_bytes:

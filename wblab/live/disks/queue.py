@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any, Literal
 
-from wblab.core.drivers import DRIVERS, FEWEST_REQUESTS, Driver, Queue, Scheduler
+from wblab.core.drivers import DRIVERS, FEWEST_REQUESTS, MOST_REQUESTS, Driver, Queue, Scheduler
 from wblab.core.errors import InputError
 from wblab.core.spec import Disk
 from wblab.core.tables import from_table
@@ -18,7 +18,6 @@ from wblab.core.tables import from_table
 UNKNOWN: Driver = "ubd"  # stands for a driver that the lab does not know: User Mode Linux's has nothing of its own
 _LARGE: Mapping[bool, Driver] = {True: "sata", False: "virtio"}  # for larger requests, by whether it has a scheduler
 _PAGE_BYTES = 4 << 10  # of a guest
-_MOST_REQUESTS = 2048  # MAX_SCHED_RQ: of a queue with a scheduler
 _WBT_US = {"0": 2_000, "1": 75_000}  # the kernel's own target latency, by whether the disk rotates: block/blk-wbt.c
 _NUMBER = re.compile(r"[0-9]{1,10}")
 
@@ -129,7 +128,7 @@ def _fitting(queue: MachineQueue, own: Queue, factor: float) -> tuple[int, int]:
     largest = _shown(own)
     request_bytes = largest if queue.request_bytes / factor >= largest else max(whole_pages, _PAGE_BYTES)
     requests = min(
-        round(queue.length_bytes / factor / request_bytes), own.depth if own.scheduler == "none" else _MOST_REQUESTS
+        round(queue.length_bytes / factor / request_bytes), own.depth if own.scheduler == "none" else MOST_REQUESTS
     )
     return requests if requests >= FEWEST_REQUESTS else min(own.requests, FEWEST_REQUESTS), request_bytes
 

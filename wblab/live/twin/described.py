@@ -8,6 +8,7 @@ from tempfile import NamedTemporaryFile
 from typing import Any
 
 from wblab.analysis.runs.run import Run
+from wblab.core.drivers import COUNTED_BYTES
 from wblab.core.errors import InputError
 from wblab.core.loads import IoClass, Load
 from wblab.core.spec import Disk
@@ -80,10 +81,11 @@ def with_disk(machine: Machine, disk: Disk) -> Machine:
 
 
 def sustained_bps(disk: Disk) -> int:
-    """Return the sustained write rate of a disk in bytes/s, once its cache is full, its stalls included."""
+    """Return the sustained write rate of a disk in bytes/s, its cache full, its credits used, its stalls included."""
     rate = min(disk.write_bps, disk.drain_bps) if disk.cache_bytes else disk.write_bps
+    limits = (rate, disk.sustained_bps, disk.iops * COUNTED_BYTES)  # 0: none
     stalled_ns = disk.stall_time / disk.stall_every if disk.stall_every else 0.0
-    return max(int(1 / (1 / rate + stalled_ns / NS_PER_S)), 1)
+    return max(int(1 / (1 / min(filter(None, limits)) + stalled_ns / NS_PER_S)), 1)
 
 
 def machine_of(run: Run) -> Machine:

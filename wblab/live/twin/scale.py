@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any, cast, get_args
 
 from wblab.analysis.runs.run import Run, read_run
+from wblab.core.check import LEAST_ERASE
 from wblab.core.drivers import Scheduler
 from wblab.core.errors import InputError
 from wblab.core.spec import Disk, Filesystem, Spec
@@ -119,9 +120,14 @@ def _device(machine: Machine, factor: float) -> dict[str, Any]:
     disk = machine.disk
     if disk is None:
         return {"write_bps": int(machine.write_bps / factor), "latency": _LATENCY_NS}
-    scaled = ("write_bps", "read_bps", "drain_bps", "stall_every", "cache_bytes")
+    scaled = (
+        *("write_bps", "read_bps", "drain_bps", "stall_every", "cache_bytes"),
+        *("erase_block", "burst_bytes", "sustained_bps"),
+    )
     table: dict[str, Any] = {key: -(-int(getattr(disk, key)) // factor) for key in scaled}
-    kept = ("latency", "seek_time", "depth", "stall_time", "stalls")
+    kept = ("latency", "seek_time", "depth", "stall_time", "stalls", "open_blocks", "iops")
+    if disk.erase_block:
+        table["erase_block"] = max(table["erase_block"], LEAST_ERASE)
     return {key: int(value) for key, value in table.items()} | {key: getattr(disk, key) for key in kept}
 
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from wblab.core import layout
-from wblab.core.drivers import DRIVERS, FEWEST_REQUESTS, Scheduler
+from wblab.core.drivers import DRIVERS, FEWEST_REQUESTS, MOST_REQUESTS, Scheduler
 from wblab.core.entry import host_path
 from wblab.core.errors import InputError
 from wblab.core.spec import Disk, DiskScheduler, Spec
@@ -102,12 +102,13 @@ _LIMITS = {
     "vm.dirty_background_ratio": ("vm.dirty_background_bytes", 10),
     "vm.dirty_ratio": ("vm.dirty_bytes", 20),
 }
-_MOST = 2048  # MAX_SCHED_RQ: the most that nr_requests may be
 _QUEUE_EACH = [name for name, queue in DRIVERS.items() if queue.scheduler == "none"]  # have one for each processor
 _LEAST_PAGES = 2  # dirty_bytes_min in mm/page-writeback.c
 _OURS = ("max_sectors_kb", "nr_requests")  # attributes of the queue that are translated
 # Of a disk's model: neither null_blk nor QEMU's throttling has anything of it.
-_LACKING = ("read_bps", "seek_time", "stall_every", "cache_bytes", "used", "resident")
+_LACKING = (
+    *("read_bps", "seek_time", "stall_every", "cache_bytes", "erase_block", "burst_bytes", "iops", "used", "resident"),
+)
 
 
 def in_bytes(spec: Spec) -> Spec:
@@ -187,5 +188,5 @@ def _disk(disk: Disk) -> Disk:
     own = {"max_sectors_kb": largest >> 10}
     scheduler: DiskScheduler = "mq-deadline" if disk.scheduler == "default" else disk.scheduler
     if scheduler != "none":
-        own["nr_requests"] = min(max(FEWEST_REQUESTS, requests * asked // largest), _MOST)
+        own["nr_requests"] = min(max(FEWEST_REQUESTS, requests * asked // largest), MOST_REQUESTS)
     return replace(disk, queue={**disk.queue, **own}, scheduler=scheduler)
