@@ -8,7 +8,7 @@ import os
 import struct
 from collections.abc import Iterable, Iterator
 
-from wblab.lab.captures import ITABLE, Layout, Region
+from wblab.lab.layouts import ITABLE, Layout, Region
 
 _SUPER_AT, _SUPER_BYTES, _MAGIC = 1024, 1024, 0xEF53
 _META_BG, _WIDE = 0x10, 0x80  # incompatible features: descriptors elsewhere, and of 64 bits

@@ -34,7 +34,7 @@ from wblab.host.machine import claim_processor
 from wblab.host.mkfs import Mkfs, format_disk
 from wblab.host.sandbox import Sandbox
 from wblab.host.usage import KERNEL, descendants, make_scratch, remove_scratch
-from wblab.lab.captures import LAYOUTS
+from wblab.lab.layouts import LAYOUTS
 from wblab.machine.processes import end_with
 
 NAME, GUARD = "wblab-reaper", "wblab-guard"  # as ps(1) shows them

@@ -13,7 +13,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from wblab.analysis.runs.fileextents import read_extents
-from wblab.analysis.runs.layouts import read_layouts
 from wblab.core.check import check_disks, check_name
 from wblab.core.errors import InputError, WblabError, nearest
 from wblab.core.files import read_bytes
@@ -21,8 +20,8 @@ from wblab.core.loads import MAX_CYCLES, Load
 from wblab.core.rundir import DISKS, DiskRecord, FileRecord, load_record, load_times
 from wblab.core.spec import Spec
 from wblab.core.tables import from_table
-from wblab.lab.captures import Layout
 from wblab.lab.formats import EXPERIMENT, LIVE, RUN, read_object
+from wblab.lab.layouts import Layout, read_layouts
 from wblab.lab.printable import printable
 from wblab.lab.results import STAGED
 from wblab.lab.specfile import LiveSpec

@@ -5,7 +5,7 @@ part of an extent tree or data: only the function shows that.
 """
 
 from wblab.analysis.why.offcpu import Stack
-from wblab.lab.captures import Layout
+from wblab.lab.layouts import Layout
 
 # Which lock of the kernel a task waited for, by the function that takes it: of a file, a directory and so on.
 

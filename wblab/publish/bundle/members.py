@@ -18,7 +18,6 @@ from wblab.core.loads.base import MAX_CYCLES
 from wblab.core.rundir import TRACE
 from wblab.core.units import format_bytes
 from wblab.host.collect import is_expected
-from wblab.lab.captures import LAYOUTS
 from wblab.lab.formats import (
     ADVICE_FILE,
     ANALYSED,
@@ -34,6 +33,7 @@ from wblab.lab.formats import (
     TRIED,
     VERDICTS,
 )
+from wblab.lab.layouts import LAYOUTS
 
 Kind = Literal["run", "study"]
 

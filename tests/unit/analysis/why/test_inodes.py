@@ -10,7 +10,7 @@ from support.runs import MS, write_run
 from wblab.analysis.runs.run import read_run
 from wblab.analysis.why.explain import explain
 from wblab.analysis.why.recorded import read_recorded
-from wblab.lab.captures import LAYOUTS, Layout, Region
+from wblab.lab.layouts import LAYOUTS, Layout, Region
 from wblab.report.whytext import of_cause
 
 from .conftest import MW1

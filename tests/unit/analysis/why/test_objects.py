@@ -3,7 +3,7 @@
 import pytest
 
 from wblab.analysis.why.heldobjects import identified
-from wblab.lab.captures import Layout, Region
+from wblab.lab.layouts import Layout, Region
 
 LAYOUT = Layout(
     1024,

@@ -8,7 +8,7 @@ from support.runs import write_run
 
 from wblab.analysis.runs.run import read_run
 from wblab.core.errors import InputError
-from wblab.lab.captures import Layout, Region
+from wblab.lab.layouts import Layout, Region
 
 LAYOUT = Layout(1024, 256, 8, (Region("superblock", -1, 1, 1), Region("inode table", 0, 5, 2)))
 
