@@ -8,16 +8,23 @@ from wblab.live.disks.device import Device, Model
 class Computed:
     """call_s: length of a system call. noise: largest share by which a request may take longer.
 
-    has_flushes: whether the disk is sent flushes.
+    has_flushes: whether the disk is sent flushes. begin: where on the disk the file begins, in bytes.
     """
 
     def __init__(
-        self, model: Model, seed: int = 0, call_s: float = 10e-6, noise: float = 0.0, *, has_flushes: bool = True
+        self,
+        model: Model,
+        seed: int = 0,
+        call_s: float = 10e-6,
+        noise: float = 0.0,
+        *,
+        has_flushes: bool = True,
+        begin: int = 0,
     ) -> None:
         self._device, self._call_s, self._noise = Device(model), call_s, noise
         self._random = Random(seed)
         self._written = 0
-        self._has_flushes = has_flushes
+        self._has_flushes, self._begin = has_flushes, begin
         self.has_together = True
 
     def now_ns(self):
@@ -28,14 +35,14 @@ class Computed:
 
     def write(self, offset, size):
         self._device.wait(self._call_s)
-        self._noisy(self._device.write(offset, size, self._stall_s(size)))
+        self._noisy(self._device.write(self._begin + offset, size, self._stall_s(size)))
 
     def read(self, offset, size):
         self.read_together([offset], size)
 
     def read_together(self, offsets, size):
         self._device.wait(self._call_s)
-        self._noisy(self._device.read(offsets, size))
+        self._noisy(self._device.read([self._begin + offset for offset in offsets], size))
 
     def flush(self):
         self._device.wait(self._call_s)

@@ -68,6 +68,42 @@ def test_a_stalling_stick_is_measured(lab):
     assert median(every) == pytest.approx(disk.stall_every, rel=0.7)
 
 
+def test_a_stick_with_erase_blocks_is_measured(lab):
+    settings = ("disk.driver=usb-storage", "disk.write_bps=6MB/s", "disk.read_bps=20MB/s", "disk.latency=500us")
+    found, about, disk = measured(lab, *settings, "disk.erase_block=4MiB", "disk.open_blocks=2")
+    close(found, disk, write_bps=0.05, read_bps=0.05, latency=0.15, erase_block=0.05)
+    assert (found.open_blocks, found.seek_time, found.stall_every, found.cache_bytes) == (2, 0, 0, 0)
+    assert about.explained > 0.9
+
+
+def test_a_volume_with_credits_is_measured_past_its_burst(lab):
+    settings = (
+        "disk.driver=virtio",
+        "disk.write_bps=60MB/s",
+        "disk.read_bps=60MB/s",
+        "disk.latency=500us",
+        "disk.depth=8",
+    )
+    found, about, disk = measured(lab, *settings, "disk.burst_bytes=60MiB", "disk.sustained_bps=4MB/s")
+    close(found, disk, write_bps=0.05, read_bps=0.05, latency=0.1, burst_bytes=0.05, sustained_bps=0.02)
+    assert (found.erase_block, found.stall_every, found.cache_bytes, found.iops) == (0, 0, 0, 0)
+    assert about.explained > 0.9
+    assert "burst_bytes" not in about.unknown
+
+
+def test_a_volume_with_a_limit_of_requests_is_measured(lab):
+    settings = (
+        "disk.driver=virtio",
+        "disk.write_bps=125MB/s",
+        "disk.read_bps=125MB/s",
+        "disk.latency=1ms",
+        "disk.depth=32",
+    )
+    found, about, disk = measured(lab, *settings, "disk.iops=3000", max_mib=32)
+    close(found, disk, write_bps=0.1, read_bps=0.1, latency=0.05, iops=0.02)
+    assert about.explained > 0.9
+
+
 def test_an_ssd_with_parallel_requests_is_measured(lab):
     found, about, disk = measured(lab, *disk_settings("ssd"))
     close(found, disk, write_bps=0.05, read_bps=0.05, latency=0.1, seek_time=0.05)

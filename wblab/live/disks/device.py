@@ -5,91 +5,15 @@ In seconds and bytes. Requests come one after the other, except concurrent reads
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import pairwise
 from math import inf
-from statistics import median, pstdev
 
-from wblab.live.disks.plan import DiskMeasurement
-
-# Stalls of a disk: writes that took far longer than their neighbours.
-
-_AROUND = 16  # neighbours on each side that define the usual time
-# a stall exceeds the usual time by this factor and this time: other programs on a busy machine cause less
-_TIMES, _LEAST_S = 3.0, 2e-3
-_FEWEST, _FEWEST_EVEN = 3, 5
-_EVEN = 0.2  # largest relative spread of distances between even stalls
-MOST_S = 4.29  # limit of the kernel's parameter
-
-
-@dataclass(frozen=True)
-class Stalls:
-    """excess_s: length of each stall, by its step's index. every: bytes between two stalls.
-
-    time_s: mean length of a stall. is_even: whether the distances are equal.
-    """
-
-    excess_s: dict[int, float]
-    every: float
-    time_s: float
-    is_even: bool
-
-    @property
-    def is_known(self) -> bool:
-        """Whether there were enough stalls to tell how often they come."""
-        return len(self.excess_s) >= _FEWEST
-
-
-def find_stalls(measured: DiskMeasurement) -> Stalls:
-    """Return the stalls of a measurement."""
-    excess_s: dict[int, float] = {}
-    places: list[float] = []
-    for writes in _alike(measured):
-        excess_s |= dict(_longer(writes))
-    written, size = 0, 0
-    for number, step in enumerate(measured.steps):
-        if step.action == "write":
-            written, size = written + step.size, step.size
-            if number in excess_s:
-                places.append(written - size / 2)
-    if len(excess_s) < _FEWEST:
-        return Stalls(excess_s, 0.0, 0.0, True)
-    distances = [later - earlier for earlier, later in pairwise(places)]
-    every = sum(distances) / len(distances)
-    is_even = len(places) >= _FEWEST_EVEN and pstdev(distances) < _EVEN * every
-    mean_s = sum(excess_s.values()) / len(excess_s)
-    return Stalls(excess_s, every if is_even else written / len(places), min(mean_s, MOST_S), is_even)
-
-
-def _alike(measured: DiskMeasurement) -> list[list[tuple[int, float]]]:
-    """Return groups of writes that should take the same time: by series, size, and whether they are sequential.
-
-    Each write has its step's index and its time in s.
-    """
-    groups: dict[tuple[str, int, bool], list[tuple[int, float]]] = {}
-    ended = -1
-    for number, step in enumerate(measured.steps):
-        if step.action == "write":
-            kind = (step.series, step.size, step.offsets[0] == ended)
-            groups.setdefault(kind, []).append((number, measured.device_ns(step) / 1e9))
-        if step.offsets:
-            ended = step.offsets[-1] + step.size
-    return list(groups.values())
-
-
-def _longer(writes: list[tuple[int, float]]) -> list[tuple[int, float]]:
-    """Return the writes that took much longer than their neighbours, and by how much."""
-    times = [took_s for _, took_s in writes]
-    found = []
-    for place, (number, took_s) in enumerate(writes):
-        usual_s = median(times[max(place - _AROUND, 0) : place + _AROUND + 1])
-        if took_s > _TIMES * usual_s + _LEAST_S:
-            found.append((number, took_s - usual_s))
-    return found
+from wblab.core.check import MAX_OPEN
+from wblab.core.drivers import COUNTED_BYTES
 
 
 @dataclass(frozen=True, kw_only=True)
 class Model:
-    """The quantities of docs/reference/disk-model.md. An unlimited rate is inf; no cache is 0 bytes."""
+    """The quantities of docs/reference/disk-model.md. An unlimited rate is inf; what is not there has 0 bytes."""
 
     write_bps: float
     read_bps: float
@@ -101,6 +25,11 @@ class Model:
     is_even: bool = True
     cache_bytes: float = 0.0
     drain_bps: float = inf
+    erase_block: int = 0
+    open_blocks: int = 1
+    burst_bytes: float = 0.0
+    sustained_bps: float = inf
+    iops: float = inf
 
 
 class Device:
@@ -111,6 +40,8 @@ class Device:
         self.now_s = 0.0
         self._head = -1
         self._resumes_s = self._drained_s = 0.0
+        self._open: list[tuple[int, int]] = []  # erase blocks: number and bytes written, the last one first
+        self._sustained_s = self._counted_s = 0.0
 
     def wait(self, time_s: float) -> None:
         """Let time pass."""
@@ -123,19 +54,19 @@ class Device:
         for offset in offsets:
             first = min(range(len(places)), key=places.__getitem__)
             due_s = places[first] + model.latency_s + self._seek_s(offset, size)
-            bus_s = places[first] = max(due_s, bus_s) + size / model.read_bps
+            bus_s = places[first] = self._limited(size, begin_s, max(due_s, bus_s) + size / model.read_bps)
         self.now_s = bus_s
         return self.now_s - begin_s
 
     def write(self, offset: int, size: int, stall_s: float = 0.0) -> float:
         """Write a block, and return how long that takes, in s. stall_s: length of a stall during it."""
         model, begin_s = self.model, self.now_s
-        pause_s = self._seek_s(offset, size) + stall_s
-        on_bus_s = model.latency_s + size / model.write_bps
+        pause_s = self._seek_s(offset, size) + stall_s + self._copy_s(offset, size)
+        done_s = begin_s + model.latency_s + size / model.write_bps
         if model.cache_bytes:
-            self.now_s = self._cached(begin_s + on_bus_s, size, pause_s)
+            self.now_s = self._cached(self._limited(size, begin_s, done_s), size, pause_s)
         else:
-            self.now_s = begin_s + on_bus_s + pause_s
+            self.now_s = self._limited(size, begin_s, done_s + pause_s)
         return self.now_s - begin_s
 
     def flush(self) -> float:
@@ -157,3 +88,37 @@ class Device:
         follows = offset == self._head
         self._head = offset + size
         return 0.0 if follows else self.model.seek_s
+
+    def _copy_s(self, offset: int, size: int) -> float:
+        """Write to erase blocks, and return how long the device copies to close those that are not full."""
+        model, copied, left = self.model, 0, size
+        while model.erase_block and left:
+            number, within = divmod(offset, model.erase_block)
+            part = min(left, model.erase_block - within)
+            copied += self._write_block(number, part)
+            offset, left = offset + part, left - part
+        return copied / (model.drain_bps if model.cache_bytes else model.write_bps)
+
+    def _write_block(self, number: int, size: int) -> int:
+        """Write to an erase block, and return how many bytes another one lacks that is closed for it."""
+        model, copied = self.model, 0
+        written = dict(self._open).get(number)
+        if written is not None:
+            self._open.remove((number, written))
+        elif len(self._open) == min(model.open_blocks, MAX_OPEN):
+            copied = model.erase_block - self._open.pop()[1]
+        written = (written or 0) + size
+        if written < model.erase_block:  # a full one is closed for nothing
+            self._open.insert(0, (number, written))
+        return copied
+
+    def _limited(self, size: int, issued_s: float, due_s: float) -> float:
+        """Return when a device with credits or a limit of requests is done with a request, not before it is due."""
+        model = self.model
+        if model.sustained_bps < inf:
+            self._sustained_s = max(self._sustained_s, issued_s) + size / model.sustained_bps
+            due_s = max(due_s, self._sustained_s - model.burst_bytes / model.sustained_bps)
+        if model.iops < inf:
+            self._counted_s = max(self._counted_s, issued_s) + -(-size // COUNTED_BYTES) / model.iops
+            due_s = max(due_s, self._counted_s)
+        return due_s

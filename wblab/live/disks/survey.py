@@ -124,7 +124,7 @@ def survey(site: Site, bounds: Bounds, report: Report) -> Survey:
     if not file.direct:
         notes.append(f"{site.place.filesystem} has no O_DIRECT: all times include the page cache's work")
     if before and after:
-        wrote = sum(step.size for step in measured.steps if step.action == "write") + bounds.file_bytes
+        wrote = sum(step.size for step in measured.steps if step.action == "write")
         notes += _doubts(wrote, after.written_bytes - before.written_bytes)
     return Survey(measured, file.direct, tuple(notes))
 

@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Mapping
+from math import inf
 from typing import Any
 
 from wblab import __version__
@@ -34,6 +35,11 @@ def disk_table(fit: Fit, of_queue: Mapping[str, Any] | None = None) -> dict[str,
         "stalls": "even" if model.is_even or not model.stall_every else "random",
         "cache_bytes": size(model.cache_bytes),
         "drain_bps": rate(model.drain_bps) if model.cache_bytes else 0,
+        "erase_block": size(model.erase_block),
+        "open_blocks": model.open_blocks,
+        "burst_bytes": size(model.burst_bytes),
+        "sustained_bps": rate(model.sustained_bps) if model.burst_bytes else 0,
+        "iops": round(model.iops) if model.iops < inf else 0,
     }
 
 
@@ -77,7 +83,7 @@ def rate(bps: float) -> str:
 def size(number: float) -> str | int:
     """Return a size as a spec has it; 0 where there is none."""
     whole = min(round(number), _MOST_BYTES)
-    return f"{whole / (1 << 20):.0f}MiB" if whole >= 10 << 20 else f"{whole >> 10}KiB" if whole >= 1 << 10 else whole
+    return f"{whole >> 20}MiB" if whole >= 10 << 20 else f"{whole >> 10}KiB" if whole >= 1 << 10 else whole
 
 
 def duration(time_s: float) -> str:

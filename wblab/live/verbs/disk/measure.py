@@ -32,6 +32,11 @@ _WORDS = {  # what each quantity of the model means
     "stalls": "at equal distances (even) or by chance (random)",
     "cache_bytes": "size of the disk's write cache",
     "drain_bps": "rate at which the cache drains to the medium",
+    "erase_block": "flash is written in blocks of this size",
+    "open_blocks": "so many of them at a time",
+    "burst_bytes": "credits for transfers faster than the next rate",
+    "sustained_bps": "rate at which credits come back",
+    "iops": "most requests per second",
 }
 
 
