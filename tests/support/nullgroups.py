@@ -6,8 +6,8 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from wblab.analysis.runs.comparison import Comparison, compare
-from wblab.analysis.runs.observations import Observations
+from wblab.analysis.groups.comparison import Comparison, compare
+from wblab.analysis.groups.observations import Observations
 from wblab.analysis.statistics.intervals import Resampling
 
 _DATA = Path(__file__).resolve().parents[1] / "data" / "null"

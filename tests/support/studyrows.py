@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pandas as pd
 
+from wblab.analysis.groups.observations import read_table
 from wblab.analysis.runs.metrics import Row
-from wblab.analysis.runs.observations import read_table
 from wblab.lab.formats import ROWS
 from wblab.study.cells import Cell
 from wblab.study.plan import Plan

@@ -9,7 +9,7 @@ from random import Random
 
 import pytest
 
-from wblab.analysis.runs.comparison import About
+from wblab.analysis.groups.comparison import About
 from wblab.analysis.runs.metrics import metrics_frame
 from wblab.analysis.runs.pauses import pause_report
 from wblab.analysis.runs.run import read_run

@@ -5,10 +5,10 @@ from dataclasses import dataclass, fields, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from wblab.analysis.runs import comparison
-from wblab.analysis.runs.comparison import Sort
+from wblab.analysis.groups import comparison
+from wblab.analysis.groups.comparison import Sort
+from wblab.analysis.groups.observations import Observations, found_observations, looks_at
 from wblab.analysis.runs.metrics import is_cause, medians
-from wblab.analysis.runs.observations import Observations, found_observations, looks_at
 from wblab.analysis.runs.run import Run
 from wblab.analysis.statistics.decision import for_looks
 from wblab.analysis.statistics.intervals import Resampling

@@ -50,7 +50,7 @@ def runs(*, exp: "str | Path | None" = None) -> "pd.DataFrame":
     `summary` (a run's changes to its preset, a study's number of runs), `longest_pause_s` (of an innocent load; NaN if
     unknown), `size_bytes`, `path`. Raises InputError if there is no such directory.
     """
-    from wblab.analysis.runs.resultlist import entries
+    from wblab.analysis.groups.resultlist import entries
     from wblab.api.frames import frame
 
     rows = [

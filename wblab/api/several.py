@@ -7,7 +7,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from wblab.analysis.runs.observations import matrix_notes, matrix_runs, read_table
+from wblab.analysis.groups.observations import matrix_notes, matrix_runs, read_table
 from wblab.analysis.sensitivity.analysis import Analysis, Sensitivities, analyse
 from wblab.analysis.sensitivity.observed import Observed
 from wblab.api.compared import Comparison, compare

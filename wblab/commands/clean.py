@@ -14,7 +14,7 @@ from wblab.report.listing import Listing
 from wblab.report.quantities import column, quantity
 
 if TYPE_CHECKING:
-    from wblab.analysis.runs.resultlist import ResultEntry
+    from wblab.analysis.groups.resultlist import ResultEntry
 
 _UNITS_S = {"h": 3600, "d": 86400, "w": 7 * 86400}
 
@@ -82,7 +82,7 @@ def _clean(arguments: argparse.Namespace) -> None:
 
 def _chosen(arguments: argparse.Namespace) -> "list[ResultEntry]":
     """Return the results that the arguments choose. Raises InputError for an unknown name or a result in use."""
-    from wblab.analysis.runs.resultlist import entries
+    from wblab.analysis.groups.resultlist import entries
 
     if not (arguments.names or arguments.failed or arguments.older is not None):
         return []

@@ -77,7 +77,7 @@ def add_jobs(parser: Parser) -> None:
 
 
 def add_resume(parser: Parser) -> None:
-    """Add --resume, the directory of a study to continue; see wblab.analysis.runs.resultlist.study_named."""
+    """Add --resume, the directory of a study to continue; see wblab.analysis.groups.resultlist.study_named."""
     about = "make the missing runs of this one, or of 'latest'"
     parser.add_argument("--resume", type=Path, metavar="DIR", help=about)
 

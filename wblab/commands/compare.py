@@ -19,7 +19,7 @@ from wblab.lab.formats import DESIGN, PAGE
 from wblab.lab.printable import printable
 
 if TYPE_CHECKING:
-    from wblab.analysis.runs.comparison import Comparison
+    from wblab.analysis.groups.comparison import Comparison
 
 _FORMATS = ("png", "svg", "pdf", "html")
 

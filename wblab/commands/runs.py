@@ -11,7 +11,7 @@ from wblab.report.listing import Listing
 from wblab.report.quantities import column, duration, size
 
 if TYPE_CHECKING:
-    from wblab.analysis.runs.resultlist import ResultEntry
+    from wblab.analysis.groups.resultlist import ResultEntry
 
 _SHOWN = 20
 
@@ -32,7 +32,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def _runs(arguments: argparse.Namespace) -> None:
-    from wblab.analysis.runs.resultlist import entries
+    from wblab.analysis.groups.resultlist import entries
 
     place = results(arguments)
     found = entries(place)

@@ -10,7 +10,7 @@ from matplotlib.axes import Axes
 from matplotlib.lines import Line2D
 from matplotlib.ticker import MaxNLocator
 
-from wblab.analysis.runs.comparison import Comparison, GroupValues, Sort
+from wblab.analysis.groups.comparison import Comparison, GroupValues, Sort
 from wblab.analysis.statistics.intervals import Interval
 from wblab.core.loads import KINDS, Write
 from wblab.plot.artists import PictureFigure, new_axes, new_figure

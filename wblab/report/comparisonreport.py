@@ -2,8 +2,8 @@
 
 from collections.abc import Iterable, Iterator, Sequence
 
-from wblab.analysis.runs.comparison import Comparison, Difference, Sort
-from wblab.analysis.runs.observations import NONE
+from wblab.analysis.groups.comparison import Comparison, Difference, Sort
+from wblab.analysis.groups.observations import NONE
 from wblab.analysis.statistics.intervals import LEAST_RESAMPLED, LEAST_RUNS
 from wblab.lab.printable import printable
 from wblab.report import quantities

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 import pandas as pd
 
-from wblab.analysis.runs.comparison import RESOLUTION_S, TOO_FEW, About, Comparison, Difference, Sort
+from wblab.analysis.groups.comparison import RESOLUTION_S, TOO_FEW, About, Comparison, Difference, Sort
 from wblab.analysis.runs.metrics import UNPLUG, is_cause
 from wblab.analysis.statistics.dominance import least_runs, magnitude
 from wblab.analysis.statistics.intervals import LEAST_RESAMPLED, LEAST_RUNS, Interval

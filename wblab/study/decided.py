@@ -65,8 +65,8 @@ def of_cells(store: Store) -> SeedQuestion | None:
     seeds, (first, *others) = looks(len(store.plan.seeds)), store.plan.cells
 
     def look() -> Open:
-        from wblab.analysis.runs.observations import read_table
-        from wblab.analysis.runs.undecided import undecided
+        from wblab.analysis.groups.observations import read_table
+        from wblab.study.undecided import undecided
 
         names = undecided(read_table(store.path), for_looks(len(seeds)))
         still = [cell for cell in others if cell.name in names]

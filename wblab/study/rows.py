@@ -13,7 +13,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from wblab.analysis.runs.rowtables import MOST_JOURNAL_BYTES, part_paths, read_part
+from wblab.analysis.groups.rowtables import MOST_JOURNAL_BYTES, part_paths, read_part
 from wblab.core.errors import InputError, WblabError
 from wblab.core.files import parse_json, read_bytes
 from wblab.lab.formats import JOURNAL, ROWS

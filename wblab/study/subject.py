@@ -7,7 +7,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
-from wblab.analysis.runs.resultlist import study_named
+from wblab.analysis.groups.resultlist import study_named
 from wblab.analysis.runs.run import find_run, read_run
 from wblab.core.errors import InputError, nearest
 from wblab.core.spec import Spec

@@ -143,7 +143,7 @@ def test_a_format_alone_writes_into_the_current_directory(compare, runs, tmp_pat
 
 @pytest.mark.parametrize("name", ["table.parquet", "x.csv"])
 def test_the_table_of_a_matrix(compare, runs, tmp_path, name):
-    from wblab.analysis.runs.observations import runs_table
+    from wblab.analysis.groups.observations import runs_table
 
     table, _ = runs_table(map(Path, runs))
     path = tmp_path / name

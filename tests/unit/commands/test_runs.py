@@ -8,7 +8,7 @@ import time
 import pytest
 from support.runs import MS, S, write_run_of
 
-from wblab.analysis.runs.resultlist import latest_study
+from wblab.analysis.groups.resultlist import latest_study
 from wblab.cli import main
 from wblab.lab.designs import designs
 from wblab.lab.results import SPECS

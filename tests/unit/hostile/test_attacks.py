@@ -54,7 +54,7 @@ def test_nothing_is_written_through_a_link(run, tmp_path, wblab, words, name):
 
 
 def test_a_matrix_writes_its_rows_into_its_own_directory(originals, tmp_path, wblab, monkeypatch):
-    from wblab.analysis.runs.observations import read_table
+    from wblab.analysis.groups.observations import read_table
     from wblab.core.errors import InputError
     from wblab.study.store import Store
 

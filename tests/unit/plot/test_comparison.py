@@ -9,8 +9,8 @@ import pytest
 from support.pages import Page
 from support.reports import cells, tables
 
-from wblab.analysis.runs.comparison import About, compare
-from wblab.analysis.runs.observations import observations
+from wblab.analysis.groups.comparison import About, compare
+from wblab.analysis.groups.observations import observations
 from wblab.analysis.statistics.intervals import Interval
 from wblab.core.errors import InputError, WblabError
 from wblab.plot.comparisonfigure import comparison_figure, headline, plot_effects, plot_groups, svg

@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 from support.studyrows import write_rows
 
-from wblab.analysis.runs.observations import read_table
+from wblab.analysis.groups.observations import read_table
 
 
 @pytest.fixture

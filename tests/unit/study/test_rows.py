@@ -8,8 +8,8 @@ import duckdb
 import pandas as pd
 import pytest
 
+from wblab.analysis.groups.observations import read_table
 from wblab.analysis.runs.digest import digest
-from wblab.analysis.runs.observations import read_table
 from wblab.analysis.runs.run import read_run
 from wblab.core.errors import InputError
 from wblab.lab.places import DOCS

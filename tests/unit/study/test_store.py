@@ -9,7 +9,7 @@ from dataclasses import replace
 import pytest
 from support.studyrows import table_of
 
-from wblab.analysis.runs.observations import matrix_notes
+from wblab.analysis.groups.observations import matrix_notes
 from wblab.analysis.runs.run import read_run
 from wblab.core.errors import InputError, WblabError
 from wblab.lab.formats import NOISY_MARK

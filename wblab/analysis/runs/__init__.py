@@ -1,1 +1,1 @@
-"""Analysis of run directories: their columns, pauses and comparisons."""
+"""Analysis of run directories: their columns, pauses and files."""

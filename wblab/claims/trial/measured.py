@@ -11,8 +11,8 @@ from typing import Any
 import numpy as np
 from tracecmd import TraceError
 
+from wblab.analysis.groups.observations import read_table
 from wblab.analysis.runs.metrics import MORE_IS_BETTER, UNPLUG
-from wblab.analysis.runs.observations import read_table
 from wblab.analysis.runs.pagecache import page_cache
 from wblab.analysis.runs.run import read_run
 from wblab.analysis.why.recorded import read_recorded

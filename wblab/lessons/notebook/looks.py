@@ -133,8 +133,8 @@ def _longest_s(run: Run, load: str) -> float:
 
 
 def _compared(runs: Runs, look: SectionLook) -> Shown:
-    from wblab.analysis.runs.comparison import compare  # with pandas, which takes time to load
-    from wblab.analysis.runs.observations import found_observations
+    from wblab.analysis.groups.comparison import compare  # with pandas, which takes time to load
+    from wblab.analysis.groups.observations import found_observations
     from wblab.report.comparisonreport import report
 
     paths = [str(run.path) for run in chain(*runs.values())]

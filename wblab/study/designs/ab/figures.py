@@ -5,14 +5,14 @@ from dataclasses import dataclass, replace
 
 import pandas as pd
 
-from wblab.analysis.runs.comparison import About, Comparison, Difference, compare
-from wblab.analysis.runs.observations import NOISY_COLUMN, observations
-from wblab.analysis.runs.undecided import is_asked, is_decided
+from wblab.analysis.groups.comparison import About, Comparison, Difference, compare
+from wblab.analysis.groups.observations import NOISY_COLUMN, observations
 from wblab.analysis.statistics.intervals import Resampling
 from wblab.lab.formats import COLUMNS
 from wblab.report.comparisontext import is_complete, is_headline
 from wblab.report.quantities import unit_of
 from wblab.study.designs.ab.plan import Pair
+from wblab.study.undecided import is_asked, is_decided
 
 _AXIS = "compared"
 

@@ -7,8 +7,8 @@ from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
+from wblab.analysis.groups.observations import read_table
 from wblab.analysis.runs.digest import digest
-from wblab.analysis.runs.observations import read_table
 from wblab.analysis.runs.run import read_run
 from wblab.analysis.statistics.decision import for_looks, looks
 from wblab.core.errors import InputError, WblabError

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
-from wblab.analysis.runs.resultlist import study_named
+from wblab.analysis.groups.resultlist import study_named
 from wblab.core.errors import InputError, WblabError
 from wblab.core.spec import Spec
 from wblab.host.check import check_run

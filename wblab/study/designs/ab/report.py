@@ -4,7 +4,6 @@ from collections.abc import Iterator, Sequence
 from statistics import median
 
 from wblab.analysis.runs.metrics import OF_BUILDS, OF_BUILDS_SHARE
-from wblab.analysis.runs.undecided import is_asked
 from wblab.analysis.statistics.dominance import least_runs
 from wblab.lab.printable import printable
 from wblab.report import quantities
@@ -16,6 +15,7 @@ from wblab.study.designs.ab.differs import Differs
 from wblab.study.designs.ab.figures import ComparedFigure, ComparedFigures
 from wblab.study.designs.ab.plan import KernelStep
 from wblab.study.designs.ab.result import KernelsResult, to_json
+from wblab.study.undecided import is_asked
 
 PEERS = "The comparisons of mmtests, LKP and Phoronix time real machines, and do not repeat to the bit."
 _MOST_LOADS = 3  # in a headline

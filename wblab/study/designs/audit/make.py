@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from wblab.analysis.runs.resultlist import study_named
+from wblab.analysis.groups.resultlist import study_named
 from wblab.core.errors import WblabError
 from wblab.kernels import KernelResolver, built_kernels
 from wblab.study.asked import Failures, StudyAnswer, StudyRequest

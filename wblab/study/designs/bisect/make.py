@@ -4,7 +4,7 @@ import shlex
 from dataclasses import dataclass
 from pathlib import Path
 
-from wblab.analysis.runs.resultlist import study_named
+from wblab.analysis.groups.resultlist import study_named
 from wblab.core.errors import InputError
 from wblab.host.check import check_run
 from wblab.kernels.make import check_tools

@@ -68,7 +68,7 @@ def read_record(directory: Path) -> SampleRecord:
 
 def observed(directory: Path, spec: Spec) -> Observed:
     """Read what was observed in an exploration's runs from its table. spec: any row's. Raises InputError."""
-    from wblab.analysis.runs.observations import read_table
+    from wblab.analysis.groups.observations import read_table
 
     record, table = read_record(directory), read_table(directory)
     digits = len(str(len(record.points) - 1))

@@ -44,8 +44,8 @@ def make(asked: StudyRequest) -> StudyAnswer:
 def report_of(store: Store) -> Report:
     """Return the comparison of a matrix's cells. Raises InputError without enough runs."""
     # Making runs needs neither pandas nor Matplotlib, which take half a second to load.
-    from wblab.analysis.runs.comparison import compare
-    from wblab.analysis.runs.observations import found_observations, looks_at
+    from wblab.analysis.groups.comparison import compare
+    from wblab.analysis.groups.observations import found_observations, looks_at
     from wblab.plot.comparisonfigure import comparison_figure, svg
     from wblab.report.comparisonreport import report
 

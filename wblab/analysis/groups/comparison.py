@@ -12,8 +12,8 @@ from typing import Any, Literal
 
 import numpy as np
 
+from wblab.analysis.groups.observations import Observations
 from wblab.analysis.runs.metrics import METRICS, MORE_IS_BETTER, OF_BUILDS_SHARE, TICK_S, UNPLUG
-from wblab.analysis.runs.observations import Observations
 from wblab.analysis.statistics.contrasts import (
     Cells,
     Contrast,

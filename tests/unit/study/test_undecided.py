@@ -5,9 +5,9 @@ import json
 import numpy as np
 import pandas as pd
 
-from wblab.analysis.runs.observations import looks_at
-from wblab.analysis.runs.undecided import undecided
+from wblab.analysis.groups.observations import looks_at
 from wblab.analysis.statistics.decision import for_looks, looks
+from wblab.study.undecided import undecided
 
 
 def table(seeds, **means):

@@ -7,9 +7,9 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from wblab.analysis.runs.comparison import compare, short_names
+from wblab.analysis.groups.comparison import compare, short_names
+from wblab.analysis.groups.observations import observations
 from wblab.analysis.runs.metrics import METRICS
-from wblab.analysis.runs.observations import observations
 from wblab.analysis.statistics.contrasts import contrast, sides
 from wblab.analysis.statistics.intervals import Resampling
 

@@ -6,7 +6,7 @@ import time
 from dataclasses import dataclass
 from pathlib import Path
 
-from wblab.analysis.runs.rowtables import count_rows
+from wblab.analysis.groups.rowtables import count_rows
 from wblab.analysis.runs.run import Run, read_run
 from wblab.core.errors import InputError
 from wblab.core.spec import Spec

@@ -4,8 +4,8 @@ from dataclasses import replace
 
 import pandas as pd
 
-from wblab.analysis.runs.comparison import About, Difference, compare
-from wblab.analysis.runs.observations import NOISY_COLUMN, observations
+from wblab.analysis.groups.comparison import About, Difference, compare
+from wblab.analysis.groups.observations import NOISY_COLUMN, observations
 from wblab.analysis.statistics.intervals import Resampling
 from wblab.core.loads import KINDS
 from wblab.lab.formats import COLUMNS

@@ -12,6 +12,7 @@ import numpy as np
 import pandas as pd
 from pyarrow.parquet import ParquetFile
 
+from wblab.analysis.groups.rowtables import count_waiting, has_rows, long_table
 from wblab.analysis.runs.metrics import (
     OF_BUILDS,
     Further,
@@ -21,7 +22,6 @@ from wblab.analysis.runs.metrics import (
     with_cell,
     with_zeros,
 )
-from wblab.analysis.runs.rowtables import count_waiting, has_rows, long_table
 from wblab.analysis.runs.run import NothingMeasuredError, Run, find_run, read_run
 from wblab.core.errors import InputError, nearest
 from wblab.core.files import open_file

@@ -6,7 +6,7 @@ import pandas as pd
 import pytest
 from support.runs import MS, write_run
 
-from wblab.analysis.runs.observations import is_table, matrix_notes, observations, read_table, runs_table
+from wblab.analysis.groups.observations import is_table, matrix_notes, observations, read_table, runs_table
 from wblab.core.errors import InputError
 from wblab.lab.formats import EXPERIMENT
 

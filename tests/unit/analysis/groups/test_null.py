@@ -8,10 +8,10 @@ from hypothesis import strategies as st
 from support.nullgroups import FEW, SHAPES, claims, drawn, halves, recorded
 from support.reports import cells, tables
 
-from wblab.analysis.runs.undecided import undecided
 from wblab.analysis.statistics.decision import for_looks, looks
 from wblab.report.comparisonreport import answer, report
 from wblab.report.comparisontext import line
+from wblab.study.undecided import undecided
 
 NOMINAL = 0.05
 MOST_RUNS = 20
