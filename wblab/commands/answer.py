@@ -79,7 +79,7 @@ def _answer(arguments: argparse.Namespace, run: Run, found: list[Explained], bou
 
 def _prove(arguments: argparse.Namespace, run: Run, found: list[Explained], bound_ns: int) -> None:
     """Prove the causes of the longest pause, or a remedy. Raises InputError."""
-    from wblab.commands.prove import Proof
+    from wblab.study.designs.prove.proving import Proof
     from wblab.study.designs.prove.runs import maker
     from wblab.study.designs.prove.trial import Trial
 

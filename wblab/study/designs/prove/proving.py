@@ -1,22 +1,18 @@
-"""What `wblab why --prove` prints: verdicts on suspects and remedies, and their latest effective interventions."""
+"""The proof of a pause, as it is made: verdicts on suspects and remedies, and their latest effective interventions."""
 
-from collections.abc import Callable, Generator, Iterator
+from collections.abc import Callable, Generator, Iterator, Sequence
 from dataclasses import asdict, dataclass
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from wblab.analysis.why.explain import Explanation
+from wblab.analysis.why.recorded import Recorded
 from wblab.report.quantities import duration, moment
 from wblab.report.report import Block, Lines, Section
 from wblab.study.designs.prove.change import RemedyChange, StopLoad, Stops, read_remedy
 from wblab.study.designs.prove.moment import happened
 from wblab.study.designs.prove.returning import Return, helps, is_gone, point_of_no_return
 from wblab.study.designs.prove.trial import Trial, TrialOutcome, begin_ns, loads_start_ns, suspects
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from wblab.analysis.why.explain import Explanation
-    from wblab.analysis.why.recorded import Recorded
 
 _TOLERANCE_NS = 100_000_000
 
@@ -30,11 +26,11 @@ class Proof:
 
     def __init__(
         self,
-        trial: "Trial",
-        recorded: "Recorded",
+        trial: Trial,
+        recorded: Recorded,
         event: Callable[[int], str],
-        named: "Sequence[str]" = (),
-        settings: "Sequence[str]" = (),
+        named: Sequence[str] = (),
+        settings: Sequence[str] = (),
     ) -> None:
         """Raises InputError."""
         self._trial, self._recorded, self._event, self._named = trial, recorded, event, named
@@ -65,7 +61,7 @@ class Proof:
             found = yield from _tried(trial, self._remedy, loads_start_ns(run) - run.zero_ns)
             self.data["remedies"].append(asdict(found))
 
-    def _moments(self, suspect: str, found: "Return") -> list[dict[str, Any]]:
+    def _moments(self, suspect: str, found: Return) -> list[dict[str, Any]]:
         """Return what happened at the latest effective intervention, with the events that prove it."""
         if not (found.saved and found.lost):
             return []
@@ -79,7 +75,7 @@ def _close(*lines: str) -> Section:
     return Section("", (Lines(lines, indent=0),), close=True)
 
 
-def _alone_in_vain(found: "list[dict[str, Any]]") -> list[str]:
+def _alone_in_vain(found: list[dict[str, Any]]) -> list[str]:
     """Return the suspects that each shorten a pause, if they are several and none of all ends it alone."""
     firsts = [item["curve"][0] for item in found]
     if any(first["verdict"] == "gone" for first in firsts):
@@ -102,9 +98,7 @@ _STOPPED = _Words("without {}", "stopped", "stopping {}", "spares {}")
 _SET = _Words("with {} from the loads' start", "set", "setting it", "helps {}")
 
 
-def _tried(
-    trial: "Trial", change: "StopLoad | Stops | RemedyChange", first_ns: int
-) -> Generator[Block, None, "Return"]:
+def _tried(trial: Trial, change: StopLoad | Stops | RemedyChange, first_ns: int) -> Generator[Block, None, Return]:
     """Return the latest moment, from `first_ns` on, at which a change still helps a load, and yield what it says."""
     is_stop = isinstance(change, StopLoad | Stops)
     words, probe = _STOPPED if is_stop else _SET, partial(trial.outcome, change)
@@ -122,14 +116,14 @@ def _tried(
     return found
 
 
-def _beside(trial: "Trial", outcome: "TrialOutcome") -> str:
+def _beside(trial: Trial, outcome: TrialOutcome) -> str:
     """Return a note on another pause that now touches the same time; empty if that is short."""
     if outcome.beside_ns <= trial.bound_ns:
         return ""
     return f" (and another pause next to it, {duration(outcome.beside_ns)})"
 
 
-def _lines(pause: "Explanation", found: "Return", words: _Words) -> list[str]:
+def _lines(pause: Explanation, found: Return, words: _Words) -> list[str]:
     lines = []
     if found.saved:
         act, helps = words.act.format(found.saved.changed), words.helps.format(pause.load)
