@@ -7,9 +7,9 @@ import pytest
 from support.advised import MACHINE, SITE
 
 from wblab.core.errors import InputError
-from wblab.live.advise import here
+from wblab.live.advise import begin
 from wblab.live.advise import machinesite as sites
-from wblab.live.advise.here import with_current_settings
+from wblab.live.advise.begin import with_current_settings
 from wblab.live.advise.machinesite import find_site, known_by, own_limit_of, queue_of
 from wblab.live.advise.settings import paths
 from wblab.live.changes.permitted import WHOLE
@@ -29,9 +29,9 @@ def test_the_machine_s_settings_are_read(tree):
 
 
 def test_a_live_run_s_machine_gets_the_present_thresholds(tree, monkeypatch):
-    monkeypatch.setattr(here, "thresholds", lambda: {"background": 5, "dirty": 10})
+    monkeypatch.setattr(begin, "thresholds", lambda: {"background": 5, "dirty": 10})
     assert with_current_settings(MACHINE, SITE) == replace(MACHINE, background_bytes=5, dirty_bytes=10)
-    monkeypatch.setattr(here, "thresholds", dict)
+    monkeypatch.setattr(begin, "thresholds", dict)
     with pytest.raises(InputError, match="does not show the dirty thresholds"):
         with_current_settings(MACHINE, SITE)
 
