@@ -34,9 +34,9 @@ class PictureFigure(figure.Figure):
         return stream.getvalue()
 
 
-def new_figure(height_in: float, **look: Any) -> PictureFigure:
-    """Return an empty figure as wide as all pictures. look: further arguments of Matplotlib's Figure."""
-    made = PictureFigure(figsize=(WIDTH_IN, height_in), dpi=DPI, **look)
+def new_figure(height_in: float, width_in: float = WIDTH_IN, **look: Any) -> PictureFigure:
+    """Return an empty figure, as wide as most pictures. look: further arguments of Matplotlib's Figure."""
+    made = PictureFigure(figsize=(width_in, height_in), **({"dpi": DPI} | look))
     FigureCanvasAgg(made)
     return made
 

@@ -57,6 +57,10 @@ def unused(taken: Collection[str] | Iterable[str]) -> Sequence[str]:
     return [colour for colour in SERIES if colour not in taken]
 
 
+# Lanes: a load at work, and one that is frozen.
+WORKING = "#8A94A0"
+FROZEN = "#B3261E"
+
 MARK = "#333333"
 GRID = "#DDDDDD"
 CURVE = "#0072B2"

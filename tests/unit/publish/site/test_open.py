@@ -81,16 +81,16 @@ def is_whole(bundle: bytes) -> bool:
 def test_it_shows_a_run(site, packed):
     text = in_browser(site, lambda page: choose(page, packed))
     assert "mw1 was stalled once, for 1.40 s; w1 had no pause over 300 ms." in text
-    assert "mw1: 1.40 s, from 0.2 s" not in text  # as the bar's title only
+    assert "mw1: frozen for" not in text  # as the bar's title only
     assert sha256(packed.read_bytes()).hexdigest() in text
 
 
 def test_it_draws_a_bar_for_each_pause(site, packed):
     async def bars(page):
         await choose(page, packed)
-        return await page.value("[...document.querySelectorAll('rect.pause title')].map((title) => title.textContent)")
+        return await page.value("[...document.querySelectorAll('rect.frozen title')].map((title) => title.textContent)")
 
-    assert in_browser(site, bars) == ["mw1: 1.40 s, from 0.2 s"]
+    assert in_browser(site, bars) == ["mw1: frozen for 1.40 s, from 0.2 s"]
 
 
 def test_a_study_s_runs_are_chosen_and_a_stranger_s_text_stays_text(study, site, tmp_path):

@@ -94,17 +94,17 @@ async function readLoads(bundle, run) {
 function loadOf(of, spec, bounds, zero, bound) {
   const idle = isCount(spec.idle) ? spec.idle : 0, wait = of.role === "offender" && isCount(spec.wait) ? spec.wait : 0;
   const begin = Number(bounds[0] - zero) + wait, end = Number(bounds.at(-1) - zero);
-  const pauses = [];
+  const frozen = [];
   let longest = 0, paused = 0;
   for (let at = 0; of.role === "innocent" && at + 1 < bounds.length; at++) {
     const pause = Math.max(0, Number(bounds[at + 1] - bounds[at]) - idle);
     [longest, paused] = [Math.max(longest, pause), paused + pause];
-    if (pause > bound) pauses.push([Number(bounds[at] - zero), pause]);
+    if (pause > bound) frozen.push([Number(bounds[at] - zero), Number(bounds[at] - zero) + pause]);
   }
-  const found = [bounds.length - 1, longest, paused, pauses.length];
+  const found = [bounds.length - 1, longest, paused, frozen.length];
   const said = [of.cycles, of.longest_pause_ns, of.paused_ns, of.pauses_over_bound];
   if (of.role === "innocent" && !same(found, said)) unsound(`the times of ${of.load} are not those of its figures`);
-  return { of, begin, end, pauses };
+  return { name: of.load, role: of.role, start_ns: begin, end_ns: end, frozen_ns: frozen };
 }
 
 // An array of int64 in NumPy's format (numpy.lib.format), with at least two numbers that do not decrease.

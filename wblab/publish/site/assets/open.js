@@ -1,5 +1,5 @@
 // The page that reads a bundle: what it says, what was checked, and its pauses as a picture. All text of the file stays text.
-const SVG = "http://www.w3.org/2000/svg", MOST_LANES = 60, MOST_PAUSES = 2000, MOST_ROWS = 500;
+const MOST_ROWS = 500;
 const [found, status_, chooser, area] = ["found", "status", "file", "drop"].map((name) => document.getElementById(name));
 
 function element(name, text = "", attributes = {}) {
@@ -7,13 +7,6 @@ function element(name, text = "", attributes = {}) {
   made.textContent = text;
   for (const [key, value] of Object.entries(attributes)) made.setAttribute(key, value);
   return made;
-}
-
-// Three significant digits: 15.5 s, 600 ms.
-function duration(ns) {
-  const [size, unit] = ns >= 1e9 || ns === 0 ? [1e9, "s"] : ns >= 1e6 ? [1e6, "ms"] : [1e3, "µs"];
-  const value = ns / size;
-  return `${value.toFixed(value >= 99.95 || value === 0 ? 0 : value >= 9.995 ? 1 : 2)} ${unit}`;
 }
 
 function table(heads, rows, numbers) {
@@ -41,43 +34,6 @@ function facts(pairs) {
   return list;
 }
 
-function drawn(kind, attributes, text = "") {
-  const made = document.createElementNS(SVG, kind);
-  for (const [key, value] of Object.entries(attributes)) made.setAttribute(key, value);
-  made.textContent = text;
-  return made;
-}
-
-// A lane for each load: a line while it works, thick for an offender; a bar for each pause of an innocent one.
-function picture(loads, label) {
-  const lanes = loads.slice(0, MOST_LANES), left = 110, width = 900, high = 26, bottom = lanes.length * high + 8;
-  const last = Math.max(1, ...lanes.map((load) => load.end)), x = (ns) => left + (ns / last) * (width - left - 20);
-  const image = drawn("svg", { viewBox: `0 0 ${width} ${bottom + 44}`, role: "img", "aria-label": label, class: "pauses" });
-  const step = niceStep(last / 1e9);
-  for (let at = 0; at * 1e9 <= last; at += step) {
-    image.append(drawn("line", { x1: x(at * 1e9), x2: x(at * 1e9), y1: 0, y2: bottom, class: "grid" }));
-    image.append(drawn("text", { x: x(at * 1e9), y: bottom + 18, "text-anchor": "middle" }, String(Number(at.toPrecision(6)))));
-  }
-  image.append(drawn("text", { x: width - 20, y: bottom + 38, "text-anchor": "end" }, "time since the loads started, in s"));
-  for (const [number, load] of lanes.entries()) {
-    const y = number * high + 4;
-    image.append(drawn("text", { x: left - 10, y: y + 15, "text-anchor": "end" }, load.of.load.slice(0, 14)));
-    const works = load.of.role === "offender" ? "works" : "lane";
-    image.append(drawn("line", { x1: x(load.begin), x2: x(load.end), y1: y + 10, y2: y + 10, class: works }));
-    for (const [start, pause] of load.pauses.slice(0, MOST_PAUSES)) {
-      const bar = drawn("rect", { x: x(start), y, width: Math.max(1.5, x(start + pause) - x(start)), height: 20, class: "pause" });
-      bar.append(drawn("title", {}, `${load.of.load}: ${duration(pause)}, from ${(start / 1e9).toFixed(1)} s`));
-      image.append(bar);
-    }
-  }
-  return image;
-}
-
-function niceStep(seconds) {
-  const rough = seconds / 8, power = 10 ** Math.floor(Math.log10(rough));
-  return power * [1, 2, 5, 10].find((each) => power * each >= rough);
-}
-
 // What a run is and what it measured, as nodes.
 async function runNodes(bundle, run) {
   const loads = await readLoads(bundle, run), bound = duration(bundle.about.bound_ns);
@@ -87,8 +43,8 @@ async function runNodes(bundle, run) {
   if (loads.length) {
     const frame = element("figure", "", { class: "picture", tabindex: "0" });
     const more = loads.length > MOST_LANES ? ` The first ${MOST_LANES} of ${loads.length} loads.` : "";
-    frame.append(picture(loads, `Pauses of the loads. ${run.headline}`));
-    frame.append(element("figcaption", `A bar is a pause of over ${bound}; a line is a load at work, thick if it writes as fast as it can.${more}`));
+    frame.append(lanesPicture([{ title: run.name, bound_ns: bundle.about.bound_ns, lanes: loads }], `Pauses of the loads. ${run.headline}`));
+    frame.append(element("figcaption", `A tall bar is a pause of over ${bound}: the load is frozen. A line is a load at work, hatched if it writes as fast as it can.${more}`));
     nodes.push(frame);
   }
   const rows = run.pauses.map((of) => [

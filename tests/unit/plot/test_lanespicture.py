@@ -1,0 +1,44 @@
+"""Lanes as a picture."""
+
+from wblab.analysis.runs.lanes import Lane, Lanes
+from wblab.core.units import NS_PER_S as S
+from wblab.plot.lanespicture import MOST_LANES, lanes_picture
+
+
+def _run(title, *frozen, failure=""):
+    lanes = (Lane("w1", "innocent", "appends", 0, 40 * S, frozen), Lane("l1", "offender", "copies", 5 * S, 20 * S))
+    return Lanes(title, lanes, S, failure)
+
+
+def _texts(ax):
+    return {text.get_text() for text in ax.texts}
+
+
+def test_each_run_has_its_title_and_its_longest_freeze_on_one_axis():
+    figure = lanes_picture([_run("as Linux comes", (10 * S, 34 * S), (35 * S, 36 * S)), _run("a short $queue$")])
+    first, second = figure.axes
+    assert {"as Linux comes", "longest freeze 24 s", "24 s", "l1 begins to write fast"} == _texts(first)
+    assert {r"a short \$queue\$", "no freeze over 1 s"} < _texts(second)
+    assert first.get_xlim() == second.get_xlim() == (0, 40)
+    assert [label.get_text() for label in first.get_yticklabels()] == ["w1", "l1"]
+
+
+def test_it_is_landscape_and_says_what_its_marks_and_loads_are():
+    figure = lanes_picture([_run("a", (0, S)), _run("b")])
+    width, height = figure.get_size_inches()
+    assert width > height
+    (key,) = (text.get_text() for text in figure.texts)
+    assert (
+        " ".join(key.split())
+        == "A line: at work, hatched if it writes fast. A tall bar: frozen. w1: appends; l1: copies."
+    )
+
+
+def test_a_failed_run_says_so():
+    assert "a (this run did not succeed)" in _texts(lanes_picture([_run("a", failure="killed")]).axes[0])
+
+
+def test_of_many_loads_those_frozen_longest_are_drawn():
+    lanes = tuple(Lane(f"w{at}", "innocent", "", 0, 9 * S, ((0, S + at),)) for at in range(200))
+    (ax,) = lanes_picture([Lanes("a", lanes, 0)]).axes
+    assert [label.get_text() for label in ax.get_yticklabels()] == [f"w{at}" for at in range(200 - MOST_LANES, 200)]

@@ -1,0 +1,122 @@
+"""Lanes as a picture: runs below each other on one time axis, readable on a phone."""
+
+from collections.abc import Sequence
+from textwrap import shorten, wrap
+from typing import Any
+
+from matplotlib.patches import Rectangle
+from matplotlib.ticker import MaxNLocator
+
+from wblab.analysis.runs.lanes import Lane, Lanes, axis_ns
+from wblab.core.units import NS_PER_S
+from wblab.plot.artists import PictureFigure, new_figure
+from wblab.plot.style import FROZEN, GRID, MARK, WORKING, literal
+from wblab.report.quantities import duration
+
+Axes = Any  # matplotlib.axes.Axes
+
+MOST_LANES = 30  # of a run
+# In inches: margins, a run's title above its lanes, a lane, the room between runs.
+_WIDTH, _LEFT, _RIGHT, _TOP, _BOTTOM, _TITLE, _LANE, _BETWEEN = 8.0, 0.95, 0.25, 0.0, 0.62, 0.68, 0.37, 0.1
+_DPI = 150
+_HEAD_PT, _LARGE_PT, _NAME_PT, _SMALL_PT = 15, 20, 14, 10.5
+_LETTER = 0.6  # of a letter's height: its width, at most
+_NAME_LETTERS, _TITLE_LETTERS, _KEY_LETTERS = 8, 36, 92
+_KEY_LINES, _KEY_LINE_IN = 4, 0.2
+_TALL, _THIN, _HATCHED = 0.84, 0.16, 0.46  # of a lane's height
+_LEAST_WIDTH = 0.0015  # of the time axis: of a freeze
+
+
+def lanes_picture(runs: Sequence[Lanes]) -> PictureFigure:
+    """Return the figure of runs: a lane for each load, tall while it is frozen, and the longest freeze as a number."""
+    shown = [run.shown(MOST_LANES) for run in runs]
+    heights_in = [_LANE * max(1, len(lanes)) for lanes in shown]
+    key = _key(shown)
+    bottom_in = _BOTTOM + _KEY_LINE_IN * len(key)
+    height_in = _TOP + bottom_in + sum(heights_in) + _TITLE * len(runs) + _BETWEEN * (len(runs) - 1)
+    figure = new_figure(height_in, width_in=_WIDTH, dpi=_DPI)
+    last_s = max(axis_ns(runs), 1) / NS_PER_S
+    top_in = height_in - _TOP
+    for at, (run, lanes, run_in) in enumerate(zip(runs, shown, heights_in, strict=True)):
+        top_in -= _TITLE + run_in
+        box = (_LEFT / _WIDTH, top_in / height_in, 1 - (_LEFT + _RIGHT) / _WIDTH, run_in / height_in)
+        ax = figure.add_axes(box, xlim=(0, last_s), ylim=(max(1, len(lanes)), 0))
+        top_in -= _BETWEEN
+        _draw_lanes(ax, run, lanes)
+        _say_above(ax, run)
+        ax.xaxis.set_major_locator(MaxNLocator(7, steps=(1, 2, 5, 10)))
+        ax.tick_params(axis="x", labelsize=_NAME_PT, labelbottom=at == len(runs) - 1)
+    ax.set_xlabel("seconds", fontsize=_NAME_PT, labelpad=0)
+    figure.text(
+        0.12 / _WIDTH, 0.1 / height_in, "\n".join(map(literal, key)), fontsize=_SMALL_PT, color=MARK, va="bottom"
+    )
+    return figure
+
+
+def _key(shown: Sequence[Sequence[Lane]]) -> list[str]:
+    """Return the lines below the picture: how it is read, and what each load does."""
+    does = dict.fromkeys(f"{lane.name}: {lane.says}" for lanes in shown for lane in lanes)
+    hatched = ", hatched if it writes fast" if any(lane.role == "offender" for lanes in shown for lane in lanes) else ""
+    lines = wrap(f"A line: at work{hatched}. A tall bar: frozen. {'; '.join(does)}.", _KEY_LETTERS)
+    return lines if len(lines) <= _KEY_LINES else [*lines[: _KEY_LINES - 1], f"{lines[_KEY_LINES - 1]} …"]
+
+
+def _draw_lanes(ax: Axes, run: Lanes, lanes: Sequence[Lane]) -> None:
+    last_s = ax.get_xlim()[1]
+    per_letter_s = last_s * _NAME_PT / 72 * _LETTER / (_WIDTH - _LEFT - _RIGHT)
+    for at, lane in enumerate(lanes):
+        middle = at + 0.5
+        _bar(ax, lane.start_ns, lane.end_ns, middle, **_working(lane))
+        for start_ns, end_ns in lane.frozen_ns:
+            _bar(ax, start_ns, end_ns, middle, _TALL, facecolor=FROZEN, zorder=3)
+            text, center_s = duration(end_ns - start_ns), (start_ns + end_ns) / 2 / NS_PER_S
+            if per_letter_s * len(text) < (end_ns - start_ns) / NS_PER_S:
+                look = {"ha": "center", "va": "center", "color": "white", "fontweight": "bold", "zorder": 4}
+                ax.text(center_s, middle, text, fontsize=_NAME_PT, **look)
+    ax.set_yticks([at + 0.5 for at in range(len(lanes))], [_name(lane) for lane in lanes], fontsize=_NAME_PT)
+    ax.tick_params(axis="y", length=0)
+    ax.spines[["top", "right", "left"]].set_visible(False)
+    ax.grid(axis="x", color=GRID, linewidth=0.8)
+    ax.set_axisbelow(True)
+    if run.begins_ns is not None:
+        ax.axvline(run.begins_ns / NS_PER_S, color=MARK, linewidth=1.4, linestyle=(0, (4, 3)), zorder=5)
+
+
+def _name(lane: Lane) -> str:
+    return literal(shorten(lane.name, _NAME_LETTERS, placeholder="…") or lane.name[:_NAME_LETTERS])
+
+
+def _working(lane: Lane) -> dict[str, Any]:
+    if lane.role == "offender":
+        return {"height": _HATCHED, "facecolor": "white", "edgecolor": WORKING, "hatch": "////", "linewidth": 1.0}
+    return {"height": _THIN, "facecolor": WORKING}
+
+
+def _bar(ax: Axes, start_ns: int, end_ns: int, middle: float, height: float, **look: Any) -> None:
+    start_s, end_s = start_ns / NS_PER_S, end_ns / NS_PER_S
+    wide = max(end_s - start_s, _LEAST_WIDTH * ax.get_xlim()[1])
+    ax.add_artist(Rectangle((start_s, middle - height / 2), wide, height, **({"linewidth": 0} | look)))
+
+
+def _say_above(ax: Axes, run: Lanes) -> None:
+    """Write a run's title, its longest freeze, and what begins at the dashed line."""
+    place = {"xycoords": "axes fraction", "textcoords": "offset points", "annotation_clip": False}
+    failed = " (this run did not succeed)" if run.failure else ""
+    left_pt = -72 * (_LEFT - 0.12)
+    ax.annotate(
+        literal(shorten(run.title, _TITLE_LETTERS, placeholder=" …") + failed),
+        (0, 1), (left_pt, 24), fontsize=_HEAD_PT, fontweight="bold", va="baseline", **place,
+    )  # fmt: skip
+    longest = run.longest_ns
+    text = f"longest freeze {duration(longest)}" if longest else f"no freeze over {duration(run.bound_ns)}"
+    look = {"fontsize": _LARGE_PT, "fontweight": "bold", "color": FROZEN if longest else MARK}
+    ax.annotate(text, (1, 1), (0, 24), ha="right", va="baseline", **look, **place)
+    if run.begins_ns is not None:
+        begins_s = run.begins_ns / NS_PER_S
+        is_left = begins_s < ax.get_xlim()[1] / 2
+        offender = next(lane.name for lane in run.lanes if lane.role == "offender" and lane.start_ns == run.begins_ns)
+        ax.annotate(
+            literal(f"{offender} begins to write fast"),
+            (begins_s, 1), (4 if is_left else -4, 5), xycoords=("data", "axes fraction"), textcoords="offset points",
+            ha="left" if is_left else "right", fontsize=_SMALL_PT + 1.5, color=MARK, annotation_clip=False,
+        )  # fmt: skip

@@ -1,0 +1,106 @@
+"""Lanes in a terminal: a row of block characters for each load, at most 80 columns, without colour."""
+
+import sys
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from wblab.analysis.runs.lanes import Lane, Lanes, axis_ns
+from wblab.core.units import NS_PER_S
+from wblab.lab.printable import printable
+from wblab.report.quantities import duration
+
+WIDTH = 80
+MOST_LANES = 8  # of a run
+_NAME, _FIGURE = 10, 7  # columns: of a name, and of the longest freeze
+_TICKS = 5  # at most, on the axis of time
+_STEPS = (1, 2, 5)
+
+
+@dataclass(frozen=True)
+class Blocks:
+    """The characters of a lane. levels: of a column that is frozen for more and more of its time."""
+
+    works: str
+    levels: str
+    offends: str
+
+    @property
+    def key(self) -> str:
+        """What they mean."""
+        return f"{self.works} works, {self.levels[-1]} frozen, {self.offends} writes fast"
+
+
+BLOCKS = Blocks("▁", "▃▄▅▆▇█", "░")
+ASCII = Blocks("_", ":#", "/")
+
+
+def blocks_for(encoding: str | None) -> Blocks:
+    """Return the characters that an encoding can print."""
+    try:
+        "".join((BLOCKS.works, BLOCKS.levels, BLOCKS.offends)).encode(encoding or "ascii")
+    except (UnicodeEncodeError, LookupError):
+        return ASCII
+    return BLOCKS
+
+
+def lanes_lines(runs: Sequence[Lanes], blocks: Blocks | None = None, width: int = WIDTH) -> list[str]:
+    """Return the lines of runs below each other on one time axis; nothing if no load was ever frozen.
+
+    blocks: by default those that standard output can print. Runs have their titles above them if there are several.
+    """
+    if not any(lane.frozen_ns for run in runs for lane in run.lanes):
+        return []
+    blocks = blocks or blocks_for(sys.stdout.encoding)
+    shown, axis = [run.shown(MOST_LANES) for run in runs], max(1, axis_ns(runs))
+    names = min(_NAME, max(len(printable(lane.name)) for lanes in shown for lane in lanes))
+    columns = width - names - _FIGURE - 2
+    lines = []
+    for run, lanes in zip(runs, shown, strict=True):
+        if len(runs) > 1:
+            said = f"longest freeze {duration(run.longest_ns)}" if run.longest_ns else "no freeze"
+            lines.append(f"{_short(run.title, width - len(said) - 2):<{width - len(said)}}{said}")
+        for lane in lanes:
+            figure = duration(lane.longest_ns) if lane.frozen_ns else ""
+            drawn = lane_text(lane, axis, columns, blocks)
+            lines.append(f"{_short(lane.name, names):<{names}} {drawn} {figure:>{_FIGURE}}".rstrip())
+    return [*lines, " " * (names + 1) + _axis(axis, columns), " " * (names + 1) + blocks.key]
+
+
+def lane_text(lane: Lane, axis: int, columns: int, blocks: Blocks) -> str:
+    """Return one lane: a character for each column, which is a part of the time axis of `axis` ns."""
+    frozen_ns = [0] * columns
+    for start_ns, end_ns in lane.frozen_ns:
+        for at in range(start_ns * columns // axis, min(columns, -(-end_ns * columns // axis))):
+            frozen_ns[at] += min(end_ns, (at + 1) * axis // columns) - max(start_ns, at * axis // columns)
+    text, most = "", len(blocks.levels)
+    first, last = lane.start_ns * columns // axis, -(-lane.end_ns * columns // axis)
+    for at, of_column in enumerate(frozen_ns):
+        if of_column > 0:
+            text += blocks.levels[min(most - 1, of_column * most * columns // axis)]
+        elif first <= at < last:
+            text += blocks.offends if lane.role == "offender" else blocks.works
+        else:
+            text += " "
+    return text
+
+
+def _short(text: str, width: int) -> str:
+    text = printable(text)
+    return text if len(text) <= width else f"{text[: max(0, width - 3)]}..."
+
+
+def _axis(axis: int, columns: int) -> str:
+    """Return the line below the lanes: seconds at round times."""
+    rough, power = axis / NS_PER_S / _TICKS, 1.0
+    while power < rough / 10:
+        power *= 10
+    while power > rough:
+        power /= 10
+    step = next((power * each for each in _STEPS if power * each >= rough), power * 10)
+    line, at = "", 0
+    while (column := round(at * step * NS_PER_S / axis * columns)) < columns:
+        text = f"{at * step:g}" + (" s" if at == 0 else "")
+        if column + len(text) <= columns:
+            line = line.ljust(column) + text
+        at += 1
+    return line
