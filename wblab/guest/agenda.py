@@ -16,11 +16,11 @@ from pathlib import Path
 
 from wblab.core import layout
 from wblab.core.loads.base import NEVER
-from wblab.core.spec import Cgroup, Phase, Priority, Spec
+from wblab.core.spec import Cgroup, Phase, Priority
 from wblab.core.syscalls import set_ioprio
 from wblab.core.tables import from_table
 from wblab.guest.cgroups import make_cgroups
-from wblab.guest.devices import device
+from wblab.guest.devices import GuestDisk
 from wblab.guest.disk import remount
 from wblab.guest.loads import Due, Running, halt
 from wblab.guest.settings import set_attributes, set_sysctls
@@ -35,7 +35,7 @@ class Phases:
     cgroups: the mount point of control groups version 2, mounted or not. due: the agenda that gets the next phase.
     """
 
-    spec: Spec
+    disks: Mapping[str, GuestDisk]
     start_ns: int
     running: Sequence[Running]
     cgroups: Path
@@ -47,10 +47,10 @@ class Phases:
         phase, key = from_table(Phase, entry["phase"], exact=True), f"phase.{entry['name']}."
         set_sysctls(phase.sysctl)
         for disk, attributes in phase.disk.items():
-            filesystem = self.spec.disk[disk].filesystem
-            set_attributes(device(self.spec, disk), attributes, f"{key}disk.{disk}", filesystem)
+            made, place = self.disks[disk], f"{key}disk.{disk}"
+            set_attributes(made.device, attributes, place, made.spec.filesystem)
             if attributes.mount_options:
-                remount(disk, attributes.mount_options, f"{key}disk.{disk}")
+                remount(made, attributes.mount_options, place)
         for load, priority in phase.load.items():
             self._set_priority(load, priority)
         self._set_cgroups(phase.cgroup, key)
@@ -67,7 +67,7 @@ class Phases:
                     set_ioprio(priority.ioclass, priority.iolevel, int(thread.name))
 
     def _set_cgroups(self, groups: Mapping[str, Cgroup], key: str) -> None:
-        for load, joins in make_cgroups(self.spec, groups, self.cgroups, key).items():
+        for load, joins in make_cgroups(self.disks, groups, self.cgroups, key).items():
             for process in self._processes(load):
                 with suppress(ProcessLookupError):  # it has ended
                     joins.write_text(str(process))
@@ -77,7 +77,11 @@ class Phases:
 
 
 def agenda(
-    spec: Spec, start_ns: int, running: Sequence[Running], cgroups: Path, first_phase_ns: int = NEVER
+    disks: Mapping[str, GuestDisk],
+    start_ns: int,
+    running: Sequence[Running],
+    cgroups: Path,
+    first_phase_ns: int = NEVER,
 ) -> deque[Due]:
     """Return the actions of a run in the order of their times. start_ns: CLOCK_MONOTONIC at the loads' start.
 
@@ -85,8 +89,8 @@ def agenda(
     time, so all runs have the same.
     """
     due: deque[Due] = deque()
-    first = Phases(spec, start_ns, running, cgroups, due).scheduled(0, first_phase_ns)
+    first = Phases(disks, start_ns, running, cgroups, due).scheduled(0, first_phase_ns)
     stopped = [Due(start_ns + item.load.until, partial(halt, item)) for item in running]
-    faults = Due(start_ns, partial(begin_faults, spec))
+    faults = Due(start_ns, partial(begin_faults, disks.values()))
     due.extend([faults, *sorted([first, *stopped], key=attrgetter("time_ns"))])
     return due

@@ -5,12 +5,12 @@ from collections.abc import Callable
 from ctypes import c_int64
 from pathlib import Path
 
-from wblab.core import layout
 from wblab.core.errors import WblabError
 from wblab.core.freespace import UNTOUCHED, holes
 from wblab.core.spec import Spec
 from wblab.core.syscalls import checked, libc
 from wblab.guest.cgroups import mount_cgroups
+from wblab.guest.devices import guest_disks
 from wblab.guest.disk import set_up_disk, unmount_disks
 
 _USED, _FILLER = "used", "filler"  # files in the root directory
@@ -22,14 +22,16 @@ _OFTEN = 10_000  # holes between two calls of `progress`
 def age_disks(spec: Spec, progress: Callable[[], None]) -> None:
     """Age each disk of the spec; call `progress` from time to time. Raises WblabError or OSError."""
     mount_cgroups(spec)
-    for name, disk in spec.disk.items():
-        set_up_disk(spec, name, progress)
+    disks = guest_disks(spec).values()
+    for disk in disks:
+        set_up_disk(disk, progress)
         try:
-            _age(layout.mount_point(name), disk.size * disk.used // 100, disk.layout, progress)
+            _age(disk.mount_point, disk.size_bytes * disk.spec.used // 100, disk.spec.layout, progress)
         except OSError as error:
-            key = spec.disk_key(name)
-            raise WblabError(f"cannot age {key} by {key}.used and {key}.layout: {error.strerror}") from None
-    unmount_disks(spec)
+            raise WblabError(
+                f"cannot age {disk.key} by {disk.key}.used and {disk.key}.layout: {error.strerror}"
+            ) from None
+    unmount_disks(disks)
 
 
 def _age(mount: Path, used_bytes: int, free_layout: int, progress: Callable[[], None]) -> None:

@@ -6,7 +6,7 @@ from pathlib import Path
 from wblab.core.check import ROOT_GROUP, disk_number
 from wblab.core.spec import Cgroup, Spec
 from wblab.core.syscalls import MS_NOSUID, mount
-from wblab.guest.devices import device, device_number
+from wblab.guest.devices import GuestDisk
 from wblab.guest.settings import put
 
 _BASE = Path("/sys/fs/cgroup")
@@ -33,7 +33,9 @@ def mount_cgroups(spec: Spec) -> Path:
     return unified
 
 
-def make_cgroups(spec: Spec, groups: Mapping[str, Cgroup], root: Path, place: str = "") -> dict[str, Path]:
+def make_cgroups(
+    disks: Mapping[str, GuestDisk], groups: Mapping[str, Cgroup], root: Path, place: str = ""
+) -> dict[str, Path]:
     """Make missing groups and set their files; return the `cgroup.procs` that each load joins.
 
     root: the mount point from mount_cgroups. place: the prefix of the groups' keys in messages. Raises WblabError.
@@ -42,7 +44,7 @@ def make_cgroups(spec: Spec, groups: Mapping[str, Cgroup], root: Path, place: st
         return {}
     if not (root / "cgroup.procs").exists():  # this phase has the run's first groups
         _mount_unified(root)
-    numbers = {disk: device_number(device(spec, disk)) for disk in spec.disk}
+    numbers = {name: disk.number for name, disk in disks.items()}
     controllers = {file.partition(".")[0] for group in groups.values() for file in group.files}
     for controller in sorted(controllers):
         put(root / "cgroup.subtree_control", f"+{controller}", f"the controller {controller}")

@@ -1,37 +1,77 @@
-"""The disks' devices in the guest, and the paths that loads use."""
+"""The plan of the disks in the guest, derived from the spec once: devices, parts, and the paths that loads use."""
 
 import os
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass
 from pathlib import Path
 
 from wblab.core import layout
-from wblab.core.spec import Spec
-from wblab.core.stacks import LOOP, MAPPED, MIRROR, RAM, images
+from wblab.core.spec import Disk, Spec
+from wblab.core.stacks import LOOP, MAPPED, MIRROR, RAM, images, part_of, size_bytes
 
 _DEV = Path("/dev")
 # The kernel's names of a model's devices; a number from 0 follows.
 _NAMES = {**dict.fromkeys(MAPPED, "dm-"), MIRROR: "md", LOOP: "loop", RAM: "ram"}
 
 
-def device(spec: Spec, disk: str) -> Path:
-    """Return the device of a disk."""
-    if spec.disk[disk].is_hardware:
-        return image_device(spec, disk)
-    stem = _NAMES[spec.disk[disk].model]
-    alike = [name for name, other in spec.disk.items() if _NAMES.get(other.model) == stem]
-    return _DEV / f"{stem}{alike.index(disk)}"
+@dataclass(frozen=True)
+class GuestDisk:
+    """A disk as the guest has it.
+
+    key: its place in the spec. spec: what stands there. image: the device of the image that the host made for it, if
+    the host made one. parts: the disks that it is made of. is_part: whether another disk maps it byte for byte.
+    """
+
+    name: str
+    key: str
+    spec: Disk
+    device: Path
+    image: Path | None
+    parts: tuple["GuestDisk", ...]
+    size_bytes: int
+    is_part: bool
+
+    @property
+    def mount_point(self) -> Path:
+        """Where its filesystem is mounted, if it has one."""
+        return layout.mount_point(self.name)
+
+    @property
+    def place(self) -> Path:
+        """Where loads use it: its mount point, or its device if it has no filesystem."""
+        return self.device if self.spec.filesystem == "none" else self.mount_point
+
+    @property
+    def is_throttled(self) -> bool:
+        """Whether a rate limit above the scheduler holds it, or a disk below it, back."""
+        return self.spec.model == "throttle" or any(part.is_throttled for part in self.parts)
+
+    @property
+    def number(self) -> str:
+        """The device's number as in the kernel's files: major:minor. Raises OSError before the device exists."""
+        number = os.stat(self.device).st_rdev
+        return f"{os.major(number)}:{os.minor(number)}"
 
 
-def image_device(spec: Spec, disk: str) -> Path:
-    """Return the device of the image that the host made for a disk."""
-    return layout.disk_device(list(images(spec)).index(disk))
+def guest_disks(spec: Spec) -> dict[str, GuestDisk]:
+    """Return the disks by name, in the order of the spec: parts stand before what is made of them."""
+    of_images = {name: layout.disk_device(place) for place, name in enumerate(images(spec))}
+    numbers: Counter[str] = Counter()
+    made: dict[str, GuestDisk] = {}
+    for name, disk in spec.disk.items():
+        image = of_images.get(name)
+        if disk.is_hardware and image:
+            device = image
+        else:
+            stem = _NAMES[disk.model]
+            device = _DEV / f"{stem}{numbers[stem]}"
+            numbers[stem] += 1
+        parts, is_part = tuple(made[part] for part in disk.on), bool(part_of(spec, name))
+        made[name] = GuestDisk(name, spec.disk_key(name), disk, device, image, parts, size_bytes(spec, name), is_part)
+    return made
 
 
-def place(spec: Spec, disk: str) -> Path:
-    """Return the path where loads use a disk: its mount point, or its device if it has no filesystem."""
-    return device(spec, disk) if spec.disk[disk].filesystem == "none" else layout.mount_point(disk)
-
-
-def device_number(node: Path) -> str:
-    """Return the number of a device as in the kernel's files: major:minor."""
-    number = os.stat(node).st_rdev
-    return f"{os.major(number)}:{os.minor(number)}"
+def places(spec: Spec, disks: Mapping[str, GuestDisk]) -> dict[str, Path]:
+    """Return the path where each load uses its disk."""
+    return {name: disks[spec.disk_of(name)].place for name in spec.load}

@@ -2,21 +2,20 @@
 
 import os
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from functools import partial
 from pathlib import Path
 
-from wblab.core import layout
 from wblab.core.child import fork_child
 from wblab.core.cycles import Stamps
 from wblab.core.errors import WblabError
 from wblab.core.rundir import DiskRecord
-from wblab.core.spec import Spec
-from wblab.core.stacks import LOOP, part_of
+from wblab.core.spec import ClockMode
+from wblab.core.stacks import LOOP
 from wblab.core.syscalls import MOUNT_FLAGS, MS_REMOUNT, mount, syncfs, umount
 from wblab.guest.cgroups import BLKIO
-from wblab.guest.devices import device, device_number, place
+from wblab.guest.devices import GuestDisk
 from wblab.guest.settings import GROUPS, OWN_BDI, put, set_attributes
 from wblab.guest.stacks import detach, make_disk
 
@@ -25,51 +24,50 @@ from wblab.guest.stacks import detach, make_disk
 _EXT = ("noinit_itable", "no_prefetch_block_bitmaps")
 
 
-def set_up_disk(spec: Spec, name: str, progress: Callable[[], None]) -> None:
+def set_up_disk(disk: GuestDisk, progress: Callable[[], None]) -> None:
     """Make the disk, set its scheduler, attributes and rate limit, then mount its filesystem. Raises WblabError."""
-    make_disk(spec, name, progress)
-    disk, key, node = spec.disk[name], spec.disk_key(name), device(spec, name)
-    if disk.is_hardware:
-        put(Path("/sys/block", node.name, "queue", "scheduler"), disk.elevator, f"{key}.scheduler")
-    has_own = disk.filesystem in OWN_BDI  # which exists once it is mounted
-    set_attributes(node, disk, key, disk.filesystem, ("queue", "md") if has_own else GROUPS)
-    if disk.model == "throttle":
-        _throttle(node, disk.write_bps, key)
-    if disk.filesystem == "none":
+    make_disk(disk, progress)
+    spec, filesystem = disk.spec, disk.spec.filesystem
+    if spec.is_hardware:
+        put(Path("/sys/block", disk.device.name, "queue", "scheduler"), spec.elevator, f"{disk.key}.scheduler")
+    has_own = filesystem in OWN_BDI  # which exists once it is mounted
+    set_attributes(disk.device, spec, disk.key, filesystem, ("queue", "md") if has_own else GROUPS)
+    if spec.model == "throttle":
+        _throttle(disk, spec.write_bps)
+    if filesystem == "none":
         return
-    mount_point = layout.mount_point(name)
-    mount_point.mkdir(parents=True)
-    defaults = _EXT if disk.filesystem.startswith("ext") else ()
-    flags, options = _mount_options((*defaults, *disk.mount_options))
+    disk.mount_point.mkdir(parents=True)
+    defaults = _EXT if filesystem.startswith("ext") else ()
+    flags, options = _mount_options((*defaults, *spec.mount_options))
     try:
-        mount(str(node), mount_point, _driver(disk.filesystem), flags, options)
+        mount(str(disk.device), disk.mount_point, _driver(filesystem), flags, options)
     except OSError as error:
-        raise WblabError(f"cannot mount {key}, {disk.filesystem}, in the guest: {error.strerror}") from None
+        raise WblabError(f"cannot mount {disk.key}, {filesystem}, in the guest: {error.strerror}") from None
     if has_own:
-        set_attributes(node, disk, key, disk.filesystem, ("bdi",))
+        set_attributes(disk.device, spec, disk.key, filesystem, ("bdi",))
 
 
-def remount(name: str, mount_options: Sequence[str], key: str) -> None:
+def remount(disk: GuestDisk, mount_options: Sequence[str], key: str) -> None:
     """Remount a disk's filesystem with these options; `key` is their place in the spec. Raises WblabError."""
     flags, options = _mount_options(mount_options)
     try:
-        mount("none", layout.mount_point(name), "none", MS_REMOUNT | flags, options)
+        mount("none", disk.mount_point, "none", MS_REMOUNT | flags, options)
     except OSError as error:
         given = ",".join(mount_options)
         raise WblabError(f"cannot set {key}.mount_options to {given!r} in the guest: {error.strerror}") from None
 
 
-def write_out(spec: Spec) -> dict[str, DiskRecord]:
+def write_out(disks: Mapping[str, GuestDisk], clock: ClockMode) -> dict[str, DiskRecord]:
     """Write all dirty data to all disks at once; return each disk's number and the time when its data was written.
 
     In real time it does not wait for throttled disks, as the user would wait too: their limit is lifted afterwards. The
     time of a disk that fails, or is a part of another, is not known (0).
     """
-    stamps = {name: Stamps(1) for name in spec.disk}
+    stamps = {name: Stamps(1) for name in disks}
     tasks = [
-        partial(_write_out, place(spec, name), stamps[name])
-        for name in spec.disk
-        if not part_of(spec, name) and (spec.clock.mode == "virtual" or not _is_throttled(spec, name))
+        partial(_write_out, disk.place, stamps[name])
+        for name, disk in disks.items()
+        if not disk.is_part and (clock == "virtual" or not disk.is_throttled)
     ]
     writers = [fork_child(task) for task in tasks[:-1]]
     for task in tasks[-1:]:  # in this process, which saves a fork
@@ -77,7 +75,7 @@ def write_out(spec: Spec) -> dict[str, DiskRecord]:
     for writer in writers:
         os.waitpid(writer, 0)
     times_ns = {name: next(iter(stamp.times_ns()), 0) for name, stamp in stamps.items()}
-    return {name: DiskRecord(device_number(device(spec, name)), time_ns) for name, time_ns in times_ns.items()}
+    return {name: DiskRecord(disks[name].number, time_ns) for name, time_ns in times_ns.items()}
 
 
 def _write_out(where: Path, stamps: Stamps) -> None:
@@ -97,20 +95,20 @@ def _opened(path: Path) -> Iterator[int]:
         os.close(fd)
 
 
-def lift_throttles(spec: Spec) -> None:
+def lift_throttles(disks: Iterable[GuestDisk]) -> None:
     """Lift the rate limits of all disks, so that the remaining dirty data is written at once."""
-    for name, disk in spec.disk.items():
-        if disk.model == "throttle":
-            _throttle(device(spec, name), 0, spec.disk_key(name))
+    for disk in disks:
+        if disk.spec.model == "throttle":
+            _throttle(disk, 0)
 
 
-def unmount_disks(spec: Spec) -> None:
-    """Unmount the disks, the topmost first."""
-    for name in reversed(spec.disk):
-        if spec.disk[name].filesystem != "none":
-            umount(layout.mount_point(name))
-        if spec.disk[name].model == LOOP:
-            detach(device(spec, name))
+def unmount_disks(disks: Iterable[GuestDisk]) -> None:
+    """Unmount the disks, the topmost first: the last of the spec."""
+    for disk in reversed(tuple(disks)):
+        if disk.spec.filesystem != "none":
+            umount(disk.mount_point)
+        if disk.spec.model == LOOP:
+            detach(disk.device)
 
 
 def _mount_options(options: Sequence[str]) -> tuple[int, str]:
@@ -119,16 +117,11 @@ def _mount_options(options: Sequence[str]) -> tuple[int, str]:
     return flags, ",".join(option for option in options if option not in MOUNT_FLAGS)
 
 
-def _is_throttled(spec: Spec, name: str) -> bool:
-    disk = spec.disk[name]
-    return disk.model == "throttle" or any(_is_throttled(spec, part) for part in disk.on)
-
-
 def _driver(filesystem: str) -> str:
     """Return the type for mount(2). The ext4 driver also mounts ext2, under that name, and ext3."""
     return "ext4" if filesystem == "ext3" else filesystem
 
 
-def _throttle(node: Path, write_bps: int, key: str) -> None:
+def _throttle(disk: GuestDisk, write_bps: int) -> None:
     """Limit the writes of the root group, which include writeback; 0 lifts the limit (block/blk-throttle.c)."""
-    put(BLKIO / "blkio.throttle.write_bps_device", f"{device_number(node)} {write_bps}", f"{key}.write_bps")
+    put(BLKIO / "blkio.throttle.write_bps_device", f"{disk.number} {write_bps}", f"{disk.key}.write_bps")

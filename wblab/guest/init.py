@@ -3,6 +3,7 @@
 import json
 import os
 import time
+from collections.abc import Mapping
 from contextlib import suppress
 from functools import partial
 from pathlib import Path
@@ -18,9 +19,9 @@ from wblab.core.units import NS_PER_S, Bytes
 from wblab.guest.agenda import agenda
 from wblab.guest.agents import provide_lab, start_agents, stop_agents
 from wblab.guest.cgroups import make_cgroups, mount_cgroups
+from wblab.guest.devices import GuestDisk, guest_disks, places
 from wblab.guest.disk import lift_throttles, set_up_disk, unmount_disks, write_out
-from wblab.guest.extents import map_files
-from wblab.guest.loads import Running, lay_out_files, start_loads, stop_loads, wait_for
+from wblab.guest.loads import Running, lay_out_files, map_files, start_loads, stop_loads, wait_for
 from wblab.guest.memory import leave, mount_reserve, renew_limits
 from wblab.guest.mounts import mount_all
 from wblab.guest.settings import set_sysctls
@@ -79,10 +80,12 @@ def run(spec: Spec, parameters: dict[str, Any], status: int) -> None:
     sleep_until(on_grid(spec, time.monotonic_ns()))
     say(status, "disk")
     cgroups = mount_cgroups(spec)
-    for disk in spec.disk:
-        set_up_disk(spec, disk, lambda: say(status, "disk"))
-    lay_out_files(spec, lambda: say(status, "disk"))
-    groups = make_cgroups(spec, spec.cgroup, cgroups)
+    disks = guest_disks(spec)
+    used = places(spec, disks)
+    for disk in disks.values():
+        set_up_disk(disk, lambda: say(status, "disk"))
+    lay_out_files(spec.load, used, lambda: say(status, "disk"))
+    groups = make_cgroups(disks, spec.cgroup, cgroups)
     recording = None
     if spec.trace.events:
         say(status, "trace")
@@ -92,14 +95,14 @@ def run(spec: Spec, parameters: dict[str, Any], status: int) -> None:
     agents = start_agents(spec)
     start_ns = on_grid(spec, time.monotonic_ns() + max(spec.trace.lead, 2 * _READY_NS))
     say(status, "loads", start_ns=start_ns)
-    running = start_loads(spec, start_ns, groups, parameters["batch"])
+    running = start_loads(spec, used, start_ns, groups, parameters["batch"])
     try:
         sleep_until(start_ns - _READY_NS)
         reserved, available = leave(spec.memory)
         say(status, "loads", reserved_bytes=reserved, available_bytes=available)
         offenders = [item for item in running if item.name in spec.offenders]
         others = [item for item in running if item.name not in spec.offenders]
-        due = agenda(spec, start_ns, running, cgroups, parameters["first_phase_ns"])
+        due = agenda(disks, start_ns, running, cgroups, parameters["first_phase_ns"])
         wait_for(offenders, start_ns + spec.time_limit, lambda: say(status, "loads"), others=others, agenda=due)
         say(status, "stop")
         settled_ns = time.monotonic_ns() + int(_SETTLE_S * NS_PER_S)
@@ -115,11 +118,16 @@ def run(spec: Spec, parameters: dict[str, Any], status: int) -> None:
     finally:
         say(status, "write")
         write_loads(layout.SCRATCH, running)
-    rundir.write_disks(layout.SCRATCH, write_out(spec))
-    lift_throttles(spec)
-    if files := map_files(spec):
+    finish_disks(spec, disks, used)
+
+
+def finish_disks(spec: Spec, disks: Mapping[str, GuestDisk], used: Mapping[str, Path]) -> None:
+    """Write all data out, record where the disks and the loads' files are, and unmount."""
+    rundir.write_disks(layout.SCRATCH, write_out(disks, spec.clock.mode))
+    lift_throttles(disks.values())
+    if files := map_files(spec.load, used):
         rundir.write_extents(layout.SCRATCH, files)
-    unmount_disks(spec)
+    unmount_disks(disks.values())
 
 
 def on_grid(spec: Spec, time_ns: int) -> int:

@@ -1,10 +1,11 @@
-"""Start the loads of an experiment together, wait for them, and stop them in order."""
+"""The loads of an experiment: their files, their start together, the wait for them, and their stops in order."""
 
 import os
 import signal
 import time
 from collections import deque
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from types import MappingProxyType
@@ -12,12 +13,13 @@ from types import MappingProxyType
 from wblab.core.child import describe_exit, fork_child
 from wblab.core.cycles import Stamps, check_ending, ending, run_cycles, stamps_for
 from wblab.core.errors import WblabError
+from wblab.core.fiemap import extents
 from wblab.core.loads import Load
+from wblab.core.rundir import FileRecord
 from wblab.core.spec import Spec
 from wblab.core.streams import draw_stream, phase_stream
 from wblab.core.syscalls import set_ioprio, set_process_name
 from wblab.core.units import NS_PER_S
-from wblab.guest.devices import place
 from wblab.guest.tree import end, stop
 
 # A seed delays each load by up to this much, which is no more than chance does on a real machine.
@@ -53,17 +55,45 @@ def phase_ns(seed: int, name: str) -> int:
     return phase_stream(seed, name).randrange(PHASE_SPREAD_NS)
 
 
-def lay_out_files(spec: Spec, progress: Callable[[], None]) -> None:
-    """Make the files that loads need; call `progress` from time to time. Raises WblabError."""
-    for name, load in spec.load.items():
+def lay_out_files(loads: Mapping[str, Load], places: Mapping[str, Path], progress: Callable[[], None]) -> None:
+    """Make the files that loads need; call `progress` from time to time. Raises WblabError.
+
+    places: where each load uses its disk, here and below.
+    """
+    for name, load in loads.items():
         try:
-            load.lay_out(place(spec, spec.disk_of(name)), progress)
+            load.lay_out(places[name], progress)
         except OSError as error:
             raise WblabError(f"cannot make the files of the load {name}: {error.strerror}") from None
 
 
+def map_files(loads: Mapping[str, Load], places: Mapping[str, Path]) -> dict[str, dict[str, FileRecord]]:
+    """Return where files are on their disks, by load and file name, for the kinds of load with `maps_files`.
+
+    Missing files, and files on a filesystem without FIEMAP, are left out.
+    """
+    found: dict[str, dict[str, FileRecord]] = {}
+    for name, load in loads.items():
+        for file in load.files if load.maps_files else ():
+            with suppress(OSError):
+                found.setdefault(name, {})[file] = _record(places[name] / file)
+    return found
+
+
+def _record(path: Path) -> FileRecord:
+    fd = os.open(path, os.O_RDONLY)
+    try:
+        return FileRecord(os.fstat(fd).st_size, os.fstatvfs(fd).f_frsize, extents(fd))
+    finally:
+        os.close(fd)
+
+
 def start_loads(
-    spec: Spec, start_ns: int, groups: Mapping[str, Path] = MappingProxyType({}), batch: int = 0
+    spec: Spec,
+    places: Mapping[str, Path],
+    start_ns: int,
+    groups: Mapping[str, Path] = MappingProxyType({}),
+    batch: int = 0,
 ) -> list[Running]:
     """Start all loads; each begins its first cycle at `start_ns` (CLOCK_MONOTONIC) plus its own start and phase.
 
@@ -74,7 +104,7 @@ def start_loads(
     for name, load in spec.load.items():
         first_ns = start_ns + load.start + phase_ns(spec.seed, name)
         stamps = stamps_for(load)
-        pid = fork_child(_task(name, spec, stamps, first_ns, groups.get(name), batch))
+        pid = fork_child(_task(name, spec, places[name], stamps, first_ns, groups.get(name), batch))
         running.append(Running(name, load, pid, stamps, name in spec.may_fail))
     return running
 
@@ -151,7 +181,7 @@ def _is_running(item: Running) -> bool:
 
 
 def _task(  # noqa: PLR0913, PLR0917
-    name: str, spec: Spec, stamps: Stamps, first_ns: int, group: Path | None, batch: int
+    name: str, spec: Spec, place: Path, stamps: Stamps, first_ns: int, group: Path | None, batch: int
 ) -> Callable[[], None]:
     load, draws = spec.load[name], draw_stream(spec.seed, name)
 
@@ -161,7 +191,7 @@ def _task(  # noqa: PLR0913, PLR0917
             group.write_text("0")  # 0: the process that writes it
         if load.ioclass != "none":
             set_ioprio(load.ioclass, load.iolevel)
-        run_cycles(load, place(spec, spec.disk_of(name)), stamps, first_ns, draws, batch=batch)
+        run_cycles(load, place, stamps, first_ns, draws, batch=batch)
 
     return task
 

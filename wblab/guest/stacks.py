@@ -1,19 +1,17 @@
 """Make the disks that are made of other disks or of memory, without tools of the host."""
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from fcntl import ioctl
 from pathlib import Path
 
-from wblab.core import layout
 from wblab.core.errors import WblabError
 from wblab.core.loads.files import lay_out
-from wblab.core.spec import Disk, Spec
 from wblab.core.stackcheck import BLOCK_BYTES
-from wblab.core.stacks import LOOP, MAPPED, MIRROR, is_copied, size_bytes
+from wblab.core.stacks import LOOP, MAPPED, MIRROR, is_copied
 from wblab.core.units import NS_PER_MS, NS_PER_S
 from wblab.guest import devicemapper
-from wblab.guest.devices import device, device_number, image_device
+from wblab.guest.devices import GuestDisk
 from wblab.guest.mirror import run_mirror
 
 _LOOP_SET_FD, _LOOP_CLR_FD = 0x4C00, 0x4C01  # include/uapi/linux/loop.h
@@ -22,40 +20,38 @@ _PIECE = 1 << 20
 _UNWRITTEN = (bytes(_PIECE), b"\xff" * _PIECE)  # unwritten pieces of an image; mkfs punches holes
 
 
-def make_disk(spec: Spec, name: str, progress: Callable[[], None]) -> None:
+def make_disk(disk: GuestDisk, progress: Callable[[], None]) -> None:
     """Make a disk from its parts, unless the host made it. Raises WblabError."""
-    disk = spec.disk[name]
-    if disk.is_hardware:
+    model = disk.spec.model
+    if disk.spec.is_hardware:
         return
-    node, size = device(spec, name), size_bytes(spec, name)
-    parts = [device(spec, part) for part in disk.on]
     try:
-        if disk.model in MAPPED:
-            target = "linear" if disk.model == "flakey" else disk.model  # it turns flakey when the loads start
-            devicemapper.create(name, target, size // _SECTOR, _parameters(disk, target, parts[0]))
-        elif disk.model == MIRROR:
-            run_mirror(node, parts, size)
-        elif disk.model == LOOP:
-            _attach(node, layout.mount_point(disk.on[0]) / f"{name}.img", size, progress)
-        if is_copied(disk):
-            _copy(image_device(spec, name), node)
+        if model in MAPPED:
+            target = "linear" if model == "flakey" else model  # it turns flakey when the loads start
+            devicemapper.create(disk.name, target, disk.size_bytes // _SECTOR, _parameters(disk, target))
+        elif model == MIRROR:
+            run_mirror(disk.device, [part.device for part in disk.parts], disk.size_bytes)
+        elif model == LOOP:
+            _attach(disk.device, disk.parts[0].mount_point / f"{disk.name}.img", disk.size_bytes, progress)
+        if disk.image and is_copied(disk.spec):
+            _copy(disk.image, disk.device)
     except OSError as error:
-        raise WblabError(f"cannot make {spec.disk_key(name)}, {disk.model}, in the guest: {error.strerror}") from None
+        raise WblabError(f"cannot make {disk.key}, {model}, in the guest: {error.strerror}") from None
 
 
-def begin_faults(spec: Spec) -> None:
+def begin_faults(disks: Iterable[GuestDisk]) -> None:
     """Turn on the faults of disks that have some. Raises WblabError."""
-    for name, disk in spec.disk.items():
+    for disk in disks:
         try:
-            if disk.model == "flakey":
-                node, sectors = device(spec, disk.on[0]), size_bytes(spec, name) // _SECTOR
-                devicemapper.change(name, "flakey", sectors, _parameters(disk, "flakey", node))
-            elif disk.bad:
-                for place in disk.bad:
-                    devicemapper.message(name, f"addbadblock {place // BLOCK_BYTES}")
-                devicemapper.message(name, "enable")
+            if disk.spec.model == "flakey":
+                sectors = disk.size_bytes // _SECTOR
+                devicemapper.change(disk.name, "flakey", sectors, _parameters(disk, "flakey"))
+            elif disk.spec.bad:
+                for place in disk.spec.bad:
+                    devicemapper.message(disk.name, f"addbadblock {place // BLOCK_BYTES}")
+                devicemapper.message(disk.name, "enable")
         except OSError as error:
-            raise WblabError(f"cannot turn on faults of {spec.disk_key(name)} in the guest: {error.strerror}") from None
+            raise WblabError(f"cannot turn on faults of {disk.key} in the guest: {error.strerror}") from None
 
 
 def detach(node: Path) -> None:
@@ -67,16 +63,17 @@ def detach(node: Path) -> None:
         os.close(loop)
 
 
-def _parameters(disk: Disk, target: str, below: Path) -> str:
+def _parameters(disk: GuestDisk, target: str) -> str:
     """Return the parameters of a device mapper target: Documentation/admin-guide/device-mapper."""
+    spec = disk.spec
     features = {"all": "0", "reads": "1 error_reads", "writes": "1 error_writes", "drop": "1 drop_writes"}
     own = {
         "linear": "",
-        "delay": f" {disk.delay // NS_PER_MS}",
-        "flakey": f" {disk.up // NS_PER_S} {disk.down // NS_PER_S} {features[disk.errors]}",
+        "delay": f" {spec.delay // NS_PER_MS}",
+        "flakey": f" {spec.up // NS_PER_S} {spec.down // NS_PER_S} {features[spec.errors]}",
         "dust": f" {BLOCK_BYTES}",
     }
-    return f"{device_number(below)} 0{own[target]}"
+    return f"{disk.parts[0].number} 0{own[target]}"
 
 
 def _attach(node: Path, path: Path, size: int, progress: Callable[[], None]) -> None:

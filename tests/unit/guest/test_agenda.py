@@ -4,6 +4,7 @@ import json
 from contextlib import suppress
 
 import pytest
+from support.guestloads import start
 from support.waiting import wait_until
 
 from wblab.core import layout
@@ -13,7 +14,7 @@ from wblab.core.spec import Spec
 from wblab.core.tables import from_table
 from wblab.guest import settings
 from wblab.guest.agenda import agenda
-from wblab.guest.loads import start_loads
+from wblab.guest.devices import guest_disks
 from wblab.guest.tree import descendants, end
 from wblab.host.run import guest_texts
 from wblab.machine.processes import get_ioprio
@@ -62,7 +63,7 @@ def test_phases_are_entered_in_the_order_of_their_times(guest_with, done, tmp_pa
         early={"at": "3s", "sysctl": {"vm.swappiness": 1}},
         besides={"at": "7s", "sysctl": {"vm.swappiness": 3}},
     )
-    due = agenda(spec, S, [], tmp_path, first_ns)
+    due = agenda(guest_disks(spec), S, [], tmp_path, first_ns)
     assert [item.time_ns for item in due] == [S, 4 * S]
     due.popleft()
     times_ns = []
@@ -77,15 +78,15 @@ def test_a_failing_setting_is_named_with_its_phase(guest_with, tmp_path, monkeyp
     spec, first_ns = guest_with(odd={"at": "3s", "disk": {"disk": {"queue": {"no_such": 1}}}})
     monkeypatch.setattr(settings, "Path", lambda *parts: tmp_path.joinpath("none", *map(str, parts[1:])))
     with pytest.raises(WblabError, match=r"cannot set phase\.odd\.disk\.disk\.queue\.no_such to 1"):
-        agenda(spec, 0, [], tmp_path, first_ns)[1].act()
+        agenda(guest_disks(spec), 0, [], tmp_path, first_ns)[1].act()
 
 
 def test_a_load_and_its_children_get_a_new_io_class(guest_with, tmp_path):
     spec, first_ns = guest_with(calm={"at": "3s", "load": {"p1": {"ioclass": "idle"}}})
-    running = start_loads(spec, 0)
+    running = start(spec, 0)
     try:
         wait_until(lambda: descendants(running[0].pid))
-        agenda(spec, 0, running, tmp_path, first_ns)[1].act()
+        agenda(guest_disks(spec), 0, running, tmp_path, first_ns)[1].act()
         pids = [running[0].pid, *descendants(running[0].pid)]
         assert len(pids) == 2
         assert all(get_ioprio(pid) == 3 << 13 for pid in pids)
@@ -96,6 +97,6 @@ def test_a_load_and_its_children_get_a_new_io_class(guest_with, tmp_path):
 
 def test_a_load_that_has_ended_keeps_its_class(guest_with, tmp_path):
     spec, first_ns = guest_with(calm={"at": "3s", "load": {"p1": {"ioclass": "idle"}}})
-    running = start_loads(spec, 0)
+    running = start(spec, 0)
     end(running[0].pid)
-    agenda(spec, 0, running, tmp_path, first_ns)[1].act()
+    agenda(guest_disks(spec), 0, running, tmp_path, first_ns)[1].act()

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from support.guestloads import start
 from support.waiting import wait_until
 
 from wblab.core import layout
@@ -18,7 +19,8 @@ from wblab.core.errors import WblabError
 from wblab.core.spec import Spec
 from wblab.core.tables import from_table
 from wblab.guest.agenda import agenda
-from wblab.guest.loads import PHASE_SPREAD_NS, Due, halt, phase_ns, start_loads, stop_loads, wait_for
+from wblab.guest.devices import guest_disks
+from wblab.guest.loads import PHASE_SPREAD_NS, Due, halt, phase_ns, stop_loads, wait_for
 from wblab.guest.tree import descendants, end
 
 S = 10**9
@@ -84,7 +86,7 @@ def test_an_initial_delay_depends_only_on_seed_and_name():
 def test_loads_run_together_until_the_offenders_have_ended(disk, spec):
     one = spec(c1=CONTROL, l1=OFFENDER)
     start_ns = time.monotonic_ns()
-    control, offender = running = start_loads(one, start_ns)
+    control, offender = running = start(one, start_ns)
     wait_for([offender], start_ns + one.time_limit, quiet)
     assert gone(offender.pid)
     assert (disk / "l").stat().st_size == 64 << 10
@@ -98,14 +100,14 @@ def test_loads_run_together_until_the_offenders_have_ended(disk, spec):
 def test_a_load_waits_for_its_start(disk, spec):
     one = spec(l1=OFFENDER | {"start": "100ms"})
     start_ns = time.monotonic_ns()
-    running = start_loads(one, start_ns)
+    running = start(one, start_ns)
     wait_for(running, start_ns + one.time_limit, quiet)
     assert running[0].stamps.times_ns()[0] >= start_ns + 10**8 + phase_ns(one.seed, "l1")
 
 
 def test_a_failing_load_ends_the_wait_with_its_reason(disk, spec):
     (disk / "l").symlink_to("/dev/full")
-    running = start_loads(spec(l1=OFFENDER, l2=OFFENDER | {"file": "m", "wait": "1s"}), 0)
+    running = start(spec(l1=OFFENDER, l2=OFFENDER | {"file": "m", "wait": "1s"}), 0)
     with pytest.raises(WblabError, match="the load l1 failed: No space left on device"):
         wait_for(running, time.monotonic_ns() + LONG_NS, quiet)
     begun(running[1])
@@ -113,14 +115,14 @@ def test_a_failing_load_ends_the_wait_with_its_reason(disk, spec):
 
 
 def test_a_load_that_dies_is_named(disk, spec):
-    running = start_loads(spec(l1=OFFENDER | {"wait": "20s"}), 0)
+    running = start(spec(l1=OFFENDER | {"wait": "20s"}), 0)
     os.kill(running[0].pid, 9)
     with pytest.raises(WblabError, match="the load l1 died with signal SIGKILL"):
         wait_for(running, time.monotonic_ns() + LONG_NS, quiet)
 
 
 def test_a_load_past_the_time_limit_is_named(disk, spec):
-    running = start_loads(spec(l1=OFFENDER | {"wait": "20s"}), 0)
+    running = start(spec(l1=OFFENDER | {"wait": "20s"}), 0)
     with pytest.raises(WblabError, match="the load l1 did not end within the time limit: raise time_limit"):
         wait_for(running, time.monotonic_ns(), quiet)
     begun(running[0])
@@ -130,13 +132,13 @@ def test_a_load_past_the_time_limit_is_named(disk, spec):
 def test_a_failing_innocent_load_ends_the_wait_unless_it_may_fail(disk, spec):
     (disk / "w").symlink_to("/dev/full")
     write = {"kind": "write", "file": "w", "idle": "5ms"}
-    one, two = start_loads(spec(w1=write, l1=OFFENDER | {"wait": "1800s"}), 0)
+    one, two = start(spec(w1=write, l1=OFFENDER | {"wait": "1800s"}), 0)
     with pytest.raises(WblabError, match="the load w1 failed: No space left on device"):
         wait_for([two], time.monotonic_ns() + 3600 * S, quiet, others=[one])  # before the offender begins
     begun(two)
     stop_loads([two], ["l1"], time.monotonic_ns() + LONG_NS)
     may = replace(spec(w1=write, l1=OFFENDER), may_fail=("w1",))
-    running = start_loads(may, 0)
+    running = start(may, 0)
     wait_until(lambda: ending(running[0].stamps).end == "failed")
     wait_for(running[1:], time.monotonic_ns() + LONG_NS, quiet, others=running[:1])
     stop_loads(running, may.stops, time.monotonic_ns() + LONG_NS)
@@ -144,7 +146,7 @@ def test_a_failing_innocent_load_ends_the_wait_unless_it_may_fail(disk, spec):
 
 
 def test_due_actions_happen_on_time_while_loads_run(disk, spec):
-    running = start_loads(spec(l1=OFFENDER | {"wait": "1s"}), 0)
+    running = start(spec(l1=OFFENDER | {"wait": "1s"}), 0)
     start_ns, done = time.monotonic_ns(), []
     agenda = deque(
         Due(start_ns + ms * 10**6, lambda ms=ms: done.append((ms, time.monotonic_ns()))) for ms in (0, 50, 60000)
@@ -156,7 +158,7 @@ def test_due_actions_happen_on_time_while_loads_run(disk, spec):
 
 
 def test_due_actions_happen_while_loads_are_being_stopped(disk, spec):
-    running = start_loads(spec(c1=CONTROL, l1=OFFENDER), 0)
+    running = start(spec(c1=CONTROL, l1=OFFENDER), 0)
     begun(running[0])
     os.kill(running[0].pid, signal.SIGSTOP)  # it does not end before it is allowed to
     agenda = deque([Due(time.monotonic_ns() + 50 * 10**6, lambda: os.kill(running[0].pid, signal.SIGCONT))])
@@ -179,7 +181,7 @@ def started(tmp_path, monkeypatch):
     def begin(**loads):
         table = {"name": "x", "memory": "64M", "disk": {"size": "8M", "write_bps": 1}, "load": loads}
         spec = from_table(Spec, table)
-        running.extend(start_loads(spec, time.monotonic_ns()))
+        running.extend(start(spec, time.monotonic_ns()))
         for item in running:
             wait_until(item.stamps.times_ns)
         return spec, running
@@ -247,7 +249,7 @@ def test_children_of_a_load_are_halted_with_it(started):
 
 def test_each_load_has_a_fixed_slot_in_the_agenda(started):
     spec, running = started(c1=CONTROL | {"until": "10s"}, l1=LATE_OFFENDER)
-    due = agenda(spec, 0, running, Path())
+    due = agenda(guest_disks(spec), 0, running, Path())
     assert [item.time_ns for item in due] == [0, 10 * S, 10**15, 10**15]
     due[1].act()
     assert running[0].is_halted
