@@ -5,9 +5,9 @@ from collections.abc import Callable, Iterable
 from fcntl import ioctl
 from pathlib import Path
 
+from wblab.core.diskcheck import BLOCK_BYTES
 from wblab.core.errors import WblabError
 from wblab.core.loads.files import lay_out
-from wblab.core.stackcheck import BLOCK_BYTES
 from wblab.core.stacks import LOOP, MAPPED, MIRROR, is_copied
 from wblab.core.units import NS_PER_MS, NS_PER_S
 from wblab.guest import devicemapper

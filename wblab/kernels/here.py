@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, ClassVar
 
-from wblab.core.check import DISK_NAME
+from wblab.core.diskcheck import DISK_NAME
 from wblab.core.errors import InputError
 from wblab.kernels.kernel import Kernel
 

@@ -6,7 +6,7 @@ Those of experiments/disks come with the lab; `wblab disk measure` makes one of 
 import json
 from typing import Any
 
-from wblab.core.check import DISK_NAME, MODEL_KEYS
+from wblab.core.diskcheck import DISK_NAME, MODEL_KEYS
 from wblab.core.drivers import short_queue
 from wblab.core.errors import InputError, nearest
 from wblab.core.spec import Disk, Spec

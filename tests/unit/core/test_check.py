@@ -1,6 +1,7 @@
 import pytest
 
-from wblab.core.check import MIN_DISK, check_spec, disk_number
+from wblab.core.check import check_spec, disk_number
+from wblab.core.diskcheck import MIN_DISK
 from wblab.core.errors import InputError
 from wblab.core.spec import Spec
 from wblab.core.tables import from_table

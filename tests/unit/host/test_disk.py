@@ -10,8 +10,8 @@ from hashlib import sha256
 import pytest
 from support.disks import formatted, streams
 
-from wblab.core.check import MIN_DISK
 from wblab.core.child import fork_child
+from wblab.core.diskcheck import MIN_DISK
 from wblab.core.errors import WblabError
 from wblab.core.spec import Disk
 from wblab.host.disk import made_disk, made_disks, mkfs_for, mkfs_of, mkfs_tool

@@ -2,7 +2,8 @@ import re
 
 import pytest
 
-from wblab.core.check import MODEL_KEYS, check_spec
+from wblab.core.check import check_spec
+from wblab.core.diskcheck import MODEL_KEYS
 from wblab.core.errors import InputError
 from wblab.lab.disks import disk_settings, doubts
 from wblab.lab.places import PRESETS

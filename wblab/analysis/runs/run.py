@@ -13,7 +13,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from wblab.analysis.runs.fileextents import read_extents
-from wblab.core.check import check_disks, check_name
+from wblab.core.check import check_name
+from wblab.core.diskcheck import check_disks
 from wblab.core.errors import InputError, WblabError, nearest
 from wblab.core.files import read_bytes
 from wblab.core.loads import MAX_CYCLES, Load

@@ -4,7 +4,7 @@ from dataclasses import dataclass, replace
 
 from wblab.claims.sources.registry import WORKS
 from wblab.claims.trial import NAME as TRIAL
-from wblab.core.check import MIN_DISK
+from wblab.core.diskcheck import MIN_DISK
 from wblab.core.spec import Disk, Filesystem, Spec
 from wblab.core.stacks import images, top
 from wblab.core.syscalls import MOUNT_FLAGS

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from math import inf
 
-from wblab.core.check import MAX_OPEN
+from wblab.core.diskcheck import MAX_OPEN
 from wblab.core.drivers import COUNTED_BYTES
 
 

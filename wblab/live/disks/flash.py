@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 from statistics import median, pstdev
 
-from wblab.core.check import MAX_OPEN
+from wblab.core.diskcheck import MAX_OPEN
 from wblab.live.disks.device import Model
 from wblab.live.disks.plan import APART, FILE, LARGEST, DiskMeasurement, are_long, in_turns, is_long
 

@@ -12,7 +12,7 @@ from wblab.live.disks.survey import Site, Survey
 from wblab.report.quantities import percent
 
 _DIGITS = 4  # of a measured figure
-_MOST_NS, _MOST_BYTES = 2**32 - 1, 2**32 - 1  # wblab/core/check.py
+_MOST_NS, _MOST_BYTES = 2**32 - 1, 2**32 - 1  # wblab/core/diskcheck.py
 _PLACE = 27  # column at which remarks begin
 
 

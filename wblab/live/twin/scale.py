@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any, cast, get_args
 
 from wblab.analysis.runs.run import Run, read_run
-from wblab.core.check import LEAST_ERASE
+from wblab.core.diskcheck import LEAST_ERASE
 from wblab.core.drivers import Scheduler
 from wblab.core.errors import InputError
 from wblab.core.spec import Disk, Filesystem, Spec
