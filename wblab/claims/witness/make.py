@@ -37,6 +37,7 @@ from wblab.study.statement import Verdict
 from wblab.study.store import Store
 
 _SEEDS = 3
+_SEEDS_APART = 10  # where a place does not repeat, so that its range says something
 _ON = ("", "stock:{series}", "stock:{series}@2", "stock:{series}@4", "stock:{series}@8")
 
 
@@ -76,10 +77,12 @@ def _planned(asked: StudyRequest, resolve: KernelResolver) -> Planned:
     if asked.resume:
         return Planned.again(asked, NAME, resolve)
     spec = read_spec(SPECS.find(asked.what), asked.settings)
+    places = [substrate(name) for name in asked.on or _everywhere()]
+    usual = _SEEDS_APART if any(place.real for place in places) else _SEEDS
     plan = Plan(
         spec.name,
-        tuple(range(1, (asked.seeds or _SEEDS) + 1)),
-        cells(spec, [substrate(name) for name in asked.on or _everywhere()], resolve),
+        tuple(range(1, (asked.seeds or usual) + 1)),
+        cells(spec, places, resolve),
         control_bound_ns=BOUND_NS,
         design=NAME,
     )

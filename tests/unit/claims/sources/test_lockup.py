@@ -59,10 +59,10 @@ def test_openat_without_its_events_is_known_only_if_writes_explain_the_pause(sam
     assert outcome("openat", sample({"mw1": {10: 3.0}}, opens=none)) == NOT_TESTABLE
 
 
-@pytest.mark.parametrize(("start", "expected"), [(135, REPRODUCED), (126, NOT_REPRODUCED), (150, NOT_REPRODUCED)])
-def test_limit_starts_claim(sample, made, start, expected):
+@pytest.mark.parametrize("start", [126, 135])
+def test_where_the_limit_starts_is_measured_and_not_judged_as_the_lab_chooses_the_memory_beside(sample, made, start):
     found = verdict("limit-starts", sample(state=made.states(start=start)))
-    assert found.outcome == expected
+    assert found.outcome == NOT_TESTABLE
     assert found.effect.middle == pytest.approx(start, abs=0.1)
 
 

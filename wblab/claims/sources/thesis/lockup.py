@@ -18,7 +18,6 @@ SEVERAL_S = 2.0  # "several seconds"
 COUPLE_S = 3.0  # "a couple of seconds"
 NOTICED_S = 0.5  # shorter pauses go unnoticed
 ABOUT_25_S = (20.0, 30.0)
-ABOUT_135 = (130.0, 140.0)  # %
 STAYS_PUT = 0.10  # of its first value
 _FULL = 0.99  # of the limit
 _FALLEN = 0.95  # of the gap between threshold and limit
@@ -152,6 +151,17 @@ def check_openat(samples: Samples, case: str) -> Verdict:
     )
 
 
+def check_start(samples: Samples, case: str) -> Verdict:
+    """Not testable: the kernel computes the limit from all memory, of which a spec names only what loads can have."""
+    starts = [100 * limit_at_start(item) for item in samples[case]]
+    return Verdict(
+        NOT_TESTABLE,
+        "The kernel computed the limit during boot from all memory. Here that is the spec's memory and what the kernel "
+        "takes beside it, which the lab chooses and the thesis does not name",
+        over_seeds("dirty limit / dirty threshold at the start", "%", starts),
+    )
+
+
 def base_claims(case: str, on: str) -> list[Claim]:
     """Return the claims of figure 9, tested on one case; `on`: ends their names."""
     source = f"figure 9, on {on}"
@@ -181,17 +191,12 @@ def base_claims(case: str, on: str) -> list[Claim]:
             ),
         ),
         Claim(f"openat-{on}", "mw1 is blocked in openat", source, (case,), lambda samples: check_openat(samples, case)),
-        claim(
-            "limit-starts",
+        Claim(
+            f"limit-starts-{on}",
             "the dirty limit starts at about 135 % of the dirty threshold",
-            Measure(
-                "dirty limit / dirty threshold at the start",
-                "%",
-                lambda sample: 100 * limit_at_start(sample),
-                between(*ABOUT_135),
-                "130 to 140 %",
-                "The kernel computed it during boot, before memory was in use, so it starts above the threshold",
-            ),
+            source,
+            (case,),
+            lambda samples: check_start(samples, case),
         ),
         claim(
             "thresholds-stay",
