@@ -6,8 +6,8 @@ from random import Random
 
 from wblab.core.spec import Disk
 from wblab.core.streams import stream
-from wblab.host.disk import made_disk, mkfs_for
-from wblab.host.mkfs import format_disk
+from wblab.host.disks.disk import made_disk, mkfs_for
+from wblab.host.disks.mkfs import format_disk
 
 
 def streams(seed: int) -> tuple[Random, Random]:

@@ -13,7 +13,7 @@ from typing import Any
 from wblab.analysis.runs.run import Run, read_run
 from wblab.core.tables import to_table
 from wblab.host.bundle import sources_sha256
-from wblab.host.limits import Limits
+from wblab.host.process.limits import Limits
 from wblab.host.request import ready
 from wblab.host.run import run_experiment
 from wblab.kernels import Kernel

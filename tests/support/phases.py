@@ -10,7 +10,7 @@ from pathlib import Path
 from wblab.cli import main
 from wblab.core.status import Message
 from wblab.host import run
-from wblab.host.usage import descendants
+from wblab.host.process.usage import descendants
 
 _TICKS_PER_S = os.sysconf("SC_CLK_TCK")
 BEGIN, BOOT, ENDED = "the command before boot", "boot", "the command's end"

@@ -10,7 +10,7 @@ from wblab.analysis.runs.pauses import DEFAULT_BOUND_NS
 from wblab.analysis.runs.run import read_run
 from wblab.analysis.why.explanations import explanations
 from wblab.core.spec import Spec
-from wblab.host.limits import Limits
+from wblab.host.process.limits import Limits
 from wblab.host.recorded import RunFailedError
 from wblab.host.request import ready
 from wblab.host.run import run_experiment

@@ -9,7 +9,7 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from wblab.host.usage import descendants
+from wblab.host.process.usage import descendants
 from wblab.lab.places import ROOT
 
 LOOK_S = 0.1

@@ -19,7 +19,7 @@ from support.processes import alive, descendants
 from support.quickruns import SECONDS
 from support.waiting import LIMIT_S
 
-from wblab.host.reaper import GUARD, NAME
+from wblab.host.process.reaper import GUARD, NAME
 from wblab.lab.formats import EXPERIMENT
 from wblab.lab.results import STAGED
 

@@ -16,7 +16,7 @@ from support.processes import alive
 from support.progress import without_progress
 from support.waiting import wait_until
 
-from wblab.host.usage import descendants
+from wblab.host.process.usage import descendants
 from wblab.lab.places import ROOT
 from wblab.study.made import made_of
 from wblab.study.store import Store

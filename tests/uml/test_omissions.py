@@ -16,8 +16,8 @@ from support.witness import a_hash, plant_witness
 
 ENVIRONMENT = "wblab/host/environment.py"
 COMMAND = "wblab/host/command.py"
-DISK = "wblab/host/disk.py"
-MKFS = "wblab/host/mkfs.py"
+DISK = "wblab/host/disks/disk.py"
+MKFS = "wblab/host/disks/mkfs.py"
 # The measure, how it is omitted, and the condition under which the runs then differ.
 OMISSIONS = {
     "seed of the kernel's random numbers": (Edit(COMMAND, 'f"um_seed={', 'f"no_seed={'), "idle"),

@@ -76,8 +76,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def _run(arguments: argparse.Namespace) -> None:
     from wblab.api.making import run_shown
-    from wblab.host.limits import Limits
     from wblab.host.place import place_of
+    from wblab.host.process.limits import Limits
     from wblab.host.request import ready
     from wblab.kernels import built_kernels
 

@@ -17,14 +17,14 @@ from wblab.core.files import open_file
 from wblab.core.spec import DISK, Disk, Spec
 from wblab.core.tables import to_table
 from wblab.core.units import Bytes, BytesPerSecond
-from wblab.host import mkfs as sparse
-from wblab.host.boot import Boot, boot
 from wblab.host.command import interpreter, kernel_arguments
-from wblab.host.disk import made_disk
+from wblab.host.disks import holes
+from wblab.host.disks.disk import made_disk
+from wblab.host.disks.mkfs import Mkfs
 from wblab.host.guestmemory import boot_bytes
 from wblab.host.installation import guest_sandbox
 from wblab.host.machine import shared_memory, tool_versions
-from wblab.host.mkfs import Mkfs
+from wblab.host.process.boot import Boot, boot
 from wblab.kernels import Kernel, cache, facts, features
 from wblab.lab.held import replace_file
 from wblab.lab.progress import Report
@@ -53,7 +53,7 @@ def provision(  # noqa: PLR0913 - three of them by name
                 _make(spec, disk, mkfs, path, kernel=kernel, program=program, report=report)
     try:
         with open_file(path) as image:
-            sparse.copy(image.fileno(), disk_fd)
+            holes.copy(image.fileno(), disk_fd)
     except OSError as error:
         raise WblabError(f"cannot copy {path}: {error.strerror}; remove it") from None
     return replace(mkfs, command=())
@@ -103,6 +103,6 @@ def _make(  # noqa: PLR0913
             )
             boot(request, heard, heard)
             with replace_file(path) as file:
-                sparse.copy(disk_fd, file.fileno())
+                holes.copy(disk_fd, file.fileno())
     except OSError as error:
         raise WblabError(f"cannot store {path}: {error.strerror}: free some space") from None

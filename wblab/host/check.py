@@ -12,12 +12,12 @@ from wblab.core.stacks import images
 from wblab.core.units import format_bytes
 from wblab.host import hostkernel
 from wblab.host.command import interpreter, model_parameters
-from wblab.host.disk import mkfs_tool
+from wblab.host.disks.disk import mkfs_tool
+from wblab.host.disks.options import check_options
 from wblab.host.guestlab import lab
 from wblab.host.guestmemory import boot_bytes
 from wblab.host.kernelparameters import check_parameters, may_take
 from wblab.host.machine import available_memory_bytes, free_shared_bytes, shared_memory
-from wblab.host.options import check_options
 from wblab.kernels import Kernel, has_virtual_time
 from wblab.kernels.features import options_of
 from wblab.lab.kernelname import check_option

@@ -2,7 +2,7 @@
 
 They have imported and found out what it has. Nothing listens: each has one end of a pair of sockets without a name
 (unix(7)), and we the other. It has one thread, and does one job after the other. It ends with us, however that is; then
-the process that watches its guest ends the guest (wblab.host.reaper).
+the process that watches its guest ends the guest (wblab.host.process.reaper).
 """
 
 import os
@@ -19,7 +19,7 @@ from typing import Generic, NoReturn, TypeVar
 
 from wblab.core.child import describe_exit
 from wblab.core.errors import WblabError
-from wblab.host.reaper import close_all_but
+from wblab.host.process.reaper import close_all_but
 from wblab.machine.processes import end_with
 
 Job = TypeVar("Job")

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from wblab.core.errors import InputError, WblabError
-from wblab.host.boot import Ended
+from wblab.host.process.boot import Ended
 from wblab.lab.formats import EXPERIMENT, now, write_json
 from wblab.machine.directory import Staged, staged
 

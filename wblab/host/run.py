@@ -21,19 +21,19 @@ from wblab.core.status import PHASES, Message
 from wblab.core.tables import to_table
 from wblab.core.units import NS_PER_S
 from wblab.host import agedimage, kernelparameters
-from wblab.host.boot import Boot, Ended, boot
 from wblab.host.bundle import bundle
 from wblab.host.check import check_kernel
-from wblab.host.collect import told
 from wblab.host.command import interpreter, kernel_arguments
-from wblab.host.disk import made_disks, mkfs_of
+from wblab.host.disks.disk import made_disks, mkfs_of
 from wblab.host.guestlab import GUESTS_PYTHON, GuestLab, guest_lab
 from wblab.host.guestmemory import boot_bytes
 from wblab.host.guestprograms import describe_programs
 from wblab.host.installation import describe_python, guest_sandbox
-from wblab.host.limits import Limits
 from wblab.host.machine import describe_host, shared_memory
 from wblab.host.place import Place
+from wblab.host.process.boot import Boot, Ended, boot
+from wblab.host.process.collect import told
+from wblab.host.process.limits import Limits
 from wblab.host.recorded import Finished, recorded
 from wblab.host.request import Request
 from wblab.kernels import Kernel, facts, features

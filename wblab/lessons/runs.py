@@ -8,7 +8,7 @@ from typing import Any
 from wblab.analysis.runs.run import Run
 from wblab.core.errors import InputError
 from wblab.core.spec import Spec
-from wblab.host.limits import Limits
+from wblab.host.process.limits import Limits
 from wblab.kernels import KernelResolver
 from wblab.lab.progress import Report, silent
 from wblab.lab.specfile import spec_of

@@ -10,7 +10,7 @@ from wblab.core.spec import Spec
 from wblab.core.tables import to_table
 from wblab.host.bundle import program_sha256
 from wblab.host.command import interpreter
-from wblab.host.limits import Limits
+from wblab.host.process.limits import Limits
 from wblab.host.request import Request, make_run, ready
 from wblab.kernels import KernelResolver
 from wblab.lab.formats import EXPERIMENT

@@ -10,7 +10,7 @@ def nothing_boots(tmp_path, monkeypatch):
     def boots(*_, **__):
         raise AssertionError("something was booted")
 
-    monkeypatch.setattr("wblab.host.boot.boot", boots)
+    monkeypatch.setattr("wblab.host.process.boot.boot", boots)
     monkeypatch.setattr("wblab.study.run.run_missing", boots)
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
     monkeypatch.chdir(tmp_path)

@@ -10,8 +10,8 @@ from support.waiting import LIMIT_S
 
 from wblab.core.errors import WblabError
 from wblab.core.status import Message
-from wblab.host.boot import Boot, Ended, boot
-from wblab.host.limits import Limits
+from wblab.host.process.boot import Boot, Ended, boot
+from wblab.host.process.limits import Limits
 from wblab.host.sandbox import Sandbox
 
 # Definitions for a script in place of a kernel: messages to the host, its scratch directory, and one for notes.

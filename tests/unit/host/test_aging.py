@@ -10,7 +10,7 @@ from support.scripted import scripted
 from wblab.core.errors import WblabError
 from wblab.core.spec import Disk, Spec
 from wblab.host import agedimage
-from wblab.host.disk import made_disk, mkfs_of
+from wblab.host.disks.disk import made_disk, mkfs_of
 from wblab.lab.progress import silent
 
 MIB = 1 << 20

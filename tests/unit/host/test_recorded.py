@@ -5,7 +5,7 @@ import signal
 import pytest
 
 from wblab.core.status import Message
-from wblab.host.boot import Ended
+from wblab.host.process.boot import Ended
 from wblab.host.recorded import recorded
 from wblab.lab.formats import EXPERIMENT, RUN, UML
 

@@ -11,7 +11,7 @@ from support.swapped import state
 
 from wblab.core.errors import WblabError
 from wblab.core.status import Message
-from wblab.host.boot import Ended
+from wblab.host.process.boot import Ended
 from wblab.host.recorded import recorded
 from wblab.lab.formats import RUN, RUNS, UML
 from wblab.publish.bundle.pack import pack

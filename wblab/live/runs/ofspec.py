@@ -21,8 +21,8 @@ from wblab.core.status import Message
 from wblab.core.streams import phase_stream
 from wblab.core.syscalls import syncfs
 from wblab.core.units import NS_PER_MS, NS_PER_S
-from wblab.host.boot import Ended
 from wblab.host.place import Place
+from wblab.host.process.boot import Ended
 from wblab.host.recorded import Finished, recorded
 from wblab.host.request import Request
 from wblab.host.run import begun

@@ -17,7 +17,7 @@ from wblab.core.layout import LEFT
 from wblab.core.loads.base import MAX_CYCLES
 from wblab.core.rundir import TRACE
 from wblab.core.units import format_bytes
-from wblab.host.collect import is_expected
+from wblab.host.process.collect import is_expected
 from wblab.lab.formats import (
     ADVICE_FILE,
     ANALYSED,

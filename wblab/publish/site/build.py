@@ -6,7 +6,7 @@ from pathlib import Path
 
 from wblab import __version__
 from wblab.core.errors import InputError
-from wblab.host.limits import Limits
+from wblab.host.process.limits import Limits
 from wblab.kernels import KernelResolver
 from wblab.lab.places import CITATION
 from wblab.lab.progress import Report

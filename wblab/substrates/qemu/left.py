@@ -13,7 +13,7 @@ from typing import TypeAlias
 from wblab.core.errors import WblabError
 from wblab.core.files import parse_json
 from wblab.core.units import format_bytes
-from wblab.host.collect import is_expected
+from wblab.host.process.collect import is_expected
 from wblab.substrates.qemu.guest.agreed import QUEUES
 
 Queues: TypeAlias = dict[str, dict[str, int | str]]  # attributes by disk

@@ -16,13 +16,13 @@ from wblab.core.errors import InputError, WblabError
 from wblab.core.spec import Disk, Spec
 from wblab.core.stacks import images
 from wblab.core.tables import to_table
-from wblab.host.boot import Boot, Ended, boot
 from wblab.host.check import check_programs
-from wblab.host.disk import made_disks, mkfs_of
-from wblab.host.limits import Limits
+from wblab.host.disks.disk import made_disks, mkfs_of
+from wblab.host.disks.mkfs import Mkfs
 from wblab.host.machine import shared_memory
-from wblab.host.mkfs import Mkfs
 from wblab.host.place import Place
+from wblab.host.process.boot import Boot, Ended, boot
+from wblab.host.process.limits import Limits
 from wblab.host.recorded import Finished, recorded
 from wblab.host.request import Request
 from wblab.host.run import begun, guest_texts, progress
@@ -48,7 +48,7 @@ _PROGRAM = """
 import json, sys
 sys.path.append(sys.argv[1])
 from wblab.core.errors import WblabError
-from wblab.host.mkfs import Mkfs, format_disk
+from wblab.host.disks.mkfs import Mkfs, format_disk
 try:
     format_disk(Mkfs(**json.loads(sys.argv[2])), int(sys.argv[3]))
 except WblabError as error:

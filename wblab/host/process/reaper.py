@@ -28,12 +28,12 @@ from wblab.core.entry import PROGRAM, SCRATCH_FD
 from wblab.core.errors import WblabError
 from wblab.core.layout import DISK_FDS, LEFT
 from wblab.core.syscalls import checked, libc, set_process_name
-from wblab.host.ext import ext_layout
-from wblab.host.limits import LimitWatch, ProcessBounds
+from wblab.host.disks.ext import ext_layout
+from wblab.host.disks.mkfs import Mkfs, format_disk
 from wblab.host.machine import claim_processor
-from wblab.host.mkfs import Mkfs, format_disk
+from wblab.host.process.limits import LimitWatch, ProcessBounds
+from wblab.host.process.usage import KERNEL, descendants, make_scratch, remove_scratch
 from wblab.host.sandbox import Sandbox
-from wblab.host.usage import KERNEL, descendants, make_scratch, remove_scratch
 from wblab.lab.layouts import LAYOUTS
 from wblab.machine.processes import end_with
 
@@ -58,7 +58,7 @@ class ConfinedCommand:
     sandbox: the fields of a Sandbox, which holds for the command and all its descendants.
     mkfs: of each disk the fields of a Mkfs, which makes its filesystem before; none, they have one.
     own_bytes: the guest's memory and its disks. memory_bytes, processes: what it may take besides (see
-    wblab.host.limits).
+    wblab.host.process.limits).
     one_processor: keep the command on one processor, if there is one that no other guest has; or, if it may be a
     shared_processor, in any case.
     """

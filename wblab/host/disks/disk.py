@@ -12,8 +12,8 @@ from wblab.core.spec import DISK, Disk, Spec
 from wblab.core.stacks import images, is_copied, size_bytes, top
 from wblab.core.streams import stream
 from wblab.core.units import Bytes
-from wblab.host.mkfs import DISK_PATH, Mkfs
-from wblab.host.reproducible import CHANCE_BYTES, TIME_S
+from wblab.host.disks.mkfs import DISK_PATH, Mkfs
+from wblab.host.disks.reproducible import CHANCE_BYTES, TIME_S
 from wblab.lab.packages import tool_path
 
 # What is not written, nor to be written later, is a hole where the disk may have holes.
@@ -33,8 +33,8 @@ def made_disk(size_bytes: int, *, filled: bool = False) -> Iterator[int]:
     """Yield a file descriptor of a disk without a filesystem. Raises WblabError.
 
     The file is a memfd: tmpfs without a name, so that it is gone with the last process that uses it. It is a hole until
-    wblab.host.mkfs.format_disk has made the filesystem. filled: with 0xFF, which a guest that copies it tells from what
-    mkfs has written.
+    format_disk (mkfs.py) has made the filesystem. filled: with 0xFF, which a guest that copies it tells from what mkfs
+    has written.
     """
     fd = os.memfd_create("wblab-disk")
     try:

@@ -9,7 +9,7 @@ import pytest
 from support.disks import formatted
 
 from wblab.core.spec import Disk
-from wblab.host.ext import ext_layout
+from wblab.host.disks.ext import ext_layout
 from wblab.lab.packages import tool_path
 
 MIB = 1 << 20

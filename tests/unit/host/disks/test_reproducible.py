@@ -6,8 +6,8 @@ from support.disks import formatted
 
 from wblab.core.errors import WblabError
 from wblab.core.spec import Disk
-from wblab.host.disk import made_disk
-from wblab.host.reproducible import CHANCE_BYTES, crc32c, make_reproducible
+from wblab.host.disks.disk import made_disk
+from wblab.host.disks.reproducible import CHANCE_BYTES, crc32c, make_reproducible
 from wblab.lab.packages import tool_path
 
 MIB = 1 << 20

@@ -9,7 +9,7 @@ import pytest
 from support.waiting import wait_until
 
 from wblab.core.child import fork_child
-from wblab.host.usage import descendants, make_scratch, private_bytes, reclaim, remove_scratch, waited_ns
+from wblab.host.process.usage import descendants, make_scratch, private_bytes, reclaim, remove_scratch, waited_ns
 
 FAMILY = "import os, time; os.fork() and print(flush=True); os.fork(); time.sleep(60)"
 

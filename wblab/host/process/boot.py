@@ -15,17 +15,17 @@ from wblab.core.child import describe_exit
 from wblab.core.errors import WblabError
 from wblab.core.status import FAILED, PHASES, Message
 from wblab.core.units import NS_PER_S
-from wblab.host.channel import Channel, Silence
-from wblab.host.collect import take_over
+from wblab.host.disks.mkfs import Mkfs
 from wblab.host.guestlab import GuestLab
 from wblab.host.kernelparameters import check_taken
-from wblab.host.limits import Limits, check_disks, check_files, check_own, check_said, check_wall
-from wblab.host.mkfs import Mkfs
-from wblab.host.reaper import ConfinedCommand
-from wblab.host.reaping import Reaper, start_reaper
+from wblab.host.process.channel import Channel, Silence
+from wblab.host.process.collect import take_over
+from wblab.host.process.limits import Limits, check_disks, check_files, check_own, check_said, check_wall
+from wblab.host.process.reaper import ConfinedCommand
+from wblab.host.process.reaping import Reaper, start_reaper
+from wblab.host.process.usage import KERNEL, descendants, reclaim, waited_ns
 from wblab.host.sandbox import Sandbox
 from wblab.host.sandbox.sandbox import loader
-from wblab.host.usage import KERNEL, descendants, reclaim, waited_ns
 from wblab.lab.formats import CONSOLE
 from wblab.lab.held import descriptor_in
 from wblab.lab.oomkills import oom_kills, said
@@ -126,7 +126,7 @@ def boot(request: Boot, heard: Callable[[Message], None], look: Callable[[], Non
     look: called several times a second, also while the guest says nothing; what it raises ends the guest.
 
     What the guest left is copied into the run directory. Whatever happens, no process and no scratch directory is
-    left: wblab.host.reaper sees to that.
+    left: wblab.host.process.reaper sees to that.
     """
     started = time.monotonic()
     status_read, status_write = os.pipe()

@@ -15,16 +15,16 @@ from support.waiting import LIMIT_S, wait_until
 
 from wblab.core.child import fork_child
 from wblab.core.layout import DISK_FD
-from wblab.host import reaper
-from wblab.host.mkfs import DISK_PATH, Mkfs
-from wblab.host.reaper import ConfinedCommand
+from wblab.host.disks.mkfs import DISK_PATH, Mkfs
+from wblab.host.process import reaper
+from wblab.host.process.reaper import ConfinedCommand
 from wblab.lab.packages import tool_path
 from wblab.lab.places import ROOT
 
 MAIN = """
 import json, sys
 sys.path.insert(0, sys.argv[1])
-from wblab.host.reaper import ConfinedCommand, main
+from wblab.host.process.reaper import ConfinedCommand, main
 main(ConfinedCommand(**json.loads(sys.argv[2])))
 """
 

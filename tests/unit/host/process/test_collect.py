@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from wblab.core.errors import WblabError
-from wblab.host.collect import take_over, told
+from wblab.host.process.collect import take_over, told
 from wblab.lab.specfile import read_spec
 
 

@@ -13,7 +13,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
-from wblab.host.usage import threads
+from wblab.host.process.usage import threads
 
 # A mapping of a file without a name: its range, its device and its inode.
 _MAPPED = re.compile(rb"^([0-9a-f]+)-([0-9a-f]+) \S+ \S+ (\S+) (\d+) .*\(deleted\)$", re.MULTILINE)

@@ -11,13 +11,13 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import BinaryIO, NoReturn, TypeAlias
 
-from wblab.host.reaper import ConfinedCommand, close_all_but, main
+from wblab.host.process.reaper import ConfinedCommand, close_all_but, main
 from wblab.lab.places import ROOT
 
 _PROGRAM = """
 import json, sys
 sys.path.append(sys.argv[1])
-from wblab.host.reaper import ConfinedCommand, main
+from wblab.host.process.reaper import ConfinedCommand, main
 main(ConfinedCommand(**json.loads(sys.argv[2])))
 """
 _OF_A_TERMINAL = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)

@@ -14,8 +14,8 @@ from wblab.core.child import fork_child
 from wblab.core.diskcheck import MIN_DISK
 from wblab.core.errors import WblabError
 from wblab.core.spec import Disk
-from wblab.host.disk import made_disk, made_disks, mkfs_for, mkfs_of, mkfs_tool
-from wblab.host.mkfs import Mkfs, format_disk
+from wblab.host.disks.disk import made_disk, made_disks, mkfs_for, mkfs_of, mkfs_tool
+from wblab.host.disks.mkfs import Mkfs, format_disk
 from wblab.lab.packages import tool_path
 from wblab.lab.places import PRESETS
 from wblab.lab.specfile import read_spec

@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from wblab.core.errors import InputError, nearest
 from wblab.core.spec import DISK, Disk
 from wblab.core.syscalls import MOUNT_FLAGS
-from wblab.host.disk import mkfs_tool
+from wblab.host.disks.disk import mkfs_tool
 
 
 def _words(*texts: str) -> frozenset[str]:

@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from wblab.core.errors import WblabError
 from wblab.core.status import Message
-from wblab.host.channel import Channel, Silence
+from wblab.host.process.channel import Channel, Silence
 
 MESSAGES = [Message("mounts", 1), Message("loads", 2, {"start_ns": 7}), Message("power off", 3)]
 STREAM = b"".join(message.line() for message in MESSAGES)

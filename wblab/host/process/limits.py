@@ -8,9 +8,10 @@ from pathlib import Path
 
 from wblab.core.errors import WblabError
 from wblab.core.units import format_bytes
-from wblab.host.mkfs import Mkfs, taken_bytes
-from wblab.host.unlinked import Unlinked, devices, unlinked_files
-from wblab.host.usage import page_table_bytes, private_bytes
+from wblab.host.disks.holes import taken_bytes
+from wblab.host.disks.mkfs import Mkfs
+from wblab.host.process.unlinked import Unlinked, devices, unlinked_files
+from wblab.host.process.usage import page_table_bytes, private_bytes
 
 # Whether a guest's processes take more of the host's memory than they may.
 
@@ -87,7 +88,7 @@ _MOST_FILES = 1000
 class Limits:
     """Bounds on one guest.
 
-    silence_s, wall_s: host time without a word (see wblab.host.channel), and in all. ending_s: from its word that it
+    silence_s, wall_s: host time without a word (see channel.py), and in all. ending_s: from its word that it
     powers off to its end. said_bytes: its words in all.
     output_bytes: the files that it leaves. console_bytes: what its console prints. memory_bytes: memory of its
     processes, and of files that they hold, beside the guest's own. processes: their number.

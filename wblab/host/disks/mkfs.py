@@ -4,73 +4,20 @@ import os
 import resource
 import select
 import signal
-from collections.abc import Iterator, Sequence
-from ctypes import c_int64
+from collections.abc import Sequence
 from dataclasses import dataclass
-from errno import ENXIO
 from fcntl import F_DUPFD, fcntl
 from pathlib import Path
 
 from wblab.core.entry import host_path
 from wblab.core.errors import WblabError
 from wblab.core.layout import DISK_FD
-from wblab.core.syscalls import checked, libc
 from wblab.core.units import format_bytes
-from wblab.host.reproducible import make_reproducible
+from wblab.host.disks.holes import dig, taken_bytes
+from wblab.host.disks.reproducible import make_reproducible
 from wblab.host.sandbox import DISTRIBUTION, Sandbox
 from wblab.host.sandbox.sandbox import loader
 from wblab.machine.processes import end_with
-
-# Files with holes: where their data is, how much memory or disk they take, and copies that keep the holes.
-#
-# A guest cannot tell a hole from zeros: it reads the same, and takes as long when time is virtual.
-
-_PIECE_BYTES = 1 << 20
-_LEAST_HOLE_BYTES = 1 << 16
-_PUNCH = 0x3  # FALLOC_FL_PUNCH_HOLE with FALLOC_FL_KEEP_SIZE, see fallocate(2)
-_ZEROS = bytes(_LEAST_HOLE_BYTES)
-
-
-def taken_bytes(fd: int) -> int:
-    """Return how much a file takes, without its holes."""
-    return os.fstat(fd).st_blocks * 512
-
-
-def dig(fd: int) -> None:
-    """Make holes of what is zero in a file. Raises OSError."""
-    for at, piece in _data(fd):
-        for begin in range(0, len(piece), _LEAST_HOLE_BYTES):
-            part = piece[begin : begin + _LEAST_HOLE_BYTES]
-            if part == _ZEROS[: len(part)]:
-                checked(libc.fallocate(fd, _PUNCH, c_int64(at + begin), c_int64(len(part))))
-
-
-def copy(source: int, target: int) -> None:
-    """Copy a file to an empty one: what is zero becomes a hole. Raises OSError."""
-    os.ftruncate(target, os.fstat(source).st_size)
-    for at, piece in _data(source):
-        for begin in range(0, len(piece), _LEAST_HOLE_BYTES):
-            part = piece[begin : begin + _LEAST_HOLE_BYTES]
-            if part != _ZEROS[: len(part)]:
-                os.pwrite(target, part, at + begin)
-
-
-def _data(fd: int) -> Iterator[tuple[int, bytes]]:
-    """Yield what is in a file, in pieces, and where each begins; no holes of it."""
-    at, size = 0, os.fstat(fd).st_size
-    while at < size:
-        try:
-            at = os.lseek(fd, at, os.SEEK_DATA)
-        except OSError as error:
-            if error.errno == ENXIO:  # nothing but a hole up to the end
-                return
-            raise
-        end = os.lseek(fd, at, os.SEEK_HOLE)
-        while at < end:
-            piece = os.pread(fd, min(_PIECE_BYTES, end - at), at)
-            yield at, piece
-            at += len(piece)
-
 
 DISK_PATH = host_path(DISK_FD)  # what the command calls the disk
 # mkfs.btrfs asks of each loop device that is mounted, such as those of snap packages, of which file it is.

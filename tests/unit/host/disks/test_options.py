@@ -5,7 +5,7 @@ import pytest
 from wblab.core.errors import InputError
 from wblab.core.spec import Disk
 from wblab.core.units import Bytes, BytesPerSecond
-from wblab.host.options import check_options
+from wblab.host.disks.options import check_options
 from wblab.lab.places import PRESETS
 from wblab.lab.specfile import read_spec
 

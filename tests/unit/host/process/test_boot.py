@@ -14,10 +14,10 @@ from support.waiting import LIMIT_S, patience_s, wait_until
 
 from wblab.core import entry, layout
 from wblab.core.errors import WblabError
-from wblab.host import boot as module
-from wblab.host import reaping
-from wblab.host.boot import boot
-from wblab.host.reaper import ConfinedCommand
+from wblab.host.process import boot as module
+from wblab.host.process import reaping
+from wblab.host.process.boot import boot
+from wblab.host.process.reaper import ConfinedCommand
 from wblab.lab.places import ROOT
 
 GOOD_END = 'say("power off", 2_500_000_000)'
@@ -322,7 +322,7 @@ if sys.argv[6] == "of its own":
     threading.Thread(target=threading.Event().wait, daemon=True).start()
 signal.signal(signal.SIGINT, signal.default_int_handler)
 sys.path.insert(0, sys.argv[1])
-from wblab.host.boot import Boot, boot
+from wblab.host.process.boot import Boot, boot
 from wblab.host.sandbox import Sandbox
 run, scratch = Path(sys.argv[3]), Path(sys.argv[4])
 sandbox = Sandbox(runs=["/"], reads=["/"], keeps=[sys.argv[5]], calls="")

@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import pytest
 
-from wblab.host.limits import (
+from wblab.host.process.limits import (
     Limits,
     LimitWatch,
     OverLimitError,
@@ -16,8 +16,8 @@ from wblab.host.limits import (
     check_said,
     check_wall,
 )
-from wblab.host.unlinked import Unlinked
-from wblab.host.usage import remove_scratch
+from wblab.host.process.unlinked import Unlinked
+from wblab.host.process.usage import remove_scratch
 
 LIMITS = Limits(wall_s=10.0, said_bytes=100, output_bytes=1 << 20, console_bytes=1000)
 
