@@ -19,7 +19,7 @@ PYTEST = $(VENV)/bin/pytest -n auto --dist loadfile --no-loadscope-reorder --lef
 LEFT_OUT := .pytest_cache/left-out
 
 .DEFAULT_GOAL := help
-.PHONY: help run test developed stock unit uml soak golden expected figures results wisdom atlas outside findings lint docs bench artifact notebooks kernel dist lock ends setup packages doctor clean
+.PHONY: help run test developed stock unit uml soak golden expected figures results knobs wisdom atlas outside findings lint docs bench artifact notebooks kernel dist lock ends setup packages doctor clean
 
 help: ## Show this help
 	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | awk -F ':.*## ' '{ printf "  make %-10s %s\n", $$1, $$2 }'
@@ -82,6 +82,12 @@ results: developed kernel ## Check all claims anew, and write the page of their 
 	for work in thesis li chadd stephens chopper; do \
 	    $(WBLAB) study "$$work" -o "$$directory/$$work" || exit; \
 	done && $(VENV)/bin/python docs/results.py "$$directory"/*
+
+knobs: developed kernel ## Make the runs of the page to play with anew (some ten minutes), and keep what it shows
+	@directory=$$(mktemp -d) && trap 'rm -rf "$$directory"' EXIT && \
+	$(WBLAB) study knobs --keep traces --exp "$$directory/exp" && \
+	$(WBLAB) pack --site "$$directory/site" --runs none --explore "$$directory"/exp/*_knobs && \
+	cp "$$directory/site/explore.json" experiments/measured/knobs.json
 
 wisdom: developed kernel ## Try all recommendations anew (half an hour), and write the page of their results
 	@directory=$$(mktemp -d) && trap 'rm -rf "$$directory"' EXIT && \

@@ -164,7 +164,8 @@ def _say_digests(
 def _say(first: Run, second: Run, *, as_json: bool) -> None:
     differences = first_differences(first, second)
     why = excuses(first, second) if differences else ()
-    tell(of_runs(first.path, second.path, differences, why), as_json=as_json)
+    same = "" if differences else digest(second)
+    tell(of_runs(first.path, second.path, differences, why, same), as_json=as_json)
     if differences:
         raise DifferentError(f"the runs differ, first at {differences[0].at_s:.6f} s of guest time")
 

@@ -13,8 +13,11 @@ from wblab.lab.progress import Report
 from wblab.lab.results import SPECS
 from wblab.lab.specfile import read_spec
 from wblab.lab.wings import offered
+from wblab.publish.site.explore.page import explore_files
+from wblab.publish.site.explore.positions import explored, kept
 from wblab.publish.site.page import (
     CITE,
+    EXPLORE,
     HOME,
     LESSONS,
     OPEN,
@@ -109,15 +112,58 @@ _EXAMPLE = {
     "picture": "assets/timeline.png",
     "says": "One program fills the disk's queue; another, which appends to a file, is stalled for 24 seconds.",
 }
+
+
+@dataclass(frozen=True)
+class _Result:
+    """A result on the first page. figures: in large letters; the page that it links has them too."""
+
+    figures: str
+    text: str
+    about: str
+    address: str
+
+
+_HELPS = "explanation/what-helps.html"
+RESULTS = (
+    _Result(
+        "23.8 s → 0.66 s",
+        "A copy to an SD card freezes a program that adds a byte to a file. A shorter queue of the disk ends that",
+        "A queue of 512 KiB costs the copy nothing. Priorities change nothing.",
+        _HELPS,
+    ),
+    _Result(
+        "10.2 s → 0.07 s",
+        "Programs that use only a fast disk freeze while another program copies to a slow one",
+        "A short queue of the slow disk ends that too; so does a limit of its own.",
+        f"{_HELPS}#a-slow-disk-that-stalls-writers-to-a-fast-one",
+    ),
+    _Result(
+        "19.5 s → 1.28 s",
+        "Programs were stuck in open on Linux 6.1. One commit of Linux 6.12 ended it",
+        "Undone on 6.12 or 7.2, the freeze is back. Put into 6.1, it is gone.",
+        "findings/metadata-behind-a-limit.html",
+    ),
+)
 _FIRST = 4  # runs of the gallery that are on the first page too
 
 
 def home(runs: Sequence[ShownRun], studies: Sequence[StudyPage], contents: Sequence[Section]) -> Iterator[File]:
     """Yield the first page, those that open files and say how to cite, and the list of studies."""
-    listed = [Link(study.title, study.address) for study in studies]
+    listed = [study.link for study in studies]
     found = [Link(f"{one.title}: {one.says}", one.address, one.about) for one in runs[:_FIRST]]
     first = {"picture": f"{runs[0].folder}/{PICTURE}", "says": runs[0].says} if runs else _EXAMPLE
-    yield page(HOME, TITLE, "home.html", contents=contents, runs=found, studies=listed, first=first)
+    yield page(
+        HOME,
+        TITLE,
+        "home.html",
+        contents=contents,
+        runs=found,
+        studies=listed,
+        first=first,
+        results=RESULTS,
+        explore=EXPLORE,
+    )
     yield page(OPEN, "Open a file", "open.html")
     yield page(CITE, "How to cite", "cite.html", lab=__version__, title_=TITLE, file=CITATION.name)
     yield File(CITATION.name, CITATION.read_bytes())
@@ -137,7 +183,7 @@ class SiteContent:
     """What a site holds. presets: run on the spot; studies: directories; pages: runs of each with pictures.
 
     kernel: that of the presets' guests, by its full name; empty: the presets' own. forms: of the regions of the lab's
-    own pages. told: of what is wrong with these.
+    own pages. told: of what is wrong with these. explore: a matrix for the page to play with; None: the lab's own.
     """
 
     presets: Sequence[str]
@@ -146,11 +192,13 @@ class SiteContent:
     kernel: str = ""
     forms: Forms = field(default_factory=whole_forms)
     told: Told = silent
+    explore: Path | None = None
 
 
 def files(wanted: SiteContent, results: Path, resolve: KernelResolver, report: Report) -> Iterator[File]:
     """Yield all files of a site; the same runs give the same bytes. Raises InputError, RunFailedError."""
     studies = opened(wanted.studies)
+    yield from explore_files(explored(Store.open(wanted.explore), report) if wanted.explore else kept())
     runs: list[ShownRun] = []
     for shown in gallery(wanted.presets, wanted.kernel, results, resolve, report):
         yield from run_files(shown)

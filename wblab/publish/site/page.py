@@ -19,8 +19,10 @@ from wblab.study.designs.audit.report import Record
 
 PACKAGE = "wblab.publish.site"
 HOME, RUNS, STUDIES, LESSONS = "index.html", "runs/index.html", "studies/index.html", "lessons/index.html"
+EXPLORE = "explore.html"  # the page to play with: one file, which stands alone
 CITE, OPEN, SEARCH, SPECS = "cite.html", "open.html", "search.html", "reference/spec.html"
 NAVIGATION = (
+    ("Play", EXPLORE),
     ("Runs", RUNS),
     ("Studies", STUDIES),
     ("Findings", "findings/index.html"),

@@ -21,6 +21,8 @@ from wblab.publish.site.runpage import ShownRun, run_files
 from wblab.report.listing import Listing
 from wblab.report.page import fragment
 from wblab.report.quantities import quantity, spread
+from wblab.report.report import Report as StudyReport
+from wblab.report.report import text_of
 from wblab.study.cells import Cell
 from wblab.study.designs.audit.report import Record, record
 from wblab.study.made import Made, made_of
@@ -58,6 +60,20 @@ class StudyPage:
     def title(self) -> str:
         """Its name and what made it."""
         return f"{self.store.plan.name} (wblab {self.store.plan.design})"
+
+    @cached_property
+    def report(self) -> StudyReport | InputError:
+        """Its report, or why it has none."""
+        try:
+            return report_of(self.store)
+        except InputError as error:
+            return error
+
+    @property
+    def link(self) -> Link:
+        """The link to its page, by what it found; by its name if it found nothing yet."""
+        found = "" if isinstance(self.report, InputError) else printable(text_of(self.report.headline))
+        return Link(found, self.address, self.title) if found else Link(self.title, self.address)
 
     def cell_address(self, cell: Cell) -> str:
         """Return the address of a cell's page."""
@@ -162,12 +178,10 @@ def _study_pages(study: StudyPage, cells: Sequence[tuple[Cell, list[OneRun]]], m
     ]
     body, head = "", ""
     notes = [_counted(study, cells)]
-    try:
-        found = report_of(study.store)
-    except InputError as error:
-        notes.append(printable(str(error)).replace(str(study.store.path), study.store.plan.name))
+    if isinstance(study.report, InputError):
+        notes.append(printable(str(study.report)).replace(str(study.store.path), study.store.plan.name))
     else:
-        report, pictures = placed(found, study.folder, lambda link: _target(study, link))
+        report, pictures = placed(study.report, study.folder, lambda link: _target(study, link))
         head, body = report.title, fragment(report, 3)
         yield from pictures
     for number, name in enumerate(names):

@@ -23,6 +23,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add("--runs", choices=("few", "all", "none"), default="few", help="presets to run for the gallery (default: few)")
     about = "runs of each study that get a page with pictures of their own, cell by cell (default: 12)"
     add("--pages", type=whole(0), default=12, metavar="N", help=about)
+    about = "a matrix that kept its traces: the page to play with turns its axes (default: the lab's own, knobs)"
+    add("--explore", type=Path, metavar="STUDY", help=about)
     add_kernel(parser, "the presets'")
     add_exp(parser, f"studies are, and the directory {_RUNS} of the presets' runs")
     add_json(parser)
@@ -42,9 +44,12 @@ def _site(arguments: argparse.Namespace) -> None:
     check_place(out)
     exp = results(arguments)
     studies = [path if path.is_dir() else exp / path for path in arguments.studies]
+    explore: Path | None = arguments.explore
+    if explore and not explore.is_dir():
+        explore = exp / explore
     kernel = full_name(arguments.kernel) if arguments.kernel else ""
     forms = {**whole_forms(), "commands": lambda: verbs(arguments.command)}
-    wanted = SiteContent(presets(arguments.runs), studies, arguments.pages, kernel, forms)
+    wanted = SiteContent(presets(arguments.runs), studies, arguments.pages, kernel, forms, explore=explore)
     with bar("site") as report:
         count = write(out, files(wanted, exp / _RUNS, built_kernels(arguments.kernel), report))
     if arguments.json:

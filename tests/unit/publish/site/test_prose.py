@@ -42,7 +42,7 @@ def made(docs) -> tuple[dict[str, str], list[str]]:
     files = [file for file in prose(read_contents(docs), {}, docs, troubles.append) if file.address.endswith(".html")]
     beside = ("index", "runs/index", "studies/index", "lessons/index", "findings/index", "explanation/how-it-works")
     beside += ("findings/results-of-claims", "findings/results-of-folk-wisdom", "findings/atlas", "search", "open")
-    beside += ("cite", "reference/spec")
+    beside += ("cite", "reference/spec", "explore")
     others = [File(f"{address}.html", b"") for address in beside]
     assets = [File(f"assets/{name}", b"") for name in ("site.css", "site.js")]
     troubles += dead_links([*files, *others, *assets])

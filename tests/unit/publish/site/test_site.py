@@ -14,7 +14,8 @@ from support.sites import copied_lines, dead_links, large_pages, pages, requests
 from wblab.core.errors import InputError
 from wblab.lab.progress import silent
 from wblab.lab.specfile import read_spec
-from wblab.publish.site.build import SiteContent, files, opened
+from wblab.publish.site.build import RESULTS, SiteContent, files, opened
+from wblab.publish.site.page import EXPLORE
 from wblab.publish.site.studypages import Most, StudyPage, study_files
 from wblab.study.cells import run_name
 from wblab.study.designs.audit.report import read_record
@@ -24,6 +25,7 @@ from wblab.study.store import Store
 # One page of each kind.
 KINDS = (
     "index.html",
+    "explore.html",
     "runs/index.html",
     "runs/odd/index.html",
     "runs/odd/timeline.html",
@@ -57,6 +59,8 @@ def test_no_page_is_large(site):
 def test_every_page_forbids_scripts_of_others_and_has_none_within(site):
     for address, page in pages(site).items():
         assert "default-src 'none'" in page.policy, address
+        if address == EXPLORE:  # stands alone: its own script is within, by its digest
+            continue
         assert "script-src 'self'" in page.policy, address
         assert page.inline == [], address
 
@@ -81,6 +85,12 @@ def test_every_run_has_a_line_and_what_the_line_reads(site):
     for line in lines:
         record = read_record(site / line.removeprefix("wblab repeat "))
         assert len(record.digest) == 64
+
+
+def test_the_first_page_has_figures_of_the_pages_that_it_links(site):
+    for one in RESULTS:
+        linked = (site / one.address.partition("#")[0]).read_text()
+        assert [figure for figure in one.figures.replace(" s", "").split(" → ") if figure not in linked] == []
 
 
 def test_loads_stay_in_order_which_decides_a_run(study, site):

@@ -139,18 +139,24 @@ _SHOWN = 3  # differences of two runs
 _MOST = 20  # runs that are listed
 
 
-def of_runs(first: Path, second: Path, differences: Sequence[EventDifference], excuses: Sequence[str]) -> Report:
-    """Return whether two runs are the same. excuses: reasons why they may differ."""
+def of_runs(
+    first: Path, second: Path, differences: Sequence[EventDifference], excuses: Sequence[str], digest: str
+) -> Report:
+    """Return whether two runs are the same. excuses: reasons why they may differ. digest: of both, if they are."""
     return Report(
         title=_TITLE,
         headline="The runs differ." if differences else "Identical: every cycle of every load, and every event.",
-        blocks=(_named(("first", str(first)), ("second", str(second))), *_different(differences)),
+        blocks=(
+            _named(("first", str(first)), ("second", str(second)), *([("digest", digest)] if digest else [])),
+            *_different(differences),
+        ),
         notes=tuple(f"{excuse}." for excuse in excuses),
         data={
             "first": str(first),
             "second": str(second),
             "differences": [asdict(item) for item in differences],
             "excuses": list(excuses),
+            "digest": digest,
         },
     )
 

@@ -1,0 +1,164 @@
+"""The page to play with: a matrix becomes knobs, and a reader guesses before a run is shown."""
+
+import asyncio
+import json
+import re
+from base64 import b64encode
+from dataclasses import replace
+from hashlib import sha256
+
+import pytest
+from support.browser import browser
+from support.madesites import HOSTILE, KERNEL
+from support.runs import MS, write_run_of
+
+from wblab.core.errors import InputError
+from wblab.core.spec import Trace
+from wblab.lab.progress import silent
+from wblab.lab.results import SPECS
+from wblab.lab.specfile import read_spec
+from wblab.publish.site.explore.page import explore_files
+from wblab.publish.site.explore.positions import explored, kept
+from wblab.study.cells import Cell, run_name
+from wblab.study.plan import Plan
+from wblab.study.store import Store
+
+BYTES = "sysctl.vm.dirty_bytes=4194304"
+
+
+def cycles(pause_ms):
+    """Return boundaries of loads: w1 pauses once for so long, beside an l2 that hardly works."""
+    end = 3000 + pause_ms
+    return {
+        "c1": list(range(0, end * MS, 50 * MS)),
+        "w1": [0, 50 * MS, (100 + pause_ms) * MS, (150 + pause_ms) * MS],
+        "mw1": [0, 100 * MS, 200 * MS],
+        "l1": [0, 5900 * MS, 6900 * MS],
+        "l2": [0, 43000 * MS],
+    }
+
+
+@pytest.fixture
+def store(tmp_path):
+    """A matrix of a preset with two axes of two levels; both together shorten a pause most."""
+    base = replace(read_spec(SPECS.find("base-device")), trace=Trace())
+    cells = []
+    for at in range(4):
+        less = {"vm.dirty_bytes": 4194304, "vm.dirty_background_bytes": 2097152} if at & 1 else base.sysctl
+        memory = base.memory * (2 if at & 2 else 1)
+        levels = {"limit": ("own", "low")[at & 1], HOSTILE: ("100 MiB", "200 MiB")[at >> 1]}
+        cells.append(Cell(f"{at}-cell", levels, replace(base, sysctl=less, memory=memory)))
+    (tmp_path / "study").mkdir()
+    made = Store.begin(tmp_path / "study", Plan("two", (1,), tuple(cells), design="matrix"), {"": KERNEL})
+    for at, cell in enumerate(cells):
+        write_run_of(cell.with_seed(1), made.runs / run_name(cell, 1), cycles(4000 >> at), kernel=KERNEL)
+    made.settle()
+    return made
+
+
+def test_a_matrix_is_knobs_with_what_each_level_sets(store):
+    found = explored(store, silent)
+    assert [(knob.name, knob.levels) for knob in found.knobs] == [
+        ("limit", ("own", "low")),
+        (HOSTILE, ("100 MiB", "200 MiB")),
+    ]
+    assert [one.longest_s for one in found.positions] == [4.0, 2.0, 1.0, 0.5]
+    assert found.preset == "base-device"
+    assert found.line(found.positions[0]).startswith("wblab run base-device")
+    line = found.line(found.positions[3])
+    assert f"--set {BYTES}" in line
+    assert "--set sysctl.vm.dirty_ratio=0" in line
+    assert "--set memory=200MiB" in line
+
+
+def test_lanes_are_in_hundredths_of_a_second_and_leave_out_what_only_ends_a_run(store):
+    found = explored(store, silent)
+    names = [lane.name for lane in found.lanes]
+    assert "l2" not in names
+    position = found.positions[1]
+    assert position.frozen[names.index("w1")] == (5, 200)
+    assert position.frozen[names.index("c1")] == ()
+    assert position.works[names.index("l1")] == (0, 690)
+
+
+def test_what_is_kept_is_read_back(store, tmp_path):
+    found = explored(store, silent)
+    (tmp_path / "kept.json").write_text(found.to_text())
+    assert kept(tmp_path / "kept.json") == found
+
+
+def test_a_damaged_file_is_refused(tmp_path):
+    (tmp_path / "kept.json").write_text(json.dumps({"format": 1, "kind": "knobs", "positions": 3}))
+    with pytest.raises(InputError, match=r"kept\.json is damaged"):
+        kept(tmp_path / "kept.json")
+
+
+def test_a_study_that_lacks_a_run_is_refused_with_the_next_step(store):
+    (store.runs / "2-cell-s1").rename(store.runs / "_2-cell-s1")
+    with pytest.raises(InputError, match="2-cell has no run: wblab study --resume"):
+        explored(store, silent)
+
+
+def test_the_lab_s_own_positions_are_every_combination():
+    found = kept()
+    combinations = 1
+    for knob in found.knobs:
+        combinations *= len(knob.levels)
+    assert len({one.at for one in found.positions}) == combinations
+    assert 3 <= len(found.knobs) <= 5
+
+
+def page_of(found, folder):
+    for file in explore_files(found):
+        (folder / file.address).write_bytes(file.content)
+    return folder / "explore.html"
+
+
+def test_only_the_page_s_own_script_and_style_are_permitted(store, tmp_path):
+    text = page_of(explored(store, silent), tmp_path).read_text()
+    policy = re.search(r'Content-Security-Policy" content="([^"]*)"', text)[1]
+    assert policy.startswith("default-src 'none'")
+    for part, tag in (("style-src", "style"), ("script-src", "script")):
+        inner = re.search(f"<{tag}>(.*?)</{tag}>", text, re.DOTALL)[1]
+        assert f"{part} 'sha256-{b64encode(sha256(inner.encode()).digest()).decode()}'" in policy
+    assert HOSTILE not in text
+
+
+async def _played(page):
+    """Guess that the second level of the first knob makes freezes longer, with the keyboard alone."""
+    await page.until("document.querySelectorAll('fieldset').length > 0")
+    await page.value("document.querySelector('[name=knob-0]').focus()")
+    key = {"key": "ArrowRight", "code": "ArrowRight", "windowsVirtualKeyCode": 39}
+    await page.call("Input.dispatchKeyEvent", type="rawKeyDown", **key)
+    await page.call("Input.dispatchKeyEvent", type="keyUp", **key)
+    await page.until("!document.getElementById('ask').hidden")
+    hidden = await page.value("document.getElementById('result').hidden")
+    await page.value("document.querySelector('[data-guess=\"1\"]').focus()")
+    enter = {"key": "Enter", "code": "Enter", "windowsVirtualKeyCode": 13, "text": "\r"}
+    await page.call("Input.dispatchKeyEvent", type="keyDown", **enter)
+    await page.call("Input.dispatchKeyEvent", type="keyUp", **enter)
+    await page.until("!document.getElementById('result').hidden")
+    return hidden, await page.value("document.getElementById('verdict').textContent")
+
+
+def test_a_run_is_shown_after_a_guess_also_on_a_narrow_screen(store, tmp_path):
+    address = page_of(explored(store, silent), tmp_path).as_uri()
+
+    async def opened():
+        async with browser(address) as page:
+            said = await _played(page)
+            await page.call(
+                "Emulation.setDeviceMetricsOverride", width=390, height=800, deviceScaleFactor=1, mobile=True
+            )
+            wide = await page.value("document.documentElement.scrollWidth - innerWidth")
+            loaded = await page.value("performance.getEntriesByType('resource').length")
+            line = await page.value("document.getElementById('line').textContent")
+            return *said, wide, loaded, line, page.troubles
+
+    was_hidden, verdict, wide, loaded, line, troubles = asyncio.run(opened())
+    assert was_hidden
+    assert "Not so." in verdict
+    assert "4.00 s became 2.00 s: shorter" in verdict
+    assert (wide, loaded) == (0, 0)
+    assert BYTES in line
+    assert troubles == []

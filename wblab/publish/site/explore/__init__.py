@@ -1,0 +1,1 @@
+"""The page to play with: knobs, each position of which is a real run."""

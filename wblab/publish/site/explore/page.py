@@ -1,0 +1,96 @@
+"""The page to play with: one file that needs no other and asks nothing of any server."""
+
+import shlex
+from base64 import b64encode
+from collections.abc import Iterator
+from hashlib import sha256
+from importlib.resources import files as resources
+from typing import Any
+
+from wblab import __version__
+from wblab.lab.printable import printable
+from wblab.publish.site.explore.positions import Explored
+from wblab.publish.site.explore.words import knob_words, lane_words
+from wblab.publish.site.page import EXPLORE, PACKAGE, File, packed
+from wblab.report.page import render
+
+DATA = "explore.json"
+TITLE = "Freeze a computer: one program copies a file, others stand still"
+_BUILD = 12  # letters of a kernel's build that the page shows
+_MOST_S = 90.0  # of a lane: a load that ends later is cut off
+
+
+def explore_files(found: Explored) -> Iterator[File]:
+    """Yield the page of some positions, and the file of what it shows, which `kept` reads."""
+    yield File(DATA, found.to_text().encode())
+    yield _page(found)
+
+
+def _page(found: Explored) -> File:
+    style, script = (_asset(f"explore.{kind}") for kind in ("css", "js"))
+    text = render(
+        PACKAGE,
+        "explore/explore.html",
+        title=TITLE,
+        positions=len(found.positions),
+        kernel=printable(found.kernel),
+        build=printable(found.build)[:_BUILD],
+        version=__version__,
+        style=style,
+        style_hash=_hash(style),
+        script=script,
+        script_hash=_hash(script),
+        data=packed(_data(found)),
+    )
+    return File(EXPLORE, text.encode())
+
+
+def _asset(name: str) -> str:
+    return (resources(PACKAGE) / "templates" / "explore" / name).read_text()
+
+
+def _hash(text: str) -> str:
+    """Return a digest as a content security policy has it: what has another one does not run."""
+    return b64encode(sha256(text.encode()).digest()).decode()
+
+
+def _data(found: Explored) -> dict[str, Any]:
+    """Return what the page's script shows."""
+    begins = [lane.start_s for lane in found.lanes if lane.role == "offender"]
+    order = sorted(range(len(found.lanes)), key=lambda at: _ORDER[found.lanes[at].role])
+    lanes = [found.lanes[at] for at in order]
+    return {
+        "preset": found.preset,
+        "settings": list(map(shlex.quote, found.settings)),
+        "duration": min(found.duration_s, _MOST_S),
+        "begins": min(begins, default=0),
+        "knobs": [
+            {
+                "title": printable(words.title),
+                "about": words.about,
+                "because": words.because,
+                "levels": list(map(printable, knob.levels)),
+                "settings": [list(map(shlex.quote, level)) for level in knob.settings],
+            }
+            for knob in found.knobs
+            for words in [knob_words(knob.name)]
+        ],
+        "lanes": [
+            {"name": printable(lane.name), "title": title, "does": does, "role": lane.role, "start": lane.start_s}
+            for lane in lanes
+            for title, does in [lane_words(lane)]
+        ],
+        "positions": {
+            ",".join(map(str, one.at)): {
+                "longest": one.longest_s,
+                "why": list(map(printable, one.sentences)),
+                "digest": one.digest,
+                "works": [one.works[at] for at in order],
+                "frozen": [one.frozen[at] for at in order],
+            }
+            for one in found.positions
+        },
+    }
+
+
+_ORDER = {"innocent": 0, "offender": 1, "control": 2}
