@@ -78,7 +78,7 @@ def test_lanes_are_in_hundredths_of_a_second_and_leave_out_what_only_ends_a_run(
     position = found.positions[1]
     assert position.frozen[names.index("w1")] == (5, 200)
     assert position.frozen[names.index("c1")] == ()
-    assert position.works[names.index("l1")] == (0, 690)
+    assert position.works[names.index("l1")] == (500, 690)
 
 
 def test_what_is_kept_is_read_back(store, tmp_path):

@@ -56,9 +56,8 @@ def _hash(text: str) -> str:
 
 def _data(found: Explored) -> dict[str, Any]:
     """Return what the page's script shows."""
-    begins = [lane.start_s for lane in found.lanes if lane.role == "offender"]
-    order = sorted(range(len(found.lanes)), key=lambda at: _ORDER[found.lanes[at].role])
-    lanes = [found.lanes[at] for at in order]
+    offenders = [at for at, lane in enumerate(found.lanes) if lane.role == "offender"]
+    begins = [found.positions[0].works[at][0] / 100 for at in offenders]
     return {
         "preset": found.preset,
         "settings": list(map(shlex.quote, found.settings)),
@@ -76,8 +75,8 @@ def _data(found: Explored) -> dict[str, Any]:
             for words in [knob_words(knob.name)]
         ],
         "lanes": [
-            {"name": printable(lane.name), "title": title, "does": does, "role": lane.role, "start": lane.start_s}
-            for lane in lanes
+            {"name": printable(lane.name), "title": title, "does": does, "role": lane.role}
+            for lane in found.lanes
             for title, does in [lane_words(lane)]
         ],
         "positions": {
@@ -85,12 +84,9 @@ def _data(found: Explored) -> dict[str, Any]:
                 "longest": one.longest_s,
                 "why": list(map(printable, one.sentences)),
                 "digest": one.digest,
-                "works": [one.works[at] for at in order],
-                "frozen": [one.frozen[at] for at in order],
+                "works": one.works,
+                "frozen": one.frozen,
             }
             for one in found.positions
         },
     }
-
-
-_ORDER = {"innocent": 0, "offender": 1, "control": 2}

@@ -10,14 +10,15 @@ import shlex
 import tomllib
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
+from wblab.analysis.runs.lanes import Lane as Load
+from wblab.analysis.runs.lanes import lanes_of
 from wblab.analysis.runs.pagecache import page_cache
 from wblab.analysis.runs.pauses import DEFAULT_BOUND_NS
-from wblab.analysis.runs.run import LoadCycles, Run, read_run
+from wblab.analysis.runs.run import Run, read_run
 from wblab.analysis.why.explanations import explanations_of
 from wblab.analysis.why.recorded import explains
 from wblab.core import rundir
@@ -39,7 +40,6 @@ KEPT = MEASURED / "knobs.json"  # the positions that the lab comes with: of `wbl
 _KEPT = Format("the positions of knobs", 1, ("knobs",), most_bytes=4 << 20)
 _UNIT_NS = NS_PER_S // 100
 _LEAST_NS = NS_PER_S // 10  # shorter pauses are not drawn
-_JOINED_NS = NS_PER_S // 20  # frozen spans that lie closer are drawn as one
 _MOST_CAUSES = 2  # whose sentences are kept, of each run
 _MOST_KNOBS, _MOST_POSITIONS = 6, 1000
 
@@ -61,15 +61,14 @@ class Lane:
     role: str
     kind: str
     idle_s: float
-    start_s: float
 
 
 @dataclass(frozen=True)
 class Position:
     """One run. at: the level of each knob. works: from when to when each load ran, in units of 10 ms.
 
-    frozen: of each load but offenders, start and length of each span, flat. longest_s: the longest pause of any
-    innocent load. sentences: of `wblab why`, a cause each, the most important first.
+    frozen: of each load but offenders, start and length of each span, flat. longest_s: the longest of an innocent
+    load, 0 if none was frozen. sentences: of `wblab why`, a cause each, the most important first.
     """
 
     at: tuple[int, ...]
@@ -148,9 +147,9 @@ def explored(store: Store, report: Report) -> Explored:
         directory = made[cell.name].directory
         assert directory is not None
         run = read_run(directory)
-        shown = [item for item in run.loads if not _is_an_end(item)]
-        lanes = lanes or tuple(map(_lane, shown))
-        end_ns = max(end_ns, *(int(item.boundaries_ns[-1]) - run.zero_ns for item in shown))
+        shown = _shown(run)
+        lanes = lanes or tuple(_lane(run, lane) for lane in shown)
+        end_ns = max(end_ns, *(lane.end_ns for lane in shown))
         place = tuple(knob.levels.index(str(cell.levels[knob.name])) for knob in knobs)
         positions.append(_position(run, shown, place, made[cell.name].digest))
     preset = _preset(store.plan.cells[0].spec)
@@ -192,27 +191,31 @@ def _check(store: Store, knobs: Sequence[Knob], made: Mapping[str, Made]) -> Non
         raise InputError(f"--explore {store.path}: it kept no traces, so nothing says why: make it with --keep traces")
 
 
-def _is_an_end(item: LoadCycles) -> bool:
-    """Whether a load is there only to end the run: an offender that hardly works."""
-    works_ns = int(item.durations_ns.sum() - item.idle_ns.sum())
-    return item.load.role == "offender" and works_ns < _LEAST_NS
+def _shown(run: Run) -> list[Load]:
+    """Return the lanes that are drawn: not those of loads that are there only to end the run, and hardly work."""
+    found = lanes_of(run, bound_ns=_LEAST_NS).lanes
+    return [lane for lane in found if lane.role != "offender" or lane.end_ns - lane.start_ns > _LEAST_NS]
 
 
-def _lane(item: LoadCycles) -> Lane:
-    idle_s = item.load.idle_ns(1) / NS_PER_S
-    return Lane(item.name, item.load.role, item.load.kind, idle_s, item.load.idle_ns(0) / NS_PER_S - idle_s)
+def _lane(run: Run, lane: Load) -> Lane:
+    load = run.load(lane.name).load
+    return Lane(lane.name, lane.role, load.kind, load.idle_ns(1) / NS_PER_S)
 
 
-def _position(run: Run, shown: Sequence[LoadCycles], at: tuple[int, ...], digest: str) -> Position:
-    innocent = [int(item.pauses_ns.max()) for item in shown if item.load.role == "innocent"]
+def _position(run: Run, shown: Sequence[Load], at: tuple[int, ...], digest: str) -> Position:
+    spans = [[(start_ns, end_ns - start_ns) for start_ns, end_ns in lane.frozen_ns] for lane in shown]
     return Position(
         at,
-        round(max(innocent, default=0) / NS_PER_S, 3),
+        max((lane.longest_ns for lane in shown if lane.role == "innocent"), default=0) / NS_PER_S,
         _sentences(run),
         digest,
-        tuple(tuple(_units(int(item.boundaries_ns[at]) - run.zero_ns) for at in (0, -1)) for item in shown),
-        tuple(() if item.load.role == "offender" else tuple(_frozen(item, run.zero_ns)) for item in shown),
+        tuple((_units(lane.start_ns), _units(lane.end_ns)) for lane in shown),
+        tuple(tuple(map(_units, chain.from_iterable(each))) for each in spans),
     )
+
+
+def _units(time_ns: int) -> int:
+    return round(time_ns / _UNIT_NS)
 
 
 def _sentences(run: Run) -> tuple[str, ...]:
@@ -221,26 +224,6 @@ def _sentences(run: Run) -> tuple[str, ...]:
         return ()
     found = groups(item.explanation for item in explanations_of(run, [""], DEFAULT_BOUND_NS, cache))
     return tuple(printable(sentence(group)) for group in found[:_MOST_CAUSES])
-
-
-def _units(time_ns: int) -> int:
-    return round(time_ns / _UNIT_NS)
-
-
-def _frozen(item: LoadCycles, zero_ns: int) -> Iterator[int]:
-    """Yield start and length of the spans in which a load was frozen."""
-    rows = np.flatnonzero(item.pauses_ns >= _LEAST_NS)
-    starts = item.starts_ns[rows] + item.idle_ns[rows] - item.load.idle_ns(1)  # a cycle works, then sleeps
-    spans = [(int(start), int(start + item.pauses_ns[row])) for row, start in zip(rows, starts, strict=True)]
-    joined: list[list[int]] = []
-    for start_ns, end_ns in spans:
-        if joined and start_ns - joined[-1][1] < _JOINED_NS:
-            joined[-1][1] = end_ns
-        else:
-            joined.append([start_ns, end_ns])
-    for start_ns, end_ns in joined:
-        yield _units(start_ns - zero_ns)
-        yield _units(end_ns - start_ns)
 
 
 # What the runs were made of.

@@ -28,13 +28,13 @@ function draw(into, position) {
   byId(into).replaceChildren(...D.lanes.flatMap((lane, number) => {
     const frozen = position.frozen[number], name = made("div", "name"), strip = made("div", "lane"), [first, last] = position.works[number];
     const longest = Math.max(0, ...frozen.filter((_, place) => place % 2).map((length) => length / 100));
-    const is_copy = lane.role === "offender", start = is_copy ? lane.start : 0;
+    const is_copy = lane.role === "offender", start = first / 100;
     const said = is_copy ? `done after ${seconds(Math.min(last / 100, D.duration) - start)}` + (last / 100 > D.duration ? " and more" : "") : longest ? `frozen for up to ${seconds(longest)}` : "never frozen";
     const label = made("span"); label.append(made("b", "", lane.title), ` (${lane.name}): ${lane.does}`);
     name.append(label, made("span", "", said));
     strip.setAttribute("role", "img");
     strip.setAttribute("aria-label", `${lane.title}: ${said}`);
-    strip.append(placed(is_copy ? "copies" : "works", Math.max(first / 100, start), Math.min(last / 100, D.duration) - Math.max(first / 100, start)));
+    strip.append(placed(is_copy ? "copies" : "works", start, Math.min(last / 100, D.duration) - start));
     for (let place = 0; !is_copy && place < frozen.length; place += 2) {
       const [from, length] = [frozen[place] / 100, frozen[place + 1] / 100];
       if (from < D.duration) strip.append(placed("frozen", from, Math.min(length, D.duration - from), length > D.duration * 0.1 ? seconds(length) : ""));
