@@ -1,7 +1,7 @@
 """A run and its trace, as `wblab.run` and `wblab.read` return them."""
 
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import fields
 from functools import cached_property
 from pathlib import Path
@@ -13,12 +13,14 @@ from tracecmd import Events
 from wblab.analysis.runs import pauses as spans
 from wblab.analysis.runs import run as records
 from wblab.analysis.runs.captures import capture_of
+from wblab.analysis.runs.lanes import lanes_of
 from wblab.analysis.runs.pagecache import PageCache, page_cache
 from wblab.analysis.runs.pauses import DEFAULT_BOUND_NS, Window, pause_report
 from wblab.api.frames import frame, shown
 from wblab.core.errors import InputError, nearest
 from wblab.core.units import NS_PER_S
 from wblab.lab.printable import printable
+from wblab.report.lanestext import titles
 from wblab.report.pausetext import report, run_line
 
 if TYPE_CHECKING:
@@ -123,27 +125,41 @@ class Run(records.Run):
             return None
         return spans.between(self, *(None if time_s is None else ns(time_s) for time_s in (start_s, end_s)))
 
-    def timeline(
+    def timeline(  # noqa: PLR0913 - each has a default
         self,
         around: str | None = None,
         start_s: float | None = None,
         end_s: float | None = None,
         *,
         causes: bool = True,
+        panes: str = "",
+        beside: "Mapping[str, records.Run] | None" = None,
     ) -> "Figure":
-        """Draw the run, a pane for each load and for the page cache, on one time axis; return the figure.
+        """Draw the run, a lane for each load, tall while it is frozen; return the figure. A close-up has panes instead.
 
         Args:
             around: a close-up of the longest pause of this load, or "longest": of any innocent load.
             start_s: the beginning of a close-up, in s since the loads started.
             end_s: its end.
-            causes: colour pauses by cause, as `why` explains them; takes about a second more.
+            causes: colour pauses in panes by cause, as `why` explains them; takes about a second more.
+            panes: draw these panes on one time axis, such as "dirty,mw1": cycles of loads, and the page cache; "all".
+            beside: further runs by their titles, drawn below this one as lanes; if this run is among them, only they.
 
-        Raises InputError for an unknown load, and a span outside of the run.
+        Raises InputError for an unknown load or pane, a span outside of the run, and panes of several runs.
         """
-        from wblab.plot.picture import picture
+        window = self.window(around, start_s, end_s)
+        if not panes and window is None:
+            from wblab.plot.lanespicture import lanes_picture
 
-        return picture(self.panes(self.window(around, start_s, end_s), causes=causes))
+            named = dict(beside or {})
+            own = {} if any(run.path == self.path for run in named.values()) else {titles([self])[0]: self}
+            return lanes_picture([lanes_of(run, title) for title, run in (own | named).items()])
+        if beside:
+            raise InputError("beside: only lanes have it, pictures of whole runs: leave out a span and panes")
+        from wblab.plot.picture import picture
+        from wblab.plot.timeline import chosen
+
+        return picture(chosen(self.panes(window, causes=causes), panes))
 
     def plot(self, pane: str, *, ax: "Axes | None" = None) -> "Axes":
         """Draw one pane of the timeline, such as "w1" or "dirty state", into axes of yours or new ones; return them.

@@ -6,9 +6,11 @@ import shlex
 import time
 from collections import deque
 from functools import partial
+from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from wblab.analysis.runs.lanes import lanes_of
 from wblab.analysis.runs.run import Run as AnyRun
 from wblab.analysis.runs.run import guest_spec
 from wblab.analysis.why.explanations import Explained, explanations
@@ -19,9 +21,10 @@ from wblab.core.units import NS_PER_S, parse_time
 from wblab.lab.printable import printable
 from wblab.lab.specfile import LiveSpec
 from wblab.lab.wings import offered
+from wblab.report.lanestext import lanes_lines
 from wblab.report.pausetext import shown_run
 from wblab.report.quantities import duration
-from wblab.report.report import Report
+from wblab.report.report import Lines, Report
 from wblab.report.text import show
 from wblab.report.whyanswer import Group, by_itself, remedy
 from wblab.report.whyreport import Untried, in_stages, report
@@ -72,7 +75,8 @@ def _answer(arguments: argparse.Namespace, run: Run, found: list[Explained], bou
         print(json.dumps(report(run, found, bound, trials).data["pauses"], indent=2))
     else:
         known, more = in_stages(run, found, bound, trials)
-        show(known, more=more)
+        lanes = Lines(tuple(lanes_lines([lanes_of(run, bound_ns=bound_ns)])), indent=0)
+        show(known, more=chain(more, [lanes] if lanes.lines else []))
     if trials.is_interrupted:
         raise KeyboardInterrupt
 

@@ -2,6 +2,7 @@
 
 import os
 import shlex
+import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -51,6 +52,7 @@ def print_answer(directory: Path, times_size: int = _TIMES_SIZE) -> None:
 def _print(directory: Path, times_size: int) -> None:
     try:
         lines = _lines(directory, times_size)
+        _draw(directory)
     except ModuleNotFoundError as error:  # what records a live run is the standard library alone
         if not missing_core(error.name or ""):
             raise
@@ -64,6 +66,16 @@ def _print(directory: Path, times_size: int) -> None:
         lines = [f"next: wblab why --pauses {directory}"]
     for line in lines:
         note(line)
+
+
+def _draw(directory: Path) -> None:
+    """Draw the lanes of the run in a directory on standard error, if a load of it was frozen."""
+    from wblab.analysis.runs.lanes import lanes_of
+    from wblab.analysis.runs.run import read_run
+    from wblab.report.lanestext import blocks_for, lanes_lines
+
+    for line in lanes_lines([lanes_of(read_run(directory))], blocks_for(sys.stderr.encoding)):
+        print(line, file=sys.stderr)
 
 
 def _lines(directory: Path, times_size: int) -> list[str]:

@@ -22,20 +22,32 @@ _FORMATS = ("png", "svg", "pdf", "html", _PERFETTO)
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Describe the verb and its options."""
     parser.description = (
-        "Draw the timeline of a run: its loads, and the page cache below them. --from, --to and --around draw a "
-        "close-up. As HTML it is a page that you can zoom, with explanations where you point. As perfetto-trace it is "
-        "a file for Perfetto's viewer, https://ui.perfetto.dev, of the whole run: the page cache and the throttling as "
-        "counters and slices, all other events as instants, at most 200,000."
+        "Draw a run: a lane for each load, tall and red while it is frozen, in a pause over --bound. --beside draws "
+        "other runs below it. --panes draws the page cache and the length of each cycle, with causes; so do --from, "
+        "--to and --around, for a close-up, and HTML, a page that you can zoom, with explanations where you point. As "
+        "perfetto-trace it is a file for Perfetto's viewer, https://ui.perfetto.dev, of the whole run: the page cache "
+        "and the throttling as counters and slices, all other events as instants, at most 200,000."
     )
     add_run(parser)
     add_exp(parser)
     add_output(parser, "where to write it (default: in the run)", _FORMATS)
+    parser.add_argument(
+        "--beside", action="append", default=[], metavar="RUN", help="draw this run below, on one time axis; repeatable"
+    )
+    parser.add_argument(
+        "--title", action="append", default=[], metavar="TEXT", help="above a run; again for each further one"
+    )
+    parser.add_argument(
+        "--panes", default="", metavar="PANES", help="draw these panes, such as dirty,mw1,l1, or all that the run has"
+    )
     parser.add_argument("--from", dest="start", metavar="TIME", help="from this time since the loads started: 8.4s")
     parser.add_argument("--to", dest="end", metavar="TIME", help="up to this time")
     parser.add_argument(
         "--around", metavar="LOAD", help="the longest pause of this load, or 'longest': of any innocent load"
     )
-    parser.add_argument("--no-causes", action="store_true", help="do not colour pauses by cause (wblab why)")
+    parser.add_argument(
+        "--no-causes", action="store_true", help="draw panes, with pauses not coloured by cause (wblab why)"
+    )
     add_bound(parser)
     parser.set_defaults(run=_timeline)
 
@@ -50,8 +62,26 @@ def _timeline(arguments: argparse.Namespace) -> None:
         _write_perfetto(arguments, run, window)
         return
     output: Path = arguments.output or run.path / f"{_name(run, window)}.{chosen}"
-    shown = run.panes(window, causes=not arguments.no_causes)
-    if chosen == "html":
+    has_panes = bool(arguments.panes or window or arguments.no_causes or chosen == "html")
+    if has_panes:
+        _write_panes(arguments, run, window, output)
+    else:
+        _write_lanes(arguments, run, output)
+    print(printable(str(output)))
+
+
+def _write_panes(arguments: argparse.Namespace, run: "Run", window: "Window | None", output: Path) -> None:
+    """Draw panes of one run. Raises InputError for options that only lanes have, and for an unknown pane."""
+    from wblab.plot.timeline import chosen
+
+    for option in ("beside", "title"):
+        if given := getattr(arguments, option):
+            raise InputError(
+                f"--{option} {given[0]}: only lanes have it: leave it out, or --panes, --no-causes, --from, --to, "
+                "--around and HTML"
+            )
+    shown = chosen(run.panes(window, causes=not arguments.no_causes), arguments.panes)
+    if output.suffix == ".html":
         from wblab.plot.page import page, save_page
 
         save_page(page(shown), run, output)
@@ -59,7 +89,25 @@ def _timeline(arguments: argparse.Namespace) -> None:
         from wblab.plot.picture import picture, save
 
         save(picture(shown), run.name, output)
-    print(printable(str(output)))
+
+
+def _write_lanes(arguments: argparse.Namespace, run: "Run", output: Path) -> None:
+    """Draw runs below each other. Raises InputError for more titles than runs."""
+    from wblab.analysis.runs.lanes import lanes_of
+    from wblab.analysis.runs.run import find_run, read_run
+    from wblab.commands.common import results
+    from wblab.plot.lanespicture import lanes_picture
+    from wblab.plot.picture import save
+    from wblab.report.lanestext import titles
+
+    runs = [run, *(read_run(find_run(name, results(arguments))) for name in arguments.beside)]
+    if len(arguments.title) > len(runs):
+        count = "1 run is" if len(runs) == 1 else f"{len(runs)} runs are"
+        raise InputError(f"--title {arguments.title[len(runs)]}: {count} drawn: give a title for each, or add --beside")
+    shown = [*arguments.title, *titles(runs)[len(arguments.title) :]]
+    bound_ns = parse_time(arguments.bound)
+    lanes = [lanes_of(each, title, bound_ns) for each, title in zip(runs, shown, strict=True)]
+    save(lanes_picture(lanes), run.name, output)
 
 
 def _write_perfetto(arguments: argparse.Namespace, run: "Run", window: "Window | None") -> None:

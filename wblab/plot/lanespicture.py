@@ -21,7 +21,7 @@ _WIDTH, _LEFT, _RIGHT, _TOP, _BOTTOM, _TITLE, _LANE, _BETWEEN = 8.0, 0.95, 0.25,
 _DPI = 150
 _HEAD_PT, _LARGE_PT, _NAME_PT, _SMALL_PT = 15, 20, 14, 10.5
 _LETTER = 0.6  # of a letter's height: its width, at most
-_NAME_LETTERS, _TITLE_LETTERS, _KEY_LETTERS = 8, 36, 92
+_NAME_LETTERS, _TITLE_LETTERS, _LONG_LETTERS, _KEY_LETTERS = 8, 29, 46, 92
 _KEY_LINES, _KEY_LINE_IN = 4, 0.2
 _TALL, _THIN, _HATCHED = 0.84, 0.16, 0.46  # of a lane's height
 _LEAST_WIDTH = 0.0015  # of the time axis: of a freeze
@@ -66,7 +66,8 @@ def _draw_lanes(ax: Axes, run: Lanes, lanes: Sequence[Lane]) -> None:
     per_letter_s = last_s * _NAME_PT / 72 * _LETTER / (_WIDTH - _LEFT - _RIGHT)
     for at, lane in enumerate(lanes):
         middle = at + 0.5
-        _bar(ax, lane.start_ns, lane.end_ns, middle, **_working(lane))
+        if lane.worked:
+            _bar(ax, lane.start_ns, lane.end_ns, middle, **_working(lane))
         for start_ns, end_ns in lane.frozen_ns:
             _bar(ax, start_ns, end_ns, middle, _TALL, facecolor=FROZEN, zorder=3)
             text, center_s = duration(end_ns - start_ns), (start_ns + end_ns) / 2 / NS_PER_S
@@ -101,20 +102,25 @@ def _bar(ax: Axes, start_ns: int, end_ns: int, middle: float, height: float, **l
 def _say_above(ax: Axes, run: Lanes) -> None:
     """Write a run's title, its longest freeze, and what begins at the dashed line."""
     place = {"xycoords": "axes fraction", "textcoords": "offset points", "annotation_clip": False}
-    failed = " (this run did not succeed)" if run.failure else ""
     left_pt = -72 * (_LEFT - 0.12)
-    ax.annotate(
-        literal(shorten(run.title, _TITLE_LETTERS, placeholder=" …") + failed),
-        (0, 1), (left_pt, 24), fontsize=_HEAD_PT, fontweight="bold", va="baseline", **place,
-    )  # fmt: skip
+    failed = " (this run did not succeed)" if run.failure else ""
+    title, size_pt, at_pt = run.title + failed, float(_HEAD_PT), 24
+    if len(title) > _TITLE_LETTERS:
+        title, size_pt, at_pt = "\n".join(wrap(title, _LONG_LETTERS, max_lines=2, placeholder=" …")), _SMALL_PT, 21
+    look: dict[str, Any] = {"fontsize": size_pt, "fontweight": "bold", "va": "baseline", "linespacing": 1.1}
+    ax.annotate("\n".join(map(literal, title.split("\n"))), (0, 1), (left_pt, at_pt), **look, **place)
     longest = run.longest_ns
     text = f"longest freeze {duration(longest)}" if longest else f"no freeze over {duration(run.bound_ns)}"
-    look = {"fontsize": _LARGE_PT, "fontweight": "bold", "color": FROZEN if longest else MARK}
-    ax.annotate(text, (1, 1), (0, 24), ha="right", va="baseline", **look, **place)
+    large: dict[str, Any] = {"fontsize": _LARGE_PT, "fontweight": "bold", "color": FROZEN if longest else MARK}
+    ax.annotate(text, (1, 1), (0, 24), ha="right", va="baseline", **large, **place)
     if run.begins_ns is not None:
         begins_s = run.begins_ns / NS_PER_S
         is_left = begins_s < ax.get_xlim()[1] / 2
-        offender = next(lane.name for lane in run.lanes if lane.role == "offender" and lane.start_ns == run.begins_ns)
+        offender = next(
+            lane.name
+            for lane in run.lanes
+            if lane.role == "offender" and lane.worked and lane.start_ns == run.begins_ns
+        )
         ax.annotate(
             literal(f"{offender} begins to write fast"),
             (begins_s, 1), (4 if is_left else -4, 5), xycoords=("data", "axes fraction"), textcoords="offset points",

@@ -1,12 +1,14 @@
 """The timeline of a run: its loads and the page cache."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 from wblab.analysis.runs.pagecache import PageCache
 from wblab.analysis.runs.pauses import DEFAULT_BOUND_NS, Window, cycles_in, whole
 from wblab.analysis.runs.run import Run
 from wblab.analysis.why.account import UNEXPLAINED
 from wblab.analysis.why.explain import Explanation
+from wblab.core.errors import InputError, nearest
 from wblab.core.spec import Disk, Spec
 from wblab.core.stacks import part_of
 from wblab.core.units import format_bytes, format_time
@@ -68,6 +70,29 @@ def timeline(
             bool(lost_ns),
         ),
     )
+
+
+ALL = "all"
+
+
+def chosen(whole: Timeline, names: str) -> Timeline:
+    """Return a timeline with the panes named, separated by commas: whole names, or their beginnings; "all" for all.
+
+    Raises InputError for an unknown pane.
+    """
+    wanted = [name for text in names.split(",") if (name := text.strip())]
+    known = [pane.name for pane in whole.panes]
+    for name in wanted:
+        if name != ALL and not any(each.startswith(name) for each in known):
+            raise InputError(f"--panes: no pane {name!r}{nearest(name, known)}: the run has {', '.join(known)}, or all")
+    if not wanted or ALL in wanted:
+        return whole
+    found = {each for name in wanted for each in _named(name, known)}
+    return replace(whole, panes=[pane for pane in whole.panes if pane.name in found])
+
+
+def _named(name: str, known: Sequence[str]) -> list[str]:
+    return [name] if name in known else [each for each in known if each.startswith(name)]
 
 
 def _is_in(item: Explanation, window: Window, zero_ns: int) -> bool:

@@ -5,7 +5,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from wblab.analysis.runs.lanes import Lane, Lanes, axis_ns
+from wblab.analysis.runs.run import Run
+from wblab.core.spec import Spec
 from wblab.core.units import NS_PER_S
+from wblab.lab.changes import changes
 from wblab.lab.printable import printable
 from wblab.report.quantities import duration
 
@@ -77,7 +80,7 @@ def lane_text(lane: Lane, axis: int, columns: int, blocks: Blocks) -> str:
     for at, of_column in enumerate(frozen_ns):
         if of_column > 0:
             text += blocks.levels[min(most - 1, of_column * most * columns // axis)]
-        elif first <= at < last:
+        elif lane.worked and first <= at < last:
             text += blocks.offends if lane.role == "offender" else blocks.works
         else:
             text += " "
@@ -104,3 +107,23 @@ def _axis(axis: int, columns: int) -> str:
             line = line.ljust(column) + text
         at += 1
     return line
+
+
+def titles(runs: Sequence[Run]) -> list[str]:
+    """Return a title for each run: its preset and what it changes of that; the seed and kernel only if they differ."""
+    seeds = {run.spec.seed for run in runs if isinstance(run.spec, Spec)}
+    kernels = {_release(run) for run in runs}
+    return [_title(run, has_seed=len(seeds) > 1, has_kernel=len(kernels) > 1) for run in runs]
+
+
+def _title(run: Run, *, has_seed: bool, has_kernel: bool) -> str:
+    where = [f"Linux {_release(run)}"] if has_kernel else []
+    if not isinstance(run.spec, Spec):
+        return ", ".join([run.name.lstrip("_"), *where])
+    seed = [f"seed {run.spec.seed}"] if has_seed else []
+    return ", ".join([run.spec.name, *where, *seed, *changes(run.spec)])
+
+
+def _release(run: Run) -> str:
+    kernel = run.record.get("kernel")
+    return str(kernel.get("release", "unknown")) if isinstance(kernel, dict) else "unknown"

@@ -46,8 +46,19 @@ def test_an_event_that_was_not_traced_is_named(found):
         found.trace["sched_switch"]
 
 
+def test_the_timeline_has_lanes_and_other_runs_below(found):
+    figure = found.timeline(beside={"as it is": found, "the same": found})
+    assert [{"as it is", "the same"} & {text.get_text() for text in ax.texts} for ax in figure.axes] == [
+        {"as it is"},
+        {"the same"},
+    ]
+    assert len(found.timeline().axes) == 1
+    with pytest.raises(wblab.InputError, match="only lanes have it"):
+        found.timeline(panes="all", beside={"a": found})
+
+
 def test_the_timeline_is_a_figure_with_an_axes_for_each_pane(found):
-    figure = found.timeline(causes=False)
+    figure = found.timeline(causes=False, panes="all")
     close_up = found.timeline("mw1", causes=False)
     assert isinstance(figure, Figure)
     assert close_up.axes[0].get_xlim() != figure.axes[0].get_xlim()
@@ -104,6 +115,8 @@ def test_a_spec_may_be_changed_in_python():
 def test_without_its_trace_a_run_is_drawn_with_its_loads_and_says_so(found, capsys):
     (found.path / "trace.dat").unlink()
     assert found.timeline().axes
+    assert capsys.readouterr().err == ""  # lanes need none
+    assert found.timeline(panes="all").axes
     assert "the timeline shows only the loads: cannot read" in capsys.readouterr().err
     with pytest.raises(wblab.InputError, match="cannot read"):
         found.trace.counts  # noqa: B018

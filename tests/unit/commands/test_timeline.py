@@ -1,8 +1,12 @@
 """wblab timeline on the command line."""
 
+import re
+
 import pytest
 
 from wblab.cli import main
+from wblab.plot.timeline import chosen
+from wblab.plot.timeline import timeline as drawn
 
 
 @pytest.fixture
@@ -16,8 +20,9 @@ def timeline(run, capsys):
     return call
 
 
-def test_a_picture_without_a_trace_gives_the_reason(run, timeline):
-    code, output, errors = timeline()
+def test_lanes_need_no_trace_and_panes_without_one_give_the_reason(run, timeline):
+    assert timeline() == (0, f"{run.path / 'timeline.png'}\n", "")
+    code, output, errors = timeline("--panes", "all")
     assert (code, output.strip()) == (0, str(run.path / "timeline.png"))
     assert (run.path / "timeline.png").read_bytes().startswith(b"\x89PNG")
     assert errors.startswith("wblab: the timeline shows only the loads: cannot read")
@@ -57,6 +62,11 @@ def test_the_suffix_decides_the_format(timeline, tmp_path, suffix):
         (["--from", "9s"], "lasts 8.00 s"),
         (["--from", "3s", "--to", "1s"], "--from must be before --to"),
         (["--from", "soon"], "'soon' is not understood"),
+        (["--panes", "w1,mv1"], "no pane 'mv1'"),
+        (["--panes", "all", "--beside", "x"], "--beside x: only lanes have it"),
+        (["--format", "html", "--title", "x"], "--title x: only lanes have it"),
+        (["--title", "a", "--title", "b"], "--title b: 1 run is drawn"),
+        (["--beside", "nothing-there"], "no run 'nothing-there'"),
         (["-o", "x.gif"], "must end in .png, .svg, .pdf"),
         (["--format", "html", "-o", "x.png"], "does not end in .html"),
         (["--format", "perfetto-trace", "--around", "longest"], "the viewer zooms itself"),
@@ -65,6 +75,21 @@ def test_the_suffix_decides_the_format(timeline, tmp_path, suffix):
 def test_invalid_requests_are_refused_in_one_line(timeline, arguments, message):
     code, output, errors = timeline(*arguments)
     assert (code, output) == (2, "")
-    lines = [line for line in errors.splitlines() if "loads alone" not in line]
+    lines = [line for line in errors.splitlines() if "shows only the loads" not in line]
     assert len(lines) == 1
     assert message in lines[0]
+
+
+def test_runs_are_drawn_below_each_other_with_what_differs_as_their_titles(run, timeline, tmp_path):
+    alone, both = tmp_path / "alone.svg", tmp_path / "both.svg"
+    assert timeline("-o", str(alone))[0] == 0
+    assert timeline("--beside", str(run.path), "-o", str(both))[0] == 0
+    height = [float(re.search(r'height="([\d.]+)pt"', path.read_text()).group(1)) for path in (alone, both)]
+    assert height[1] > height[0]
+
+
+def test_panes_are_chosen_by_the_beginning_of_their_names(run):
+    whole = drawn(run)
+    assert [pane.name for pane in chosen(whole, "mw1,w").panes] == ["w1", "mw1"]
+    assert chosen(whole, "w1,all") is whole
+    assert chosen(whole, "") is whole

@@ -1,10 +1,15 @@
 """Lanes in a terminal."""
 
+from dataclasses import replace
+
 import pytest
 
-from tests.support.runs import MS, S
+from tests.support.runs import MS, S, write_run, write_run_of
 from wblab.analysis.runs.lanes import Lane, Lanes
-from wblab.report.lanestext import ASCII, BLOCKS, blocks_for, lane_text, lanes_lines
+from wblab.analysis.runs.run import read_run
+from wblab.lab.results import SPECS
+from wblab.lab.specfile import read_spec
+from wblab.report.lanestext import ASCII, BLOCKS, blocks_for, lane_text, lanes_lines, titles
 
 
 def _run(*frozen, title="a", name="w1"):
@@ -48,3 +53,16 @@ def test_where_nothing_froze_nothing_is_drawn():
 )
 def test_an_encoding_without_blocks_gets_ascii(encoding, blocks):
     assert blocks_for(encoding) == blocks
+
+
+def test_titles_say_what_differs(tmp_path):
+    spec = read_spec(SPECS.find("base"), ["disk.queue.nr_requests=4"])
+    alone = replace(spec, load={"w1": spec.load["w1"]})
+    runs = [
+        read_run(write_run(tmp_path / "a", {"w1": [0, S]})),
+        read_run(write_run_of(replace(alone, seed=2), tmp_path / "b", {"w1": [0, S]})),
+    ]
+    assert titles(runs[:1]) == ["base, no load.c1, no load.mw1, no load.l1, no load.l2"]
+    assert titles(runs)[1].startswith("base, seed 2, disk.disk.queue.nr_requests=4, no load.c1")
+    other = replace(runs[0], record={**runs[0].record, "kernel": {"release": "6.1.2"}})
+    assert titles([runs[0], other])[1].startswith("base, Linux 6.1.2, ")

@@ -30,6 +30,11 @@ class Lane:
     frozen_ns: tuple[Span, ...] = ()
 
     @property
+    def worked(self) -> bool:
+        """Whether it did anything; an offender may be stopped before it begins."""
+        return self.end_ns > self.start_ns
+
+    @property
     def longest_ns(self) -> int:
         """The length of its longest freeze; 0 if it was never frozen."""
         return max((end - start for start, end in self.frozen_ns), default=0)
@@ -55,7 +60,8 @@ class Lanes:
     @property
     def begins_ns(self) -> int | None:
         """When the first offender began to write; None without one."""
-        return min((lane.start_ns for lane in self.lanes if lane.role == "offender"), default=None)
+        wrote = [lane.start_ns for lane in self.lanes if lane.role == "offender" and lane.worked]
+        return min(wrote, default=None)
 
     @property
     def longest_ns(self) -> int:

@@ -5,6 +5,7 @@ import json
 import shlex
 import sys
 import time
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from wblab.commands.common import add_json, print_wrapped
@@ -42,7 +43,19 @@ def say(at: LessonPlace, found: "Checked", *, as_json: bool = False) -> None:
         return
     print_wrapped([f"{at.lesson.name}: {at.lesson.title}"])
     Listing([(f"  {one.question}", WORDS[one.outcome], one.says) for one in found.judged]).show()
+    if found.run:
+        _draw(found.run)
     print_wrapped(["", *_next(at, found)])
+
+
+def _draw(path: Path) -> None:
+    """Draw the lanes of a student's run, if a load of it was frozen."""
+    from wblab.analysis.runs.lanes import lanes_of
+    from wblab.analysis.runs.run import read_run
+    from wblab.report.lanestext import lanes_lines
+
+    if drawn := lanes_lines([lanes_of(read_run(path))]):
+        print("\n".join(["", *drawn]))
 
 
 def _next(at: LessonPlace, found: "Checked") -> list[str]:

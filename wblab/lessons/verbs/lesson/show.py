@@ -21,7 +21,7 @@ _PICTURES = ("png", "svg", "pdf")
 def pictures_arguments(parser: argparse.ArgumentParser) -> None:
     """Describe the verb and its options."""
     parser.description = (
-        "Draw the pictures of a lecture: the timeline of each lesson's run, and of the runs that its reference answers "
+        "Draw the pictures of a lecture: the lanes of each lesson's run, and of the runs that its reference answers "
         "give. Print the names of the files."
     )
     parser.add_argument("directory", type=Path, metavar="DIR", help="where the pictures go")

@@ -5,7 +5,6 @@ import os
 import shlex
 import shutil
 from collections.abc import Sequence
-from dataclasses import replace
 from pathlib import Path
 
 from wblab.analysis.runs.run import Run
@@ -29,7 +28,6 @@ from wblab.machine.directory import made_whole
 from wblab.report.listing import Listing
 
 RUNS = "grading"  # a directory of its own: students' runs are nobody's latest
-_DIRTY = "dirty state"
 
 
 def dev(arguments: argparse.Namespace) -> None:
@@ -170,10 +168,8 @@ def pictures(arguments: argparse.Namespace) -> None:
 
 
 def _draw(run: Run, output: Path) -> None:
-    from wblab.api import recorded  # here, as grading needs no Matplotlib
-    from wblab.plot.picture import picture, save
+    from wblab.analysis.runs.lanes import lanes_of  # here, as grading needs no Matplotlib
+    from wblab.plot.lanespicture import lanes_picture
+    from wblab.plot.picture import save
 
-    whole = recorded.Run.of(run.path).panes(None)
-    wanted = {_DIRTY, *(item.name for item in run.loads if item.load.role != "control")}
-    few = replace(whole, panes=[pane for pane in whole.panes if pane.name in wanted])  # it has to fit on a slide
-    save(picture(few), run.name, output)
+    save(lanes_picture([lanes_of(run)]), run.name, output)

@@ -53,12 +53,12 @@ function drawRun(image, run, lanes, x, top) {
   const said = longest ? `longest freeze ${duration(longest)}` : `no freeze over ${duration(run.bound_ns)}`;
   image.append(drawn("text", { x: LEFT, y: top + 26, class: "title" }, run.title));
   image.append(drawn("text", { x: WIDTH - 20, y: top + 26, "text-anchor": "end", class: longest ? "longest" : "title" }, said));
-  const begins = lanes.filter((lane) => lane.role === "offender").map((lane) => lane.start_ns);
+  const begins = lanes.filter((lane) => lane.role === "offender" && lane.end_ns > lane.start_ns).map((lane) => lane.start_ns);
   for (const [number, lane] of lanes.entries()) {
     const middle = first + number * LANE + LANE / 2 - 4, thick = lane.role === "offender" ? 14 : 6;
     image.append(drawn("text", { x: LEFT - 10, y: middle + 5, "text-anchor": "end" }, lane.name.slice(0, 14)));
     const look = lane.role === "offender" ? { fill: "url(#offends)", class: "offends" } : { class: "works" };
-    image.append(drawn("rect", { x: x(lane.start_ns), y: middle - thick / 2, width: Math.max(1, x(lane.end_ns) - x(lane.start_ns)), height: thick, ...look }));
+    if (lane.end_ns > lane.start_ns) image.append(drawn("rect", { x: x(lane.start_ns), y: middle - thick / 2, width: Math.max(1, x(lane.end_ns) - x(lane.start_ns)), height: thick, ...look }));
     for (const [from, to] of lane.frozen_ns.slice(0, MOST_FREEZES)) {
       const wide = Math.max(2, x(to) - x(from));
       const bar = drawn("rect", { x: x(from), y: middle - 13, width: wide, height: 26, class: "frozen" });

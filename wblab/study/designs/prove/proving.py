@@ -3,10 +3,14 @@
 from collections.abc import Callable, Generator, Iterator, Sequence
 from dataclasses import asdict, dataclass
 from functools import partial
+from pathlib import Path
 from typing import Any
 
+from wblab.analysis.runs.lanes import lanes_of
+from wblab.analysis.runs.run import read_run
 from wblab.analysis.why.explain import Explanation
 from wblab.analysis.why.recorded import Recorded
+from wblab.report.lanestext import lanes_lines
 from wblab.report.quantities import duration, moment
 from wblab.report.report import Block, Lines, Section
 from wblab.study.designs.prove.change import RemedyChange, StopLoad, Stops, read_remedy
@@ -107,6 +111,7 @@ def _tried(trial: Trial, change: StopLoad | Stops | RemedyChange, first_ns: int)
     yield _close(
         f"{words.what.format(change.name)}: {first.verdict}, {duration(first.pause_ns)}{_beside(trial, first)}"
     )
+    yield _close(*_beside_each_other(trial, first, words.what.format(change.name)))
     if not is_stop and first.verdict == "shorter":
         half_ns = (first.pause_ns + trial.pause.pause_ns) // 2
         yield _close(f"  'helps' means: a pause of at most {duration(half_ns)}, so at least half of that reduction")
@@ -114,6 +119,12 @@ def _tried(trial: Trial, change: StopLoad | Stops | RemedyChange, first_ns: int)
     found = point_of_no_return(probe, first, last_ns, _TOLERANCE_NS, is_spared)
     yield _close(*(_lines(trial.pause, found, words) if is_spared(first) else ()))
     return found
+
+
+def _beside_each_other(trial: Trial, first: TrialOutcome, title: str) -> list[str]:
+    """Return the lanes of the run and below them those of the run with a change. The second ends after the pause."""
+    second = lanes_of(read_run(Path(first.run)), title, trial.bound_ns)
+    return lanes_lines([lanes_of(trial.run, "as it was", trial.bound_ns), second])
 
 
 def _beside(trial: Trial, outcome: TrialOutcome) -> str:
