@@ -53,7 +53,10 @@ _WORDS: dict[str, Callable[[float], str]] = {"throughput_bps": _megabytes}
 
 @dataclass(frozen=True)
 class Value:
-    """One number, or median and range, over all seeds: the largest value of `metric` among `loads` in each run."""
+    """One number, or median and range, over all seeds: the largest value of `metric` among `loads` in each run.
+
+    is_sum: the sum of all loads' values instead.
+    """
 
     matrix: str
     levels: Levels
@@ -61,11 +64,12 @@ class Value:
     loads: tuple[str, ...]
     shown: str = "spread"
     unit: str = ""
+    is_sum: bool = False
 
     def words(self, found: Found) -> str:
         """Return the text for the page."""
         runs = found[self.matrix, self.levels]
-        values = [max(run[load, self.metric] for load in self.loads) for run in runs]
+        values = [(sum if self.is_sum else max)(run[load, self.metric] for load in self.loads) for run in runs]
         word = _time if self.shown == "time" else _WORDS.get(self.metric, _seconds)
         middle = word(statistics.median(values)) + self.unit
         if self.shown != "spread":

@@ -43,6 +43,11 @@ def test_a_value_is_that_of_the_worst_load_over_all_seeds(figure):
     assert figure.words(found((1.0, 2.0), (0.5, 0.25), (12.34, 3.0))) == ["2.0 s (0.50 to 12.3)", "1.16"]
 
 
+def test_a_value_may_be_the_sum_of_loads():
+    value = Value(*PAIR, "longest_pause_s", ("w1", "w2"), shown="median", is_sum=True)
+    assert value.words(found((1.0, 2.0), (0.5, 0.25), (12.0, 3.0))) == "3.0"
+
+
 def test_a_figure_below_another_heading_is_not_taken_for_it(figure):
     assert figure.shown() == ["2.0 s (1.0 to 3.0)", "1.16"]
 

@@ -7,7 +7,7 @@ from statistics import median, pstdev
 
 from wblab.core.diskcheck import MAX_OPEN
 from wblab.live.disks.device import Model
-from wblab.live.disks.plan import APART, FILE, LARGEST, DiskMeasurement, are_long, in_turns, is_long
+from wblab.live.disks.plan import APART, FILE, LARGEST, DiskMeasurement, are_long, in_turns, is_long, usual_ns
 
 _TRIED = range(2, MAX_OPEN + 1)
 
@@ -36,12 +36,14 @@ def find_erase_blocks(measured: DiskMeasurement) -> EraseBlocks | None:
     alone = measured.took_ns(in_turns(1))[1:]
     if not many or not alone:
         return None
-    took_ns = median(measured.took_ns(in_turns(many))[-many:])
-    if not is_long(took_ns, median(alone)):
+    times = measured.took_ns(in_turns(many))
+    if not is_long(median(times[many:]), min(alone)):
         return None  # then the disk is slow whatever is written, as without credits
     few = _for_nothing(measured, many)
-    usual_ns = median(measured.took_ns(in_turns(few))[few:]) if few > 1 else median(alone)
-    return EraseBlocks(few, max(took_ns - usual_ns, 1) / 1e9, many)
+    # Before the last round, blocks are closed that more was written to, unless one is open. The filesystem's own writes
+    # (a journal's, of the new modification time) and stalls make some writes longer, and none shorter.
+    took_ns = min(times[-many:] if few > 1 else times[many:])
+    return EraseBlocks(few, max(took_ns - usual_ns(measured), 1) / 1e9, many)
 
 
 def erase_words(measured: DiskMeasurement, erased: EraseBlocks | None, model: Model) -> Mapping[str, str]:

@@ -84,7 +84,7 @@ _EACH, _TIMES = 32, 4
 _FEWEST = 3  # of each series, even if there is little time
 _ROUNDS = 3  # of turns; the first one closes what was open before
 _PLACE = 2 << 20  # the most that is written to one
-_ALONE = 4  # writes to one place after others took turns
+_ALONE = 6  # writes to one place after others took turns
 _BLOCKS = (1, 4, 16, 64, 256)  # written before a flush
 _FLUSHES = 5
 # The share of the time at which each part must end. Time that one leaves goes to the next.
@@ -97,9 +97,9 @@ def in_turns(places: int) -> str:
 
 
 def are_long(measured: DiskMeasurement, places: int) -> bool | None:
-    """Whether writes in turns among places were long, three of four in the last round; None if there were too few."""
-    times, usual = measured.took_ns(in_turns(places)), _usual_ns(measured)
-    return is_long(quantile(times[-places:], 0.25), usual) if len(times) >= 2 * places and usual else None
+    """Whether most writes in turns among places were long, after the first round; None if there were too few."""
+    times, usual = measured.took_ns(in_turns(places)), usual_ns(measured)
+    return is_long(quantile(times[places:], 0.25), usual) if len(times) >= 2 * places and usual else None
 
 
 def is_long(took_ns: float, usual_ns: float) -> bool:
@@ -107,7 +107,7 @@ def is_long(took_ns: float, usual_ns: float) -> bool:
     return took_ns > 3 * usual_ns + 2_000_000
 
 
-def _usual_ns(measured: DiskMeasurement) -> float:
+def usual_ns(measured: DiskMeasurement) -> float:
     """Return the time of a write elsewhere on a disk of which reads show what a seek takes; 0 if that is unknown."""
     kinds = ("write sequential", "read random", "read sequential")
     write, random, sequential = (

@@ -80,7 +80,7 @@ def test_features_missing_in_a_guest_are_reported():
 
 
 def test_a_measured_disk_keeps_its_times_in_the_twin():
-    disk = read_disk("usb-stick")
+    disk = replace(read_disk("usb-stick"), stall_every=8 * MIB, stall_time=1_150_000_000, stalls="random")
     machine = with_disk(THESIS, disk)
     assert machine.write_bps == pytest.approx(1 / (1 / 10e6 + 1.15 / (8 * MIB)), rel=0.001)  # stalls included
     twin = twin_of(machine, "twin")
@@ -88,6 +88,7 @@ def test_a_measured_disk_keeps_its_times_in_the_twin():
     small = twin.spec.disk["disk"]
     assert small.write_bps == pytest.approx(disk.write_bps / twin.factor, rel=0.001)
     assert small.stall_every == pytest.approx(disk.stall_every / twin.factor, rel=0.001)
+    assert small.erase_block == pytest.approx(disk.erase_block / twin.factor, rel=0.001)
     assert (small.latency, small.stall_time, small.stalls) == (disk.latency, disk.stall_time, "random")
     assert with_disk(THESIS, read_disk("hdd")).write_bps == 51_000_000  # through its write cache
 
