@@ -4,6 +4,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from html import escape
 
+from wblab.analysis.runs.lanes import lanes_of
 from wblab.analysis.runs.run import Run
 from wblab.analysis.why.account import ASLEEP, RUNNABLE, RUNNING, UNEXPLAINED
 from wblab.analysis.why.classify import in_context
@@ -14,7 +15,10 @@ from wblab.analysis.why.kinds import KINDS
 from wblab.analysis.why.offcpu import Stack
 from wblab.analysis.why.parties import READ
 from wblab.analysis.why.shares import of_all
+from wblab.core.spec import Spec
 from wblab.core.units import NS_PER_S
+from wblab.plot.comparisonfigure import svg
+from wblab.plot.lanespicture import lanes_picture
 from wblab.plot.style import MARK, cause_colour
 from wblab.plot.timeline import title
 from wblab.report.quantities import duration, percent
@@ -61,12 +65,19 @@ def drawn_report(run: Run, found: Sequence[Explained], bound: str, most: int | N
     if not found:
         return whole
     sums = of_all(item.explanation for item in found)
+    lanes = Picture("When each load worked and when it was frozen", _lanes(run))
     every = Section("All pauses together", (_bar(sums), _parts(sums)), "page")
     longest = {id(item) for item in sorted(found, key=lambda item: -item.explanation.pause_ns)[:most]}
     shown = tuple(replace(_pause(run, item), place="folded") for item in found if id(item) in longest)
     head = "Each pause" if len(shown) == len(found) else f"The {len(shown)} longest pauses"
     about = (_ABOUT, Span("the timeline", link=TIMELINE), ".")
-    return replace(whole, blocks=(*whole.blocks, every, Section(head, (about, *shown), "page")))
+    return replace(whole, blocks=(lanes, *whole.blocks, every, Section(head, (about, *shown), "page")))
+
+
+def _lanes(run: Run) -> str:
+    """Return the lanes of a run, as a page has them: narrow enough for a phone."""
+    title = run.spec.name if isinstance(run.spec, Spec) else ""  # the directory's name has a date, a site none
+    return svg(lanes_picture([lanes_of(run, title)])).replace("<svg ", '<svg class="narrow" ', 1)
 
 
 def span(item: Explanation) -> str:

@@ -1,33 +1,38 @@
 """The look of each outcome of a claim or a recommendation on pages and in pictures: one word, one colour, one sign.
 
 Colour-blind readers can distinguish the green from the red, because it is bluish (Okabe and Ito, "Color Universal
-Design", 2008). Each outcome also has a sign. Every text is readable on white and on its own tint: the contrast is at
-least 4.5 (WCAG 2.1, success criterion 1.4.3).
+Design", 2008). Each outcome also has a sign. Every text is readable on white and on its own tint, and so are the dark
+colours on a dark page and on their tints: the contrast is at least 4.5 (WCAG 2.1, success criterion 1.4.3).
 """
 
 from collections.abc import Mapping
 from dataclasses import dataclass
 
 YES, NO, OPEN = "#00684c", "#a3261b", "#5f5f5f"  # also for better, worse, and neither shown
-WHITE = "#ffffff"
+WHITE, DARK = "#ffffff", "#16191c"  # the two papers
 
 
 @dataclass(frozen=True)
 class Look:
-    """The look of an outcome. style: its CSS class; colour: of its text; tint: of the background; sign: in a table."""
+    """The look of an outcome. style: its CSS class; colour: of its text; tint: of the background; sign: in a table.
+
+    dark, dark_tint: colour and tint on a dark page.
+    """
 
     word: str
     style: str
     colour: str
     tint: str
     sign: str
+    dark: str
+    dark_tint: str
 
 
-REPRODUCED = Look("reproduced", "yes", YES, "#e6f3ef", "●")
-NOT_REPRODUCED = Look("not reproduced", "no", NO, "#fbeae8", "○")
-HARMS = Look("harms", "harm", NO, "#f6d5d0", "▲")
-NOT_DECIDED = Look("not decided", "undecided", OPEN, "#f4f4f4", "?")
-NOT_TESTABLE = Look("not testable", "untestable", OPEN, WHITE, "–")
+REPRODUCED = Look("reproduced", "yes", YES, "#e6f3ef", "●", "#6fd3b1", "#17332b")
+NOT_REPRODUCED = Look("not reproduced", "no", NO, "#fbeae8", "○", "#ff9a8f", "#3b201d")
+HARMS = Look("harms", "harm", NO, "#f6d5d0", "▲", "#ff9a8f", "#55231d")
+NOT_DECIDED = Look("not decided", "undecided", OPEN, "#f4f4f4", "?", "#b4b9bf", "#22272c")
+NOT_TESTABLE = Look("not testable", "untestable", OPEN, WHITE, "–", "#b4b9bf", DARK)
 LOOKS = (REPRODUCED, NOT_REPRODUCED, HARMS, NOT_DECIDED, NOT_TESTABLE)
 
 _BY_WORD: Mapping[str, Look] = {look.word: look for look in LOOKS}

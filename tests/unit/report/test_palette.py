@@ -6,7 +6,7 @@ import pytest
 
 from wblab.analysis.statistics.decision import HARMS, NOT_DECIDED, NOT_REPRODUCED, NOT_TESTABLE, REPRODUCED
 from wblab.lab.places import ROOT
-from wblab.report.palette import LOOKS, NO, OPEN, WHITE, YES, contrast, look_of
+from wblab.report.palette import DARK, LOOKS, NO, OPEN, WHITE, YES, contrast, look_of
 
 PAGES = sorted((ROOT / "wblab").rglob("templates/*.html"))
 BASE = ROOT / "wblab/report/templates/base.html"
@@ -20,8 +20,9 @@ def test_contrast_is_that_of_the_standard():
 
 
 @pytest.mark.parametrize("look", LOOKS, ids=lambda look: look.style)
-def test_every_outcome_can_be_read_on_white_and_on_its_tint(look):
+def test_every_outcome_can_be_read_on_light_and_dark_pages_and_on_its_tint(look):
     assert min(contrast(look.colour, WHITE), contrast(look.colour, look.tint)) >= 4.5
+    assert min(contrast(look.dark, DARK), contrast(look.dark, look.dark_tint)) >= 4.5
 
 
 def test_there_is_one_green_and_one_red_and_a_sign_for_each():

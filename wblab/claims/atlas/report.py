@@ -25,7 +25,7 @@ from wblab.report.quantities import enumerated
 from wblab.report.report import Block, Cell, Column, Points, Report, Row, Section, Span, Table, Words
 
 PAGE = "index.html"
-NOT_MADE = Look("not made", "unmade", "", "", "·")
+NOT_MADE = Look("not made", "unmade", "", "", "·", "", "")
 _OF_CLAIMS = (REPRODUCED, NOT_REPRODUCED, NOT_DECIDED, NOT_TESTABLE)
 _OF_TRIAL = (REPRODUCED, NOT_REPRODUCED, HARMS, NOT_DECIDED, NOT_TESTABLE)
 _MOST = 20  # rows in a terminal
