@@ -19,7 +19,7 @@ PYTEST = $(VENV)/bin/pytest -n auto --dist loadfile --no-loadscope-reorder --lef
 LEFT_OUT := .pytest_cache/left-out
 
 .DEFAULT_GOAL := help
-.PHONY: help run test developed stock unit uml soak golden expected figures results knobs wisdom atlas outside findings lint docs bench artifact notebooks kernel dist lock ends setup packages doctor clean
+.PHONY: help run test developed stock unit uml soak golden expected figures results knobs wisdom atlas outside findings pictures lint docs bench artifact notebooks kernel dist lock ends setup packages doctor clean
 
 help: ## Show this help
 	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | awk -F ':.*## ' '{ printf "  make %-10s %s\n", $$1, $$2 }'
@@ -35,6 +35,9 @@ test: forget lint docs unit uml ## Set up, check and test everything; boots real
 
 forget:
 	@mkdir -p $(dir $(LEFT_OUT)) && rm -f $(LEFT_OUT)
+
+pictures: developed kernel ## Draw the pictures of the docs of their runs (docs/pictures.toml)
+	@$(VENV)/bin/python docs/pictures.py
 
 outside: developed kernel ## Run what experiments/measured/outside lists on stock kernels, and write its page
 	@$(VENV)/bin/python docs/results.py --outside

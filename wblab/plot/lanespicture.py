@@ -1,5 +1,6 @@
 """Lanes as a picture: runs below each other on one time axis, readable on a phone."""
 
+import re
 from collections.abc import Sequence
 from textwrap import shorten, wrap
 from typing import Any
@@ -22,6 +23,7 @@ _DPI = 150
 _HEAD_PT, _LARGE_PT, _NAME_PT, _SMALL_PT = 15, 20, 14, 10.5
 _LETTER = 0.6  # of a letter's height: its width, at most
 _NAME_LETTERS, _TITLE_LETTERS, _LONG_LETTERS, _KEY_LETTERS = 8, 29, 46, 92
+_TIED = "\u00a0"  # between a number and its unit
 _KEY_LINES, _KEY_LINE_IN = 4, 0.2
 _TALL, _THIN, _HATCHED = 0.84, 0.16, 0.46  # of a lane's height
 _LEAST_WIDTH = 0.0015  # of the time axis: of a freeze
@@ -57,7 +59,8 @@ def _key(shown: Sequence[Sequence[Lane]]) -> list[str]:
     """Return the lines below the picture: how it is read, and what each load does."""
     does = dict.fromkeys(f"{lane.name}: {lane.says}" for lanes in shown for lane in lanes)
     hatched = ", hatched if it writes fast" if any(lane.role == "offender" for lanes in shown for lane in lanes) else ""
-    lines = wrap(f"A line: at work{hatched}. A tall bar: frozen. {'; '.join(does)}.", _KEY_LETTERS)
+    text = f"A line: at work{hatched}. A tall bar: frozen. {'; '.join(does)}."
+    lines = [line.replace(_TIED, " ") for line in wrap(re.sub(r"(?<=\d) (?=\w)", _TIED, text), _KEY_LETTERS)]
     return lines if len(lines) <= _KEY_LINES else [*lines[: _KEY_LINES - 1], f"{lines[_KEY_LINES - 1]} …"]
 
 

@@ -5,6 +5,7 @@ import json
 import shlex
 import sys
 import time
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -54,8 +55,9 @@ def _draw(path: Path) -> None:
     from wblab.analysis.runs.run import read_run
     from wblab.report.lanestext import lanes_lines
 
-    if drawn := lanes_lines([lanes_of(read_run(path))]):
-        print("\n".join(["", *drawn]))
+    with suppress(WblabError):  # what was found is said without a picture, too
+        if drawn := lanes_lines([lanes_of(read_run(path))]):
+            print("\n".join(["", *drawn]))
 
 
 def _next(at: LessonPlace, found: "Checked") -> list[str]:
