@@ -124,12 +124,15 @@ class RunRow:
 def row_of(directory: Path, cell: Cell, seed: int, metrics: "Sequence[Row]", digest: str = "") -> RunRow:
     """Return the row of the run in a directory. Metrics that are no numbers are left out.
 
-    digest: of its measurements, if that is known. Raises InputError if its record is damaged.
+    digest: of its measurements, if that is known. A run that failed has a wall_s of 0. Raises InputError if its record
+    is damaged.
     """
     record, numbers = RUN.read(directory / EXPERIMENT), [row for row in metrics if math.isfinite(row[-1])]
     try:
         build, cpu = str(record["kernel"]["build_id"]), str(record["host"].get("cpu", ""))
-        row = RunRow(cell.name, seed, digest, build, cpu, inputs_of(record), float(record.get("wall_s", 0.0)), numbers)
+        row = RunRow(
+            cell.name, seed, digest, build, cpu, inputs_of(record), float(record.get("wall_s") or 0.0), numbers
+        )
         row.check()
     except (KeyError, TypeError, ValueError, AttributeError) as error:
         raise InputError(f"{directory} is damaged: {type(error).__name__}: {error}") from None

@@ -6,6 +6,7 @@ import pytest
 from support.studyrows import write_rows
 
 from wblab.analysis.groups.observations import read_table
+from wblab.study.rowfile import row_of
 
 
 @pytest.fixture
@@ -46,3 +47,10 @@ def test_a_cause_of_only_another_run_is_0(table):
 def test_levels_of_mixed_types_become_texts(table, levels, kept):
     found = table(levels, [[("w1", "write", "paused_s", 0.0)]] * 2)
     assert found["axis"].tolist() == kept
+
+
+def test_a_run_that_failed_but_may_has_a_row_too(make_run, make_matrix):
+    """Its record has no duration: wblab.host.run.begun."""
+    path = make_run({}, outcome="failed", wall_s=None, kernel={"build_id": "a" * 64}, host={"cpu": "x"})
+    row = row_of(path, make_matrix().cells[0], 1, [("w1", "write", "paused_s", 0.25)])
+    assert (row.wall_s, row.metrics) == (0.0, [("w1", "write", "paused_s", 0.25)])
