@@ -81,7 +81,7 @@ def _write_panes(arguments: argparse.Namespace, run: "Run", window: "Window | No
                 "--around and HTML"
             )
     shown = chosen(run.panes(window, causes=not arguments.no_causes), arguments.panes)
-    if output.suffix == ".html":
+    if output.suffix.lower() == ".html":
         from wblab.plot.page import page, save_page
 
         save_page(page(shown), run, output)
