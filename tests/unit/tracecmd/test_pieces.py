@@ -4,9 +4,8 @@ import subprocess
 
 import pytest
 import tracecmd
-from tracecmd.pieces import Pieces
-
 from support.tracewriter import Ring, event_format
+from tracecmd.pieces import Pieces
 
 FORMATS = {
     "writeback": [event_format("dirty", 301, "u32 pages 8 4 0")],
