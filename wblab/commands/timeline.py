@@ -38,7 +38,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--title", action="append", default=[], metavar="TEXT", help="above a run; again for each further one"
     )
     parser.add_argument(
-        "--panes", default="", metavar="PANES", help="draw these panes, such as dirty,mw1,l1, or all that the run has"
+        "--panes",
+        default="",
+        metavar="PANES",
+        help="draw these panes, such as dirty,mw1,l1, or all; heat, a latency map",
     )
     parser.add_argument("--from", dest="start", metavar="TIME", help="from this time since the loads started: 8.4s")
     parser.add_argument("--to", dest="end", metavar="TIME", help="up to this time")

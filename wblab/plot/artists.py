@@ -8,12 +8,13 @@ from typing import Any
 import numpy as np
 from matplotlib import figure
 from matplotlib.backends.backend_agg import FigureCanvasAgg
+from matplotlib.colors import ListedColormap
 from matplotlib.patches import StepPatch
 from matplotlib.ticker import FixedLocator, MaxNLocator, NullLocator
 
 from wblab.core.units import NS_PER_S
 from wblab.plot.lines import COLUMNS, visible
-from wblab.plot.marks import Axis, Blocks, Label, LevelMarks, Line, Mark, Pane, PointMarks, Rules, Spans, Stack
+from wblab.plot.marks import Axis, Blocks, Counts, Label, LevelMarks, Line, Mark, Pane, PointMarks, Rules, Spans, Stack
 from wblab.plot.style import DPI, MARK, PANE_HEIGHT_IN, PAUSE, WIDTH_IN, legend_above, literal
 
 _HATCH = "////"
@@ -109,17 +110,15 @@ def _(mark: Stack, ax: Axes, seconds: Seconds) -> None:
 @_draw.register
 def _(mark: Blocks, ax: Axes, seconds: Seconds) -> None:
     blocks = mark.reduced(COLUMNS)
-    if not len(blocks.heights_s):
+    if not len(blocks.pauses_s):
         return
-    edges_s, paused, explained = seconds(blocks.edges_ns), blocks.paused, blocks.explained
-    low = blocks.heights_s - np.where(explained, blocks.pauses_s, 0)
-    _stairs(ax, edges_s, 0, np.where(paused & ~explained, 0, low), color=mark.colour)
-    if (paused & ~explained).any():
-        _stairs(ax, edges_s, 0, np.where(paused & ~explained, low, 0), color=PAUSE)
-    for part in blocks.parts:
-        high = low + part.seconds
+    edges_s, heights, explained = seconds(blocks.edges_ns), blocks.heights_s, blocks.explained
+    alike = blocks.paused & ~explained
+    _stairs(ax, edges_s, 0, np.where(alike | explained, 0, heights), color=mark.colour)
+    if alike.any():
+        _stairs(ax, edges_s, 0, np.where(alike, heights, 0), color=PAUSE)
+    for part, low, high in blocks.stacked():
         _stairs(ax, edges_s, low, high, **patch_look(part.colour, part.is_hatched))
-        low = high
 
 
 def _stairs(ax: Axes, edges: Any, low: Any, high: Any, **look: Any) -> None:
@@ -127,6 +126,16 @@ def _stairs(ax: Axes, edges: Any, low: Any, high: Any, **look: Any) -> None:
     ax.update_datalim([(edges[0], np.min(low)), (edges[-1], np.max(high))])
     ax.add_artist(StepPatch(high, edges, baseline=low, fill=True, linewidth=0, **look))
     ax.autoscale(None)
+
+
+@_draw.register
+def _(mark: Counts, ax: Axes, seconds: Seconds) -> None:
+    for name, (_, colour) in mark.classes.items():
+        cells = np.ma.masked_invalid(mark.of_class(name).T)
+        ax.pcolormesh(seconds(mark.edges_ns), mark.values, cells, cmap=ListedColormap([colour]), linewidth=0, zorder=2)
+        ax.plot([], [], "s", color=colour, markersize=2.5, label=literal(name))  # for the legend
+    for value in mark.lines:
+        ax.axhline(value, color=MARK, linewidth=1, zorder=3)
 
 
 @_draw.register

@@ -80,10 +80,10 @@ def _largest(rates: Rates) -> Rates:
 
 CONTROL_RANGE = (0.95, 1.25)  # of the idle time: the range of a control load's cycles, unless the host stalls
 INNOCENT, OFFENDING = "innocent", "offender"  # groups of the legend
-_HEADROOM = 1.35  # above the longest cycle, for its label
+_HEADROOM = 1.35  # above a pause, for its length
+_LABEL = 0.05  # of the time axis: the width of a length
 _WORDS = 80  # letters above a pane
 _ERROR_LETTERS = 50  # in a pane
-_LEAST_TOP_S = 0.5  # so that a run without pauses does not look like one with pauses
 
 
 def describe(item: LoadCycles) -> str:
@@ -100,7 +100,7 @@ def control_panes(loads: Iterable[LoadCycles], window: Window) -> list[Pane]:
 def writing_panes(
     loads: Iterable[LoadCycles], bound_ns: int, window: Window, causes: Causes, *, is_close: bool
 ) -> list[Pane]:
-    """Return a pane for each load that writes, all on one scale, so that heights can be compared.
+    """Return a pane for each load that writes.
 
     In a close-up, a load without a cycle in the window has no pane.
     """
@@ -109,10 +109,8 @@ def writing_panes(
         (item, causes.of(cycles(item, colours, bound_ns, window))) for item in loads if item.load.role != "control"
     ]
     middle_ns = (window.start_ns + window.end_ns) // 2
-    heights_s = (blocks.heights_s.max(initial=0) for item, blocks in writing if item.load.has_pauses)
-    top_s = max(_LEAST_TOP_S, _HEADROOM * float(max(heights_s, default=0)))
-    shown = [(item, blocks) for item, blocks in writing if not is_close or len(blocks.heights_s)]
-    return [with_error(load_pane(item, blocks, top_s), item, middle_ns) for item, blocks in shown]
+    shown = [(item, blocks) for item, blocks in writing if not is_close or len(blocks.pauses_s)]
+    return [with_error(load_pane(item, blocks, window), item, middle_ns) for item, blocks in shown]
 
 
 def control_pane(item: LoadCycles, window: Window | None = None) -> Pane:
@@ -131,22 +129,30 @@ def control_pane(item: LoadCycles, window: Window | None = None) -> Pane:
     return Pane(item.name, describe(item), Axis("cycle (ms)", low, high, count=3), tuple(marks), 0.6)
 
 
-def load_pane(item: LoadCycles, blocks: Blocks, top_s: float) -> Pane:
-    """Return a load's cycles as blocks as high as their duration, up to `top_s`; the longest pause has a label.
+def load_pane(item: LoadCycles, blocks: Blocks, window: Window) -> Pane:
+    """Return a load's cycles as blocks; above each pause that is wide enough, and above the longest, its length.
 
     For a command, only the horizontal extent of a block has a meaning: when it ran.
     """
     if not item.load.has_pauses:
         axis = Axis("", 0, float(blocks.heights_s.max(initial=0)) or 1.0, ticks={})
         return Pane(item.name, describe(item), axis, (blocks,), 0.25)
-    marks: list[Mark] = [blocks]
-    if blocks.paused.any():
-        longest = int(blocks.pauses_s.argmax())
-        middle_ns = (int(blocks.edges_ns[longest]) + int(blocks.edges_ns[longest + 1])) // 2
-        text = quantity(blocks.pauses_s[longest], "s")
-        colour = MARK if blocks.explained[longest] else PAUSE  # PAUSE is also the colour of a cause
-        marks.append(Label(middle_ns, float(blocks.heights_s[longest]), text, colour))
-    return Pane(item.name, describe(item), Axis("cycle (s)", 0, top_s, count=4), tuple(marks), 0.85)
+    labels = [
+        Label(middle_ns, blocks.full_s, quantity(blocks.pauses_s[at], "s"), MARK if blocks.explained[at] else PAUSE)
+        for at, middle_ns in _labelled(blocks, window)
+    ]
+    axis = Axis("cycle (s)", 0, _HEADROOM * blocks.full_s, count=4)
+    return Pane(item.name, describe(item), axis, (blocks, *labels), 0.65)
+
+
+def _labelled(blocks: Blocks, window: Window) -> Iterator[tuple[int, int]]:
+    """Yield the places of the pauses to label, and where their visible middles are, in ns."""
+    longest = int(blocks.pauses_s.argmax()) if blocks.paused.any() else -1
+    for at in np.flatnonzero(blocks.paused).tolist():
+        start_ns, end_ns = (int(blocks.edges_ns[at + side]) for side in (0, 1))
+        start_ns, end_ns = max(start_ns, window.start_ns), min(end_ns, window.end_ns)
+        if at == longest or end_ns - start_ns > _LABEL * window.duration_ns:
+            yield at, (start_ns + end_ns) // 2
 
 
 def with_error(pane: Pane, item: LoadCycles, middle_ns: int) -> Pane:
@@ -173,6 +179,7 @@ def cycles(
         item.pauses_ns[first:last] / NS_PER_S,
         np.ones(last - first, np.int64),
         bound_ns / NS_PER_S,
+        (item.load.idle_ns(1) + bound_ns) / NS_PER_S if item.load.has_pauses else np.inf,
         colours[item.name],
         INNOCENT if item.load.role == "innocent" else OFFENDING,
     )

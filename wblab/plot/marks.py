@@ -7,7 +7,7 @@ reduces them to the visible resolution: `artists.py` for pictures, `traces.py` f
 those of Python, and "~s" for an SI prefix. `said` holds {value} if it differs from the value on the axis.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
@@ -104,19 +104,23 @@ class Part:
 
 @dataclass(frozen=True)
 class Blocks:
-    """Cycles of a load, side by side, each as wide and as high as its duration; pauses over the threshold stand out.
+    """Cycles of a load, side by side, each as wide as its duration; pauses over the threshold stand out.
 
-    For n cycles, `edges_ns` has n + 1 items, `heights_s` and `pauses_s` n. counts: the number of cycles in each block.
-    group: the legend's group, see `pane.Meaning`. parts: the causes of the pauses over the threshold, stacked, as far
-    as known; hover: the same in words.
+    A cycle is as high as its duration, up to `full_s`. One with a pause over the threshold is as high as that, however
+    long it took, which its width says: its height is divided by the causes of the pause.
+
+    For n cycles, `edges_ns` has n + 1 items, `durations_s` and `pauses_s` n. counts: the number of cycles in each
+    block. group: the legend's group, see `pane.Meaning`. parts: the causes of the pauses over the threshold, stacked,
+    as far as known; hover: the same in words.
     """
 
     name: str
     edges_ns: Times
-    heights_s: Values
+    durations_s: Values
     pauses_s: Values
     counts: NDArray[np.int64]
     bound_s: float
+    full_s: float
     colour: str
     group: str
     parts: tuple[Part, ...] = ()
@@ -125,20 +129,33 @@ class Blocks:
     @property
     def explained(self) -> NDArray[np.bool_]:
         """Whether each block has parts."""
-        return np.asarray(sum((part.seconds for part in self.parts), np.zeros(len(self.heights_s))) > 0)
+        return np.asarray(sum((part.seconds for part in self.parts), np.zeros(len(self.pauses_s))) > 0)
 
     @property
     def paused(self) -> NDArray[np.bool_]:
         """Whether each block has a pause over the threshold."""
         return np.asarray(self.pauses_s > self.bound_s)
 
+    @property
+    def heights_s(self) -> Values:
+        """How high each block is, on the axis of durations."""
+        return np.where(self.paused, self.full_s, np.minimum(self.durations_s, self.full_s))
+
+    def stacked(self) -> Iterator[tuple[Part, Values, Values]]:
+        """Yield each part with its lower and its upper edge in each block, which are equal where it has no time."""
+        low, per_s = np.zeros(len(self.pauses_s)), self.heights_s / np.maximum(self.pauses_s, 1e-9)
+        for part in self.parts:
+            high = low + part.seconds * per_s
+            yield part, low, high
+            low = high
+
     def reduced(self, columns: int) -> "Blocks":
         """Return about `columns` blocks for the whole span.
 
-        Cycles that begin in the same column become one block, as high as the highest. A cycle with a pause over the
+        Cycles that begin in the same column become one block, as high as the longest. A cycle with a pause over the
         threshold always stays a separate block.
         """
-        if not len(self.heights_s):
+        if not len(self.pauses_s):
             return self
         starts_ns, paused = self.edges_ns[:-1], self.paused
         column_ns = max(1, int(self.edges_ns[-1] - self.edges_ns[0]) // columns)
@@ -147,12 +164,45 @@ class Blocks:
         return replace(
             self,
             edges_ns=np.append(starts_ns[begins], self.edges_ns[-1]),
-            heights_s=np.maximum.reduceat(self.heights_s, begins),
+            durations_s=np.maximum.reduceat(self.durations_s, begins),
             pauses_s=np.maximum.reduceat(self.pauses_s, begins),
             counts=np.add.reduceat(self.counts, begins),
             parts=tuple(replace(part, seconds=part.seconds[begins]) for part in self.parts),
             hover=None if self.hover is None else self.hover[begins],
         )
+
+
+@dataclass(frozen=True)
+class Counts:
+    """How many things there are, by span of time and by value: counts is n by m, edges_ns and values have one more.
+
+    Cells without any are left out. colours: from how many on a cell has which colour. lines: values with a line across.
+    """
+
+    edges_ns: Times
+    values: Values
+    counts: NDArray[np.int64]
+    colours: Mapping[int, str]
+    what: str  # is counted, one of it
+    words: str
+    lines: tuple[float, ...] = ()
+
+    @property
+    def classes(self) -> dict[str, tuple[int, str]]:
+        """By name, the least count of each class that has a cell, and its colour."""
+        most, starts = int(self.counts.max(initial=0)), [*self.colours]
+        ends = [start - 1 for start in starts[1:]]
+        found = {}
+        for start, end in zip(starts, [*ends, 0], strict=True):
+            name = f"{start}" if end == start else f"{start} to {end}" if end else f"{start} or more"
+            found[name if start > 1 else f"{name} {self.what}"] = (start, self.colours[start])
+        return {name: each for name, each in found.items() if each[0] <= most}
+
+    def of_class(self, name: str) -> NDArray[np.float64]:
+        """Return the counts in one class of `classes`, NaN elsewhere."""
+        least = self.classes[name][0]
+        more = min((start for start in self.colours if start > least), default=1 << 62)
+        return np.where((self.counts >= least) & (self.counts < more), self.counts, np.nan)
 
 
 @dataclass(frozen=True)
@@ -188,7 +238,7 @@ class Spans:
     group: str = ""
 
 
-Mark = Line | LevelMarks | PointMarks | Stack | Blocks | Label | Rules | Spans
+Mark = Line | LevelMarks | PointMarks | Stack | Blocks | Counts | Label | Rules | Spans
 
 
 def names(marks: tuple[Mark, ...]) -> list[str]:
@@ -197,6 +247,8 @@ def names(marks: tuple[Mark, ...]) -> list[str]:
     for mark in marks:
         if isinstance(mark, Stack):
             found += [layer.name for layer in mark.layers]
+        elif isinstance(mark, Counts):
+            found += mark.classes
         elif isinstance(mark, Line | LevelMarks | PointMarks | Blocks):
             found.append(mark.name)
     return found
@@ -252,7 +304,8 @@ class MarkMeaning:
 class Timeline:
     """The panes of a run on one time axis.
 
-    everywhere: marks on all panes. starts: times and texts that name the offenders that start.
+    everywhere: marks on all panes. starts: times and texts that name the offenders that start. more: further panes,
+    which are drawn only if they are named.
     """
 
     run: Run
@@ -262,6 +315,7 @@ class Timeline:
     everywhere: tuple[Rules | Spans, ...] = ()
     starts: Sequence[tuple[int, str]] = ()
     meanings: Sequence[MarkMeaning] = field(default=())
+    more: Sequence[Pane] = field(default=())
 
     @property
     def shown_s(self) -> tuple[float, float]:

@@ -57,6 +57,12 @@ def unused(taken: Collection[str] | Iterable[str]) -> Sequence[str]:
     return [colour for colour in SERIES if colour not in taken]
 
 
+# A latency heat map: how many cycles a cell has, from one on. One hue: the more, the darker on a light page, and the
+# lighter on a dark one. One cycle has a contrast of 3 with its page, as WCAG 2.1 asks of graphics; each further step
+# has 1.4 times as much.
+HEAT = {1: "#4A99DE", 2: "#2F80C4", 5: "#1169AC", 20: "#03548C", 100: "#023F6B", 500: "#022847"}
+HEAT_DARK = {1: "#1069AB", 2: "#2F81C5", 5: "#4A98DF", 20: "#65B4FB", 100: "#A2D0FD", 500: "#E0EEFD"}
+
 # Lanes: a load at work, and one that is frozen.
 WORKING = "#8A94A0"
 FROZEN = "#B3261E"

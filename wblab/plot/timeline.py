@@ -15,6 +15,7 @@ from wblab.core.units import format_bytes, format_time
 from wblab.lab.specfile import LiveSpec
 from wblab.plot.cachepanes import cache_panes
 from wblab.plot.causes import Causes, causes_of, colour_of
+from wblab.plot.heatpanes import heat_panes
 from wblab.plot.loadpanes import INNOCENT, OFFENDING, control_panes, writer_panes, writing_panes
 from wblab.plot.marks import PAUSED, MarkMeaning, Rules, Spans, Timeline
 from wblab.plot.style import LOST, MARK, PAUSE, load_colours
@@ -69,6 +70,7 @@ def timeline(
             " (also as lines on every pane)" if is_close else "",
             bool(lost_ns),
         ),
+        tuple(heat_panes(run, shown)),
     )
 
 
@@ -76,19 +78,19 @@ ALL = "all"
 
 
 def chosen(whole: Timeline, names: str) -> Timeline:
-    """Return a timeline with the panes named, separated by commas: whole names, or their beginnings; "all" for all.
+    """Return a timeline with the panes named, separated by commas: whole names, or their beginnings.
 
-    Raises InputError for an unknown pane.
+    "all" names all but those of heat maps. Raises InputError for an unknown pane.
     """
     wanted = [name for text in names.split(",") if (name := text.strip())]
-    known = [pane.name for pane in whole.panes]
+    panes = [*whole.panes, *whole.more]
+    known = [pane.name for pane in panes]
     for name in wanted:
         if name != ALL and not any(each.startswith(name) for each in known):
             raise InputError(f"--panes: no pane {name!r}{nearest(name, known)}: the run has {', '.join(known)}, or all")
-    if not wanted or ALL in wanted:
-        return whole
-    found = {each for name in wanted for each in _named(name, known)}
-    return replace(whole, panes=[pane for pane in whole.panes if pane.name in found])
+    found = {each for name in wanted if name != ALL for each in _named(name, known)}
+    found |= {pane.name for pane in whole.panes} if not wanted or ALL in wanted else set()
+    return replace(whole, panes=[pane for pane in panes if pane.name in found])
 
 
 def _named(name: str, known: Sequence[str]) -> list[str]:

@@ -16,6 +16,7 @@ from wblab.plot.lines import visible
 from wblab.plot.marks import (
     PAUSED,
     Blocks,
+    Counts,
     Label,
     LevelMarks,
     Line,
@@ -136,34 +137,46 @@ def _(mark: Stack, seconds: Seconds, columns: int) -> list[Any]:
 
 
 @_draw.register
+def _(mark: Counts, seconds: Seconds, columns: int) -> list[Any]:
+    """Return a trace for each class, so that the legend has all of them."""
+    edges = {"x": seconds(mark.edges_ns), "y": mark.values}
+    template = f"{_template(mark.words, '', value='z', top='y')}<extra></extra>"
+    look = {"showscale": False, "hovertemplate": template, "hoverongaps": False}
+    across = {"mode": "lines", "line": {"color": MARK, "width": 1}, "hoverinfo": "skip", "showlegend": False}
+    lines = [go.Scatter(x=edges["x"][[0, -1]], y=[value, value], **across) for value in mark.lines]
+    return lines + [
+        go.Heatmap(z=mark.of_class(name).T.astype(np.float32), name=plain(name), **edges, **look,
+                   colorscale=[[0, colour], [1, colour]])
+        for name, (_, colour) in mark.classes.items()
+    ]  # fmt: skip
+
+
+@_draw.register
 def _(mark: Blocks, seconds: Seconds, columns: int) -> list[Any]:
     """Return the blocks, the blocks that stand out, and an invisible line.
 
     The line has the hover texts: areas would show those of other blocks.
     """
     blocks = mark.reduced(columns)
-    if not len(blocks.heights_s):
+    if not len(blocks.pauses_s):
         return []
-    edges_s, paused, explained = seconds(blocks.edges_ns), blocks.paused, blocks.explained
-    low = blocks.heights_s - np.where(explained, blocks.pauses_s, 0)
+    edges_s, heights, paused, explained = seconds(blocks.edges_ns), blocks.heights_s, blocks.paused, blocks.explained
     alike = paused & ~explained
-    normal = np.append(np.where(alike, 0, low), 0)
+    normal = np.append(np.where(alike | explained, 0, heights), 0)
     traces = [_area(edges_s, normal, mark.colour, mark.group, line={"shape": "hv"}, fill="tozeroy")]
     if alike.any():
-        traces.append(_boxes(edges_s, np.zeros(len(low)), np.where(alike, low, 0), PAUSE, PAUSED))
-    for part in blocks.parts:
-        high = low + part.seconds
+        traces.append(_boxes(edges_s, np.zeros(len(heights)), np.where(alike, heights, 0), PAUSE, PAUSED))
+    for part, low, high in blocks.stacked():
         hatch = {"fillpattern": {"shape": "/", "size": 5, "fgcolor": MARK}} if part.is_hatched else {}
         traces.append(_boxes(edges_s, low, high, part.colour, part.group, **hatch))
-        low = high
     words = np.where(blocks.counts > 1, "longest ", "").astype(object)
-    words[paused] = [f"paused for {quantity(pause_s, 's')} in a " for pause_s in blocks.pauses_s[paused]]
+    words[paused] = [f"paused for {quantity(pause_s, 's')}; full height is a " for pause_s in blocks.pauses_s[paused]]
     template = f"{_name(mark.name)}: %{{text}}cycle of %{{y:.3~s}}s, from %{{customdata:.3f}} s"
     look = {"mode": "lines", "line": {"width": 0, "color": mark.colour}, "text": np.repeat(words, 2)}
     if blocks.hover is not None:
         template += "%{hovertext}"
         look["hovertext"] = np.repeat(np.array([_hover(text) for text in blocks.hover], object), 2)
-    ends_s, tops_s, starts_s = _both_ends(edges_s), np.repeat(blocks.heights_s, 2), np.repeat(edges_s[:-1], 2)
+    ends_s, tops_s, starts_s = _both_ends(edges_s), np.repeat(heights, 2), np.repeat(edges_s[:-1], 2)
     return [*traces, _trace(mark.name, ends_s, tops_s, template, starts_s, showlegend=False, **look)]
 
 
@@ -231,13 +244,17 @@ def _name(text: str) -> str:
 
 def _drawn_fast(traces: list[Any]) -> list[Any]:
     """Return the traces; if they have many points, as WebGL traces."""
-    points = [trace for trace in traces if trace.mode == "markers"]
+    points = [trace for trace in traces if _is_of_points(trace)]
     if sum(len(trace.x) for trace in points) <= _SVG_POINTS:
         return traces
     return [
-        go.Scattergl(trace.to_plotly_json() | {"type": "scattergl"}) if trace.mode == "markers" else trace
+        go.Scattergl(trace.to_plotly_json() | {"type": "scattergl"}) if _is_of_points(trace) else trace
         for trace in traces
     ]
+
+
+def _is_of_points(trace: Any) -> bool:
+    return isinstance(trace, go.Scatter) and trace.mode == "markers"
 
 
 def _both_ends(edges_s: Values) -> Values:

@@ -103,7 +103,10 @@ def test_picture_and_page_name_the_causes_and_have_their_colours(run, found):
     assert commit.fillcolor == cause_colour("commit")
     (unknown,) = [trace for trace in traces if trace.legendgroup == f"paused: {UNEXPLAINED}" and trace.fill]
     assert unknown.fillpattern.shape == "/"
-    assert np.nanmax(unknown.y) - np.nanmin(unknown.y) == pytest.approx(found.parts[UNEXPLAINED] / NS, rel=1e-5)
+    assert np.nanmax(unknown.y) - np.nanmin(unknown.y) == pytest.approx(
+        found.parts[UNEXPLAINED] / found.pause_ns * 0.4,
+        rel=1e-5,  # of the height: the bound, and the sleep
+    )
     names = [trace.name for trace in traces if trace.showlegend is not False]
     assert "paused for over 300 ms: commit" in names
 

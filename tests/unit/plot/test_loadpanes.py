@@ -15,6 +15,7 @@ from wblab.core.units import Bytes, Nanoseconds
 from wblab.plot.artists import plot_pane
 from wblab.plot.loadpanes import cycles as blocks_of
 from wblab.plot.loadpanes import load_pane, writer_panes
+from wblab.plot.marks import Part
 from wblab.plot.style import OTHERS, SERIES, load_colours
 
 MS = 1_000_000
@@ -40,20 +41,20 @@ def test_reduction_keeps_extent_highest_cycle_and_every_pause(durations_ms, colu
     assert drawn.edges_ns[0] == 0
     assert drawn.edges_ns[-1] == item.boundaries_ns[-1]
     assert (np.diff(drawn.edges_ns) > 0).all()
-    assert drawn.heights_s.max() == max(durations_ms) / 1000
+    assert drawn.durations_s.max() == max(durations_ms) / 1000
     assert drawn.counts.sum() == len(durations_ms)
-    assert drawn.heights_s[drawn.paused].tolist() == [ms / 1000 for ms in durations_ms if ms > 1000]
+    assert drawn.durations_s[drawn.paused].tolist() == [ms / 1000 for ms in durations_ms if ms > 1000]
 
 
 @given(durations)
 def test_without_need_nothing_is_reduced(durations_ms):
     drawn = reduced(cycles(durations_ms), 10_000_000)
-    assert drawn.heights_s.tolist() == [ms / 1000 for ms in durations_ms]
+    assert drawn.durations_s.tolist() == [ms / 1000 for ms in durations_ms]
 
 
 def test_many_cycles_become_few_steps():
     drawn = reduced(cycles([1] * 100_000), 1000)
-    assert len(drawn.heights_s) <= 1001
+    assert len(drawn.pauses_s) <= 1001
 
 
 def test_the_wait_of_an_offender_is_no_step():
@@ -117,7 +118,7 @@ def command(*boundaries_s):
 
 
 def drawn(item):
-    return plot_pane(load_pane(item, blocks_of(item, {"x": "black"}), top_s=8), S)
+    return plot_pane(load_pane(item, blocks_of(item, {"x": "black"}), WINDOW), S)
 
 
 def test_a_command_is_one_block_as_high_as_its_pane_for_as_long_as_it_ran():
@@ -136,3 +137,24 @@ def test_one_that_never_started_has_no_block(boundaries_s):
 
 def test_that_it_runs_is_no_pause():
     assert command(1, 3, 60).pauses_ns.tolist() == [0, 0]
+
+
+def test_all_pauses_are_as_high_and_as_wide_as_they_are_long():
+    item = cycles([100, 2000, 200, 8000])
+    blocks = blocks_of(item, {"x": "black"}, 1000 * MS)
+    assert blocks.heights_s.tolist() == [0.1, 1.0, 0.2, 1.0]
+    parted = replace(blocks, parts=tuple(Part(name, np.array([0, 1.5, 0, share]), name) for name, share in PARTS))
+    edges = {part.name: (low[3], high[3]) for part, low, high in parted.stacked()}
+    assert edges == {"disk": (0.0, 0.25), "journal": (0.25, 1.0)}
+
+
+PARTS = (("disk", 2), ("journal", 6))
+
+
+def test_a_pause_says_its_length_where_there_is_room_and_the_longest_always():
+    def said(item):
+        pane = load_pane(item, blocks_of(item, {"x": "black"}, 1000 * MS), Window(0, 100 * S))
+        return [(mark.text, mark.time_ns / S) for mark in pane.marks[1:]]
+
+    assert said(cycles([1500, 6000, 2000, 80_000, 10_500])) == [("6 s", 4.5), ("80 s", 49.5), ("10.5 s", 94.75)]
+    assert said(cycles([500, 1500, 500])) == [("1.50 s", 1.25)]

@@ -4,7 +4,21 @@ from dataclasses import replace
 
 import numpy as np
 
-from wblab.plot.marks import Axis, Blocks, Label, Layer, LevelMarks, Line, Pane, PointMarks, Rules, Spans, Stack, names
+from wblab.plot.marks import (
+    Axis,
+    Blocks,
+    Counts,
+    Label,
+    Layer,
+    LevelMarks,
+    Line,
+    Pane,
+    PointMarks,
+    Rules,
+    Spans,
+    Stack,
+    names,
+)
 from wblab.plot.page import page
 from wblab.plot.picture import picture
 from wblab.plot.timeline import timeline
@@ -19,7 +33,8 @@ MARKS = (
     LevelMarks("levels", EDGES, VALUES, "black", "{name}: {value:.1f} from {time:.2f} s"),
     PointMarks("points", TIMES, VALUES, "black", "{name}: {value:,.0f}", said=VALUES * 10),
     Stack(TIMES, (Layer("low", VALUES, "black", "{value}"), Layer("high", VALUES, "black", "{value} of {top}"))),
-    Blocks("blocks", EDGES, VALUES, VALUES, ONES, 3.5, "black", "group"),
+    Counts(EDGES, np.array([0, 1, 2.5, 5]), np.arange(12).reshape(4, 3), {1: "red", 2: "green"}, "item", "{value}"),
+    Blocks("blocks", EDGES, VALUES, VALUES, ONES, 3.5, 4.0, "black", "group"),
     Label(S, 2.0, "here", "black", "right"),
     Rules((S, 2 * S), "black"),
     Spans(((S, 2 * S),), "black"),
@@ -34,19 +49,19 @@ def drawn(run, *marks, name="mine"):
 
 
 def test_a_pane_of_every_mark_is_drawn_by_both(run):
-    inside = MARKS[:6]
+    inside = MARKS[:7]
     ax, traces = drawn(run, *inside)
     assert ax.get_title(loc="left") == "mine"
     assert ax.get_ylabel() == "items"
     assert {trace.name for trace in traces if trace.name} == set(names(inside))
     explained = [text.get_text() for text in ax.get_legend().get_texts()]
-    assert sorted(explained) == ["a line", "high", "levels", "low", "points"]
+    assert sorted(explained) == ["1 item", "2 or more", "a line", "high", "levels", "low", "points"]
     assert "here" in [text.get_text() for text in ax.texts]
 
 
 def test_what_is_on_all_panes_is_on_a_new_one(run):
     base = timeline(run)
-    whole = replace(base, everywhere=MARKS[6:])
+    whole = replace(base, everywhere=MARKS[7:])
     shapes = page(whole).layout.shapes
     assert len([shape for shape in shapes if shape.path == "M1.0,0V1M2.0,0V1"]) == len(base.panes)
     assert len([shape for shape in shapes if shape.path == "M1.0,0V1H2.0V0Z"]) == len(base.panes)

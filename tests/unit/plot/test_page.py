@@ -5,6 +5,7 @@ from itertools import pairwise
 from types import SimpleNamespace
 
 import numpy as np
+import plotly.graph_objects as go
 import pytest
 from plotly.offline import get_plotlyjs
 from support import pictured
@@ -19,7 +20,7 @@ from wblab.plot.page import CONFIG, save_page
 from wblab.plot.page import page as page_of
 from wblab.plot.picture import picture as picture_of
 from wblab.plot.style import INNOCENT, LOST, OFFENDERS, PAUSE
-from wblab.plot.timeline import timeline, title
+from wblab.plot.timeline import chosen, timeline, title
 
 MS = 1_000_000
 S = 1000 * MS
@@ -114,14 +115,9 @@ def test_panes_do_not_overlap(run, cache):
     assert all(upper[0] > lower[1] for upper, lower in pairwise(domains))
 
 
-def test_loads_share_their_scale(run):
-    layout = page(run).layout
-    assert len({layout[f"yaxis{number}"].range for number in (2, 3, 4)}) == 1
-
-
 def test_a_pause_says_how_long_it_is_and_when_it_began(run):
     trace, steps = said(page(run), "mw1")
-    assert steps == [("", 0), ("", 0.1), ("paused for 1.40 s in a ", 0.2), ("", 1.7)]
+    assert steps == [("", 0), ("", 0.1), ("paused for 1.40 s; full height is a ", 0.2), ("", 1.7)]
     assert trace.hovertemplate.startswith("mw1: %{text}cycle of ")
 
 
@@ -137,7 +133,7 @@ def test_pauses_stand_out_as_in_the_picture(run):
     cycles, pauses = (trace for trace in on_pane(page(run), 3) if trace.fill)
     assert (cycles.fillcolor, pauses.fillcolor) == (INNOCENT[1], PAUSE)
     assert pauses.x[:4].tolist() == [0.2, 0.2, 1.7, 1.7]
-    assert pauses.y[:4].tolist() == [0, 1.5, 1.5, 0]
+    assert pauses.y[:4].tolist() == pytest.approx([0, 0.4, 0.4, 0])
     assert [trace.fillcolor for trace in on_pane(page(run), 4) if trace.fill] == [OFFENDERS[0], PAUSE]
     assert "<b>1.40 s</b>" in [item.text for item in page(run).layout.annotations]
 
@@ -145,6 +141,12 @@ def test_pauses_stand_out_as_in_the_picture(run):
 def test_the_bound_is_the_caller_s(run):
     _, steps = said(page(run, None, 2 * S), "mw1")
     assert not any(text for text, _ in steps)
+
+
+def test_a_heat_map_is_in_the_page_if_it_is_named(run):
+    assert not [trace for trace in page(run).data if isinstance(trace, go.Heatmap)]
+    cells = [trace for trace in page_of(chosen(timeline(run), "heat")).data if isinstance(trace, go.Heatmap)]
+    assert sum(np.nansum(trace.z) for trace in cells) == sum(len(run.load(name).durations_ns) for name in ("w1", "mw1"))
 
 
 def test_offenders_are_marked_on_every_pane_and_named_once(run, cache):

@@ -72,10 +72,8 @@ def test_a_pane_for_each_load_in_the_spec_s_order(run):
     assert list(panes(draw(run))) == ["c1", "w1", "mw1", "l1"]
 
 
-def test_panes_share_the_time_axis_and_loads_their_scale(run):
-    shown = panes(draw(run))
-    assert {ax.get_xlim() for ax in shown.values()} == {(0, 8)}
-    assert len({ax.get_ylim() for name, ax in shown.items() if name != "c1"}) == 1
+def test_panes_share_the_time_axis(run):
+    assert {ax.get_xlim() for ax in panes(draw(run)).values()} == {(0, 8)}
 
 
 @pytest.mark.parametrize("shown_s", [(0, 8), (0.5, 3)])
@@ -106,8 +104,8 @@ def test_pauses_stand_out_and_the_longest_is_named(run):
     assert paused.get_facecolor() != normal.get_facecolor()
     assert [label.get_text() for label in ax.texts if label.get_color() == PAUSE] == ["1.40 s"]
     values, edges, _ = paused.get_data()
-    assert max(values) == 1.5
-    assert edges[list(values).index(1.5)] == pytest.approx(0.2)
+    assert max(values) == pytest.approx(0.4)  # the bound, and the intended sleep
+    assert edges[int(np.argmax(values))] == pytest.approx(0.2)
 
 
 def test_load_without_pauses_has_none_drawn(run):
