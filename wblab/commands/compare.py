@@ -17,6 +17,7 @@ from wblab.commands.common import (
 from wblab.core.errors import InputError
 from wblab.lab.formats import DESIGN, PAGE
 from wblab.lab.printable import printable
+from wblab.lab.results import study_at
 
 if TYPE_CHECKING:
     from wblab.analysis.groups.comparison import Comparison
@@ -75,6 +76,8 @@ def _compare(arguments: argparse.Namespace) -> None:
     from wblab.report.comparisonreport import report
     from wblab.report.comparisontext import is_first
     from wblab.report.page import write
+    from wblab.study.pictured import with_pictures
+    from wblab.study.store import Store
 
     output = _output(arguments)
     for name in arguments.runs:
@@ -101,7 +104,8 @@ def _compare(arguments: argparse.Namespace) -> None:
     if output is None:
         return
     if is_page:
-        write(found, output)
+        study = study_at(Path(arguments.runs[0]), results(arguments)) if len(arguments.runs) == 1 else None
+        write(with_pictures(found, Store.open(study)) if study else found, output)
     else:
         _draw(comparison, output)
     if not arguments.json:
@@ -124,7 +128,8 @@ def _pair(text: str) -> tuple[str, str]:
 
 
 def _svg(comparison: "Comparison") -> str:
-    from wblab.plot.comparisonfigure import comparison_figure, svg
+    from wblab.plot.comparisonfigure import comparison_figure
+    from wblab.plot.picture import svg
 
     return svg(comparison_figure(comparison))
 

@@ -5,11 +5,12 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from wblab.commands.common import add_bound, add_exp, add_output, add_run, format_of, named_run
+from wblab.commands.common import add_bound, add_exp, add_output, add_run, format_of, named_run, results
 from wblab.core.errors import InputError, WblabError
 from wblab.core.units import NS_PER_S, parse_time
 from wblab.lab.held import replace_file
 from wblab.lab.printable import printable
+from wblab.lab.results import study_at
 
 if TYPE_CHECKING:
     from wblab.analysis.runs.pauses import Window
@@ -23,12 +24,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Describe the verb and its options."""
     parser.description = (
         "Draw a run: a lane for each load, tall and red while it is frozen, in a pause over --bound. --beside draws "
-        "other runs below it. --panes draws the page cache and the length of each cycle, with causes; so do --from, "
-        "--to and --around, for a close-up, and HTML, a page that you can zoom, with explanations where you point. As "
+        "other runs below it. Of a study, it draws one run of each cell: the one whose longest freeze is the median. "
+        "--panes draws the page cache and the length of each cycle, with causes; so do --from, --to and --around, for "
+        "a close-up, and HTML, a page that you can zoom, with explanations where you point. As "
         "perfetto-trace it is a file for Perfetto's viewer, https://ui.perfetto.dev, of the whole run: the page cache "
         "and the throttling as counters and slices, all other events as instants, at most 200,000."
     )
-    add_run(parser)
+    add_run(parser, about="a run, a study, or latest")
     add_exp(parser)
     add_output(parser, "where to write it (default: in the run)", _FORMATS)
     parser.add_argument(
@@ -59,6 +61,9 @@ def _timeline(arguments: argparse.Namespace) -> None:
     from wblab.api.recorded import Run
 
     chosen = format_of(arguments, _FORMATS)
+    if study := study_at(Path(arguments.run_name), results(arguments)):
+        _write_study(arguments, study, chosen)
+        return
     run = Run.of(named_run(arguments))
     window = _window(arguments, run)
     if chosen == _PERFETTO:
@@ -70,6 +75,21 @@ def _timeline(arguments: argparse.Namespace) -> None:
         _write_panes(arguments, run, window, output)
     else:
         _write_lanes(arguments, run, output)
+    print(printable(str(output)))
+
+
+def _write_study(arguments: argparse.Namespace, path: Path, chosen: str) -> None:
+    """Draw a study: the lanes of each cell, or their heat maps. Raises InputError for options that only runs have."""
+    from wblab.plot.picture import save
+    from wblab.study.pictured import study_picture
+    from wblab.study.store import Store
+
+    for option, name in (("start", "from"), ("end", "to"), *((name, name) for name in ("around", "beside", "title"))):
+        if given := getattr(arguments, option):
+            raise InputError(f"--{name} {given}: {path} is a study: name one of its runs, {path}/runs/NAME")
+    store = Store.open(path)
+    output: Path = arguments.output or path / f"timeline.{chosen}"
+    save(study_picture(store, arguments.panes), store.plan.name, output)
     print(printable(str(output)))
 
 
@@ -98,7 +118,6 @@ def _write_lanes(arguments: argparse.Namespace, run: "Run", output: Path) -> Non
     """Draw runs below each other. Raises InputError for more titles than runs."""
     from wblab.analysis.runs.lanes import lanes_of
     from wblab.analysis.runs.run import find_run, read_run
-    from wblab.commands.common import results
     from wblab.plot.lanespicture import lanes_picture
     from wblab.plot.picture import save
     from wblab.report.lanestext import titles

@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 from matplotlib import figure
 from matplotlib.backends.backend_agg import FigureCanvasAgg
-from matplotlib.colors import ListedColormap
-from matplotlib.patches import StepPatch
+from matplotlib.patches import PathPatch, StepPatch
+from matplotlib.path import Path
 from matplotlib.ticker import FixedLocator, MaxNLocator, NullLocator
 
 from wblab.core.units import NS_PER_S
@@ -130,9 +130,19 @@ def _stairs(ax: Axes, edges: Any, low: Any, high: Any, **look: Any) -> None:
 
 @_draw.register
 def _(mark: Counts, ax: Axes, seconds: Seconds) -> None:
+    edges_s = seconds(mark.edges_ns)
     for name, (_, colour) in mark.classes.items():
-        cells = np.ma.masked_invalid(mark.of_class(name).T)
-        ax.pcolormesh(seconds(mark.edges_ns), mark.values, cells, cmap=ListedColormap([colour]), linewidth=0, zorder=2)
+        at, row = np.nonzero(~np.isnan(mark.of_class(name)))
+        corners = np.stack(
+            [
+                np.column_stack([edges_s[at + right], mark.values[row + upper]])
+                for right, upper in ((0, 0), (1, 0), (1, 1), (0, 1))
+            ],
+            axis=1,
+        )
+        # One patch: a mesh has a path for each cell, also for those without anything, which makes 4 MB as SVG.
+        path = Path.make_compound_path(*(Path(each, closed=False) for each in corners))
+        ax.add_artist(PathPatch(path, color=colour, linewidth=0, snap=True, zorder=2))
         ax.plot([], [], "s", color=colour, markersize=2.5, label=literal(name))  # for the legend
     for value in mark.lines:
         ax.axhline(value, color=MARK, linewidth=1, zorder=3)

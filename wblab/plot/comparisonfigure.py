@@ -1,11 +1,9 @@
 """Pictures of a comparison: the groups' values and the effects of changes, all with intervals."""
 
 from collections.abc import Mapping, Sequence
-from io import StringIO
 from typing import Any
 
 import numpy as np
-from matplotlib import rc_context
 from matplotlib.axes import Axes
 from matplotlib.lines import Line2D
 from matplotlib.ticker import MaxNLocator
@@ -136,15 +134,6 @@ def headline(comparison: Comparison) -> str:
         f"{', '.join(comparison.axes)}: {groups} groups of {count} runs\n"
         f"against {comparison.groups[0]}; intervals of {quantities.confidence(alone)}{widened}"
     )
-
-
-def svg(figure: PictureFigure) -> str:
-    """Return a figure as an SVG element for a page; the same figure gives the same text."""
-    stream = StringIO()
-    with rc_context({"svg.hashsalt": "wblab", "svg.fonttype": "path"}):
-        figure.savefig(stream, format="svg", metadata={"Date": None, "Creator": None, "Format": None, "Type": None})
-    text = stream.getvalue()
-    return text[text.index("<svg") :]
 
 
 def _at(row: int, place: int, loads: int) -> float:

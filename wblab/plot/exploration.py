@@ -10,7 +10,6 @@ from matplotlib.patches import Patch
 from wblab.analysis.sensitivity.analysis import Analysis, Sensitivities, View, floor, spans_decades
 from wblab.analysis.sensitivity.observed import Factor, Observed, Response
 from wblab.plot.artists import PictureFigure, new_axes, new_figure
-from wblab.plot.comparisonfigure import svg
 from wblab.plot.explorationmaps import (
     plot_distribution,
     plot_front,
@@ -19,6 +18,7 @@ from wblab.plot.explorationmaps import (
     plot_tail_levels,
     plot_tail_map,
 )
+from wblab.plot.picture import svg
 from wblab.plot.style import CONTROL, CURVE, GRID, MARK, NEUTRAL, PAUSE, literal
 from wblab.report.explorationreport import report
 from wblab.report.explorationtext import SCALES, shown_effects

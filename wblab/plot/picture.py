@@ -1,5 +1,7 @@
 """The timeline of a run as a picture: its panes, drawn by Matplotlib; and any picture as a file."""
 
+import re
+from io import StringIO
 from pathlib import Path
 from textwrap import wrap
 from typing import Any
@@ -14,7 +16,7 @@ from wblab.core.units import NS_PER_S
 from wblab.lab.held import replace_file
 from wblab.plot.artists import PictureFigure, new_figure, patch_look, plot_mark, plot_pane
 from wblab.plot.marks import Pane, Timeline
-from wblab.plot.style import GRID, LEGEND_ROW_IN, MARK, PANE_HEIGHT_IN, PAUSE, WIDTH_IN, legend_rows, literal
+from wblab.plot.style import DARK, GRID, LEGEND_ROW_IN, MARK, PANE_HEIGHT_IN, PAUSE, WIDTH_IN, legend_rows, literal
 
 Axes = Any  # matplotlib.axes.Axes
 # Margins in inches. They are fixed because computing them takes longer than drawing.
@@ -103,6 +105,33 @@ def _rows(timeline: Timeline) -> int:
     """Return the number of rows of the legend below all panes."""
     letters = sum(len(meaning.text) + _SWATCH_LETTERS for meaning in timeline.meanings)
     return max(1, -(-letters // _LEGEND_LETTERS))
+
+
+_COLOUR = re.compile(r"#[0-9a-f]{6}\b")
+_ATTRIBUTE = re.compile(r'\b(fill|stroke)="(#[0-9a-f]{6})"')
+
+
+def svg(figure: figure.Figure) -> str:
+    """Return a figure as an SVG element for a page; the same figure gives the same text."""
+    stream = StringIO()
+    with rc_context({"svg.hashsalt": "wblab", "svg.fonttype": "path"}):
+        figure.savefig(stream, format="svg", metadata={"Date": None, "Creator": None, "Format": None, "Type": None})
+    text = stream.getvalue()
+    return text[text.index("<svg") :]
+
+
+def themed(figure: figure.Figure) -> str:
+    """Return a figure as an SVG element that is dark on a dark page, also as a file of its own. It fits a phone."""
+    known = {colour.lower(): f"of-{colour[1:].lower()}" for colour in DARK}
+    text = _COLOUR.sub(
+        lambda found: f"var(--{known[found[0]]})" if found[0] in known else found[0],
+        _ATTRIBUTE.sub(r'style="\1: \2"', svg(figure)),
+    )
+    light, dark = (
+        "".join(f"--{name}:{to};" for name, to in zip(known.values(), of, strict=True)) for of in (DARK, DARK.values())
+    )
+    colours = f".themed{{{light}fill:var(--of-000000)}}@media(prefers-color-scheme:dark){{.themed{{{dark}}}}}"
+    return text.replace("<svg ", '<svg class="narrow themed" ', 1).replace(">", f"><style>{colours}</style>", 1)
 
 
 # Files of pictures: permitted suffixes, and the metadata fields in which Matplotlib would write the date.

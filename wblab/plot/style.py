@@ -69,6 +69,17 @@ FROZEN = "#B3261E"
 
 MARK = "#333333"
 GRID = "#DDDDDD"
+
+# What colours become on a dark page, in pictures that change with it (`picture.themed`).
+DARK = {
+    "#FFFFFF": "#16191C",
+    "#000000": "#E6E8EA",
+    MARK: "#E6E8EA",
+    GRID: "#3A4148",
+    WORKING: "#7B8791",
+    FROZEN: "#FF7A6E",
+    **{HEAT[least]: HEAT_DARK[least] for least in HEAT},
+}
 CURVE = "#0072B2"
 NEUTRAL = "#6B6B6B"
 

@@ -17,8 +17,8 @@ from wblab.analysis.why.parties import READ
 from wblab.analysis.why.shares import of_all
 from wblab.core.spec import Spec
 from wblab.core.units import NS_PER_S
-from wblab.plot.comparisonfigure import svg
 from wblab.plot.lanespicture import lanes_picture
+from wblab.plot.picture import themed
 from wblab.plot.style import MARK, cause_colour
 from wblab.plot.timeline import title
 from wblab.report.quantities import duration, percent
@@ -75,9 +75,9 @@ def drawn_report(run: Run, found: Sequence[Explained], bound: str, most: int | N
 
 
 def _lanes(run: Run) -> str:
-    """Return the lanes of a run, as a page has them: narrow enough for a phone."""
+    """Return the lanes of a run, as a page has them."""
     title = run.spec.name if isinstance(run.spec, Spec) else ""  # the directory's name has a date, a site none
-    return svg(lanes_picture([lanes_of(run, title)])).replace("<svg ", '<svg class="narrow" ', 1)
+    return themed(lanes_picture([lanes_of(run, title)]))
 
 
 def span(item: Explanation) -> str:

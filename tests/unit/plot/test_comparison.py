@@ -13,8 +13,8 @@ from wblab.analysis.groups.comparison import About, compare
 from wblab.analysis.groups.observations import observations
 from wblab.analysis.statistics.intervals import Interval
 from wblab.core.errors import InputError, WblabError
-from wblab.plot.comparisonfigure import comparison_figure, headline, plot_effects, plot_groups, svg
-from wblab.plot.picture import save
+from wblab.plot.comparisonfigure import comparison_figure, headline, plot_effects, plot_groups
+from wblab.plot.picture import save, svg
 from wblab.report.comparisonreport import answer, differences_table, report
 from wblab.report.comparisontext import footnotes, is_first, is_headline, line, listed
 from wblab.report.page import page

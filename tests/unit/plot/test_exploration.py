@@ -12,9 +12,9 @@ from support.reports import cells, tables, texts
 from wblab.analysis.sensitivity.analysis import analyse, floor
 from wblab.analysis.sensitivity.anova import Sampling
 from wblab.analysis.sensitivity.observed import Response
-from wblab.plot.comparisonfigure import svg
 from wblab.plot.exploration import distribution_figure, drawn_report, exploration_figures, plot_effects
 from wblab.plot.explorationmaps import plot_levels, plot_medians, plot_tail_map
+from wblab.plot.picture import svg
 from wblab.report.explorationreport import answer
 from wblab.report.explorationtext import (
     beyond_sentences,

@@ -62,14 +62,23 @@ def make(asked: AdviceRequest) -> StudyAnswer:
     if found.choice.name:
         check_remedy(found.advice.candidate(found.choice.name))  # before anybody installs it as root
     written = _written(found, asked.output or store.path)
-    page = write(report(found, written), store.path / REPORT)
+    page = write(_pictured(report(found, written), found, store), store.path / REPORT)
     told = report(found, written, every=asked.every, explain=asked.explain)
     return StudyAnswer(store.path, told, (*([] if asked.every else _more(found)), page))
 
 
 def report_of(store: Store) -> Report:
     """Return the report of an advice that was made. Raises InputError."""
-    return report(replace(result_of(store, recorded(store)), path=Path(store.path.name)))
+    found = replace(result_of(store, recorded(store)), path=Path(store.path.name))
+    return _pictured(report(found), found, store)
+
+
+def _pictured(told: Report, found: AdviceResult, store: Store) -> Report:
+    """Return the report with pictures of the machine as it is and with remedies, first of the recommended one."""
+    from wblab.study.pictured import with_pictures  # trying remedies needs no Matplotlib, which takes a while to load
+
+    chosen = found.choice.name
+    return with_pictures(told, store, [found.advice.candidate(chosen).cell] if chosen else [])
 
 
 def run_rounds(

@@ -25,7 +25,7 @@ from wblab.study.designs.ab.made import build_all, check_differ, check_unequal, 
 from wblab.study.designs.ab.plan import STANDARD, asked_of, described, pairs, plan
 from wblab.study.designs.ab.plan import asked as asked_for
 from wblab.study.designs.ab.report import report
-from wblab.study.designs.ab.result import result
+from wblab.study.designs.ab.result import KernelsResult, result
 from wblab.study.designs.ab.sides import Side, cached, sides, steps
 from wblab.study.run import run_store
 from wblab.study.store import Store
@@ -59,7 +59,7 @@ def make(asked: KernelsRequest) -> StudyAnswer:
         tally = run_until_decided(store, asks, partial(run_store, store, None, asked.jobs), asked.note)
         found = page = None
         if not tally.failures or any(store.runs.glob("[!_.]*")):
-            found = report(result(store, resolve, len(tally.failures)))
+            found = _pictured(result(store, resolve, len(tally.failures)), store)
             page = _written(store, found)
     failures = Failures.of(store, tally, _AGAIN)
     if not found:
@@ -70,7 +70,15 @@ def make(asked: KernelsRequest) -> StudyAnswer:
 
 def report_of(store: Store) -> Report:
     """Return the report of a comparison that was made. It boots nothing. Raises InputError without runs."""
-    return report(result(store, None))
+    return _pictured(result(store, None), store)
+
+
+def _pictured(found: KernelsResult, store: Store) -> Report:
+    """Return the report with pictures of both kernels' runs, first of the specs whose figures differ."""
+    from wblab.study.pictured import with_pictures  # making runs needs no Matplotlib, which takes a while to load
+
+    claimed = [item.pair for item in found.figures.claimed] or [item.pair for item in found.figures.rows]
+    return with_pictures(report(found), store, [cell.name for pair in claimed for cell in (pair.before, pair.after)])
 
 
 def built(asked: KernelsRequest) -> list[tuple[Side, Kernel]]:

@@ -46,13 +46,15 @@ def report_of(store: Store) -> Report:
     # Making runs needs neither pandas nor Matplotlib, which take half a second to load.
     from wblab.analysis.groups.comparison import compare
     from wblab.analysis.groups.observations import found_observations, looks_at
-    from wblab.plot.comparisonfigure import comparison_figure, svg
+    from wblab.plot.comparisonfigure import comparison_figure
+    from wblab.plot.picture import svg
     from wblab.report.comparisonreport import report
+    from wblab.study.pictured import with_pictures
 
     named, results = [str(store.path)], store.path.parent
     resampling = for_looks(looks_at(named, results), Resampling(seed=0))
     comparison = compare(found_observations(named, results), resampling)
-    return report(comparison, figure=svg(comparison_figure(comparison)))
+    return with_pictures(report(comparison, figure=svg(comparison_figure(comparison))), store)
 
 
 def _planned(asked: StudyRequest, resolve: KernelResolver) -> Planned:
