@@ -1,6 +1,7 @@
-"""wblab why: the cause of each pause of a run."""
+"""wblab why: the cause of each pause of a run; or what a file of another machine says."""
 
 import argparse
+import os
 
 from wblab.commands.common import add_bound, add_exp, add_json, add_kernel, add_run, whole
 
@@ -10,9 +11,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.description = (
         "Explain each pause of a run: what the load waited for, which task held it up, and which I/O was ahead in the "
         "queue, by who dirtied it. The evidence of a wait is two kernel stacks, of the sleeper and of the waker; "
-        "where they disagree, the cause is unknown."
+        "where they disagree, the cause is unknown. Of a file it says what it is, and explains stacks of tasks in a "
+        "text: a kernel log, /proc/PID/stack, bt of crash."
     )
-    add_run(parser)
+    add_run(parser, about="a run: its directory, the directory's name, or latest; or a file; - for standard input")
     add_exp(parser)
     parser.add_argument("--load", default="", metavar="LOAD", help="only pauses of this load")
     parser.add_argument("--pause", type=whole(1), metavar="N", help="only pause number N, in the order of time")
@@ -61,6 +63,16 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def _why(arguments: argparse.Namespace) -> None:
-    from wblab.commands.answer import why
+    if is_file_of_others(arguments.run_name):
+        from wblab.commands.fileanswer import explain
 
-    why(arguments)
+        explain(arguments)
+    else:
+        from wblab.commands.answer import why
+
+        why(arguments)
+
+
+def is_file_of_others(name: str) -> bool:
+    """Whether a name is that of a file or of standard input, not of a run."""
+    return name == "-" or (name != "latest" and os.path.isfile(name))

@@ -16,6 +16,7 @@ WINGS = {
     "claims": "claims and findings",
     "lessons": "lessons",
     "publish": "packed files and sites",
+    "foreign": "files of other machines",
 }
 # What a wing offers: a module, and a name in it.
 OFFERS = {
@@ -26,6 +27,7 @@ OFFERS = {
     "texts of lessons": ("wblab.lessons.page", "texts"),
     "opening packed files": ("wblab.publish.bundle.keep", "open_packed"),
     "a run of a packed file": ("wblab.publish.bundle.keep", "keep_run"),
+    "a file of another machine explained": ("wblab.foreign.door", "explained"),
 }
 
 

@@ -1,0 +1,39 @@
+"""Stacks in texts of Linux 3.0 to 7.2, in every form: what each task waits for, or that its stack does not say it."""
+
+import pytest
+from support.stacktexts import FORMS, cases, text
+
+from wblab.foreign.judge import judged
+from wblab.foreign.stacks import read_stacks
+
+CASES = cases()
+
+
+def test_there_are_enough():
+    assert len(CASES) >= 60
+    assert {case.version[0] for case in CASES} >= {3, 4, 5, 6, 7}
+
+
+@pytest.mark.parametrize("case", CASES, ids=lambda case: f"{case.linux}-{case.comm}-{case.pid}")
+def test_a_stack_says_what_a_task_waits_for_or_is_unknown(case):
+    (task,) = read_stacks(text(case)).tasks
+    found = judged(task)
+    assert (task.comm, task.pid) == (case.comm, case.pid)
+    assert (found.wait.kind, found.call, found.filesystem) == (case.kind, case.call, case.filesystem)
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_every_form_of_a_text_says_the_same(form):
+    for case in CASES:
+        found = read_stacks(text(case, form)).tasks
+        assert len(found) == 1, text(case, form)
+        said = judged(found[0])
+        assert (found[0].comm, found[0].pid) == (case.comm, case.pid), text(case, form)
+        assert (said.wait.kind, said.call) == (case.kind, case.call), text(case, form)
+
+
+def test_many_tasks_in_one_text_of_one_form():
+    for form in ("hung", "sysrq", "journalctl", "netconsole", "crash", "proc", "proc_loop", "proc_grep", "arm64"):
+        found = read_stacks("\n".join(text(case, form) for case in CASES)).tasks
+        assert [(task.comm, task.pid) for task in found] == [(case.comm, case.pid) for case in CASES]
+        assert [judged(task).wait.kind for task in found] == [case.kind for case in CASES]

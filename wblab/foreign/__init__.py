@@ -1,0 +1,1 @@
+"""Files of other machines: what they are, and what they say."""

@@ -1,0 +1,51 @@
+"""A file of any machine, or what comes by a pipe: named for what it is, and explained if it can be."""
+
+import sys
+from pathlib import Path
+
+from wblab.core.errors import InputError
+from wblab.core.files import open_file
+from wblab.core.units import format_bytes
+from wblab.foreign.filekind import PEEK_BYTES, TEXT, FileKind, kind_of, kind_of_text
+from wblab.foreign.stackreport import evidence_report, stack_report
+from wblab.foreign.stacks import MOST_BYTES, Stacks, read_stacks
+from wblab.report.report import Report
+
+STANDARD_INPUT = "-"
+
+
+def explained(file: str, *, is_evidence: bool = False) -> Report:
+    """Return the report on a file, or on standard input for "-". Raises InputError that says what the file is.
+
+    is_evidence: all stacks, in place of the answer.
+    """
+    name, content = _content(file)
+    kind = kind_of(content[:PEEK_BYTES])
+    if kind is not TEXT:
+        raise _refused(name, kind)
+    if len(content) > MOST_BYTES:
+        raise InputError(
+            f"{name!r} is a text of more than {format_bytes(MOST_BYTES)}: take the part with the stacks: "
+            f"grep -a -A 40 'blocked for more' {name}"
+        )
+    text = content.decode(errors="replace")
+    found: Stacks = read_stacks(text)
+    if not found.tasks:
+        raise _refused(name, kind_of_text(text))
+    return (evidence_report if is_evidence else stack_report)(name, found)
+
+
+def _content(file: str) -> tuple[str, bytes]:
+    """Return a file's name in words and its begin, one byte longer than the longest text that is read."""
+    if file == STANDARD_INPUT:
+        return "standard input", sys.stdin.buffer.read(MOST_BYTES + 1)
+    try:
+        with open_file(Path(file), follow=True) as opened:
+            return Path(file).name, opened.read(MOST_BYTES + 1)
+    except OSError as error:
+        raise InputError(f"cannot read {file!r}: {error.strerror}") from None
+
+
+def _refused(name: str, kind: FileKind) -> InputError:
+    to_do = kind.to_do.replace("NAME", name)
+    return InputError(f"{name!r} is {kind.what}{f': {to_do}' if to_do else ''}")

@@ -1,0 +1,112 @@
+"""What a file is, by its begin: a text, a trace, a dump, the state of a machine; and what can be done with it."""
+
+import re
+from dataclasses import dataclass
+
+from wblab.foreign.stacklines import unprefixed
+
+PEEK_BYTES = 1 << 16
+
+
+@dataclass(frozen=True)
+class FileKind:
+    """A kind of file. what: in words; to_do: what can be done with a file of it, with NAME in place of its own."""
+
+    name: str
+    what: str
+    to_do: str = ""
+
+
+TEXT = FileKind("text", "a text")
+TRACE = FileKind(
+    "trace.dat",
+    "a trace of trace-cmd",
+    "'wblab why' does not read traces yet: 'trace-cmd report NAME' prints it",
+)
+_UNPACKED = "unpack it first, then 'wblab why' what was in it"
+_MAGIC = (
+    (b"\x17\x08\x44tracing", TRACE),
+    (
+        b"PERFILE2",
+        FileKind("perf.data", "a recording of perf", "for stacks of sleeping tasks: perf script -i NAME"),
+    ),
+    (b"KDUMP   ", FileKind("dump", "a dump of a kernel (kdump)", "give its stacks: crash> foreach UN bt, into a file")),
+    (
+        b"DISKDUMP",
+        FileKind("dump", "a dump of a kernel (diskdump)", "give its stacks: crash> foreach UN bt, into a file"),
+    ),
+    (
+        b"makedumpfile",
+        FileKind("dump", "a dump of a kernel (makedumpfile)", "give its stacks: crash> foreach UN bt, into a file"),
+    ),
+    (b"\x1f\x8b", FileKind("packed", "packed by gzip", _UNPACKED)),
+    (b"\xfd7zXZ\0", FileKind("packed", "packed by xz", _UNPACKED)),
+    (b"\x28\xb5\x2f\xfd", FileKind("packed", "packed by zstd: 'wblab open NAME', if 'wblab pack' made it", _UNPACKED)),
+    (b"BZh", FileKind("packed", "packed by bzip2", _UNPACKED)),
+    (b"PK\x03\x04", FileKind("packed", "a zip file", _UNPACKED)),
+    (
+        b"\x7fELF",
+        FileKind(
+            "dump",
+            "an ELF file: a program, or a dump of a kernel",
+            "give a dump's stacks: crash> foreach UN bt, into a file",
+        ),
+    ),
+    (b"LPKSHHRH", FileKind("journal", "a journal of systemd", "print it: journalctl --file NAME -k, into a file")),
+    (b"SQLite format 3", FileKind("database", "a database of SQLite", "")),
+    (b"\x89PNG", FileKind("picture", "a picture", "give the text that it shows")),
+    (b"\xff\xd8\xff", FileKind("picture", "a picture", "give the text that it shows")),
+    (b"%PDF", FileKind("document", "a PDF", "give the text that it shows")),
+)
+_TAR_AT, _TAR = 257, b"ustar"
+_STATE = (
+    ("/proc/meminfo", re.compile(r"MemTotal:\s+\d+ kB")),
+    ("/proc/vmstat", re.compile(r"nr_dirty(?:_threshold)? \d+$")),
+    ("the output of sysctl", re.compile(r"vm\.dirty_\w+ ?= ?\d+")),
+    ("the output of iostat", re.compile(r"Device:?\s.*(?:r/s|tps)\b")),
+    ("the output of pidstat", re.compile(r".*\bkB_wr/s\b")),
+    ("pressure stall information", re.compile(r"(?:some|full) avg10=\d")),
+    ("/proc/diskstats", re.compile(r"\d{1,4}\s+\d{1,7} \w+(?: \d+){11,}$")),
+)
+_FTRACE = re.compile(r"\S.{0,24}-\d+\s+(?:\(\s*[\d-]+\)\s+)?\[\d{1,4}\]\s+(?:\S{4,6}\s+)?\d+\.\d+:\s+\w+:")
+_PERF_SCRIPT = re.compile(r"\S.{0,24}\s+\d+(?:/\d+)?\s+\[\d{1,4}\]\s+\d+\.\d+:\s+\w+:\w+:")
+_SPEC = re.compile(r"\[(?:load|disk)(?:\.\w+)?\]")
+
+
+def kind_of(begin: bytes) -> FileKind:
+    """Return the kind of a file by its begin, which has up to PEEK_BYTES; TEXT for what has to be read whole."""
+    for magic, kind in _MAGIC:
+        if begin.startswith(magic):
+            return kind
+    if begin[_TAR_AT : _TAR_AT + len(_TAR)] == _TAR:
+        return FileKind("packed", "a tar file", _UNPACKED)
+    if not begin.strip():
+        return FileKind("empty", "empty", "give one with stacks of tasks")
+    if b"\0" in begin:
+        return FileKind("data", "no text and of no kind that is known here", "give one with stacks of tasks")
+    return TEXT
+
+
+def kind_of_text(text: str) -> FileKind:
+    """Return the kind of a text that has no stacks."""
+    lines = [line.strip() for line in text[:PEEK_BYTES].splitlines()[:400]]
+    if any(_FTRACE.match(line) or _PERF_SCRIPT.match(line) for line in lines):
+        return FileKind("ftrace text", "a trace as text, without stacks", "")
+    for what, form in _STATE:
+        if any(form.match(line) for line in lines):
+            return FileKind(
+                "state", f"the state of a machine ({what})", "it has no stacks: take them while it freezes, see below"
+            )
+    if any(_SPEC.match(line) for line in lines):
+        return FileKind(
+            "spec", "an experiment", "'wblab run NAME' makes a run of it, and 'wblab why latest' explains that"
+        )
+    if any(unprefixed(line) != line for line in lines):
+        return FileKind(
+            "log",
+            "a log without a stack",
+            "the kernel logs stacks of blocked tasks after: echo w > /proc/sysrq-trigger",
+        )
+    return FileKind(
+        "text", "a text without a stack", "take stacks while it freezes: echo w > /proc/sysrq-trigger; dmesg"
+    )
