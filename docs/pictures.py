@@ -9,8 +9,10 @@ from pathlib import Path
 from typing import Any
 
 import wblab
+from wblab.analysis.runs.heat import heat_of_runs
 from wblab.analysis.runs.lanes import lanes_of
 from wblab.api.making import asked
+from wblab.plot.heatpanes import heat_picture
 from wblab.plot.lanespicture import lanes_picture
 from wblab.plot.picture import save
 
@@ -18,16 +20,25 @@ DOCS = Path(__file__).resolve().parent
 LIST = DOCS / "pictures.toml"
 
 
-def draw(name: str, runs: list[dict[str, Any]]) -> Path:
+def draw(name: str, listed: dict[str, Any]) -> Path:
     """Make the runs of a picture that are not there yet, draw them below each other, and return the file."""
-    found = []
-    for run in runs:
-        kernel = run.get("kernel", "")
-        spec = asked(run["spec"], run.get("set", []), kernel=kernel, name=f"picture-{name}")
-        found.append(lanes_of(wblab.run(spec, kernel=kernel, reuse=True), run["title"]))
+    seeds = range(1, listed["seeds"] + 1) if "seeds" in listed else (None,)
+    found = {run["title"]: [_made(name, run, seed) for seed in seeds] for run in listed["run"]}
     output = DOCS.parent / "misc" / f"{name}.png"
-    save(lanes_picture(found), name, output)
+    if "heat" in listed:
+        picture = heat_picture(heat_of_runs(found, listed["heat"]))
+    else:
+        picture = lanes_picture([lanes_of(runs[0], title) for title, runs in found.items()])
+    save(picture, name, output)
     return output
+
+
+def _made(name: str, run: dict[str, Any], seed: int | None) -> wblab.Run:
+    kernel, settings = run.get("kernel", ""), run.get("set", [])
+    spec = asked(
+        run["spec"], settings if seed is None else [*settings, f"seed={seed}"], kernel=kernel, name=f"picture-{name}"
+    )
+    return wblab.run(spec, kernel=kernel, reuse=True)
 
 
 def main() -> None:
@@ -39,7 +50,7 @@ def main() -> None:
     if unknown := [name for name in names if name not in known]:
         parser.error(f"no picture {unknown[0]!r}: docs/pictures.toml has {', '.join(known)}")
     for name in names or known:
-        print(draw(name, known[name]["run"]))
+        print(draw(name, known[name]))
 
 
 if __name__ == "__main__":

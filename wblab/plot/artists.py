@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from functools import singledispatch
 from io import BytesIO
+from textwrap import shorten
 from typing import Any
 
 import numpy as np
@@ -14,11 +15,29 @@ from matplotlib.ticker import FixedLocator, MaxNLocator, NullLocator
 
 from wblab.core.units import NS_PER_S
 from wblab.plot.lines import COLUMNS, visible
-from wblab.plot.marks import Axis, Blocks, Counts, Label, LevelMarks, Line, Mark, Pane, PointMarks, Rules, Spans, Stack
+from wblab.plot.marks import (
+    BAR,
+    Axis,
+    Bars,
+    Blocks,
+    Counts,
+    Label,
+    LevelMarks,
+    Line,
+    Mark,
+    Pane,
+    PointMarks,
+    Rules,
+    Spans,
+    Stack,
+)
 from wblab.plot.style import DPI, MARK, PANE_HEIGHT_IN, PAUSE, WIDTH_IN, legend_above, literal
+from wblab.report.palette import DARK as DARK_PAPER
+from wblab.report.palette import WHITE, contrast
 
 _HATCH = "////"
 _STEPS = (1, 2, 2.5, 5, 10)  # steps between ticks
+_BAR_LETTER, _LEAST_LETTERS = 0.0066, 5  # a letter's share of the time axis, and in how many no text is readable
 
 Axes = Any  # matplotlib.axes.Axes
 Seconds = Callable[[Any], Any]  # from times in ns
@@ -146,6 +165,29 @@ def _(mark: Counts, ax: Axes, seconds: Seconds) -> None:
         ax.plot([], [], "s", color=colour, markersize=2.5, label=literal(name))  # for the legend
     for value in mark.lines:
         ax.axhline(value, color=MARK, linewidth=1, zorder=3)
+
+
+@_draw.register
+def _(mark: Bars, ax: Axes, seconds: Seconds) -> None:
+    first_s, last_s = ax.get_xlim()
+    ax.tick_params(axis="y", labelsize=8.5, length=0)
+    for bar in mark.bars:
+        spans_s = [(float(start), float(end - start)) for start, end in map(seconds, bar.spans_ns)]
+        ax.broken_barh(spans_s, (bar.row + (1 - BAR) / 2, BAR), facecolor=bar.colour, edgecolor="white", zorder=3)
+        start, end = (min(max(float(each), first_s), last_s) for each in seconds(bar.longest_ns))
+        letters = int((end - start) / (_BAR_LETTER * (last_s - first_s)))
+        if letters > _LEAST_LETTERS:
+            text, dark = shorten(bar.text, letters, placeholder=" …"), contrast(bar.colour, DARK_PAPER)
+            colour = "white" if contrast(bar.colour, WHITE) > dark else "black"
+            place = {"ha": "center", "va": "center", "clip_on": True, "zorder": 4}
+            ax.text((start + end) / 2, bar.row + 0.5, literal(text), fontsize=8.5, color=colour, **place)
+    for time_ns, above, below in mark.arrows:
+        at, look = (
+            float(seconds(time_ns)),
+            {"arrowstyle": "-|>", "color": MARK, "linewidth": 1.4, "shrinkA": 0, "shrinkB": 0},
+        )
+        ends = ((at, below + (1 - BAR) / 2), (at, above + (1 + BAR) / 2))
+        ax.annotate("", *ends, arrowprops=look, zorder=5)
 
 
 @_draw.register

@@ -206,6 +206,32 @@ class Counts:
 
 
 @dataclass(frozen=True)
+class Bar:
+    """A bar in a row, counted from above, for some spans of time. Its text stands in the longest, if it fits there."""
+
+    row: int
+    spans_ns: tuple[tuple[int, int], ...]
+    colour: str
+    text: str
+
+    @property
+    def longest_ns(self) -> tuple[int, int]:
+        """The longest of its spans."""
+        return max(self.spans_ns, key=lambda span: span[1] - span[0])
+
+
+@dataclass(frozen=True)
+class Bars:
+    """Bars in rows, and arrows between them: times, the row where each begins, and the one where it ends."""
+
+    bars: tuple[Bar, ...]
+    arrows: tuple[tuple[int, int, int], ...] = ()
+
+
+BAR = 0.66  # of a row
+
+
+@dataclass(frozen=True)
 class Label:
     """A text above or beside a point of a pane."""
 
@@ -238,7 +264,7 @@ class Spans:
     group: str = ""
 
 
-Mark = Line | LevelMarks | PointMarks | Stack | Blocks | Counts | Label | Rules | Spans
+Mark = Line | LevelMarks | PointMarks | Stack | Blocks | Bars | Counts | Label | Rules | Spans
 
 
 def names(marks: tuple[Mark, ...]) -> list[str]:

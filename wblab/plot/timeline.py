@@ -19,6 +19,7 @@ from wblab.plot.heatpanes import heat_panes
 from wblab.plot.loadpanes import INNOCENT, OFFENDING, control_panes, writer_panes, writing_panes
 from wblab.plot.marks import PAUSED, MarkMeaning, Rules, Spans, Timeline
 from wblab.plot.style import LOST, MARK, PAUSE, load_colours
+from wblab.plot.waitspane import waits_pane
 from wblab.report.quantities import size
 
 MOST_GUIDES = 400  # lines at cycles; more would merge into a grey area
@@ -50,6 +51,7 @@ def timeline(
         title(run),
         (
             *control_panes(run.loads, shown),
+            *(waits_pane(run, explained, shown, colours) if is_close else ()),
             *(cache_panes(cache, shown, colours) if cache else ()),
             *writer_panes(run, cache, shown, colours),
             *writing_panes(run.loads, bound_ns, shown, causes, is_close=is_close),

@@ -14,7 +14,9 @@ from wblab.core.units import NS_PER_S
 from wblab.lab.printable import printable
 from wblab.plot.lines import visible
 from wblab.plot.marks import (
+    BAR,
     PAUSED,
+    Bars,
     Blocks,
     Counts,
     Label,
@@ -62,6 +64,8 @@ def labels_of(pane: Pane, zero_ns: int) -> list[dict[str, Any]]:
     sides = {"above": ("center", "bottom"), "left": ("right", "middle"), "right": ("left", "middle")}
     found = []
     for mark in pane.marks:
+        if isinstance(mark, Bars):
+            found += _in_bars(mark, _seconds(zero_ns))
         if isinstance(mark, Label):
             xanchor, yanchor = sides[mark.side]
             at = {"x": _seconds(zero_ns)(mark.time_ns), "y": mark.value, "xanchor": xanchor, "yanchor": yanchor}
@@ -69,6 +73,22 @@ def labels_of(pane: Pane, zero_ns: int) -> list[dict[str, Any]]:
             text = f"<b>{plain(mark.text)}</b>"
             found.append({"text": text, "font": {"size": 12, "color": mark.colour}, "borderpad": 1} | at | behind)
     return found
+
+
+def _in_bars(mark: Bars, seconds: Seconds) -> list[dict[str, Any]]:
+    """Return the texts of bars and the arrows between them."""
+    middle = {"xanchor": "center", "yanchor": "middle"}
+    texts = [
+        {"text": plain(bar.text), "x": float(np.mean(seconds(np.array(bar.longest_ns)))), "y": bar.row + 0.5,
+         "font": {"size": 11, "color": "black"}, "bgcolor": "rgba(255,255,255,0.85)"} | middle
+        for bar in mark.bars
+    ]  # fmt: skip
+    arrows = [
+        {"text": "<b>↓</b>", "x": seconds(time_ns), "y": (above + below + 1) / 2, "font": {"size": 15, "color": MARK}}
+        | middle
+        for time_ns, above, below in mark.arrows
+    ]
+    return texts + arrows
 
 
 def shape_of(mark: Rules | Spans, zero_ns: int) -> dict[str, Any]:
@@ -134,6 +154,19 @@ def _(mark: Stack, seconds: Seconds, columns: int) -> list[Any]:
         low = low + own
         traces.append(_trace(layer.name, seconds(times_ns), low, words, own, **look))
     return traces
+
+
+@_draw.register
+def _(mark: Bars, seconds: Seconds, columns: int) -> list[Any]:
+    return [
+        go.Scatter(
+            x=np.concatenate([seconds(np.array([start, start, end, end, start])) for start, end in bar.spans_ns]),
+            y=np.tile(bar.row + 0.5 + BAR / 2 * np.array([-1, 1, 1, -1, -1]), len(bar.spans_ns)),
+            mode="lines", fill="toself", fillcolor=bar.colour, line={"width": 0}, hoverinfo="text",
+            text=plain(bar.text), hoveron="fills", name=plain(bar.text), showlegend=False,
+        )
+        for bar in mark.bars
+    ]  # fmt: skip
 
 
 @_draw.register

@@ -6,7 +6,7 @@ from html import escape
 
 from wblab.analysis.runs.lanes import lanes_of
 from wblab.analysis.runs.run import Run
-from wblab.analysis.why.account import ASLEEP, RUNNABLE, RUNNING, UNEXPLAINED
+from wblab.analysis.why.account import UNEXPLAINED
 from wblab.analysis.why.classify import in_context
 from wblab.analysis.why.ends import end_of
 from wblab.analysis.why.explain import Cause, Explanation
@@ -21,6 +21,7 @@ from wblab.plot.lanespicture import lanes_picture
 from wblab.plot.picture import themed
 from wblab.plot.style import MARK, cause_colour
 from wblab.plot.timeline import title
+from wblab.plot.waitspane import DID
 from wblab.report.quantities import duration, percent
 from wblab.report.quantities import size as size_text
 from wblab.report.report import Block, Column, Picture, Points, Report, Row, Section, Span, Table, Words
@@ -31,13 +32,6 @@ TIMELINE = "timeline.html"  # in the same directory; its address may end in a sp
 _LITTLE = 0.01  # of a pause: shorter chains are summed up in one line
 _MOST_OWNERS = 5  # the most writers listed by name
 _MARGIN = 0.4  # of a pause, shown before and after it in a close-up
-_WORDS = {
-    **{kind.name: f"waited {kind.what}" for kind in reversed(KINDS)},
-    RUNNING: "was running",
-    RUNNABLE: "was ready to run, but had no processor",
-    ASLEEP: "slept on a timer of its own",
-    UNEXPLAINED: "unknown: the two stacks are missing or disagree",
-}
 _PROVES = {
     "block_buffer_wait": "names the block it waits for",
     "folio_wait_writeback": "names the file whose page it waits for",
@@ -119,7 +113,7 @@ def _parts(parts: Mapping[str, int]) -> Table:
     """Return the time of each part, and their sum."""
     total = sum(parts.values())
     rows: list[tuple[Words, ...]] = [
-        (Span(what, swatch=cause_colour(what)), duration(time_ns), percent(time_ns / total), _WORDS.get(what, what))
+        (Span(what, swatch=cause_colour(what)), duration(time_ns), percent(time_ns / total), DID.get(what, what))
         for what, time_ns in parts.items()
     ]
     columns = (Column("what"), Column("time", "number"), Column("share", "number"), Column("in words: it …", "prose"))
@@ -191,7 +185,7 @@ def _chains(item: Explanation) -> Iterator[Words]:
         if chain.time_ns > _LITTLE * item.pause_ns:
             words: list[str | Span] = [f"{duration(chain.time_ns)} ({percent(chain.time_ns / item.pause_ns)}): "]
             for at, (name, what) in enumerate(chain.links):
-                words += [", held up by " if at else "", Span(name, form="bold"), f" {_WORDS.get(what, what)}"]
+                words += [", held up by " if at else "", Span(name, form="bold"), f" {DID.get(what, what)}"]
             yield *words, f" – {end_of(chain)}."
     if short := [chain.time_ns for chain in item.chains if chain.time_ns <= _LITTLE * item.pause_ns]:
         yield f"{len(short)} shorter: {duration(sum(short))} in all"

@@ -7,11 +7,11 @@ drawn that lie evenly between the shortest freeze and the longest.
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 
-from wblab.analysis.runs.heat import HeatMap, cycles_of, heat_map, innocent
+from wblab.analysis.runs.heat import HeatMap, heat_of_runs
 from wblab.analysis.runs.lanes import Lanes, lanes_of
-from wblab.analysis.runs.pauses import DEFAULT_BOUND_NS, Window, whole
-from wblab.analysis.runs.run import Run, Times, read_run
-from wblab.core.errors import InputError, nearest
+from wblab.analysis.runs.pauses import DEFAULT_BOUND_NS
+from wblab.analysis.runs.run import Run, read_run
+from wblab.core.errors import InputError
 from wblab.plot.artists import PictureFigure
 from wblab.plot.heatpanes import HEAT_PANE, heat_picture
 from wblab.plot.lanespicture import lanes_picture
@@ -72,36 +72,13 @@ def lanes_of_cells(cells: Sequence[DrawnCell]) -> list[Lanes]:
 
 
 def heat_of_cells(cells: Sequence[DrawnCell], load: str = "") -> dict[str, HeatMap]:
-    """Return the heat map of each cell, of all its seeds, by title, on the same axes.
-
-    load: of this innocent load; by default of all together. Raises InputError for an unknown one, or a damaged run.
-    """
-    found = {each.label: [_cycles(_run(made), load) for made in each.made] for each in cells}
-    end_ns = max((end_ns for of in found.values() for *_, end_ns in of), default=1)
-    longest_ns = max((int(pauses.max(initial=0)) for of in found.values() for _, pauses, _ in of), default=0)
-    return {
-        f"{label}, {_seeds(len(of))}": heat_map(
-            ((starts, pauses) for starts, pauses, _ in of), Window(0, end_ns), longest_ns
-        )
-        for label, of in found.items()
-    }
+    """Return the heat map of each cell, of all its seeds, by title; see `heat_of_runs`."""
+    return heat_of_runs({each.label: map(_run, each.made) for each in cells}, load)
 
 
 def _run(made: Made) -> Run:
     assert made.directory is not None
     return read_run(made.directory)
-
-
-def _cycles(run: Run, load: str) -> tuple[Times, Times, int]:
-    """Return when cycles began, since the loads started, their pauses, and when the run ended."""
-    if load and load not in (names := innocent([run])):
-        raise InputError(f"no innocent load {load!r}{nearest(load, names)}: the study has {', '.join(names)}")
-    starts, pauses = cycles_of(run, load)
-    return starts - run.zero_ns, pauses, whole(run).duration_ns
-
-
-def _seeds(count: int) -> str:
-    return f"{count} seed{'s' * (count != 1)}"
 
 
 def with_pictures(report: Report, store: Store, always: Collection[str] = ()) -> Report:

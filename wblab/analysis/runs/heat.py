@@ -4,14 +4,15 @@ The longest pause is one cycle, and a quantile is one too. Where waits are of tw
 "Visualizing System Latency", ACM Queue 8(5), 2010. Pauses are on a logarithmic scale. Times are int ns.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
-from wblab.analysis.runs.pauses import Window
+from wblab.analysis.runs.pauses import Window, whole
 from wblab.analysis.runs.run import Run, Times
+from wblab.core.errors import InputError, nearest
 from wblab.core.units import NS_PER_MS
 
 Cycles = tuple[Times, Times]  # when each cycle began, and its pause
@@ -65,6 +66,29 @@ def heat_map(cycles: Iterable[Cycles], window: Window, longest_ns: int = 0) -> H
     counts, _, _ = np.histogram2d(starts_ns, np.maximum(pauses_ns, _LEAST_NS), (edges_ns, lengths_ns))
     p99_ns = int(np.quantile(pauses_ns, _P99)) if len(pauses_ns) else 0
     return HeatMap(edges_ns, lengths_ns, counts.astype(np.int64), p99_ns, most_ns)
+
+
+def heat_of_runs(groups: Mapping[str, Iterable[Run]], load: str = "") -> dict[str, HeatMap]:
+    """Return the map of each group of runs by its title, of times since their loads started, on the same axes.
+
+    load: of this innocent load; by default of all together. Raises InputError for an unknown one.
+    """
+    found = {title: [(_since(run, load), whole(run).duration_ns) for run in runs] for title, runs in groups.items()}
+    end_ns = max((end_ns for of in found.values() for _, end_ns in of), default=1)
+    longest_ns = max((int(pauses.max(initial=0)) for of in found.values() for (_, pauses), _ in of), default=0)
+    return {
+        f"{title}, {len(of)} seed{'s' * (len(of) != 1)}": heat_map(
+            (cycles for cycles, _ in of), Window(0, end_ns), longest_ns
+        )
+        for title, of in found.items()
+    }
+
+
+def _since(run: Run, load: str) -> Cycles:
+    if load and load not in (names := innocent([run])):
+        raise InputError(f"no innocent load {load!r}{nearest(load, names)}: the runs have {', '.join(names)}")
+    starts_ns, pauses_ns = cycles_of(run, load)
+    return starts_ns - run.zero_ns, pauses_ns
 
 
 def _lengths(longest_ns: int) -> Times:

@@ -21,10 +21,11 @@ _LEAST_MARGIN_NS = NS_PER_S // 2
 
 @dataclass(frozen=True)
 class Window:
-    """A span of a run, in ns of the guest's clock."""
+    """A span of a run, in ns of the guest's clock. load: whose pause it is around; empty for no pause."""
 
     start_ns: int
     end_ns: int
+    load: str = ""
 
     @property
     def duration_ns(self) -> int:
@@ -64,7 +65,7 @@ def around(run: Run, which: str) -> Window:
     start_ns, end_ns = int(item.boundaries_ns[index]), int(item.boundaries_ns[index + 1])
     margin_ns = max(_LEAST_MARGIN_NS, int(_MARGIN * (end_ns - start_ns)))
     all_ = whole(run)
-    return Window(max(all_.start_ns, start_ns - margin_ns), min(all_.end_ns, end_ns + margin_ns))
+    return Window(max(all_.start_ns, start_ns - margin_ns), min(all_.end_ns, end_ns + margin_ns), item.name)
 
 
 def cycles_in(item: LoadCycles, window: Window | None) -> tuple[int, int]:

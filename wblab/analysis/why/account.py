@@ -133,7 +133,7 @@ class _Found:
         old = self._by.get(key, Chain(links, end, 0, 0, kernel=kernel))
         longest = (time_ns, row) if time_ns > old.longest_ns else (old.longest_ns, old.row)
         self._by[key] = Chain(links, end, old.time_ns + time_ns, old.waits + 1, *longest, row, kernel=kernel)
-        if wait and end == REQUEST:
+        if wait:
             self._spans.setdefault(key, []).append((row, wait.start_ns, wait.end_ns))
 
     def longest_first(self) -> list[Chain]:

@@ -236,11 +236,11 @@ def _charges(
     """Return what disks did while chains waited for requests; without the part that was the load's intended sleep."""
     charges = Charges(run, recorded, parties)
     waited_ns, meant_ns = 0, 0
-    for chain in found:
+    for chain in (each for each in found if each.end == REQUEST):
         for row, start_ns, end_ns in chain.spans:
             charges.add(recorded.request(row), start_ns, end_ns)
             meant_ns += end_ns - start_ns
-        waited_ns += chain.time_ns if chain.spans else 0
+        waited_ns += chain.time_ns
     summed = charges.summed(*span_ns)
     return summed if waited_ns == meant_ns else scaled(summed, waited_ns / meant_ns)
 

@@ -110,7 +110,6 @@ TITLE = "wblab: a laptop lab for Linux writeback lock-ups"
 _ASSETS = Path(__file__).parent / "assets"
 _EXAMPLE = {
     "picture": "assets/timeline.png",
-    "kind": "lanes",
     "says": "One program fills the disk's queue; another, which appends to a file, is stalled for 24 seconds.",
 }
 
@@ -153,7 +152,7 @@ def home(runs: Sequence[ShownRun], studies: Sequence[StudyPage], contents: Seque
     """Yield the first page, those that open files and say how to cite, and the list of studies."""
     listed = [study.link for study in studies]
     found = [Link(f"{one.title}: {one.says}", one.address, one.about) for one in runs[:_FIRST]]
-    of_run = {"picture": f"{runs[0].folder}/{PICTURE}", "kind": "picture", "says": runs[0].says} if runs else None
+    of_run = {"picture": f"{runs[0].folder}/{PICTURE}", "says": runs[0].says} if runs else None
     first = of_run or _EXAMPLE
     yield page(
         HOME,

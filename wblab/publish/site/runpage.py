@@ -6,12 +6,11 @@ from base64 import b64decode, b64encode
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from io import BytesIO
 from typing import Any
 
 import numpy as np
-from matplotlib.figure import Figure
 
+from wblab.analysis.runs.lanes import lanes_of
 from wblab.analysis.runs.pagecache import PageCache, page_cache
 from wblab.analysis.runs.pauses import DEFAULT_BOUND_NS, pause_report
 from wblab.analysis.runs.perfetto import export
@@ -23,10 +22,11 @@ from wblab.core.spec import Spec
 from wblab.core.units import format_time
 from wblab.lab.printable import printable
 from wblab.lab.specfile import spec_toml
+from wblab.plot.lanespicture import lanes_picture
 from wblab.plot.marks import Timeline
 from wblab.plot.page import CONFIG, LEAST_WIDTH
 from wblab.plot.page import page as figure_of
-from wblab.plot.picture import picture
+from wblab.plot.picture import themed
 from wblab.plot.timeline import timeline
 from wblab.plot.whypage import drawn_report
 from wblab.publish.site.page import (
@@ -48,7 +48,7 @@ from wblab.report.pausetext import headline, table
 from wblab.report.whyreport import report
 from wblab.study.designs.audit.report import Record, record_of
 
-PICTURE, WHY, TRACE = "timeline.png", "why.html", "trace.perfetto-trace.gz"
+PICTURE, WHY, TRACE = "lanes.svg", "why.html", "trace.perfetto-trace.gz"
 MOST_EVIDENCE = 50  # pauses with their evidence: each takes some 10 KB
 _BOUND = format_time(DEFAULT_BOUND_NS)
 
@@ -92,20 +92,14 @@ def run_files(shown: ShownRun) -> Iterator[File]:
     drawn = replace(drawn, title=drawn.title.replace(shown.run.name.lstrip("_"), shown.title, 1))
     yield record_file(shown.folder, shown.record)
     yield spec_file(shown.folder, shown.record)
-    yield File(f"{shown.folder}/{PICTURE}", png(picture(drawn), shown.title))
+    lanes = themed(lanes_picture([lanes_of(shown.run, shown.title)]))
+    yield File(f"{shown.folder}/{PICTURE}", lanes.encode())
     yield interactive(drawn, shown.folder, shown.title)
     if found:
         yield _evidence(shown, found)
     if cache is not None:
         yield File(f"{shown.folder}/{TRACE}", gzip.compress(export(shown.run, cache, DEFAULT_BOUND_NS), mtime=0))
     yield _page(shown, found, cache)
-
-
-def png(figure: Figure, title: str) -> bytes:
-    """Return a figure as PNG, which says no date and no version."""
-    file = BytesIO()
-    figure.savefig(file, format="png", metadata={"Title": title, "Software": None})
-    return file.getvalue()
 
 
 def _traced(run: Run) -> PageCache | None:

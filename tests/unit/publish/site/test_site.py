@@ -104,8 +104,8 @@ def test_loads_stay_in_order_which_decides_a_run(study, site):
 def test_each_run_has_an_address_and_only_some_have_pictures(site):
     page = pages(site)["studies/hostile/0-cell/index.html"]
     assert {"seed-1", "seed-2"} <= page.anchors
-    pictures = sorted(path.relative_to(site).as_posix() for path in site.rglob("studies/**/timeline.png"))
-    assert pictures == [f"studies/hostile/{cell}/seed-1/timeline.png" for cell in ("0-cell", "1-cell")]
+    pictures = sorted(path.relative_to(site).as_posix() for path in site.rglob("studies/**/lanes.svg"))
+    assert pictures == [f"studies/hostile/{cell}/seed-1/lanes.svg" for cell in ("0-cell", "1-cell")]
 
 
 def test_the_same_runs_give_the_same_bytes(site, tmp_path):
