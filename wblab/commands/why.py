@@ -11,10 +11,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.description = (
         "Explain each pause of a run: what the load waited for, which task held it up, and which I/O was ahead in the "
         "queue, by who dirtied it. The evidence of a wait is two kernel stacks, of the sleeper and of the waker; "
-        "where they disagree, the cause is unknown. Of a file it says what it is, and explains stacks of tasks in a "
-        "text: a kernel log, /proc/PID/stack, bt of crash."
+        "where they disagree, the cause is unknown. Of a file it says what it is, and explains stacks in a kernel log, "
+        "/proc/PID/stack or bt of crash, and dirty limits in a trace as text."
     )
-    add_run(parser, about="a run: its directory, the directory's name, or latest; or a file; - for standard input")
+    add_run(parser, about="a run: its directory, that one's name, or latest; or a file, or - for standard input")
     add_exp(parser)
     parser.add_argument("--load", default="", metavar="LOAD", help="only pauses of this load")
     parser.add_argument("--pause", type=whole(1), metavar="N", help="only pause number N, in the order of time")

@@ -30,9 +30,20 @@ def explained(file: str, *, is_evidence: bool = False) -> Report:
         )
     text = content.decode(errors="replace")
     found: Stacks = read_stacks(text)
+    if throttled := None if found.tasks else _throttled(name, text):
+        return throttled
     if not found.tasks:
         raise _refused(name, kind_of_text(text))
     return (evidence_report if is_evidence else stack_report)(name, found)
+
+
+def _throttled(name: str, text: str) -> Report | None:
+    """Return the report on a trace as text; None if it has no decisions on dirty limits."""
+    from wblab.foreign.throttlereport import throttle_report
+    from wblab.foreign.throttletext import read_throttlings
+
+    found = read_throttlings(text) if "balance_dirty_pages:" in text else None
+    return throttle_report(name, found) if found else None
 
 
 def _content(file: str) -> tuple[str, bytes]:

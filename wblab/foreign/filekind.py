@@ -91,7 +91,7 @@ def kind_of_text(text: str) -> FileKind:
     """Return the kind of a text that has no stacks."""
     lines = [line.strip() for line in text[:PEEK_BYTES].splitlines()[:400]]
     if any(_FTRACE.match(line) or _PERF_SCRIPT.match(line) for line in lines):
-        return FileKind("ftrace text", "a trace as text, without stacks", "")
+        return FileKind("ftrace text", "a trace as text, without stacks and without balance_dirty_pages", "")
     for what, form in _STATE:
         if any(form.match(line) for line in lines):
             return FileKind(
