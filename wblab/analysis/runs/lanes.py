@@ -5,7 +5,6 @@ A load is *frozen* during each of its pauses over a threshold. Times are int ns 
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
@@ -77,24 +76,6 @@ class Lanes:
         longest = sorted(lanes, key=lambda lane: (lane.role == "innocent", -lane.longest_ns))  # offenders stay
         chosen = longest[:most]
         return tuple(lane for lane in lanes if lane in chosen)
-
-    def to_json(self) -> dict[str, Any]:
-        """Return what a page draws, as a JSON object; see lanes.js of `wblab/publish/site/assets`."""
-        return {
-            "title": self.title,
-            "bound_ns": self.bound_ns,
-            "lanes": [
-                {
-                    "name": lane.name,
-                    "role": lane.role,
-                    "says": lane.says,
-                    "start_ns": lane.start_ns,
-                    "end_ns": lane.end_ns,
-                    "frozen_ns": [list(span) for span in lane.frozen_ns],
-                }
-                for lane in self.lanes
-            ],
-        }
 
 
 def lanes_of(run: Run, title: str = "", bound_ns: int = DEFAULT_BOUND_NS) -> Lanes:

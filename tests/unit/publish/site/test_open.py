@@ -88,7 +88,7 @@ def test_it_shows_a_run(site, packed):
 def test_it_draws_a_bar_for_each_pause(site, packed):
     async def bars(page):
         await choose(page, packed)
-        return await page.value("[...document.querySelectorAll('rect.frozen title')].map((title) => title.textContent)")
+        return await page.value("[...document.querySelectorAll('.lane .frozen')].map((bar) => bar.title)")
 
     assert in_browser(site, bars) == ["mw1: frozen for 1.40 s, from 0.2 s"]
 
@@ -99,7 +99,7 @@ def test_a_study_s_runs_are_chosen_and_a_stranger_s_text_stays_text(study, site,
     async def chosen(page):
         listed = await choose(page, tmp_path / "study.wblab")
         await page.value("document.querySelector('#found button').click()")
-        await page.until("document.querySelector('#found svg') !== null")
+        await page.until("document.querySelector('#found .lane') !== null")
         return listed, await page.value("found.innerText")
 
     listed, run = in_browser(site, chosen)

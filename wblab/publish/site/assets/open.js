@@ -2,13 +2,6 @@
 const MOST_ROWS = 500;
 const [found, status_, chooser, area] = ["found", "status", "file", "drop"].map((name) => document.getElementById(name));
 
-function element(name, text = "", attributes = {}) {
-  const made = document.createElement(name);
-  made.textContent = text;
-  for (const [key, value] of Object.entries(attributes)) made.setAttribute(key, value);
-  return made;
-}
-
 function table(heads, rows, numbers) {
   const made = element("table"), frame = element("div", "", { class: "scroll", tabindex: "0", role: "region", "aria-label": heads.join(", ") });
   for (const [tag, cells] of [["th", heads], ...rows.map((row) => ["td", row])]) {
@@ -41,9 +34,12 @@ async function runNodes(bundle, run) {
   nodes[0].append(element("b", run.headline));
   if (run.outcome !== "succeeded") nodes.push(element("p", "This run did not succeed.", { class: "no" }));
   if (loads.length) {
-    const frame = element("figure", "", { class: "picture", tabindex: "0" });
+    const frame = element("figure", "", { class: "lanes" });
     const more = loads.length > MOST_LANES ? ` The first ${MOST_LANES} of ${loads.length} loads.` : "";
-    frame.append(lanesPicture([{ title: run.name, bound_ns: bundle.about.bound_ns, lanes: loads }], `Pauses of the loads. ${run.headline}`));
+    const shown = loads.filter((load) => load.role !== "control" || load.frozen_ns.length);
+    const longest = Math.max(0, ...loads.filter((load) => load.role === "innocent").map(longestOf));
+    frame.append(element("p", longest ? `longest freeze ${duration(longest)}` : `no freeze over ${bound}`, { class: "longest" }));
+    frame.append(...lanesPicture(shown, Math.max(1, ...loads.map((load) => load.end_ns))));
     frame.append(element("figcaption", `A tall bar is a pause of over ${bound}: the load is frozen. A line is a load at work, hatched if it writes as fast as it can.${more}`));
     nodes.push(frame);
   }

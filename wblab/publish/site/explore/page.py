@@ -16,6 +16,8 @@ from wblab.report.page import render
 
 DATA = "explore.json"
 TITLE = "Freeze a computer: one program copies a file, others stand still"
+_ASSETS = resources(PACKAGE) / "assets"
+_EXPLORE = resources(PACKAGE) / "templates" / "explore"
 _BUILD = 12  # letters of a kernel's build that the page shows
 _MOST_S = 90.0  # of a lane: a load that ends later is cut off
 
@@ -27,7 +29,13 @@ def explore_files(found: Explored) -> Iterator[File]:
 
 
 def _page(found: Explored) -> File:
-    style, script = (_asset(f"explore.{kind}") for kind in ("css", "js"))
+    style, script = (
+        "".join((folder / f"{name}.{kind}").read_text() for folder, name in parts)
+        for kind, parts in (
+            ("css", ((_EXPLORE, "explore"), (_ASSETS, "lanes"))),
+            ("js", ((_ASSETS, "packed"), (_ASSETS, "lanes"), (_EXPLORE, "explore"))),
+        )
+    )
     text = render(
         PACKAGE,
         "explore/explore.html",
@@ -45,10 +53,6 @@ def _page(found: Explored) -> File:
     return File(EXPLORE, text.encode())
 
 
-def _asset(name: str) -> str:
-    return (resources(PACKAGE) / "templates" / "explore" / name).read_text()
-
-
 def _hash(text: str) -> str:
     """Return a digest as a content security policy has it: what has another one does not run."""
     return b64encode(sha256(text.encode()).digest()).decode()
@@ -56,13 +60,10 @@ def _hash(text: str) -> str:
 
 def _data(found: Explored) -> dict[str, Any]:
     """Return what the page's script shows."""
-    offenders = [at for at, lane in enumerate(found.lanes) if lane.role == "offender"]
-    begins = [found.positions[0].works[at][0] / 100 for at in offenders]
     return {
         "preset": found.preset,
         "settings": list(map(shlex.quote, found.settings)),
         "duration": min(found.duration_s, _MOST_S),
-        "begins": min(begins, default=0),
         "knobs": [
             {
                 "title": printable(words.title),

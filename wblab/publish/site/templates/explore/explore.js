@@ -1,4 +1,3 @@
-"use strict";
 const byId = (id) => document.getElementById(id);
 const made = (tag, look, text) => { const one = document.createElement(tag); if (look) one.className = look; if (text !== undefined) one.textContent = text; return one; };
 const SAME = 1.25; // a change by less than a fifth is none: from 1 s to 0.8 s, or back
@@ -7,55 +6,23 @@ const seconds = (s) => (s < NEVER ? "under 0.1 s" : s.toPrecision(s < 0.995 ? 2 
 let D, shown, wanted;
 const guesses = new Map(); // of each knob, whether the last guess on it was right
 
-async function unpacked(id) {
-  const packed = atob(byId(id).textContent.trim());
-  const bytes = Uint8Array.from(packed, (letter) => letter.charCodeAt(0));
-  return new Response(new Blob([bytes]).stream().pipeThrough(new DecompressionStream("gzip"))).json();
-}
 const at = (levels) => D.positions[levels.join()];
 const change = (from, to) => { const [a, b] = [from, to].map((one) => Math.max(one.longest, NEVER)); return b * SAME <= a ? -1 : b >= a * SAME ? 1 : 0; };
 const within = (title) => title.replace(/^The /, "the "); // a sentence
 const changed = () => D.knobs.map((_, k) => k).filter((k) => shown[k] !== wanted[k]);
 const named = (k, levels) => D.knobs[k].levels[levels[k]];
 
-function placed(look, from, length, text) {
-  const block = made("i", look, text), scale = 100 / D.duration;
-  block.style.left = from * scale + "%";
-  if (length !== null) block.style.width = length * scale + "%";
-  return block;
+// The lanes of a position: its times are in hundredths of a second.
+function lanesAt(position) {
+  return D.lanes.map((lane, number) => {
+    const [start, end] = position.works[number].map((time) => time * 1e7), flat = position.frozen[number], frozen = [];
+    for (let place = 0; place < flat.length; place += 2) frozen.push([flat[place] * 1e7, (flat[place] + flat[place + 1]) * 1e7]);
+    return { ...lane, start_ns: start, end_ns: end, frozen_ns: lane.role === "offender" ? [] : frozen };
+  });
 }
 function draw(into, position) {
-  byId(into).replaceChildren(...D.lanes.flatMap((lane, number) => {
-    const frozen = position.frozen[number], name = made("div", "name"), strip = made("div", "lane"), [first, last] = position.works[number];
-    const longest = Math.max(0, ...frozen.filter((_, place) => place % 2).map((length) => length / 100));
-    const is_copy = lane.role === "offender", start = first / 100;
-    const said = is_copy ? `done after ${seconds(Math.min(last / 100, D.duration) - start)}` + (last / 100 > D.duration ? " and more" : "") : longest ? `frozen for up to ${seconds(longest)}` : "never frozen";
-    const label = made("span"); label.append(made("b", "", lane.title), ` (${lane.name}): ${lane.does}`);
-    name.append(label, made("span", "", said));
-    strip.setAttribute("role", "img");
-    strip.setAttribute("aria-label", `${lane.title}: ${said}`);
-    strip.append(placed(is_copy ? "copies" : "works", start, Math.min(last / 100, D.duration) - start));
-    for (let place = 0; !is_copy && place < frozen.length; place += 2) {
-      const [from, length] = [frozen[place] / 100, frozen[place + 1] / 100];
-      if (from < D.duration) strip.append(placed("frozen", from, Math.min(length, D.duration - from), length > D.duration * 0.1 ? seconds(length) : ""));
-    }
-    if (D.begins) strip.append(placed("begins", D.begins, null));
-    return [name, strip];
-  }), axis());
+  byId(into).replaceChildren(...lanesPicture(lanesAt(position), D.duration * 1e9));
   byId(into + "-big").replaceChildren(seconds(position.longest), " ", made("small", "", "longest freeze"));
-}
-function axis() {
-  const row = made("div", "axis"), step = D.duration > 60 ? 30 : 10;
-  row.setAttribute("aria-hidden", "true");
-  for (let time = 0; time <= D.duration; time += step) row.append(tick(time, `${time} s`));
-  if (D.begins) row.insertBefore(tick(D.begins, "┆ the copy begins", true), row.children[1]);
-  return row;
-}
-function tick(time, text, is_left) {
-  const one = made("span", "", text);
-  one.style.left = (100 * time) / D.duration + "%";
-  if (is_left) one.className = "begun";
-  return one;
 }
 
 function knobs() {
