@@ -18,7 +18,7 @@ def explain(arguments: argparse.Namespace) -> None:
         raise InputError("--html cannot be combined with --json: call 'wblab why' once for each")
     file = arguments.run_name
     found: Report = needed("a file of another machine explained")(
-        file, is_evidence=arguments.evidence and not arguments.json
+        file, is_evidence=arguments.evidence and not arguments.json, tasks=tuple(arguments.task)
     )
     if arguments.html:
         from wblab.report.page import write

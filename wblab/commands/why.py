@@ -11,12 +11,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.description = (
         "Explain each pause of a run: what the load waited for, which task held it up, and which I/O was ahead in the "
         "queue, by who dirtied it. The evidence of a wait is two kernel stacks, of the sleeper and of the waker; "
-        "where they disagree, the cause is unknown. Of a file it says what it is, and explains stacks in a kernel log, "
-        "/proc/PID/stack or bt of crash, and dirty limits in a trace as text."
+        "where they disagree, the cause is unknown. A file is named for what it is, and its stacks or trace explained."
     )
-    add_run(parser, about="a run: its directory, that one's name, or latest; or a file, or - for standard input")
+    add_run(parser, about="a run: its directory, that one's name, latest; or a file, - for a pipe")
     add_exp(parser)
     parser.add_argument("--load", default="", metavar="LOAD", help="only pauses of this load")
+    parser.add_argument("--task", action="append", default=[], metavar="COMM|PID", help="of a trace.dat; repeatable")
     parser.add_argument("--pause", type=whole(1), metavar="N", help="only pause number N, in the order of time")
     parser.add_argument(
         "--prove",
@@ -32,8 +32,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         action="append",
         default=[],
         metavar="KEY=VALUE",
-        help="with --prove: repeat the run with this setting instead, such as sysctl.vm.dirty_bytes=4194304 or "
-        "load.l1.ioclass=idle; again to set several at once",
+        help="with --prove: repeat the run with this setting instead, such as load.l1.ioclass=idle; repeatable",
     )
     parser.add_argument(
         "--no-try",

@@ -1,12 +1,13 @@
 """A file of any machine, or what comes by a pipe: named for what it is, and explained if it can be."""
 
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 
 from wblab.core.errors import InputError
 from wblab.core.files import open_file
 from wblab.core.units import format_bytes
-from wblab.foreign.filekind import PEEK_BYTES, TEXT, FileKind, kind_of, kind_of_text
+from wblab.foreign.filekind import PEEK_BYTES, TEXT, TRACE, FileKind, kind_of, kind_of_text
 from wblab.foreign.stackreport import evidence_report, stack_report
 from wblab.foreign.stacks import MOST_BYTES, Stacks, read_stacks
 from wblab.report.report import Report
@@ -14,13 +15,19 @@ from wblab.report.report import Report
 STANDARD_INPUT = "-"
 
 
-def explained(file: str, *, is_evidence: bool = False) -> Report:
+def explained(file: str, *, is_evidence: bool = False, tasks: Sequence[str] = ()) -> Report:
     """Return the report on a file, or on standard input for "-". Raises InputError that says what the file is.
 
-    is_evidence: all stacks, in place of the answer.
+    is_evidence: all stacks of a text, in place of the answer. tasks: comms or pids, of a trace; else those that slept
+    longest.
     """
     name, content = _content(file)
     kind = kind_of(content[:PEEK_BYTES])
+    if kind is TRACE and file != STANDARD_INPUT:
+        from wblab.foreign.tracereport import trace_report
+        from wblab.foreign.tracewaits import read_waits
+
+        return trace_report(name, read_waits(Path(file), tasks))
     if kind is not TEXT:
         raise _refused(name, kind)
     if len(content) > MOST_BYTES:

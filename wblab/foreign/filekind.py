@@ -21,7 +21,7 @@ TEXT = FileKind("text", "a text")
 TRACE = FileKind(
     "trace.dat",
     "a trace of trace-cmd",
-    "'wblab why' does not read traces yet: 'trace-cmd report NAME' prints it",
+    "give it as a file, not by a pipe",
 )
 _UNPACKED = "unpack it first, then 'wblab why' what was in it"
 _MAGIC = (
