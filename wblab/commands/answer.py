@@ -110,12 +110,12 @@ def _prove(arguments: argparse.Namespace, run: Run, found: list[Explained], boun
 
 def _write_pages(run: Run, found: list[Explained], bound: str) -> Path:
     """Write the page of explanations and the timeline that it links to; return the path of the first."""
-    from wblab.plot.page import page, save_page
+    from wblab.plot.page import save_page
     from wblab.plot.whypage import TIMELINE, drawn_report
     from wblab.report.page import write
 
     path = write(drawn_report(run, found, bound), run.path / "why.html")
-    save_page(page(run.panes(None)), run, run.path / TIMELINE)
+    save_page(run.panes(None), run.path / TIMELINE)
     return path
 
 

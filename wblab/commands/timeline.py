@@ -105,9 +105,9 @@ def _write_panes(arguments: argparse.Namespace, run: "Run", window: "Window | No
             )
     shown = chosen(run.panes(window, causes=not arguments.no_causes), arguments.panes)
     if output.suffix.lower() == ".html":
-        from wblab.plot.page import page, save_page
+        from wblab.plot.page import save_page
 
-        save_page(page(shown), run, output)
+        save_page(shown, output)
     else:
         from wblab.plot.picture import picture, save
 

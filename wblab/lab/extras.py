@@ -14,7 +14,7 @@ from wblab.lab.places import INSTALLED, ROOT
 # Extra -> the modules that it brings, as far as no other does.
 MODULES = {
     "explore": ("pandas", "pyarrow", "scipy", "SALib", "jinja2"),
-    "pages": ("plotly", "jinja2", "markdown_it", "perfetto", "google", "pygments"),
+    "pages": ("jinja2", "markdown_it", "perfetto", "google", "pygments"),
     "live": ("aiohttp", "psutil", "pyroute2", "scipy"),
     "cluster": ("dask", "distributed"),
     "notebooks": ("IPython", "ipywidgets", "tomlkit"),

@@ -101,6 +101,30 @@ PANE_HEIGHT_IN = 1.25
 DPI = 120
 
 
+# Colours of light pages that a dark one would not show; there, the contrast of each is at least 3 (WCAG 2.1, 1.4.11).
+_ON_DARK = {
+    "#0072B2": "#3D9BE0",
+    "#332288": "#9C8CF2",
+    "#0B4F6C": "#2F8FB0",
+    "#6B6B6B": "#8C9298",
+    "#A0A0A0": "#C3C8CD",
+    "#3D3D3D": "#6A7077",
+    "#000000": "#F4F4F4",
+    MARK: "#D5DADF",
+    GRID: "#3A4047",
+    WRITEBACK: "#9A5F83",
+    DIRTY: "#3F83AD",
+    PAUSE: "#FF8A3D",
+    FROZEN: "#FF7A6E",
+    **{HEAT[least]: HEAT_DARK[least] for least in HEAT},
+}
+
+
+def on_dark(colour: str) -> str:
+    """Return what stands for a colour on a dark page: often the same."""
+    return _ON_DARK.get(colour, colour)
+
+
 def look(loads: Mapping[str, Load | type[Load]]) -> dict[str, object]:
     """Return the colours of the lab's pictures, for the monitor's page."""
     return {

@@ -1,5 +1,7 @@
 """A report as a page: one HTML file that needs no other file and no network."""
 
+import gzip
+import json
 import re
 from base64 import b64encode
 from functools import cache
@@ -19,6 +21,7 @@ from wblab.report.text import mail
 # HTML from templates: values are escaped unless the template marks them as HTML.
 
 _BASE = "wblab.report"  # the package with the base template of all pages
+_WIDTH = 120  # letters in a line of packed data
 _ADDRESS = re.compile(r"^<.* at 0x[0-9a-f]+>$")  # Python's default text of an object
 
 
@@ -57,6 +60,13 @@ def _environment(package: str, beside: str) -> Environment:
 
 def _data_url(png: bytes) -> str:
     return f"data:image/png;base64,{b64encode(png).decode()}"
+
+
+def packed(value: Any) -> str:
+    """Return data for a page's script as text: JSON, compressed, in short lines; see wblab/plot/assets/packed.js."""
+    whole = json.dumps(value, separators=(",", ":"), sort_keys=True)
+    text = b64encode(gzip.compress(whole.encode(), mtime=0)).decode()
+    return "\n".join(text[at : at + _WIDTH] for at in range(0, len(text), _WIDTH))
 
 
 def write_page(path: Path, text: str) -> None:

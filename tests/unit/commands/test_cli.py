@@ -18,7 +18,7 @@ REFERENCE = verbs(build_parser())
 NAMES = [parser.prog.split()[1:] for parser in PARSERS if parser.prog != "wblab"]
 GROUPS = ["run", "look", "this machine", "kernels", "hand on", "learn", "set up"]
 LIMIT_S = 0.15  # of CPU time, for --help
-HEAVY = ("numpy", "pandas", "matplotlib", "plotly", "rich", "aiohttp", "dask", "shtab")
+HEAVY = ("numpy", "pandas", "matplotlib", "rich", "aiohttp", "dask", "shtab")
 
 
 def python(*arguments, **options):

@@ -137,7 +137,7 @@ def test_a_python_without_the_core_s_packages_says_so_in_a_line(small_run, verb)
 
 
 def test_a_module_belongs_to_the_extra_that_installs_it():
-    assert missing_extra("plotly.graph_objects") == "pages"
+    assert missing_extra("markdown_it.token") == "pages"
     assert missing_extra("wblab.nothing") is None
 
 

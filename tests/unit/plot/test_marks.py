@@ -42,47 +42,47 @@ MARKS = (
 
 
 def drawn(run, *marks, name="mine"):
-    """Return the axes and the traces of a pane with these marks, above those of a run."""
+    """Return the axes and the data of a pane with these marks, above those of a run."""
     base = timeline(run)
     whole = replace(base, panes=(Pane(name, "what it shows", Axis("items", 0, 5), marks), *base.panes))
-    return picture(whole).axes[0], [trace for trace in page(whole).data if trace.yaxis == "y"]
+    return picture(whole).axes[0], page(whole)["panes"][0]
 
 
 def test_a_pane_of_every_mark_is_drawn_by_both(run):
     inside = MARKS[:7]
-    ax, traces = drawn(run, *inside)
+    ax, pane = drawn(run, *inside)
     assert ax.get_title(loc="left") == "mine"
-    assert ax.get_ylabel() == "items"
-    assert {trace.name for trace in traces if trace.name} == set(names(inside))
+    assert ax.get_ylabel() == pane["axis"]["unit"] == "items"
+    assert [mark["kind"] for mark in pane["marks"]] == [type(mark).__name__ for mark in inside]
+    assert set(pane["legend"]) == set(names(inside))
     explained = [text.get_text() for text in ax.get_legend().get_texts()]
     assert sorted(explained) == ["1 item", "2 or more", "a line", "high", "levels", "low", "points"]
     assert "here" in [text.get_text() for text in ax.texts]
 
 
 def test_what_is_on_all_panes_is_on_a_new_one(run):
-    base = timeline(run)
-    whole = replace(base, everywhere=MARKS[7:])
-    shapes = page(whole).layout.shapes
-    assert len([shape for shape in shapes if shape.path == "M1.0,0V1M2.0,0V1"]) == len(base.panes)
-    assert len([shape for shape in shapes if shape.path == "M1.0,0V1H2.0V0Z"]) == len(base.panes)
+    whole = replace(timeline(run), everywhere=MARKS[7:])
+    rules, spans = page(whole)["everywhere"]
+    assert rules["x"] == spans["x"] == [1_000_000, 1_000_000]
     assert all(ax.patches for ax in picture(whole).axes)
 
 
-def test_words_become_a_template_in_which_names_are_no_variables(run):
-    _, traces = drawn(run, replace(MARKS[0], name="%{y}<b>"), MARKS[2])
-    said = {trace.name: trace.hovertemplate for trace in traces}
-    assert said["%{y}&lt;b&gt;"] == "&#37;{y}&lt;b&gt;: %{y:.1f} at %{x:.2f} s<extra></extra>"
-    assert said["points"] == "points: %{customdata:,.0f}<extra></extra>"
-    assert next(trace for trace in traces if trace.name == "points").customdata.tolist() == [10, 20, 40, 30]
+def test_what_a_point_says_may_differ_from_its_place(run):
+    _, pane = drawn(run, MARKS[2])
+    assert (pane["marks"][0]["y"], pane["marks"][0]["said"]) == ([1, 2, 4, 3], [10, 20, 40, 30])
 
 
 def test_what_has_the_name_of_its_pane_needs_no_legend(run):
-    ax, traces = drawn(run, MARKS[0], name="a line")
+    ax, pane = drawn(run, MARKS[0], name="a line")
     assert ax.get_legend() is None
-    assert not any(trace.showlegend for trace in traces)
+    assert pane["legend"] == []
 
 
-def test_names_of_others_are_no_markup_and_no_formula(run):
-    ax, (trace,) = drawn(run, replace(MARKS[0], name="$x$<i>"))
+def test_names_of_others_are_no_formula(run):
+    ax, _ = drawn(run, replace(MARKS[0], name="$x$<i>"))
     assert [text.get_text() for text in ax.get_legend().get_texts()] == [r"\$x\$<i>"]
-    assert trace.name == "$x$&lt;i&gt;"
+
+
+def test_numbers_have_few_digits_and_gaps_are_null(run):
+    _, pane = drawn(run, replace(MARKS[1], values=np.array([np.nan, 0.0, 123456.0, 0.000123456])))
+    assert pane["marks"][0]["y"] == [None, 0, 123500, 0.0001235]

@@ -1,33 +1,29 @@
-import re
+import asyncio
 from dataclasses import replace
 from html.parser import HTMLParser
-from itertools import pairwise
 from types import SimpleNamespace
 
 import numpy as np
-import plotly.graph_objects as go
 import pytest
-from plotly.offline import get_plotlyjs
 from support import pictured
-from support.bars import BAR, buttons_of
-from support.pictured import MW1
+from support.browser import browser
 
 from wblab import cli
 from wblab.analysis.runs.pagecache import DirtyState, Throttling
 from wblab.analysis.runs.pauses import DEFAULT_BOUND_NS, Window
 from wblab.core.errors import InputError, WblabError
-from wblab.plot.page import CONFIG, save_page
 from wblab.plot.page import page as page_of
+from wblab.plot.page import save_page
 from wblab.plot.picture import picture as picture_of
-from wblab.plot.style import INNOCENT, LOST, OFFENDERS, PAUSE
-from wblab.plot.timeline import chosen, timeline, title
+from wblab.plot.style import INNOCENT, LOST, OFFENDERS
+from wblab.plot.timeline import chosen, timeline
 
 MS = 1_000_000
 S = 1000 * MS
 MIB = 1 << 20
-MOST_BYTES = 15_000_000
-LEANER = "a browser gets too much: a pane keeps only the points where something changes (wblab/plot/traces.py)"
-BUTTON_NAMES = ["toImage", "zoom2d", "pan2d", "zoomIn2d", "zoomOut2d", "resetScale2d"]
+MOST_BYTES = 1_000_000
+LEANER = "a browser gets too much: a pane keeps only the points where something changes (wblab/plot/pagemarks.py)"
+DRAWN = "document.getElementById('timeline').dataset.drawn === 'yes'"
 
 
 def page(*of, **how):
@@ -67,193 +63,123 @@ def cache():
     return traced(np.arange(50, dtype=np.int64) * 150 * MS)
 
 
-def titles(figure):
-    """The titles of the panes, from the top."""
-    found = [item for item in figure.layout.annotations if item.text.startswith("<b>") and item.xref == "paper"]
-    return [re.sub("<.*?>", "", item.text) for item in found]
+def pane(shown, name):
+    return next(each for each in shown["panes"] if each["name"] == name)
 
 
-def on_pane(figure, number):
-    axis = "y" if number == 1 else f"y{number}"
-    return [trace for trace in figure.data if trace.yaxis == axis]
+def marks_of(shown_pane, kind):
+    return [mark for mark in shown_pane["marks"] if mark["kind"] == kind]
 
 
-def said(figure, name):
-    """Return the hover texts of a load's steps: whether it paused, and since when."""
-    (trace,) = [item for item in figure.data if item.name == name and item.text is not None]
-    return trace, list(zip(trace.text[::2], np.round(trace.customdata[::2], 3).tolist(), strict=True))
+def marks(shown, name, kind):
+    return marks_of(pane(shown, name), kind)
+
+
+def times_s(mark):
+    """Return the times of a mark, which a page has as steps in µs."""
+    return (np.cumsum(mark["x"]) / 1e6).tolist()
 
 
 def test_the_panes_of_the_picture_with_its_titles_in_its_order(run, cache):
-    def of_picture(figure):
-        whats = [next(text.get_text() for text in ax.texts) for ax in figure.axes]
-        return [(ax.get_title(loc="left"), what) for ax, what in zip(figure.axes, whats, strict=True)]
-
     for traced_cache, window in ((cache, None), (None, None), (cache, Window(0, 2 * S))):
-        picture = of_picture(picture_of(timeline(run, traced_cache, window=window)))
-        shown = titles(page(run, traced_cache, DEFAULT_BOUND_NS, window))
-        assert [text.split("  ")[0] for text in shown] == [name for name, _ in picture]
-    assert titles(page(run, cache))[:3] == [
-        "c1  only sleeps, 50 ms at a time: shows stalls of the machine itself",
-        "events  per second, by type, in spans of 100 ms",
-        "dirty state  of the page cache, against the thresholds",
-    ]
+        axes = picture_of(timeline(run, traced_cache, window=window)).axes
+        shown = page(run, traced_cache, DEFAULT_BOUND_NS, window)
+        assert [each["name"] for each in shown["panes"]] == [ax.get_title(loc="left") for ax in axes]
+    assert pane(shown, "dirty state")["what"] == "of the page cache, against the thresholds"
 
 
 def test_one_time_axis_for_all_panes(run, cache):
-    figure = page(run, cache)
-    assert {trace.xaxis or "x" for trace in figure.data} == {"x"}
-    assert list(figure.layout.xaxis.range) == [0, 8]
-    assert list(page(run, cache, window=Window(S, 2 * S)).layout.xaxis.range) == [1, 2]
+    assert page(run, cache)["shown"] == (0, 8)
+    assert page(run, cache, window=Window(S, 2 * S))["shown"] == (1, 2)
 
 
-def test_panes_do_not_overlap(run, cache):
-    domains = [axis.domain for axis in page(run, cache).select_yaxes()]
-    assert len(domains) > len(run.loads)  # a pane for each load, and some of the page cache
-    assert domains[0][1] == pytest.approx(1)
-    assert domains[-1][0] == pytest.approx(0)
-    assert all(upper[0] > lower[1] for upper, lower in pairwise(domains))
-
-
-def test_a_pause_says_how_long_it_is_and_when_it_began(run):
-    trace, steps = said(page(run), "mw1")
-    assert steps == [("", 0), ("", 0.1), ("paused for 1.40 s; full height is a ", 0.2), ("", 1.7)]
-    assert trace.hovertemplate.startswith("mw1: %{text}cycle of ")
-
-
-def test_who_points_at_a_step_is_nearest_to_that_step(run):
-    trace, _ = said(page(run), "mw1")
-    edges_s = np.array(MW1) / 1e9
-    for pointed_at_s in (0.01, 0.099, 0.101, 0.25, 1.1, 1.69, 1.71):
-        nearest = np.abs(trace.x - pointed_at_s).argmin()
-        assert trace.customdata[nearest] == edges_s[np.searchsorted(edges_s, pointed_at_s) - 1]
-
-
-def test_pauses_stand_out_as_in_the_picture(run):
-    cycles, pauses = (trace for trace in on_pane(page(run), 3) if trace.fill)
-    assert (cycles.fillcolor, pauses.fillcolor) == (INNOCENT[1], PAUSE)
-    assert pauses.x[:4].tolist() == [0.2, 0.2, 1.7, 1.7]
-    assert pauses.y[:4].tolist() == pytest.approx([0, 0.4, 0.4, 0])
-    assert [trace.fillcolor for trace in on_pane(page(run), 4) if trace.fill] == [OFFENDERS[0], PAUSE]
-    assert "<b>1.40 s</b>" in [item.text for item in page(run).layout.annotations]
+def test_a_pause_is_known_by_its_cycle_and_told_to_those_who_do_not_see_it(run):
+    shown = page(run)
+    (blocks,) = marks(shown, "mw1", "Blocks")
+    assert times_s(blocks) == pytest.approx([0, 0.1, 0.2, 1.7, 1.8])
+    assert blocks["pauses"] == {2: 1.4}
+    assert pane(shown, "mw1")["says"] == "1 pause over 300 ms of 1.40 s, in a cycle from 0.200 s."
+    assert [each["text"] for each in marks(shown, "mw1", "Label")] == ["1.40 s"]
+    assert blocks["colour"][0] == INNOCENT[1]
+    assert marks(shown, "l1", "Blocks")[0]["colour"][0] == OFFENDERS[0]
 
 
 def test_the_bound_is_the_caller_s(run):
-    _, steps = said(page(run, None, 2 * S), "mw1")
-    assert not any(text for text, _ in steps)
+    (blocks,) = marks(page(run, None, 2 * S), "mw1", "Blocks")
+    assert blocks["pauses"] == {}
 
 
 def test_a_heat_map_is_in_the_page_if_it_is_named(run):
-    assert not [trace for trace in page(run).data if isinstance(trace, go.Heatmap)]
-    cells = [trace for trace in page_of(chosen(timeline(run), "heat")).data if isinstance(trace, go.Heatmap)]
-    assert sum(np.nansum(trace.z) for trace in cells) == sum(len(run.load(name).durations_ns) for name in ("w1", "mw1"))
+    assert not [each for each in page(run)["panes"] if marks_of(each, "Counts")]
+    shown = page_of(chosen(timeline(run), "heat"))["panes"][0]
+    (cells,) = marks_of(shown, "Counts")
+    assert sum(cells["cells"][2]) == sum(len(run.load(name).durations_ns) for name in ("w1", "mw1"))
 
 
 def test_offenders_are_marked_on_every_pane_and_named_once(run, cache):
-    figure = page(run, cache)
-    dashed = [shape for shape in figure.layout.shapes if shape.line.dash == "dash"]
-    assert {shape.path for shape in dashed} == {"M5.0,0V1"}
-    assert len({shape.yref for shape in dashed}) == len(dashed) == len(titles(figure))
-    assert [item.text for item in figure.layout.annotations if "starts" in item.text] == ["l1 starts"]
+    shown = page(run, cache)
+    (dashed,) = [mark for mark in shown["everywhere"] if mark["kind"] == "Rules"]
+    assert (dashed["dashed"], times_s(dashed)) == (True, [5])
+    assert [text for _, text in shown["starts"]] == ["l1 starts"]
 
 
 def test_spans_of_lost_events_are_shaded_and_explained(run, cache):
-    figure = page(run, cache)
-    spans = [shape for shape in figure.layout.shapes if shape.fillcolor == LOST]
-    assert {shape.path for shape in spans} == {"M2.0,0V1H3.0V0Z"}
-    assert len(spans) == len(titles(figure))
-    assert "events lost" in [trace.name for trace in figure.data]
+    shown = page(run, cache)
+    (spans,) = [mark for mark in shown["everywhere"] if mark["kind"] == "Spans"]
+    assert (spans["colour"][0], times_s(spans)) == (LOST, [2, 3])
+    assert "events lost" in [meaning["text"] for meaning in shown["meanings"]]
     cache.lost_ns = ()
-    assert "events lost" not in [trace.name for trace in page(run, cache).data]
+    assert "events lost" not in [meaning["text"] for meaning in page(run, cache)["meanings"]]
 
 
 def test_cycles_are_lines_on_every_pane_of_a_close_up(run, cache):
-    figure = page(run, cache, window=Window(0, S))
-    lines = [shape for shape in figure.layout.shapes if shape.line.color in INNOCENT]
-    assert {shape.yref for shape in lines} == {shape.yref for shape in figure.layout.shapes}
-    assert not [shape for shape in page(run, cache).layout.shapes if shape.line.color in INNOCENT]
+    lines = [mark for mark in page(run, cache, window=Window(0, S))["everywhere"] if mark["colour"][0] in INNOCENT]
+    assert lines
+    assert not [mark for mark in page(run, cache)["everywhere"] if mark["colour"][0] in INNOCENT]
 
 
-def test_colours_are_switched_on_all_panes_by_the_page_s_legend(run):
-    figure = page(run)
-    shown = {trace.name: trace for trace in figure.data if trace.x[0] is None}
-    assert [re.sub("<.*?>", "", name) for name in shown] == [
-        "■ cycles of an innocent load",  # its own square has the first innocent load's colour
+def test_each_colour_of_all_panes_belongs_to_an_entry_of_the_page_s_legend(run):
+    shown = page(run)
+    entries = {meaning["group"]: meaning for meaning in shown["meanings"]}
+    assert [each["text"] for each in entries.values()] == [
+        "cycles of an innocent load",
         "cycles of an offender",
         "paused for over 300 ms",
     ]
-    for trace in shown.values():
-        others = [item for item in figure.data if item.legendgroup == trace.legendgroup and item is not trace]
-        assert {item.fillcolor for item in others} == {
-            trace.marker.color,
-            *re.findall("color:(#[0-9A-F]{6})", trace.name),
-        }
-        assert {item.legend for item in others} == {"legend"}
+    for each in shown["panes"]:
+        for mark in each["marks"]:
+            if mark["kind"] == "Blocks":
+                assert mark["colour"] in entries[mark["group"]]["colours"]
 
 
 def test_dirty_state_in_mib_with_words(run, cache):
-    figure = page(run, cache)
-    dirty, writeback, limit, *_ = on_pane(figure, 3)
-    assert [trace.name for trace in on_pane(figure, 3)] == [
+    shown = page(run, cache)
+    assert pane(shown, "dirty state")["legend"] == [
         "dirty",
         "+ writeback",
         "dirty limit",
         "dirty threshold",
         "background threshold",
     ]
-    assert dirty.y[-1] == 49 % 20
-    assert writeback.y[-1] == 49 % 20 + 1
-    assert set(writeback.customdata) == {1}
-    assert set(limit.y) == {25}
-    assert limit.hovertemplate == "dirty limit: %{y:.2f} MiB<extra></extra>"
-
-
-def test_a_wide_step_has_its_value_to_its_end(run):
-    figure = page(run, traced(np.array([0, S, 6 * S], np.int64)))
-    dirty = on_pane(figure, 3)[0]
-    assert dirty.x == pytest.approx([0, 1, 1, 6, 6])
-    assert dirty.y.tolist() == [0, 0, 1, 1, 2]
+    (stack,) = marks(shown, "dirty state", "Stack")
+    dirty, writeback = stack["layers"]
+    assert (dirty["y"][-1], set(writeback["y"])) == (49 % 20, {1})
+    limit = marks(shown, "dirty state", "Line")[0]
+    assert set(limit["y"]) == {25}
+    assert limit["words"] == "{name}: {value:.2f} MiB"
 
 
 def test_rate_limits_say_the_real_rate_and_0_is_on_the_edge(run, cache):
-    tasks = [trace for trace in on_pane(page(run, cache), 5) if trace.mode == "markers"]
-    assert {trace.name for trace in tasks} == {"l1", "mw1"}
-    for trace in tasks:
-        assert set(trace.customdata) == {0, 512, 1024}
-        assert set(trace.y) == {256 << 10, 512 << 10, 1 << 20}
-        assert "may dirty %{customdata:,.0f} KiB/s" in trace.hovertemplate
-
-
-def test_a_long_legend_has_room_between_panes(run, cache):
-    short = page(run, cache).layout
-    cache.counts = {f"writeback:writeback_something_{number}": 50 for number in range(8)}
-    long = page(run, cache).layout
-    assert long.height > short.height
-    above, below = long.yaxis.domain[0], long.yaxis2.domain[1]
-    assert below < long.legend3.y < above
+    points = marks(page(run, cache), "rate limits", "PointMarks")
+    assert {mark["name"] for mark in points} == {"l1", "mw1"}
+    for mark in points:
+        assert set(mark["said"]) == {0, 512, 1024}
+        assert set(mark["y"]) == {262100, 524300, 1049000}  # four digits
 
 
 def test_a_span_without_events_has_an_empty_pane(run):
-    cache = traced(np.array([6 * S, 7 * S], np.int64))
-    figure = page(run, cache, window=Window(0, S))
-    assert titles(figure)[1].startswith("events")
-    assert [trace.x for trace in on_pane(figure, 2)] == [(None,)]  # without any, Plotly would leave the pane out
-
-
-def test_names_cannot_be_markup(run, cache):
-    cache.throttling.task[:] = "<b>x</b>"
-    (trace,) = on_pane(page(run, cache), 4)
-    assert trace.name == "&lt;b&gt;x&lt;/b&gt;"
-    assert trace.hovertemplate.startswith("&lt;b&gt;x")
-
-
-def test_title_says_what_the_picture_s_does_and_why_a_run_failed(run):
-    assert page(run).layout.title.text == title(run)
-    failed = replace(run, record=run.record | {"outcome": "failed", "reason": "disk </script> full " + 40 * "word "})
-    heading = page(failed).layout.title
-    assert heading.font.color == PAUSE
-    assert "disk &lt;/script&gt; full" in heading.text
-    assert max(map(len, heading.text.split("<br>"))) < 170
+    shown = page(run, traced(np.array([6 * S, 7 * S], np.int64)), window=Window(0, S))
+    assert pane(shown, "events")["marks"] == []
 
 
 class Links(HTMLParser):
@@ -274,34 +200,84 @@ class Links(HTMLParser):
 
 def test_file_loads_nothing_and_is_named_after_the_run(run, cache, tmp_path):
     path = tmp_path / "a.html"
-    save_page(page(run, cache), run, path)
+    save_page(timeline(run, cache), path)
     content = path.read_text()
     links = Links()
     links.feed(content)
-    assert links.loaded == []
+    assert [link for link in links.loaded if link != "data:,"] == []
     assert links.title == f"{run.path.name}: timeline"
-    # Plotly fetches maps, fonts and formulas on request.
-    assert {trace.type for trace in page(run, cache).data} <= {"scatter", "scattergl"}
-    assert "MathJax.js" not in content
+    assert "default-src 'none'" in content
 
 
-def test_a_browser_has_the_bar_s_buttons_and_none_that_uploads(run, cache, tmp_path):
-    save_page(page(run, cache), run, tmp_path / "a.html")
-    assert buttons_of(tmp_path / "a.html", "document.querySelector('.modebar-btn')") == BAR
+def test_why_a_run_failed_is_text_and_no_markup(run, tmp_path):
+    failed = replace(run, record=run.record | {"outcome": "failed", "reason": "disk </script> full " + 40 * "word "})
+    save_page(timeline(failed), tmp_path / "a.html")
+    assert "disk &lt;/script&gt; full" in (tmp_path / "a.html").read_text()
 
 
-def test_the_bar_has_only_listed_buttons():
-    assert [name for group in CONFIG["modeBarButtons"] for name in group] == BUTTON_NAMES
-    assert not CONFIG["showSendToCloud"]
-    assert CONFIG["plotlyServerURL"] == ""
-    known = get_plotlyjs()
-    assert [name for name in BUTTON_NAMES if f'name:"{name}"' not in known] == []
+SEEN = """(() => {
+  const text = (name) => timeline.panes.find((pane) => pane.name === name).said.innerText;
+  const found = {
+    heads: [...document.querySelectorAll("h1, h2")].map((head) => head.firstChild.textContent.trim()),
+    shown: [timeline.from, timeline.to],
+    wide: document.documentElement.scrollWidth - innerWidth,
+    loaded: performance.getEntriesByType("resource").length,
+    buttons: [...document.querySelectorAll(".bar button")].map((button) => button.textContent),
+  };
+  for (const name of ["mw1", "dirty state"]) {
+    timeline.panes.find((pane) => pane.name === name).move(0.5);
+    found[name] = text(name);
+  }
+  const legend = [...document.querySelectorAll(".top .legend button")].at(-1);
+  legend.click();
+  found.hidden = [legend.textContent, legend.getAttribute("aria-pressed")];
+  return found;
+})()"""
+KEYS = {"+": 187, "Home": 36, "ArrowRight": 39}
+
+
+async def pressed(opened, key):
+    text = {"text": key} if len(key) == 1 else {}
+    await opened.call("Input.dispatchKeyEvent", type="keyDown", key=key, windowsVirtualKeyCode=KEYS[key], **text)
+    await opened.call("Input.dispatchKeyEvent", type="keyUp", key=key, windowsVirtualKeyCode=KEYS[key])
+
+
+def test_a_browser_shows_it_on_a_phone_to_a_mouse_and_to_keys(run, cache, tmp_path):
+    cache.throttling.task[:] = "<b>x</b>"
+    save_page(timeline(run, cache), tmp_path / "a.html")
+    phone = {"width": 390, "height": 800, "deviceScaleFactor": 1, "mobile": True}
+
+    async def seen():
+        async with browser((tmp_path / "a.html").as_uri() + "#1-3") as opened:
+            await opened.until(DRAWN)
+            await opened.call("Emulation.setDeviceMetricsOverride", **phone)
+            found = await opened.value(SEEN)
+            await opened.value("document.querySelectorAll('.plot')[1].focus()")
+            spans = []
+            for key in ("+", "Home"):
+                await pressed(opened, key)
+                spans.append(await opened.value("timeline.to - timeline.from"))
+            await pressed(opened, "ArrowRight")
+            told = await opened.value("document.querySelector('[role=status]').textContent")
+            return found, spans, told, opened.troubles
+
+    found, spans, told, troubles = asyncio.run(seen())
+    assert found["heads"][0] == f"{run.path.name}: timeline"
+    assert found["heads"][1:4] == ["c1", "events", "dirty state"]
+    assert (found["shown"], found["wide"], found["loaded"]) == ([1, 3], 0, 0)
+    assert "mw1: paused for 1.4 s; full height is a cycle of 1.5 s, from 0.200 s" in found["mw1"]
+    assert "dirty: 6.00 MiB, at 0.900 s" in found["dirty state"]
+    assert "Longest pause" in found["buttons"]
+    assert found["hidden"] == ["events lost", "false"]
+    assert spans == pytest.approx([1, 8])
+    assert told.startswith("at ")
+    assert troubles == []
 
 
 def test_saved_twice_it_is_the_same_file(run, cache, tmp_path):
     first, second = (tmp_path / f"{number}.html" for number in (1, 2))
     for path in (first, second):
-        save_page(page(run, cache), run, path)
+        save_page(timeline(run, cache), path)
     assert first.read_bytes() == second.read_bytes()
 
 
@@ -317,24 +293,22 @@ def test_a_long_run_makes_a_file_that_a_browser_can_take(run, tmp_path):
     cache = traced(np.sort(rng.integers(0, last_ns, events)))
     cache.dirty_state.limit[:] = rng.integers(20 * MIB, 25 * MIB, events)  # the worst: each differs
     cache.throttling.base_rate[:] = rng.integers(MIB, 2 * MIB, events)
-    figure = page(long, cache)
-    drawn = {trace.name: len(trace.x) for trace in figure.data}
-    assert sum(drawn.values()) < 800_000, f"{LEANER}; points by name: {drawn}"
-    _, steps = said(figure, "mw1")
+    drawn = timeline(long, cache)
+    (blocks,) = marks(page_of(drawn), "mw1", "Blocks")
     expected = mw1.boundaries_ns[:-1][mw1.pauses_ns > DEFAULT_BOUND_NS] / 1e9
-    assert [start for text, start in steps if text.startswith("paused")] == pytest.approx(expected, abs=0.001)
+    times = times_s(blocks)
+    assert [times[row] for row in blocks["pauses"]] == pytest.approx(expected, abs=0.001)
     assert len(expected) == paused
     path = tmp_path / "long.html"
-    save_page(figure, long, path)
-    assert path.stat().st_size < MOST_BYTES, f"{LEANER}; points by name: {drawn}"
-    assert {trace.type for trace in on_pane(figure, 5)} == {"scattergl", "scatter"}
+    save_page(drawn, path)
+    assert path.stat().st_size < MOST_BYTES, LEANER
 
 
 def test_another_suffix_and_a_place_that_cannot_be_written(run, tmp_path):
     with pytest.raises(InputError, match=r"a\.png.*\.html"):
-        save_page(page(run), run, tmp_path / "a.png")
+        save_page(timeline(run), tmp_path / "a.png")
     with pytest.raises(WblabError, match="cannot write"):
-        save_page(page(run), run, tmp_path / "nowhere" / "a.html")
+        save_page(timeline(run), tmp_path / "nowhere" / "a.html")
 
 
 @pytest.mark.parametrize(

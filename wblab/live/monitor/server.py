@@ -210,7 +210,8 @@ def _is_others(entry: logging.LogRecord) -> bool:
 
 def _assets() -> Iterator[tuple[Traversable, str]]:
     """Yield the files of the page and their media types."""
-    for path in (files("wblab.live.monitor") / "assets").iterdir():
+    of_timelines = (path for path in (files("wblab.plot") / "assets").iterdir() if path.name.startswith("uPlot"))
+    for path in (*(files("wblab.live.monitor") / "assets").iterdir(), *of_timelines):
         if kind := _KINDS.get(os.path.splitext(path.name)[1]):
             yield path, kind
 

@@ -212,7 +212,7 @@ def files(wanted: SiteContent, results: Path, resolve: KernelResolver, report: R
     yield from documentation(sections, wanted.forms, wanted.told)
     yield from home(runs, studies, sections)
     yield from assets()
-    yield library()
+    yield from library()
 
 
 def documentation(contents: Sequence[Section], forms: Forms, told: Told = silent) -> list[File]:

@@ -1,9 +1,7 @@
 """A page of the site: an address, a frame with navigation, and what stands in it."""
 
-import gzip
 import json
 import posixpath
-from base64 import b64encode
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from html import escape
@@ -38,7 +36,6 @@ NAVIGATION = (
     ("Cite", CITE),
 )
 _SITE = "wblab"
-_WIDTH = 120  # letters in a line of packed data
 
 
 @dataclass(frozen=True)
@@ -110,13 +107,6 @@ def list_page(
     """Return a page that lists others. about: a paragraph above the list."""
     shown = [Link(link.text, relative(address, link.address), link.about) for link in links]
     return page(address, title, "list.html", contents=contents, links=shown, about=about)
-
-
-def packed(value: Any) -> str:
-    """Return data for a page's script as text: JSON, compressed, in short lines; see assets/packed.js."""
-    whole = json.dumps(value, separators=(",", ":"), sort_keys=True)
-    text = b64encode(gzip.compress(whole.encode(), mtime=0)).decode()
-    return "\n".join(text[at : at + _WIDTH] for at in range(0, len(text), _WIDTH))
 
 
 def relative(source: str, target: str) -> str:

@@ -5,7 +5,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from html.parser import HTMLParser
 from urllib.parse import unquote
 
-from wblab.publish.site.page import SEARCH, File, Section, packed, page
+from wblab.publish.site.page import SEARCH, File, Section, page
+from wblab.report.page import packed
 
 _OUTSIDE = ("https://", "http://", "data:")
 _HEADINGS = ("h1", "h2", "h3")

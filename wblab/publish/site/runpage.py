@@ -1,14 +1,10 @@
 """The pages of one run: what it shows, why, how to repeat it; its timeline; and its files."""
 
 import gzip
-import json
-from base64 import b64decode, b64encode
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
-
-import numpy as np
 
 from wblab.analysis.runs.lanes import lanes_of
 from wblab.analysis.runs.pagecache import PageCache, page_cache
@@ -24,7 +20,7 @@ from wblab.lab.printable import printable
 from wblab.lab.specfile import spec_toml
 from wblab.plot.lanespicture import lanes_picture
 from wblab.plot.marks import Timeline
-from wblab.plot.page import CONFIG, LEAST_WIDTH
+from wblab.plot.page import SCRIPTS, STYLES, asset
 from wblab.plot.page import page as figure_of
 from wblab.plot.picture import themed
 from wblab.plot.timeline import timeline
@@ -37,13 +33,12 @@ from wblab.publish.site.page import (
     facts,
     html_table,
     line,
-    packed,
     page,
     record_file,
     relative,
     spec_file,
 )
-from wblab.report.page import fragment
+from wblab.report.page import fragment, packed
 from wblab.report.pausetext import headline, table
 from wblab.report.whyreport import report
 from wblab.study.designs.audit.report import Record, record_of
@@ -139,45 +134,16 @@ def _page(shown: ShownRun, found: Sequence[Explained], cache: PageCache | None) 
     return page(shown.address, shown.title, "run.html", **values)
 
 
-# The timeline that can be zoomed: the figure of `wblab timeline --format html`, packed; all pages share one library.
-#
-# Numbers are 32-bit floats, each array once, and the whole is compressed. A line keeps the least, the greatest, the
-# first and the last value of each of more columns than a screen has (wblab/plot/traces.py).
-
-PLOTLY = "assets/plotly.min.js"
-TIMELINE = "timeline.html"
-_NUMBERS = ("x", "y", "customdata")
+TIMELINE = "timeline.html"  # that of `wblab timeline --format html`, whose scripts all pages share
 
 
 def interactive(timeline: Timeline, folder: str, title: str) -> File:
     """Return the page of a timeline, in a folder of the site."""
-    return page(
-        f"{folder}/{TIMELINE}",
-        f"Timeline: {title}",
-        "timeline.html",
-        packed=packed(_smaller(figure_of(timeline))),
-        width=LEAST_WIDTH,
-    )
+    values: dict[str, Any] = {"packed": packed(figure_of(timeline)), "scripts": SCRIPTS, "styles": STYLES}
+    return page(f"{folder}/{TIMELINE}", f"Timeline: {title}", "timeline.html", **values)
 
 
-def library() -> File:
-    """Return the plotting library, which all such pages share."""
-    from plotly.offline import get_plotlyjs
-
-    return File(PLOTLY, get_plotlyjs().encode())
-
-
-def _smaller(figure: Any) -> dict[str, Any]:
-    """Return a figure of Plotly as data, with each array once; see assets/timeline.js."""
-    content = json.loads(figure.to_json())
-    arrays: dict[str, int] = {}
-    for trace in content["data"]:
-        for key in _NUMBERS:
-            if isinstance(array := trace.get(key), dict):
-                trace[key] = arrays.setdefault(_floats(array), len(arrays))
-    return {"data": content["data"], "layout": content["layout"], "config": CONFIG, "arrays": list(arrays)}
-
-
-def _floats(array: dict[str, str]) -> str:
-    numbers = np.frombuffer(b64decode(array["bdata"]), array["dtype"])
-    return b64encode(numbers.astype("<f4").tobytes()).decode()
+def library() -> Iterator[File]:
+    """Yield the scripts and styles of such pages."""
+    for name in (*SCRIPTS, *STYLES):
+        yield File(f"assets/{name}", asset(name))

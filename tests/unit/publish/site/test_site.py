@@ -5,7 +5,6 @@ import json
 from dataclasses import replace
 
 import pytest
-from support.bars import BAR, buttons_of
 from support.browser import browser
 from support.madesites import HOSTILE, NO_KERNEL, study_in
 from support.pages import slips, words
@@ -132,11 +131,6 @@ def test_a_study_with_a_hostile_name_is_refused(tmp_path):
     path.write_text(json.dumps(json.loads(path.read_text()) | {"name": "../../x"}))
     with pytest.raises(InputError, match="not a valid name"):
         opened([store.path])
-
-
-def test_no_button_of_a_chart_uploads_it(site):
-    drawn = "(document.getElementById('timeline').dataset.drawn === 'yes')"
-    assert buttons_of(site / "runs/odd/timeline.html", drawn) == BAR
 
 
 @pytest.mark.parametrize("address", KINDS)

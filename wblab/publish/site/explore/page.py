@@ -1,22 +1,22 @@
 """The page to play with: one file that needs no other and asks nothing of any server."""
 
 import shlex
-from base64 import b64encode
 from collections.abc import Iterator
-from hashlib import sha256
 from importlib.resources import files as resources
 from typing import Any
 
 from wblab import __version__
 from wblab.lab.printable import printable
+from wblab.plot.page import digest
 from wblab.publish.site.explore.positions import Explored
 from wblab.publish.site.explore.words import knob_words, lane_words
-from wblab.publish.site.page import EXPLORE, PACKAGE, File, packed
-from wblab.report.page import render
+from wblab.publish.site.page import EXPLORE, PACKAGE, File
+from wblab.report.page import packed, render
 
 DATA = "explore.json"
 TITLE = "Freeze a computer: one program copies a file, others stand still"
 _ASSETS = resources(PACKAGE) / "assets"
+_SHARED = resources("wblab.plot") / "assets"
 _EXPLORE = resources(PACKAGE) / "templates" / "explore"
 _BUILD = 12  # letters of a kernel's build that the page shows
 _MOST_S = 90.0  # of a lane: a load that ends later is cut off
@@ -33,7 +33,7 @@ def _page(found: Explored) -> File:
         "".join((folder / f"{name}.{kind}").read_text() for folder, name in parts)
         for kind, parts in (
             ("css", ((_EXPLORE, "explore"), (_ASSETS, "lanes"))),
-            ("js", ((_ASSETS, "packed"), (_ASSETS, "lanes"), (_EXPLORE, "explore"))),
+            ("js", ((_SHARED, "packed"), (_ASSETS, "lanes"), (_EXPLORE, "explore"))),
         )
     )
     text = render(
@@ -45,17 +45,12 @@ def _page(found: Explored) -> File:
         build=printable(found.build)[:_BUILD],
         version=__version__,
         style=style,
-        style_hash=_hash(style),
+        style_hash=digest(style),
         script=script,
-        script_hash=_hash(script),
+        script_hash=digest(script),
         data=packed(_data(found)),
     )
     return File(EXPLORE, text.encode())
-
-
-def _hash(text: str) -> str:
-    """Return a digest as a content security policy has it: what has another one does not run."""
-    return b64encode(sha256(text.encode()).digest()).decode()
 
 
 def _data(found: Explored) -> dict[str, Any]:
