@@ -114,7 +114,6 @@ _ON_DARK = {
     GRID: "#3A4047",
     WRITEBACK: "#9A5F83",
     DIRTY: "#3F83AD",
-    PAUSE: "#FF8A3D",
     FROZEN: "#FF7A6E",
     **{HEAT[least]: HEAT_DARK[least] for least in HEAT},
 }
@@ -168,31 +167,31 @@ def legend_above(ax: Any) -> None:
 
 # The colour of each cause of a pause, the same in every picture and page; related kinds of wait share a hue.
 #
-# Colour-blind readers can distinguish the families' first colours from one another and from those of loads.
+# Eight hues, each of another lightness: L* of CIELAB from 30 to 86, in steps of 8. Colour-blind readers can distinguish
+# the families' first colours from one another and from those of loads, on light pages and dark ones.
 
 UNKNOWN = "#FFFFFF"  # drawn with a border or hatched, so that it looks like a gap
 
 FAMILIES = {
-    PAUSE: ("throttled", "group throttled", "flusher"),
-    "#3B0A57": (
+    "#881B35": ("buffer", "XFS block", "XFS block locked", "btrfs extent", "btrfs block"),
+    "#864B0E": (
+        *("request", "write-back throttling", "flush", "direct write", "direct writes of others", "queue frozen"),
+        *("array", "served"),
+    ),
+    "#9D3BD8": (
         *("journal writes block", "transaction locked", "transaction switching", "transaction full", "open handles"),
         *("journal full", "log space", "log buffer", "pinned inode", "busy extent", "btrfs transaction"),
         *("btrfs space", "checkpoint"),
     ),
-    "#C45FE6": ("commit", "log write", "fast commit"),
-    "#E3BE8F": ("folio under writeback", "folio locked"),
-    "#F0E442": ("inode under writeback",),
-    "#5A1A00": ("buffer", "XFS block", "XFS block locked", "btrfs extent", "btrfs block"),
-    "#8A6239": (
-        *("request", "write-back throttling", "flush", "direct write", "direct writes of others", "queue frozen"),
-        *("array", "served"),
-    ),
-    "#FF9EC6": ("reclaim", "pool"),
-    "#7FC845": ("lock", "file lock", "task", "io_uring", "work", "grace period"),
+    PAUSE: ("throttled", "group throttled", "flusher"),
+    "#9688F2": ("commit", "log write", "fast commit"),
+    "#FB8C7F": ("reclaim", "pool"),
+    "#00DF56": ("folio under writeback", "folio locked", "inode under writeback"),
+    "#ABEB29": ("lock", "file lock", "task", "io_uring", "work", "grace period"),
     "#DDDDDD": (RUNNING,),
     OTHERS: (RUNNABLE, ASLEEP, "stopped", "frozen"),
 }
-_LIGHTEST = 0.85  # of the way to white; the kinds of a family are evenly spaced
+_LIGHTEST = 0.55  # of the way to white; the kinds of a family are evenly spaced
 _OF = {
     what: (colour, _LIGHTEST * place / len(kinds))
     for colour, kinds in FAMILIES.items()

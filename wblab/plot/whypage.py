@@ -19,7 +19,7 @@ from wblab.core.spec import Spec
 from wblab.core.units import NS_PER_S
 from wblab.plot.lanespicture import lanes_picture
 from wblab.plot.picture import themed
-from wblab.plot.style import MARK, cause_colour
+from wblab.plot.style import cause_colour
 from wblab.plot.timeline import title
 from wblab.plot.waitspane import DID
 from wblab.report.quantities import duration, percent
@@ -62,9 +62,18 @@ def drawn_report(run: Run, found: Sequence[Explained], bound: str, most: int | N
     lanes = Picture("When each load worked and when it was frozen", _lanes(run))
     every = Section("All pauses together", (_bar(sums), _parts(sums)), "page")
     longest = {id(item) for item in sorted(found, key=lambda item: -item.explanation.pause_ns)[:most]}
-    shown = tuple(replace(_pause(run, item), place="folded") for item in found if id(item) in longest)
+    scale_ns = max(item.explanation.pause_ns for item in found)
+    shown = tuple(
+        replace(_pause(run, item), place="folded", picture=_bar(item.explanation.parts, scale_ns))
+        for item in found
+        if id(item) in longest
+    )
     head = "Each pause" if len(shown) == len(found) else f"The {len(shown)} longest pauses"
-    about = (_ABOUT, Span("the timeline", link=TIMELINE), ".")
+    about = (
+        _ABOUT,
+        Span("the timeline", link=TIMELINE),
+        ". All bars have one scale: the longest pause fills the width.",
+    )
     return replace(whole, blocks=(lanes, *whole.blocks, every, Section(head, (about, *shown), "page")))
 
 
@@ -93,18 +102,19 @@ def _pause(run: Run, found: Explained) -> Section:
     return Section(f"{item.number}. {heading(item)}", blocks, "page", picture=_bar(item.parts))
 
 
-def _bar(parts: Mapping[str, int]) -> Picture:
-    """Return a bar of as many colours as there are parts; the unknown is hatched."""
+def _bar(parts: Mapping[str, int], scale_ns: int = 0) -> Picture:
+    """Return a bar of as many colours as there are parts; the unknown is hatched. scale_ns: what fills the width."""
     total, left, drawn = sum(parts.values()), 0.0, ""
     for what, time_ns in parts.items():
         share, title = 100 * time_ns / total, f"<title>{escape(what)}: {duration(time_ns)}</title>"
-        fill, edge = ("url(#unknown)", MARK) if what == UNEXPLAINED else (cause_colour(what), "white")
+        fill = "url(#unknown)" if what == UNEXPLAINED else cause_colour(what)
         at = f'x="{left:.4f}%" width="{share:.4f}%" height="100%"'
-        drawn += f'<rect {at} fill="{fill}" stroke="{edge}">{title}</rect>'
+        drawn += f'<rect {at} fill="{fill}" stroke="currentColor" stroke-opacity=".6">{title}</rect>'
         left += share
-    hatching = f'<path d="M0 8 8 0" stroke="{MARK}"/>'
+    hatching = '<path d="M0 8 8 0" stroke="currentColor"/>'
     pattern = f'<pattern id="unknown" width="8" height="8" patternUnits="userSpaceOnUse">{hatching}</pattern>'
-    style = "width: 100%; height: 1.4em; min-width: 0; display: block"
+    wide = 100 * total / max(scale_ns, total)
+    style = f"width: {wide:.2f}%; height: 1.4em; min-width: 3px; display: block"
     words = ", ".join(f"{what} {percent(time_ns / total)}" for what, time_ns in parts.items())
     return Picture("", f'<svg role="img" aria-label="{escape(words)}" style="{style}">{pattern}{drawn}</svg>')
 

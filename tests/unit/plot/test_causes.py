@@ -32,7 +32,8 @@ SEEN = {
         [[1.255528, -0.076749, -0.178779], [-0.078411, 0.930809, 0.147602], [0.004733, 0.691367, 0.303900]]
     ),
 }
-APART = 10  # CIE 1976; a difference visible side by side is about 2.3
+APART = 15  # CIE 1976; a difference visible side by side is about 2.3
+STEP = 7.5  # of lightness
 
 
 def lab(colour, seen):
@@ -51,6 +52,12 @@ def test_families_of_causes_and_loads_are_told_apart_whoever_looks(seen):
     colours = {colour: lab(colour, SEEN[seen]) for colour in (*waits, *INNOCENT[:2], OFFENDERS[0])}
     apart = {pair: np.linalg.norm(colours[pair[0]] - colours[pair[1]]) for pair in combinations(colours, 2)}
     assert {pair: distance for pair, distance in apart.items() if distance < APART} == {}
+
+
+def test_the_eight_families_differ_in_lightness():
+    lightness = sorted(lab(colour, SEEN["all"])[0] for colour in list(FAMILIES)[:8])
+    assert min(np.diff(lightness)) > STEP
+    assert RUNNING in list(FAMILIES.values())[8]
 
 
 def test_every_cause_has_a_colour_of_its_own():

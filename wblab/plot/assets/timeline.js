@@ -3,8 +3,8 @@
 
 const place = document.getElementById("timeline");
 const isDark = matchMedia("(prefers-color-scheme: dark)");
-const PANE_PX = 120, TIME_AXIS_PX = 26, VALUE_AXIS_PX = 64, LABEL_PX = 14, FONT = "11px sans-serif", NEAR_PX = 12, ROOM_PX = 90;
-const PAUSE = ["#D55E00", "#FF8A3D"]; // of a pause whose causes are not known, as in wblab/plot/style.py
+const PANE_PX = 120, TIME_AXIS_PX = 26, VALUE_AXIS_PX = 64, LABEL_PX = 14, FONT = "11px sans-serif", NEAR_PX = 12, EDGED_PX = 5, ROOM_PX = 90;
+const PAUSE = ["#D55E00", "#D55E00"]; // of a pause whose causes are not known, as in wblab/plot/style.py
 const PAUSED = "paused";
 
 const element = (tag, properties = {}, ...inner) => {
@@ -97,7 +97,7 @@ const MARKS = {
         let bottom = 0;
         for (const part of mark.parts) {
           const top = bottom + (part.y[at] ?? 0) * mark.full / mark.pauses[at];
-          if (top > bottom && pane.isShown(part)) pane.box(mark.x[at], mark.x[at + 1], bottom, top, part.hatched ? hatching(pane.context) : ink(part.colour), part.hatched);
+          if (top > bottom && pane.isShown(part)) pane.box(mark.x[at], mark.x[at + 1], bottom, top, part.hatched ? hatching(pane.context) : ink(part.colour), true);
           bottom = top;
         }
       }
@@ -331,8 +331,8 @@ class Pane {
     this.context.fillStyle = fill;
     this.context.fillRect(left, top, width, height);
     this.context.lineWidth = devicePixelRatio;
-    this.context.strokeStyle = css("--ink");
-    if (isEdged) this.context.strokeRect(left, top, width, height);
+    this.context.strokeStyle = css("--rule");
+    if (isEdged && width > EDGED_PX * devicePixelRatio) this.context.strokeRect(left, top, width, height);
   }
 
   across_at(value) {
