@@ -105,6 +105,7 @@ VERBS = (
     Verb("monitor", "show writeback on a live page", "this machine", wing="live"),
     Verb("mitigate", "slow down processes that write too much", "this machine", wing="live"),
     Verb("disk", "measure a real disk for experiments", "this machine", ("live",), wing="live"),
+    Verb("recorder", "print a script that records a stall elsewhere", "this machine", wing="foreign"),
     Verb("load", "run one load", "this machine"),
     Verb("kernel", "list, build and describe kernels", "kernels"),
     Verb("bisect", "find the kernel commit that changed a figure", "kernels", ("explore",)),

@@ -1,13 +1,19 @@
 """Real runs of live_experiment.py, in directories of the test."""
 
 import json
+import os
 import subprocess
 import sys
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
+import pytest
+
 from wblab.analysis.runs.run import Run, read_run
 from wblab.lab.places import ROOT
+from wblab.machine.tracefs import Instance
+from wblab.machine.undo import Undo
 
 from .processes import bearing
 
@@ -44,3 +50,16 @@ class Live:
     def processes(self) -> dict[int, str]:
         """Return a run's live processes, found by the directory in their command lines: pid and name."""
         return bearing("cmdline", str(self.disk))
+
+
+@pytest.fixture
+def tracing() -> Iterator[Path]:
+    """The directory of tracefs; skip if the host does not permit tracing."""
+    if os.geteuid():
+        pytest.skip("only root may trace")
+    with Undo() as undo:
+        try:
+            probe = Instance("probe", undo)
+        except OSError as error:
+            pytest.skip(f"this host does not let us trace: {error}")
+        yield probe.path.parents[1]

@@ -42,8 +42,6 @@ def why(arguments: argparse.Namespace) -> None:
     """
     if arguments.html and (arguments.json or arguments.prove):
         raise InputError("--html cannot be combined with --json or --prove: call 'wblab why' once for each")
-    if arguments.task:
-        raise InputError("--task is for a trace.dat of another machine: of a run, --load names whose pauses to explain")
     for option in ("suspect", "remedy"):
         if getattr(arguments, option) and not arguments.prove:
             raise InputError(f"--{option} {getattr(arguments, option)[0]} needs --prove: add that option")

@@ -5,6 +5,7 @@ from pathlib import Path
 
 from wblab.commands.common import note, tell
 from wblab.core.errors import InputError
+from wblab.core.units import parse_time
 from wblab.lab.wings import needed
 from wblab.report.report import Report
 
@@ -18,7 +19,12 @@ def explain(arguments: argparse.Namespace) -> None:
         raise InputError("--html cannot be combined with --json: call 'wblab why' once for each")
     file = arguments.run_name
     found: Report = needed("a file of another machine explained")(
-        file, is_evidence=arguments.evidence and not arguments.json, tasks=tuple(arguments.task)
+        file,
+        needed("what of a trace is asked for")(
+            tuple(arguments.task), *(parse_time(text) if text else None for text in (arguments.begin, arguments.end))
+        ),
+        parse_time(arguments.bound),
+        is_evidence=arguments.evidence and not arguments.json,
     )
     if arguments.html:
         from wblab.report.page import write

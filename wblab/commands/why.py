@@ -4,6 +4,7 @@ import argparse
 import os
 
 from wblab.commands.common import add_bound, add_exp, add_json, add_kernel, add_run, whole
+from wblab.core.errors import InputError
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -16,7 +17,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_run(parser, about="a run: its directory, that one's name, latest; or a file, - for a pipe")
     add_exp(parser)
     parser.add_argument("--load", default="", metavar="LOAD", help="only pauses of this load")
-    parser.add_argument("--task", action="append", default=[], metavar="COMM|PID", help="of a trace.dat; repeatable")
+    parser.add_argument("--task", action="append", default=[], metavar="NAME|PID", help="of a trace.dat; repeatable")
+    parser.add_argument("--from", dest="begin", metavar="TIME", help="of a trace.dat: from then on")
+    parser.add_argument("--to", dest="end", metavar="TIME", help="of a trace.dat: until then")
     parser.add_argument("--pause", type=whole(1), metavar="N", help="only pause number N, in the order of time")
     parser.add_argument(
         "--prove",
@@ -66,10 +69,13 @@ def _why(arguments: argparse.Namespace) -> None:
         from wblab.commands.fileanswer import explain
 
         explain(arguments)
-    else:
-        from wblab.commands.answer import why
+        return
+    for option, value in (("--task", arguments.task), ("--from", arguments.begin), ("--to", arguments.end)):
+        if value:
+            raise InputError(f"{option} is for a trace of another machine: for a run give --load or --pause")
+    from wblab.commands.answer import why
 
-        why(arguments)
+    why(arguments)
 
 
 def is_file_of_others(name: str) -> bool:

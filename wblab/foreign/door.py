@@ -1,33 +1,37 @@
 """A file of any machine, or what comes by a pipe: named for what it is, and explained if it can be."""
 
 import sys
-from collections.abc import Sequence
 from pathlib import Path
 
+from wblab.analysis.runs.pauses import DEFAULT_BOUND_NS
 from wblab.core.errors import InputError
 from wblab.core.files import open_file
 from wblab.core.units import format_bytes
-from wblab.foreign.filekind import PEEK_BYTES, TEXT, TRACE, FileKind, kind_of, kind_of_text
+from wblab.foreign.filekind import PACKED, PEEK_BYTES, TEXT, TRACE, FileKind, kind_of, kind_of_text
+from wblab.foreign.recording import is_recording
 from wblab.foreign.stackreport import evidence_report, stack_report
 from wblab.foreign.stacks import MOST_BYTES, Stacks, read_stacks
+from wblab.foreign.traced import EVERYTHING, Asked
+from wblab.foreign.tracereport import trace_report
 from wblab.report.report import Report
 
 STANDARD_INPUT = "-"
 
 
-def explained(file: str, *, is_evidence: bool = False, tasks: Sequence[str] = ()) -> Report:
+def explained(
+    file: str, asked: Asked = EVERYTHING, bound_ns: int = DEFAULT_BOUND_NS, *, is_evidence: bool = False
+) -> Report:
     """Return the report on a file, or on standard input for "-". Raises InputError that says what the file is.
 
-    is_evidence: all stacks of a text, in place of the answer. tasks: comms or pids, of a trace; else those that slept
-    longest.
+    asked, bound_ns: which tasks and times of a trace, and how long a call takes there that is a pause. is_evidence: all
+    stacks, or all pauses with their evidence, in place of the answer.
     """
     name, content = _content(file)
     kind = kind_of(content[:PEEK_BYTES])
-    if kind is TRACE and file != STANDARD_INPUT:
-        from wblab.foreign.tracereport import trace_report
-        from wblab.foreign.tracewaits import read_waits
-
-        return trace_report(name, read_waits(Path(file), tasks))
+    if file != STANDARD_INPUT and (kind is TRACE or (kind.name == PACKED and is_recording(Path(file)))):
+        return trace_report(Path(file), asked, bound_ns, is_evidence=is_evidence)
+    if asked != EVERYTHING:
+        raise InputError(f"--task, --from and --to choose of a trace, and {name!r} is {kind.what}: leave them out")
     if kind is not TEXT:
         raise _refused(name, kind)
     if len(content) > MOST_BYTES:

@@ -17,12 +17,9 @@ class FileKind:
     to_do: str = ""
 
 
+PACKED = "packed"
 TEXT = FileKind("text", "a text")
-TRACE = FileKind(
-    "trace.dat",
-    "a trace of trace-cmd",
-    "give it as a file, not by a pipe",
-)
+TRACE = FileKind("trace.dat", "a trace of trace-cmd", "give it as a file, not by a pipe")
 _UNPACKED = "unpack it first, then 'wblab why' what was in it"
 _MAGIC = (
     (b"\x17\x08\x44tracing", TRACE),
@@ -39,11 +36,11 @@ _MAGIC = (
         b"makedumpfile",
         FileKind("dump", "a dump of a kernel (makedumpfile)", "give its stacks: crash> foreach UN bt, into a file"),
     ),
-    (b"\x1f\x8b", FileKind("packed", "packed by gzip", _UNPACKED)),
-    (b"\xfd7zXZ\0", FileKind("packed", "packed by xz", _UNPACKED)),
-    (b"\x28\xb5\x2f\xfd", FileKind("packed", "packed by zstd: 'wblab open NAME', if 'wblab pack' made it", _UNPACKED)),
-    (b"BZh", FileKind("packed", "packed by bzip2", _UNPACKED)),
-    (b"PK\x03\x04", FileKind("packed", "a zip file", _UNPACKED)),
+    (b"\x1f\x8b", FileKind(PACKED, "packed by gzip", _UNPACKED)),
+    (b"\xfd7zXZ\0", FileKind(PACKED, "packed by xz", _UNPACKED)),
+    (b"\x28\xb5\x2f\xfd", FileKind(PACKED, "packed by zstd: 'wblab open NAME', if 'wblab pack' made it", _UNPACKED)),
+    (b"BZh", FileKind(PACKED, "packed by bzip2", _UNPACKED)),
+    (b"PK\x03\x04", FileKind(PACKED, "a zip file", _UNPACKED)),
     (
         b"\x7fELF",
         FileKind(
@@ -79,7 +76,7 @@ def kind_of(begin: bytes) -> FileKind:
         if begin.startswith(magic):
             return kind
     if begin[_TAR_AT : _TAR_AT + len(_TAR)] == _TAR:
-        return FileKind("packed", "a tar file", _UNPACKED)
+        return FileKind(PACKED, "a tar file", _UNPACKED)
     if not begin.strip():
         return FileKind("empty", "empty", "give one with stacks of tasks")
     if b"\0" in begin:

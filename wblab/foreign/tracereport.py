@@ -1,64 +1,54 @@
-"""What tasks of a trace slept for, as a report."""
+"""The report on a trace of another machine: why its programs were stalled, as of a run, and when."""
 
-from typing import Any
+import shlex
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+from pathlib import Path
 
-from wblab.core.units import NS_PER_S
-from wblab.foreign.judge import UNKNOWN
-from wblab.foreign.tracewaits import Slept, TraceWaits
+from wblab.analysis.runs.lanes import lanes_of
+from wblab.foreign.recording import is_recording, read_recording
+from wblab.foreign.traced import Asked, Traced, read_traced
+from wblab.report.lanestext import lanes_lines
 from wblab.report.quantities import duration
-from wblab.report.report import Block, Column, Lines, Points, Report, Row, Section, Table
-
-RECORD = "trace-cmd record -e sched_switch -R stacktrace -e sched_waking -e writeback -e block sleep 60"
-_MOST_WAITS = 3
-
-
-def trace_report(name: str, found: TraceWaits) -> Report:
-    """Return the report on a trace. name: of its file."""
-    about = (f"{name}: a trace of {duration(found.span_ns)}", "")
-    title = f"{name}: what did its tasks sleep for?"
-    data = {"file": name, "kind": "trace", "span_ns": found.span_ns, "has_stacks": found.has_stacks}
-    data["tasks"] = [_row(item) for item in found.slept]
-    if not found.slept:
-        return Report(
-            title,
-            "No task of it slept in D, uninterruptibly, as those do that wait for a disk.",
-            (),
-            about=about,
-            data=data,
-        )
-    first = found.slept[0]
-    waits = "; ".join(f"{duration(ns)} {wait.what}" for wait, ns in first.waits_ns[:_MOST_WAITS])
-    reasons = f": {waits}" if found.has_stacks else ". The trace has no stacks, so it does not say for what"
-    said = (
-        f"{first.comm} ({first.pid}) slept longest in D, {duration(first.blocked_ns)} in all{reasons}. Its longest "
-        f"sleep was {duration(first.longest_ns)}, from {first.longest_at_ns / NS_PER_S:.3f} s on."
-    )
-    rows = tuple(
-        Row((f"{item.comm} ({item.pid})", duration(item.blocked_ns), duration(item.longest_ns), _main(item, found)))
-        for item in found.slept
-    )
-    columns = Column("task"), Column("in D", "number"), Column("longest", "number"), Column("most of it", "prose")
-    silent: list[str] = ["who woke the sleeper, so the sleeper's stack alone says what it waited for"]
-    blocks: list[Block] = [Table(columns, rows, most=12)]
-    if not found.has_stacks or any(wait.kind == UNKNOWN for item in found.slept for wait, _ in item.waits_ns):
-        blocks.append(Section("", (Section("", ("To record stacks too:", Lines((RECORD,))), close=True),)))
-    blocks.append(Section("", (Section("", ("What this answer leaves out:", Points(tuple(silent))), close=True),)))
-    return Report(title, said, tuple(blocks), about=about, data=data)
+from wblab.report.report import Lines, Report
+from wblab.report.whyanswer import Group
+from wblab.report.whyreport import Untried, report
+from wblab.report.whytext import evidence
 
 
-def _main(item: Slept, found: TraceWaits) -> str:
-    wait, time_ns = item.waits_ns[0]
-    return f"{duration(time_ns)} {wait.what}" if found.has_stacks else ""
+def trace_report(path: Path, asked: Asked, bound_ns: int, *, is_evidence: bool = False) -> Report:
+    """Return the report on a trace.dat, or on what a recorder kept. Raises InputError.
+
+    bound_ns: calls that took longer are pauses. is_evidence: all of them with their evidence, in place of the answer.
+    """
+    with _traced(path, asked) as traced:
+        found, bound = traced.explanations(bound_ns), duration(bound_ns)
+        if is_evidence:
+            return Report("", "", evidence(traced.run, found, bound))
+        lanes = Lines(tuple(lanes_lines([lanes_of(traced.run, bound_ns=bound_ns)])), indent=0)
+        whole = report(traced.run, found, bound, _Shown(path, traced))
+        return replace(whole, blocks=(*whole.blocks, lanes), data={"file": path.name, "kind": "trace", **whole.data})
 
 
-def _row(item: Slept) -> dict[str, Any]:
-    return {
-        "comm": item.comm,
-        "pid": item.pid,
-        "blocked_ns": item.blocked_ns,
-        "longest_ns": item.longest_ns,
-        "longest_at_ns": item.longest_at_ns,
-        "waits": [
-            {"kind": wait.kind, "what": wait.what, "function": wait.where, "time_ns": ns} for wait, ns in item.waits_ns
-        ],
-    }
+@contextmanager
+def _traced(path: Path, asked: Asked) -> Iterator[Traced]:
+    """Read a trace, or that of a recorder, for the duration of the block. Raises InputError."""
+    if is_recording(path):
+        recording = read_recording(path)
+        with recording.trace() as trace:
+            yield read_traced(trace, asked, recording.devices, path)
+    else:
+        yield read_traced(path, asked)
+
+
+class _Shown(Untried):
+    """What is known without trials: nothing of a stranger's machine can be repeated."""
+
+    def __init__(self, path: Path, traced: Traced) -> None:
+        super().__init__(traced.run)
+        self._path = path
+
+    def after(self, group: Group) -> list[str]:
+        """Return the command that shows the evidence."""
+        return [f"    wblab why {shlex.quote(str(self._path))} --evidence    # every call with its evidence"]

@@ -200,7 +200,7 @@ def read_recorded(run: Run, capture: Capture | None = None, cache: PageCache | N
                 f"{cache.trace.path} does not have what explains a pause: make the run again, "
                 + ("with --capture-pauses" if isinstance(run.spec, LiveSpec) else "with --set trace.blame=always")
             )
-        recorded = _recorded(cache, tuple(run.spec.agent) if isinstance(run.spec, Spec) else ())
+        recorded = recorded_of(cache, tuple(run.spec.agent) if isinstance(run.spec, Spec) else ())
     except TraceError as error:
         raise InputError(str(error)) from None
     if capture is None:
@@ -208,7 +208,8 @@ def read_recorded(run: Run, capture: Capture | None = None, cache: PageCache | N
     return replace(recorded, start_ns=capture.window.start_ns, end_ns=capture.window.end_ns)
 
 
-def _recorded(cache: PageCache, agents: tuple[str, ...]) -> Recorded:
+def recorded_of(cache: PageCache, agents: tuple[str, ...] = ()) -> Recorded:
+    """Return what a trace recorded. agents: names of programs beside the loads. Raises TraceError if it is damaged."""
     trace = cache.trace
     sequence = trace.sequence()
     stacks = read_stacks(trace, sequence)

@@ -1,0 +1,3 @@
+from support.livelab import tracing
+
+__all__ = ["tracing"]

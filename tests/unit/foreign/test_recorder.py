@@ -1,0 +1,174 @@
+"""The recorder: a script that needs a shell and root, and what it kept, which is a stranger's file."""
+
+import io
+import subprocess
+import sys
+import tarfile
+from pathlib import Path
+
+import pytest
+import tracecmd
+from support.tracewriter import Ring, event_format
+from support.waiting import wait_until
+
+from wblab.core.errors import InputError
+from wblab.foreign import recording
+from wblab.foreign.recorder import facts_script, recorder_script
+from wblab.foreign.recording import facts_of, is_recording, read_recording
+from wblab.foreign.traced import Asked, read_traced
+
+SHELLS = ["sh", "bash"]
+
+
+@pytest.fixture
+def script(tmp_path):
+    path = tmp_path / "recorder.sh"
+    path.write_text(recorder_script())
+    return path
+
+
+def test_it_fits_and_any_shell_parses_it(script, tmp_path):
+    assert len(script.read_text().splitlines()) <= 150
+    assert len(facts_script().splitlines()) <= 40
+    (tmp_path / "facts.sh").write_text(facts_script())
+    for shell in SHELLS:
+        for path in (script, tmp_path / "facts.sh"):
+            done = subprocess.run([shell, "-n", path], capture_output=True, text=True, check=False)
+            assert (done.returncode, done.stderr) == (0, "")
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["--pid"], "--pid is not known, or lacks a value"),
+        (["--quick", "1"], "--quick is not known"),
+        (["--over", "3"], "give it in ms or s"),
+        (["--over", "20ms"], "at least 100ms"),
+        (["--count", "0"], "give a whole number"),
+        (["--count", "-1"], "give a whole number"),
+    ],
+)
+def test_what_it_does_not_understand_it_says_in_a_line(script, words, said):
+    done = subprocess.run(["sh", script, *words], capture_output=True, text=True, check=False)
+    assert done.returncode == 2
+    (line,) = done.stderr.splitlines()
+    assert line.startswith("recorder: ")
+    assert said in line
+
+
+def test_the_facts_of_this_machine_are_read_back():
+    done = subprocess.run(["sh"], input=facts_script(), capture_output=True, text=True, check=True)
+    facts = facts_of(done.stdout)
+    assert facts["/proc/meminfo"].startswith("MemTotal:")
+    assert facts["/proc/sys/vm/dirty_ratio"].strip().isdecimal()
+
+
+def kept(path, **changes):
+    """Write what a recorder keeps."""
+    ring = Ring()
+    dirty = event_format("dirty", 301, "u32 pages 8 4 0")
+    lines = "".join(
+        f"/sys/kernel/tracing/instances/x/events/writeback/dirty/format:{line}\n" for line in dirty.splitlines()
+    )
+    members = {
+        "header_page": ring.header_page().encode(),
+        "formats": lines.encode(),
+        "cpu0.raw": ring.page(1000, [ring.data(0, ring.record(301, 42, ring.word(7)))]),
+        "cmdlines": b"42 dd\n",
+        "functions": b"",
+        "recorder": b"stall 910 ms, task 42\nLinux far 5.10.0\n",
+        "facts.txt": b"==> /sys/block/sdb/dev <==\n8:16\n==> /proc/uptime <==\n1.0 2.0\n",
+    } | changes
+    with tarfile.open(path, "w:gz") as archive:
+        for name, content in members.items():
+            if content is not None:
+                info = tarfile.TarInfo(f"./{name}")
+                info.size = len(content)
+                archive.addfile(info, io.BytesIO(content))
+    return path
+
+
+def test_what_it_kept_is_read_back(tmp_path):
+    path = kept(tmp_path / "kept.tar.gz")
+    found = read_recording(path)
+    assert is_recording(path)
+    assert (found.who, found.stall_ms, found.devices) == ("task 42", 910, {"8:16": "sdb"})
+    with found.trace() as file, tracecmd.open(file) as trace:
+        assert list(trace.events("dirty")["pages"]) == [7]
+        assert trace.info.uname == "Linux far 5.10.0"
+    assert not file.exists()
+
+
+@pytest.mark.parametrize("name", ["header_page", "formats", "recorder"])
+def test_a_file_that_lacks_a_part_is_refused(tmp_path, name):
+    with pytest.raises(InputError, match=f"lacks '{name}'"):
+        read_recording(kept(tmp_path / "kept.tar.gz", **{name: None}))
+
+
+def test_a_file_that_was_cut_off_or_changed_is_refused_or_read(tmp_path):
+    whole = kept(tmp_path / "kept.tar.gz").read_bytes()
+    path = tmp_path / "changed"
+    refused = 0
+    for at in range(0, len(whole), 7):
+        for changed in (whole[:at], whole[:at] + bytes([whole[at] ^ 0x5A]) + whole[at + 1 :]):
+            path.write_bytes(changed)
+            try:
+                with read_recording(path).trace():
+                    pass
+            except InputError:
+                refused += 1
+    assert refused > len(whole) / 7  # all those that were cut off, at least
+
+
+def test_a_file_that_unpacks_to_far_more_is_refused(tmp_path, monkeypatch):
+    monkeypatch.setattr(recording, "_MOST_BYTES", 1 << 20)
+    path = kept(tmp_path / "kept.tar.gz", bomb=bytes(4 << 20))
+    with pytest.raises(InputError, match="unpacks to more than 1 MiB"):
+        read_recording(path)
+
+
+# A parent waits uninterruptibly for a child that sleeps: clone(2) with CLONE_VFORK, x86-64. Again and again, as the
+# recorder of a busy machine may miss one.
+STALLS = """
+import ctypes, os, time
+open('/proc/self/comm', 'w').write('wblab-staller')
+while True:
+    time.sleep(0.3)
+    if not ctypes.CDLL(None).syscall(56, 0x4000 | 17, 0, 0, 0, 0):
+        time.sleep(0.9)
+        os._exit(0)
+"""
+
+
+def test_it_keeps_a_stall_that_is_explained_and_leaves_nothing(script, tmp_path, tracing):
+    before = {path.name for path in (tracing / "instances").iterdir()}
+    others = set(Path("/dev/shm").glob("wblab-recorder-*"))
+    with subprocess.Popen([sys.executable, "-c", STALLS]) as staller:
+        try:
+            done = subprocess.run(
+                ["sh", script, "--pid", str(staller.pid), "--over", "400ms", "--buffer", "16", "--out", tmp_path],
+                capture_output=True,
+                text=True,
+                check=True,
+            )
+        finally:
+            staller.kill()
+    (path,) = tmp_path.glob("recorder-*.tar.gz")
+    assert path.name in done.stderr
+    recording_ = read_recording(path)
+    with recording_.trace() as file:
+        traced = read_traced(file, Asked((str(staller.pid),)))
+        pauses = [each.explanation for each in traced.explanations(800_000_000)]
+    assert max(each.parts.get("task", 0) for each in pauses) > 800_000_000
+    assert {path.name for path in (tracing / "instances").iterdir()} <= before
+    assert set(Path("/dev/shm").glob("wblab-recorder-*")) <= others
+
+
+def test_a_recorder_that_is_killed_is_undone_by_its_guard(script, tmp_path, tracing):
+    with subprocess.Popen(["sh", script, "--pid", "1", "--buffer", "1", "--out", tmp_path]) as recorder:
+        mine = tracing / "instances" / f"wblab-recorder-{recorder.pid}"
+        wait_until(mine.exists)
+        recorder.kill()
+        recorder.wait()
+    wait_until(lambda: not mine.exists())
+    wait_until(lambda: not Path(f"/dev/shm/wblab-recorder-{recorder.pid}").exists())

@@ -1,0 +1,19 @@
+#!/bin/sh
+# wblab facts: what decides writeback on this machine, as text: sh facts.sh > facts.txt
+# It reads files of /proc and /sys and changes nothing. Only root sees where tasks sleep in the kernel.
+facts() {
+    for task in /proc/[0-9]*/task/[0-9]*; do # who sleeps uninterruptibly, and where
+        read -r stat < "$task/stat" || continue
+        stat=${stat##*) }
+        [ "${stat%% *}" = D ] || continue
+        for file in comm wchan io cgroup stack; do echo "==> $task/$file <=="; cat "$task/$file"; echo; done
+    done
+    queue='scheduler nr_requests max_sectors_kb max_hw_sectors_kb max_segments rotational write_cache wbt_lat_usec read_ahead_kb'
+    disk='size dev ro removable stat inflight device/model device/vendor device/queue_depth dm/name'
+    for file in /proc/version /proc/cmdline /proc/uptime /proc/loadavg /proc/meminfo /proc/vmstat /proc/pressure/* \
+        /proc/swaps /proc/self/mountinfo /proc/diskstats /proc/sys/vm/dirty_* /proc/sys/vm/swappiness \
+        $(for name in $queue; do echo "/sys/block/*/queue/$name"; done; for name in $disk; do echo "/sys/block/*/$name"; done) \
+        /sys/class/bdi/*/*_ratio /sys/class/bdi/*/*_bytes /sys/class/bdi/*/strict_limit; do
+        [ -f "$file" ] && [ -r "$file" ] && echo "==> $file <==" && head -n 400 "$file"
+    done
+} 2>/dev/null

@@ -1,0 +1,135 @@
+#!/bin/sh
+# wblab recorder: wait until a program stalls, and keep what the kernel traced in the seconds around it.
+#   sh recorder.sh --pid N | --comm NAME | --probe DIR   [--over 200ms] [--count 1] [--buffer MB] [--out DIR]
+#   sh recorder.sh --clean                               remove what a killed recorder left
+# --pid, --comm: a task of it sleeps uninterruptibly for so long, as /proc shows twenty times a second. --probe: writing
+# 4 KiB to a file in DIR, and syncing it, takes so long. --buffer: of all processors together, at first 64 MB. --out: where
+# recorder-TIME.tar.gz goes, a disk that does not stall. To read it, elsewhere: wblab why recorder-TIME.tar.gz
+# It needs root, tracefs (Linux 4.4 or later), and what busybox has. It traces in an instance of its own, and removes that
+# however it ends. The file names programs and the kernel's addresses: think of that before you share it.
+LC_ALL=C; export LC_ALL; umask 077
+say() { echo "recorder: $*" >&2; }
+fail() { say "$*"; exit 2; }
+whole() { case $2 in ''|0*|*[!0-9]*|????????*) fail "$1 $2: give a whole number" ;; esac; }
+PID='' COMM='' PROBE='' OVER=200ms COUNT=1 BUFFER='' OUT=. CLEAN='' I='' W='' MOUNTED='' JOBS=''
+while [ $# -gt 0 ]; do
+    case $1 in --clean) CLEAN=1; shift; continue ;; --help|-h) sed -n '2,9s/^# //p' "$0"; exit 0 ;; esac
+    [ $# -gt 1 ] || fail "$1 is not known, or lacks a value: see sh $0 --help"
+    case $1 in --pid) PID=$2 ;; --comm) COMM=$2 ;; --probe) PROBE=$2 ;; --over) OVER=$2 ;; --count) COUNT=$2 ;;
+        --buffer) BUFFER=$2 ;; --out) OUT=$2 ;; *) fail "$1 is not known: see sh $0 --help" ;; esac
+    shift 2
+done
+case $OVER in *ms) n=${OVER%ms} by=ms ;; *s) n=${OVER%s} by=s ;; *) fail "--over $OVER: give it in ms or s, such as 200ms" ;; esac
+whole --over "$n"; [ $by = ms ] && OVER=$((n / 10)) || OVER=$((n * 100))
+[ "$OVER" -ge 10 ] || fail "--over: at least 100ms; /proc shows no shorter ones"
+whole --count "$COUNT"; [ -z "$BUFFER" ] || whole --buffer "$BUFFER"
+[ "$(id -u)" = 0 ] || fail "only root may trace: run it as root"
+case $CLEAN$PID$COMM$PROBE in '') fail "give --pid, --comm or --probe: see sh $0 --help" ;; esac
+[ -z "$PID" ] || { whole --pid "$PID"; [ -d "/proc/$PID" ] || fail "--pid $PID: there is no such process"; }
+[ -z "$PROBE" ] || [ -d "$PROBE" ] || fail "--probe $PROBE: it is not a directory"
+[ -d "$OUT" ] || fail "--out $OUT: it is not a directory"
+
+T=''
+while read -r _ place kind _; do [ "$kind" = tracefs ] && { T=$place; break; }; done < /proc/mounts
+if [ -z "$T" ]; then
+    T=/sys/kernel/tracing; [ -d $T ] || T=/sys/kernel/debug/tracing
+    mount -t tracefs tracefs $T 2>/dev/null && MOUNTED=$T || fail "tracefs cannot be mounted: this kernel or container has none"
+fi
+M=/dev/shm; [ -d $M ] && [ ! -h $M ] || M=/run
+left() { for d in "$T"/instances/wblab-recorder-* "$M"/wblab-recorder-*; do
+    [ -d "$d" ] && [ ! -h "$d" ] && [ ! -d "/proc/${d##*-}" ] && echo "$d"; done; }
+undo() {
+    for job in $JOBS; do kill "$job"; done 2>/dev/null
+    [ -z "$I" ] || { echo 0 > "$I/tracing_on"; while [ -d "$I" ] && ! rmdir "$I"; do sleep 1; done; } 2>/dev/null
+    [ -z "$W" ] || rm -rf "$W"
+    [ -z "$PROBE" ] || rm -f "$PROBE/.wblab-recorder-$$"
+    set -- "$T"/instances/wblab-recorder-*; [ -z "$MOUNTED" ] || [ -d "$1" ] || umount "$MOUNTED" 2>/dev/null
+}
+if [ -n "$CLEAN" ]; then
+    left | while read -r d; do case $d in "$T"/*) rmdir "$d" ;; *) rm -rf "$d" ;; esac && say "removed $d"; done
+    undo; exit 0
+fi
+left | while read -r d; do say "a killed recorder left $d: sh $0 --clean"; done
+trap undo EXIT; trap 'exit 130' INT; trap 'exit 143' TERM HUP PIPE; W=$M/wblab-recorder-$$ I=$T/instances/wblab-recorder-$$
+(trap '' INT TERM HUP; while [ -d /proc/$$ ]; do sleep 1; done; [ ! -d "$I" ] || undo) > /dev/null 2>&1 & # SIGKILL runs no trap
+mkdir "$W" || { W='' I=''; fail "$M has no room for a directory"; }
+mkdir "$I" || { I=''; fail "this kernel makes no trace instance"; }
+
+while read -r name kb _; do [ "$name" != MemFree: ] || FREE=$kb; done < /proc/meminfo
+set -- "$I"/per_cpu/cpu*
+KB=$((${BUFFER:-64} * 1024)); [ -n "$BUFFER" ] || [ $KB -lt $((FREE / 16)) ] || KB=$((FREE / 16))
+echo 0 > "$I/tracing_on"
+{ echo mono > "$I/trace_clock" && echo $((KB / $# + 1)) > "$I/buffer_size_kb"; } || fail "no buffer of $KB KiB: give --buffer"
+calls='open openat openat2 creat close write writev pwrite64 pwritev pwritev2 sendfile copy_file_range fallocate truncate ftruncate
+fsync fdatasync sync syncfs sync_file_range msync rename renameat renameat2 link linkat unlink unlinkat mkdir mkdirat rmdir io_submit'
+writeback='balance_dirty_pages global_dirty_state bdi_dirty_ratelimit writeback_dirty_folio writeback_dirty_page writeback_start
+folio_wait_writeback wait_on_page_writeback writeback_single_inode_start writeback_single_inode writeback_written'
+block='bio_queue bio_remap getrq rq_insert rq_issue rq_complete rq_requeue'
+jbd2='start_commit commit_locking commit_flushing commit_logging end_commit checkpoint run_stats checkpoint_stats'
+events='sched/sched_switch sched/sched_waking sched/sched_process_fork vmscan/mm_vmscan_throttled lock/contention_begin
+lock/contention_end xfs/xfs_log_grant_sleep xfs/xfs_log_grant_wake xfs/xfs_buf_iowait xfs/xfs_log_force'
+for name in $calls; do events="$events syscalls/sys_enter_$name syscalls/sys_exit_$name"; done
+for name in $writeback; do events="$events writeback/$name"; done; for name in $block; do events="$events block/block_$name"; done
+for name in $jbd2; do events="$events jbd2/jbd2_$name"; done; KNOWN=''
+for event in $events; do # each kernel has some of them
+    [ -e "$I/events/$event/enable" ] && echo 1 > "$I/events/$event/enable" && KNOWN="$KNOWN $I/events/$event/format"
+done 2>/dev/null
+{ echo 'stacktrace if prev_state & 255' > "$I/events/sched/sched_switch/trigger" &&
+    echo stacktrace > "$I/events/sched/sched_waking/trigger"; } 2>/dev/null || say "this kernel records no stacks, so why knows less"
+echo 'stacktrace if comm ~ "kworker*"' 2>/dev/null > "$I/events/block/block_bio_queue/trigger"
+
+now() { read -r up _ < /proc/uptime; NOW=$((${up%.*} * 100 + 1${up#*.} - 100)); } # in 10 ms
+sleep 0.05 2>/dev/null && NAP=0.05 || NAP=1
+tasks() { # the directories of the tasks to look at
+    [ -z "$PID" ] || { echo "/proc/$PID/task"/*; return; }
+    for p in /proc/[0-9]*; do read -r name < "$p/comm" && [ "$name" = "$COMM" ] && echo "$p/task"/*; done
+}
+@FACTS@
+probe() { # sets TOOK and WHO
+    WHO="the probe in $PROBE"
+    while now; began=$NOW; do
+        dd if=/dev/zero of="$PROBE/.wblab-recorder-$$" bs=4096 count=1 conv=fsync 2>/dev/null || fail "$PROBE cannot be written"
+        now; TOOK=$((NOW - began)); [ $TOOK -lt "$OVER" ] || return 0
+        sleep 1
+    done
+}
+look() { # sets TOOK and WHO. Who sleeps again and again is taken to stall; a stall of over a minute is not awaited
+    [ -z "$PROBE" ] || { probe; return; }
+    LOOKED=-200 BUSY=''
+    while now; do
+        [ $((NOW - LOOKED)) -lt 100 ] || { TASKS=$(tasks 2>/dev/null); LOOKED=$NOW; }
+        [ -z "$PID" ] || [ -d "/proc/$PID" ] || { say "process $PID has ended"; return 1; }
+        STILL=''
+        for t in $TASKS; do
+            read -r stat < "$t/stat" || stat='gone) X '
+            state=${stat##*) } since=$NOW
+            case " $BUSY" in *" $t="*) since=${BUSY##*"$t="}; since=${since%% *} ;; esac
+            TOOK=$((NOW - since)) WHO="task ${t##*/}"
+            [ $TOOK -lt "$OVER" ] || [ -e "$W/facts.txt" ] || facts > "$W/facts.txt" # its stack, while it sleeps
+            case $state in D*) [ $TOOK -lt 6000 ] || return 0; STILL="$STILL$t=$since " ;;
+                *) [ $TOOK -lt "$OVER" ] || return 0 ;; esac
+        done 2>/dev/null
+        BUSY=$STILL; sleep $NAP
+    done
+}
+keep() { # the pages of each processor. Who has read them all waits for more, and is ended then
+    set -- $(sed -n 's/.*field: char data;.*offset:\([0-9]*\);.*size:\([0-9]*\);.*/\1 \2/p' "$I/events/header_page")
+    for cpu in "$I"/per_cpu/cpu*; do
+        cat "$cpu/stats" > "$W/${cpu##*/}.stats"
+        dd if="$cpu/trace_pipe_raw" of="$W/${cpu##*/}.raw" bs=$(($1 + $2)) 2>/dev/null & JOBS="$JOBS $!"
+    done
+    size=; until [ "$size" = "$(ls -ln "$W")" ]; do size=$(ls -ln "$W"); sleep 1; done
+    for job in $JOBS; do kill "$job"; wait "$job"; done 2>/dev/null; JOBS=''
+    cat "$I/events/header_page" > "$W/header_page"; cat "$T/saved_cmdlines" > "$W/cmdlines"
+    grep '' $KNOWN "$I"/events/ftrace/*/format > "$W/formats"; grep -i ' [tw] ' /proc/kallsyms > "$W/functions"
+    [ -e "$W/facts.txt" ] || facts > "$W/facts.txt"; { echo "stall $((TOOK * 10)) ms, $WHO"; uname -a; } > "$W/recorder"
+    name=$OUT/recorder-$(date -u +%Y%m%d-%H%M%S).tar.gz
+    tar -czf "$name.part" -C "$W" . && mv "$name.part" "$name" && say "$WHO stalled for $((TOOK * 10)) ms: $name"
+    rm -f "$W"/* "$name.part"
+}
+say "waiting; Ctrl-C ends it"
+while [ "$COUNT" -gt 0 ] && echo 1 > "$I/tracing_on" && look; do
+    echo "wblab: $WHO stalled for $((TOOK * 10)) ms until now" > "$I/trace_marker"
+    sleep 1; echo 0 > "$I/tracing_on"
+    keep; COUNT=$((COUNT - 1))
+done

@@ -1,0 +1,1 @@
+"""The verbs of the wing of what others recorded."""
