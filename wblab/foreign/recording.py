@@ -99,7 +99,7 @@ class _Limited:
         packed = file.read(2) == _GZIP
         file.seek(0)
         self._path, self._left = path, _MOST_BYTES
-        self._file: IO[bytes] = gzip.GzipFile(fileobj=file) if packed else file
+        self._file = cast(IO[bytes], gzip.GzipFile(fileobj=file)) if packed else file
 
     def read(self, size: int) -> bytes:
         """Return the next bytes. Raises InputError beyond the limit."""

@@ -150,7 +150,7 @@ def test_it_keeps_a_stall_that_is_explained_and_leaves_nothing(script, tmp_path,
     with subprocess.Popen([sys.executable, "-c", STALLS]) as staller:
         try:
             done = subprocess.run(
-                ["sh", script, "--pid", str(staller.pid), "--over", "400ms", "--buffer", "16", "--out", tmp_path],
+                ["sh", script, "--pid", str(staller.pid), "--over", "400ms", "--buffer", "64", "--out", tmp_path],
                 capture_output=True,
                 text=True,
                 check=True,
@@ -162,7 +162,7 @@ def test_it_keeps_a_stall_that_is_explained_and_leaves_nothing(script, tmp_path,
     recording_ = read_recording(path)
     with recording_.trace() as file:
         traced = read_traced(file, Asked((str(staller.pid),)))
-        pauses = [each.explanation for each in traced.explanations(800_000_000)]
+        pauses = [each.explanation for each in traced.explanations(100_000_000)]
     assert max(each.parts.get("task", 0) for each in pauses) > 800_000_000
     wait_until(lambda: _left(tracing) <= before)  # another test may have a recorder, too
 
