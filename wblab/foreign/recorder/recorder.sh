@@ -30,7 +30,7 @@ case $CLEAN$PID$COMM$PROBE in '') fail "give --pid, --comm or --probe: see sh $0
 [ -d "$OUT" ] || fail "--out $OUT: it is not a directory"
 
 T=''
-while read -r _ place kind _; do [ "$kind" = tracefs ] && { T=$place; break; }; done < /proc/mounts
+while read -r _ place kind _; do case $kind$place in */wblab-tracefs-*) ;; tracefs*) T=$place; break ;; esac; done < /proc/mounts
 if [ -z "$T" ]; then
     T=/sys/kernel/tracing; [ -d $T ] || T=/sys/kernel/debug/tracing
     mount -t tracefs tracefs $T 2>/dev/null && MOUNTED=$T || fail "tracefs cannot be mounted: this kernel or container has none"
