@@ -14,7 +14,7 @@ def test_each_kind_of_setting_names_its_statements_and_where_they_hold():
     head, *lines = elsewhere.confirmed(["nr_requests"])
     assert head == "Tried outside of User Mode Linux:"
     assert all(" in QEMU with " in line for line in lines)
-    assert sum(line.startswith("- With a queue of 4 requests") for line in lines) == 2
+    assert sum(line.startswith("- With a queue of 512 KiB") for line in lines) == 2
 
 
 def test_a_kind_that_nobody_tried_is_said():

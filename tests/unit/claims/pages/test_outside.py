@@ -109,6 +109,6 @@ def test_a_statement_can_compare_two_studies_seed_by_seed():
 
 def test_statements_about_a_setting_are_found_by_its_key():
     texts = [statement.text for statement, _ in about("nr_requests")]
-    assert "With a queue of 4 requests for the slow disk, programs on the fast one are not stalled" in texts
+    assert "With a queue of 512 KiB for the slow disk, programs on the fast one are not stalled" in texts
     assert not any("openat" in text for text in texts)
     assert about("requests") == []
