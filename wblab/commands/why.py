@@ -40,13 +40,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--no-try",
         action="store_true",
-        help="repeat nothing: otherwise a guest's run is tried without the load that is named, and with remedies",
+        help="do not try on the run what the answer says",
     )
     parser.add_argument(
         "--try-for",
         default="10s",
         metavar="TIME",
-        help="how long that may take (default: 10s); a second call continues",
+        help="how long trials may take (default: 10s)",
     )
     add_kernel(parser, "the run's; for what is repeated")
     add_bound(parser)
