@@ -1,54 +1,147 @@
-"""The pictures of README and of findings, made of runs: `make pictures`, or `python docs/pictures.py [NAME ...]`.
+"""The pictures of README, findings and lessons, made of runs: `make pictures`, or `python docs/pictures.py [NAME ...]`.
 
-docs/pictures.toml lists the runs of each. In virtual time they are the same to the bit, and so is the picture.
+docs/pictures.toml lists what each shows. In virtual time runs are the same to the bit, and so is the picture. What one
+sees on it, in words, is in the picture's file too, and is written into each page that shows it.
 """
 
 import argparse
+import re
 import tomllib
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from io import BytesIO
 from pathlib import Path
 from typing import Any
 
+from picturekinds import curve, places
+from PIL import Image, PngImagePlugin
+
 import wblab
 from wblab.analysis.runs.heat import heat_of_runs
-from wblab.analysis.runs.lanes import lanes_of
+from wblab.analysis.runs.lanes import Lanes, lanes_of
+from wblab.analysis.runs.run import Run, read_run
 from wblab.api.making import asked
+from wblab.core.spec import Spec
+from wblab.kernels import built_kernels
+from wblab.lab.places import FINDINGS, LESSONS, RESULTS
+from wblab.lessons.lesson import REFERENCE, find
+from wblab.lessons.lesson import lessons as all_lessons
+from wblab.lessons.page import PICTURE, PICTURE_WORDS, READER
+from wblab.lessons.proof import changed_table
+from wblab.lessons.runs import made
+from wblab.lessons.runs import spec as lesson_spec
 from wblab.plot.heatpanes import heat_picture
 from wblab.plot.lanespicture import lanes_picture
-from wblab.plot.picture import save
+from wblab.plot.picture import picture
+from wblab.plot.timeline import chosen
+from wblab.report.lanestext import in_words
 
 DOCS = Path(__file__).resolve().parent
+ROOT = DOCS.parent
 LIST = DOCS / "pictures.toml"
+WORDS = "Description"  # the field of a PNG file that says what one sees
+_COLOURS = 64
+_PAGES = ("README.md", "docs/*.md", "docs/*/*.md", "experiments/findings/*/page.md")
+Listed = Mapping[str, Any]
 
 
-def draw(name: str, listed: dict[str, Any]) -> Path:
-    """Make the runs of a picture that are not there yet, draw them below each other, and return the file."""
-    seeds = range(1, listed["seeds"] + 1) if "seeds" in listed else (None,)
-    found = {run["title"]: [_made(name, run, seed) for seed in seeds] for run in listed["run"]}
-    output = DOCS.parent / "misc" / f"{name}.png"
-    if "heat" in listed:
-        picture = heat_picture(heat_of_runs(found, listed["heat"]))
-    else:
-        picture = lanes_picture([lanes_of(runs[0], title) for title, runs in found.items()])
-    save(picture, name, output)
-    return output
+def listed() -> dict[str, Listed]:
+    """Return what each picture shows, by its name."""
+    return tomllib.loads(LIST.read_text())
 
 
-def _made(name: str, run: dict[str, Any], seed: int | None) -> wblab.Run:
-    kernel, settings = run.get("kernel", ""), run.get("set", [])
+def file_of(name: str, given: Listed) -> Path:
+    """Return the file of a picture."""
+    return LESSONS / given["lesson"] / PICTURE if "lesson" in given else ROOT / "misc" / f"{name}.png"
+
+
+def draw(name: str, given: Listed) -> Path:
+    """Draw a picture, write its words where it is shown, and return its file. Runs that are there already are read."""
+    figure, words = _drawn(name, given)
+    file = file_of(name, given)
+    stream = BytesIO()
+    figure.savefig(stream, format="png")
+    _write(stream, file, words)
+    if "lesson" in given:
+        file.with_name(PICTURE_WORDS).write_text(f"{words}.\n")
+    for page in pages():
+        text = page.read_text()
+        if (new := shown(name).sub(lambda found: f"![{words}]({found[2]})", text)) != text:
+            page.write_text(new)
+    return file
+
+
+def pages() -> Iterator[Path]:
+    """Yield the pages that may show pictures."""
+    for pattern in _PAGES:
+        yield from sorted(ROOT.glob(pattern))
+
+
+def shown(name: str) -> re.Pattern[str]:
+    """Return what finds a picture on a page: its words, and its address."""
+    return re.compile(rf"!\[([^\]]*)\]\(((?:\.\./)*misc/{name}\.png)\)")
+
+
+def _write(stream: BytesIO, file: Path, words: str) -> None:
+    """Write a picture with few colours, which makes its file a third."""
+    drawn = Image.open(stream).convert("RGB").quantize(_COLOURS, dither=Image.Dither.NONE)
+    about = PngImagePlugin.PngInfo()
+    about.add_text(WORDS, words)
+    drawn.save(file, "PNG", optimize=True, pnginfo=about)
+
+
+def _drawn(name: str, given: Listed) -> tuple[Any, str]:
+    """Return a picture's figure, and what one sees on it."""
+    if "finding" in given:
+        return curve(FINDINGS / given["finding"], given)
+    if "heat" in given:
+        seeds = range(1, given["seeds"] + 1)
+        many = {each["title"]: [_run(name, given, {**each, "seed": seed}) for seed in seeds] for each in given["run"]}
+        return heat_picture(heat_of_runs(many, given["heat"])), given["words"]
+    runs = [(_run(name, given, each), each["title"]) for each in given["run"]]
+    if given.get("shows") == "places":
+        return places(runs)
+    if "panes" in given:
+        ((run, title),) = runs
+        panes = chosen(wblab.Run.of(run.path).panes(None), given["panes"])
+        return picture(replace(panes, title=title)), given["words"]
+    found = [_chosen(lanes_of(run, title), given.get("loads", ())) for run, title in runs]
+    return lanes_picture(found), in_words(found)
+
+
+def _chosen(lanes: Lanes, names: Sequence[str]) -> Lanes:
+    return replace(lanes, lanes=tuple(one for one in lanes.lanes if one.name in names)) if names else lanes
+
+
+def _run(name: str, given: Listed, each: Listed) -> Run:
+    if "lesson" in given:
+        return made(_of_lesson(given["lesson"], each), RESULTS / "lessons", built_kernels())
     spec = asked(
-        run["spec"], settings if seed is None else [*settings, f"seed={seed}"], kernel=kernel, name=f"picture-{name}"
+        each["spec"],
+        each.get("set", []),
+        seed=each.get("seed"),
+        kernel=each.get("kernel", ""),
+        name=f"picture-{name}",
     )
-    return wblab.run(spec, kernel=kernel, reuse=True)
+    return read_run(wblab.run(spec, kernel=each.get("kernel", ""), reuse=True).path)
+
+
+def _of_lesson(name: str, each: Listed) -> Spec:
+    """Return the spec of a reader's run, with a change of the reference answers, or other keys and another seed."""
+    lesson = find(name, all_lessons())
+    keys = READER.table(lesson, REFERENCE)[each["change"]] if "change" in each else {}
+    wanted = lesson_spec(lesson, READER, changed_table(lesson, READER, keys | each.get("set", {})))
+    return replace(wanted, seed=wanted.seed + each.get("further_seed", 0))
 
 
 def main() -> None:
     """Draw the pictures that are named, or all."""
-    known = tomllib.loads(LIST.read_text())
+    known = listed()
     parser = argparse.ArgumentParser(description=main.__doc__)
     parser.add_argument("names", nargs="*", metavar="NAME", help=f"which (default: all): {', '.join(known)}")
     names = parser.parse_args().names
     if unknown := [name for name in names if name not in known]:
-        parser.error(f"no picture {unknown[0]!r}: docs/pictures.toml has {', '.join(known)}")
+        parser.error(f"no picture {unknown[0]!r}: {LIST.name} has {', '.join(known)}")
     for name in names or known:
         print(draw(name, known[name]))
 

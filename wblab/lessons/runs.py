@@ -51,6 +51,11 @@ def made(wanted: Spec, results: Path, resolve: KernelResolver, report: Report = 
     return once.made(wanted, results, resolve, _LIMITS, report)
 
 
+def found(wanted: Spec, results: Path, resolve: KernelResolver) -> Run | None:
+    """Return the run of a student's spec that is in `results`. Raises InputError."""
+    return once.found(wanted, results, resolve)
+
+
 def _flat(table: Mapping[str, Any], path: str = "") -> list[tuple[str, Any]]:
     """Return the entries of nested tables, by keys with dots. A table without entries says nothing."""
     found = []

@@ -109,6 +109,24 @@ def _axis(axis: int, columns: int) -> str:
     return line
 
 
+def in_words(runs: Sequence[Lanes]) -> str:
+    """Return what one sees on the lanes of runs: who freezes, and for how long at most."""
+    return ". ".join(f"{run.title}: {_frozen(run)}" for run in runs)
+
+
+def _frozen(run: Lanes) -> str:
+    """Return the innocent loads that were frozen, those for equally long together."""
+    by_time: dict[str, list[str]] = {}
+    for lane in run.lanes:
+        if lane.role == "innocent" and lane.frozen_ns:
+            by_time.setdefault(duration(lane.longest_ns), []).append(lane.name)
+    parts = [f"{' and '.join(names)} for up to {time}" for time, names in by_time.items()]
+    if not parts:
+        return "nobody freezes"
+    names, _, rest = parts[0].partition(" for ")
+    return ", ".join([f"{names} freeze{'' if ' and ' in names else 's'} for {rest}", *parts[1:]])
+
+
 def titles(runs: Sequence[Run]) -> list[str]:
     """Return a title for each run: its preset and what it changes of that; the seed and kernel only if they differ."""
     seeds = {run.spec.seed for run in runs if isinstance(run.spec, Spec)}

@@ -95,9 +95,13 @@ def question(text: str) -> str:
 def lesson_pages(contents: Sequence[Section] = ()) -> Iterator[File]:
     """Yield a page for each lesson, and the page that lists them. contents: shown beside them. Raises InputError."""
     links, texts = [], offered("texts of lessons")
-    for lesson, text in texts() if texts else ():
+    for lesson, text, picture, seen in texts() if texts else ():
         address = f"lessons/{lesson.name}.html"
-        yield page(address, lesson.title, "lesson.html", contents=contents, lesson=lesson, text=text)
+        shown = f"{lesson.name}.png" if picture.is_file() else ""
+        if shown:
+            yield File(f"lessons/{shown}", picture.read_bytes())
+        drawn = {"picture": shown, "seen": seen}
+        yield page(address, lesson.title, "lesson.html", contents=contents, lesson=lesson, text=text, **drawn)
         about = f"{lesson.minutes} minutes. {' '.join(lesson.teaches)}"
         links.append(Link(f"{lesson.name[:2].lstrip('0')}. {lesson.title}", address, about))
     about = "Learn writeback by experiments of your own, from what a page cache is."
