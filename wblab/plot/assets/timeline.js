@@ -475,8 +475,12 @@ class View {
   show(from, to) {
     const [first, last] = this.whole;
     const width = Math.min(last - first, Math.max(1e-5, to - from));
-    this.from = Math.max(first, Math.min(from, last - width));
-    this.to = this.from + width;
+    const begin = Math.max(first, Math.min(from, last - width));
+    this.set(begin, begin + width);
+  }
+
+  set(from, to) {
+    [this.from, this.to] = [from, to];
     for (const pane of this.panes) pane.plot.setScale("x", { min: this.from, max: this.to });
   }
 
@@ -484,10 +488,11 @@ class View {
     this.show(around - by * (around - this.from), around + by * (this.to - around));
   }
 
-  // A link may name the span to show, in s since the loads started: timeline.html#8.4-10.5
+  // A link may name the span to show, in s since the loads started: timeline.html#8.4-10.5. It is shown as named, so that
+  // a pause near an end stays in the middle.
   linked() {
-    const span = /^#([0-9.]+)-([0-9.]+)$/.exec(location.hash);
-    if (span) this.show(Number(span[1]), Number(span[2]));
+    const [, from, to] = /^#([0-9.]+)-([0-9.]+)$/.exec(location.hash)?.map(Number) ?? [];
+    if (from < to) this.set(from, to);
   }
 }
 
