@@ -1,6 +1,7 @@
 """The recorder: a script that needs a shell and root, and what it kept, which is a stranger's file."""
 
 import io
+import stat
 import subprocess
 import sys
 import tarfile
@@ -175,3 +176,17 @@ def test_a_recorder_that_is_killed_is_undone_by_its_guard(script, tmp_path, trac
         recorder.wait()
     wait_until(lambda: not mine.exists())
     wait_until(lambda: not Path(f"/dev/shm/wblab-recorder-{recorder.pid}").exists())
+
+
+def test_a_probe_writes_in_a_directory_of_its_own_and_leaves_nothing(script, tmp_path, tracing):
+    (tmp_path / "probed").mkdir()
+    with subprocess.Popen(
+        ["sh", script, "--probe", "probed", "--over", "60s", "--buffer", "1"], cwd=tmp_path
+    ) as recorder:
+        own = tmp_path / "probed" / f".wblab-recorder-{recorder.pid}"
+        wait_until((own / ".wblab-probe").exists)
+        assert stat.S_IMODE(own.stat().st_mode) == 0o700
+        recorder.terminate()
+        assert recorder.wait() == 143
+    assert list((tmp_path / "probed").iterdir()) == []
+    assert not (tracing / "instances" / f"wblab-recorder-{recorder.pid}").exists()

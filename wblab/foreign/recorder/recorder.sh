@@ -11,7 +11,7 @@ LC_ALL=C; export LC_ALL; umask 077
 say() { echo "recorder: $*" >&2; }
 fail() { say "$*"; exit 2; }
 whole() { case $2 in ''|0*|*[!0-9]*|????????*) fail "$1 $2: give a whole number" ;; esac; }
-PID='' COMM='' PROBE='' OVER=200ms COUNT=1 BUFFER='' OUT=. CLEAN='' I='' W='' MOUNTED='' JOBS=''
+PID='' COMM='' PROBE='' OVER=200ms COUNT=1 BUFFER='' OUT=. CLEAN='' I='' W='' P='' T='' JOBS=''
 while [ $# -gt 0 ]; do
     case $1 in --clean) CLEAN=1; shift; continue ;; --help|-h) sed -n '2,9s/^# //p' "$0"; exit 0 ;; esac
     [ $# -gt 1 ] || fail "$1 is not known, or lacks a value: see sh $0 --help"
@@ -28,32 +28,34 @@ case $CLEAN$PID$COMM$PROBE in '') fail "give --pid, --comm or --probe: see sh $0
 [ -z "$PID" ] || { whole --pid "$PID"; [ -d "/proc/$PID" ] || fail "--pid $PID: there is no such process"; }
 [ -z "$PROBE" ] || [ -d "$PROBE" ] || fail "--probe $PROBE: it is not a directory"
 [ -d "$OUT" ] || fail "--out $OUT: it is not a directory"
+OUT=$(cd "$OUT" && pwd); [ -z "$PROBE" ] || PROBE=$(cd "$PROBE" && pwd)
 
-T=''
-while read -r _ place kind _; do case $kind$place in */wblab-tracefs-*) ;; tracefs*) T=$place; break ;; esac; done < /proc/mounts
-if [ -z "$T" ]; then
-    T=/sys/kernel/tracing; [ -d $T ] || T=/sys/kernel/debug/tracing
-    mount -t tracefs tracefs $T 2>/dev/null && MOUNTED=$T || fail "tracefs cannot be mounted: this kernel or container has none"
-fi
 M=/dev/shm; [ -d $M ] && [ ! -h $M ] || M=/run
-left() { for d in "$T"/instances/wblab-recorder-* "$M"/wblab-recorder-*; do
-    [ -d "$d" ] && [ ! -h "$d" ] && [ ! -d "/proc/${d##*-}" ] && echo "$d"; done; }
+remove() { # a directory in memory; tracefs may be mounted in it, at a place that others pass by
+    umount "$1"/wblab-tracefs-*; rmdir "$1"/wblab-tracefs-*; rm -f "$1"/*; rmdir "$1"
+} 2>/dev/null
 undo() {
     for job in $JOBS; do kill "$job"; done 2>/dev/null
     [ -z "$I" ] || { echo 0 > "$I/tracing_on"; while [ -d "$I" ] && ! rmdir "$I"; do sleep 1; done; } 2>/dev/null
-    [ -z "$W" ] || rm -rf "$W"
-    [ -z "$PROBE" ] || rm -f "$PROBE/.wblab-recorder-$$"
-    set -- "$T"/instances/wblab-recorder-*; [ -z "$MOUNTED" ] || [ -d "$1" ] || umount "$MOUNTED" 2>/dev/null
+    [ -z "$P" ] || { rm -f "$P/.wblab-probe"; rmdir "$P"; } 2>/dev/null
+    [ -z "$W" ] || remove "$W"
 }
-if [ -n "$CLEAN" ]; then
-    left | while read -r d; do case $d in "$T"/*) rmdir "$d" ;; *) rm -rf "$d" ;; esac && say "removed $d"; done
-    undo; exit 0
-fi
-left | while read -r d; do say "a killed recorder left $d: sh $0 --clean"; done
-trap undo EXIT; trap 'exit 130' INT; trap 'exit 143' TERM HUP PIPE; W=$M/wblab-recorder-$$ I=$T/instances/wblab-recorder-$$
+trap undo EXIT; trap 'exit 130' INT; trap 'exit 143' TERM HUP PIPE
+W=$M/wblab-recorder-$$; mkdir "$W" || { W=''; fail "$M has no room for a directory"; }
+while read -r _ place kind _; do case $kind$place in */wblab-tracefs-*) ;; tracefs*) T=$place; break ;; esac; done < /proc/mounts
+[ -n "$T" ] || { T=$W/wblab-tracefs-$$; mkdir "$T" && mount -t tracefs tracefs "$T" 2>/dev/null; } ||
+    fail "tracefs cannot be mounted: this kernel or container has none"
+for d in "$T"/instances/wblab-recorder-* "$M"/wblab-recorder-*; do
+    [ -d "$d" ] && [ ! -h "$d" ] && [ ! -d "/proc/${d##*-}" ] || continue
+    [ -n "$CLEAN" ] || { say "a killed recorder left $d: sh $0 --clean"; continue; }
+    case $d in "$T"/*) rmdir "$d" ;; *) remove "$d" ;; esac && say "removed $d"
+done
+[ -z "$CLEAN" ] || exit 0
+I=$T/instances/wblab-recorder-$$ P=${PROBE:+$PROBE/.wblab-recorder-$$}
 (trap '' INT TERM HUP; while [ -d /proc/$$ ]; do sleep 1; done; [ ! -d "$I" ] || undo) > /dev/null 2>&1 & # SIGKILL runs no trap
-mkdir "$W" || { W='' I=''; fail "$M has no room for a directory"; }
-mkdir "$I" || { I=''; fail "this kernel makes no trace instance"; }
+mkdir "$I" || { I='' P=''; fail "this kernel makes no trace instance"; }
+[ -z "$P" ] || mkdir "$P" || { P=''; fail "$PROBE cannot be written"; } # others may plant links in PROBE, not in here
+[ -z "$P" ] || { cd "$P" && [ -O . ] && [ -z "$(ls -A)" ]; } || fail "somebody else changes $PROBE: give another directory"
 
 while read -r name kb _; do [ "$name" != MemFree: ] || FREE=$kb; done < /proc/meminfo
 set -- "$I"/per_cpu/cpu*
@@ -86,16 +88,14 @@ tasks() { # the directories of the tasks to look at
 }
 @FACTS@
 probe() { # sets TOOK and WHO
-    WHO="the probe in $PROBE"
-    while now; began=$NOW; do
-        dd if=/dev/zero of="$PROBE/.wblab-recorder-$$" bs=4096 count=1 conv=fsync 2>/dev/null || fail "$PROBE cannot be written"
+    WHO="the probe in $PROBE"; while now; began=$NOW; do
+        dd if=/dev/zero of=.wblab-probe bs=4096 count=1 conv=fsync 2>/dev/null || fail "$PROBE cannot be written"
         now; TOOK=$((NOW - began)); [ $TOOK -lt "$OVER" ] || return 0
         sleep 1
     done
 }
 look() { # sets TOOK and WHO. Who sleeps again and again is taken to stall; a stall of over a minute is not awaited
-    [ -z "$PROBE" ] || { probe; return; }
-    LOOKED=-200 BUSY=''
+    [ -z "$PROBE" ] || { probe; return; }; LOOKED=-200 BUSY=''
     while now; do
         [ $((NOW - LOOKED)) -lt 100 ] || { TASKS=$(tasks 2>/dev/null); LOOKED=$NOW; }
         [ -z "$PID" ] || [ -d "/proc/$PID" ] || { say "process $PID has ended"; return 1; }
@@ -123,9 +123,9 @@ keep() { # the pages of each processor. Who has read them all waits for more, an
     cat "$I/events/header_page" > "$W/header_page"; cat "$T/saved_cmdlines" > "$W/cmdlines"
     grep '' $KNOWN "$I"/events/ftrace/*/format > "$W/formats"; grep -i ' [tw] ' /proc/kallsyms > "$W/functions"
     [ -e "$W/facts.txt" ] || facts > "$W/facts.txt"; { echo "stall $((TOOK * 10)) ms, $WHO"; uname -a; } > "$W/recorder"
-    name=$OUT/recorder-$(date -u +%Y%m%d-%H%M%S).tar.gz
-    tar -czf "$name.part" -C "$W" . && mv "$name.part" "$name" && say "$WHO stalled for $((TOOK * 10)) ms: $name"
-    rm -f "$W"/* "$name.part"
+    name=$OUT/recorder-$(date -u +%Y%m%d-%H%M%S).tar.gz # follows no link that somebody made there
+    (set -C; cd "$W" && tar -cz -f - [!w]* > "$name") || fail "$name cannot be written"
+    say "$WHO stalled for $((TOOK * 10)) ms: $name"; rm -f "$W"/[!w]*
 }
 say "waiting; Ctrl-C ends it"
 while [ "$COUNT" -gt 0 ] && echo 1 > "$I/tracing_on" && look; do
