@@ -136,7 +136,7 @@ def test_a_terminal_of_80_columns_has_the_commands_and_then_what_was_tried():
     told = report(result(0.5, QUEUE, about=("machine: 8 GiB", "twin: 1/50 of it", "directory: /srv, on sda")))
     found = lines(told, 62)
     order = ["Set it:", "To set it until", "    sudo wblab advise --resume", "Tried outside of User Mode Linux"]
-    order += ["- With a queue of 4 requests", "The twin was", "What each remedy does"]
+    order += ["- With a queue of 512 KiB", "The twin was", "What each remedy does"]
     order += ["1 remedy tried on a twin of this machine, 5 seeds each.", "machine:", "twin:", "remedy"]
     places = [next(at for at, line in enumerate(found) if line.startswith(start)) for start in order]
     assert places == sorted(places)
