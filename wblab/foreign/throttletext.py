@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from wblab.analysis.why.balances import Balances
+from wblab.analysis.why.balances import FIELDS, Balances
 
 PAGE_BYTES = 4096  # of x86; a text does not say it
 _MOST_DECISIONS, _MOST_LINES, _MOST_LETTERS = 1_000_000, 5_000_000, 1024
@@ -164,14 +164,7 @@ def _balances(rows: Iterable[_Decision], order: Sequence[int], disks: Sequence[s
         pid=np.array([item.pid for item in items], np.int64),
         rank=np.array(order, np.int64),
         device=np.array([places[item.disk] for item in items], np.int64),
-        group=column("cgroup_ino"),
-        limit=column("limit"),
-        setpoint=column("setpoint"),
-        dirty=column("dirty"),
-        wb_setpoint=column("wb_setpoint"),
-        wb_dirty=column("wb_dirty"),
-        rate=column("task_ratelimit"),
-        base_rate=column("dirty_ratelimit"),
+        **{field: column(name) for field, name in FIELDS.items()},
         threshold=whole("thresh"),
         hard=np.maximum(whole("thresh"), whole("limit")),
         whole=whole("dirty", "writeback", "unstable"),

@@ -18,6 +18,16 @@ from wblab.analysis.why.flushed import NOBODY
 from wblab.analysis.why.requests import device_numbers
 
 _BALANCE, _STATE = "balance_dirty_pages", "global_dirty_state"
+FIELDS = {  # of `Balances`, and what the event calls them
+    "group": "cgroup_ino",
+    "limit": "limit",
+    "setpoint": "setpoint",
+    "dirty": "dirty",
+    "wb_setpoint": "wb_setpoint",
+    "wb_dirty": "wb_dirty",
+    "rate": "task_ratelimit",
+    "base_rate": "dirty_ratelimit",
+}
 _STATES = ("dirty_thresh", "dirty_limit", "nr_dirty", "nr_writeback")
 _ROOTS = (0, 1)  # cgroup_ino of the root group; 0 on kernels that do not say it
 _NEAR, _NEAR_DIRTY, _INEXACT = 1 / 64, 1 / 16, 128  # shares of a count, and pages that counters of processors may miss
@@ -107,14 +117,7 @@ def read_balances(trace: tracecmd.TraceFile, sequence: Sequence) -> Balances:
         pid=pid[order],
         rank=rank[order],
         device=device_numbers(events, "bdi")[order],
-        group=column("cgroup_ino"),
-        limit=column("limit"),
-        setpoint=column("setpoint"),
-        dirty=column("dirty"),
-        wb_setpoint=column("wb_setpoint"),
-        wb_dirty=column("wb_dirty"),
-        rate=column("task_ratelimit"),
-        base_rate=column("dirty_ratelimit"),
+        **{field: column(name) for field, name in FIELDS.items()},
         threshold=state["dirty_thresh"][order],
         hard=np.maximum(state["dirty_thresh"], state["dirty_limit"])[order],
         whole=(state["nr_dirty"] + state["nr_writeback"])[order],
