@@ -20,10 +20,9 @@ def explain(arguments: argparse.Namespace) -> None:
     file = arguments.run_name
     found: Report = needed("a file of another machine explained")(
         file,
-        needed("what of a trace is asked for")(
-            tuple(arguments.task), *(parse_time(text) if text else None for text in (arguments.begin, arguments.end))
-        ),
-        parse_time(arguments.bound),
+        tasks=arguments.task,
+        span_ns=tuple(parse_time(text) if text else None for text in (arguments.begin, arguments.end)),
+        bound_ns=parse_time(arguments.bound),
         is_evidence=arguments.evidence and not arguments.json,
     )
     if arguments.html:

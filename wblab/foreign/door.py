@@ -1,6 +1,7 @@
 """A file of any machine, or what comes by a pipe: named for what it is, and explained if it can be."""
 
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 
 from wblab.analysis.runs.pauses import DEFAULT_BOUND_NS
@@ -11,7 +12,7 @@ from wblab.foreign.filekind import PACKED, PEEK_BYTES, TEXT, TRACE, FileKind, ki
 from wblab.foreign.recording import is_recording
 from wblab.foreign.stackreport import evidence_report, stack_report
 from wblab.foreign.stacks import MOST_BYTES, Stacks, read_stacks
-from wblab.foreign.traced import EVERYTHING, Asked
+from wblab.foreign.traced import Asked
 from wblab.foreign.tracereport import trace_report
 from wblab.report.report import Report
 
@@ -19,18 +20,24 @@ STANDARD_INPUT = "-"
 
 
 def explained(
-    file: str, asked: Asked = EVERYTHING, bound_ns: int = DEFAULT_BOUND_NS, *, is_evidence: bool = False
+    file: str,
+    *,
+    tasks: Sequence[str] = (),
+    span_ns: tuple[int | None, int | None] = (None, None),
+    bound_ns: int = DEFAULT_BOUND_NS,
+    is_evidence: bool = False,
 ) -> Report:
     """Return the report on a file, or on standard input for "-". Raises InputError that says what the file is.
 
-    asked, bound_ns: which tasks and times of a trace, and how long a call takes there that is a pause. is_evidence: all
-    stacks, or all pauses with their evidence, in place of the answer.
+    tasks, span_ns: of a trace, see `Asked`. bound_ns: calls that took longer there are pauses. is_evidence:
+    all stacks, or all pauses with their evidence, in place of the answer.
     """
     name, content = _content(file)
     kind = kind_of(content[:PEEK_BYTES])
-    if file != STANDARD_INPUT and (kind is TRACE or (kind.name == PACKED and is_recording(Path(file)))):
-        return trace_report(Path(file), asked, bound_ns, is_evidence=is_evidence)
-    if asked != EVERYTHING:
+    asked, is_kept = Asked(tuple(tasks), *span_ns), False
+    if file != STANDARD_INPUT and (kind is TRACE or (is_kept := kind.name == PACKED and is_recording(Path(file)))):
+        return trace_report(Path(file), asked, bound_ns, is_evidence=is_evidence, is_kept=is_kept)
+    if asked != Asked():
         raise InputError(f"--task, --from and --to choose of a trace, and {name!r} is {kind.what}: leave them out")
     if kind is not TEXT:
         raise _refused(name, kind)

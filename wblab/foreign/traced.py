@@ -16,6 +16,7 @@ from tracecmd import TraceError
 from tracecmd.sequence import Sequence as InOrder
 
 from wblab.analysis.runs.pagecache import PageCache
+from wblab.analysis.runs.places import NEVER
 from wblab.analysis.runs.run import LoadCycles, Run
 from wblab.analysis.why.explain import explain
 from wblab.analysis.why.explanations import Explained
@@ -87,9 +88,6 @@ class Asked:
     end_ns: int | None = None
 
 
-EVERYTHING = Asked()
-
-
 def read_traced(
     path: Path, asked: Asked, devices: Mapping[str, str] | None = None, shown: Path | None = None
 ) -> Traced:
@@ -114,20 +112,21 @@ def read_traced(
 
 
 def _traced(path: Path, trace: tracecmd.TraceFile, asked: Asked, devices: dict[str, str]) -> Traced:
-    cache = PageCache(trace, {}, devices)
-    recorded = recorded_of(cache)
+    recorded = recorded_of(PageCache(trace, {}, devices))
     times_ns = recorded.sequence.ts_ns
     if not len(times_ns):
         raise InputError(f"{path} has no events")
     first_ns, last_ns = int(times_ns[0]), int(times_ns[-1])
     span = _span(path, asked, first_ns, last_ns)
-    names = _chosen(recorded, asked, span) if asked.tasks else _longest(recorded, span)
+    rows, slept_ns = _uninterruptible(recorded, span)
+    programs = _programs(recorded, rows, slept_ns)
+    names = _chosen(recorded, asked, programs) if asked.tasks else _longest(recorded, programs)
     if not names:
         told = (
             f"no task {' or '.join(map(repr, asked.tasks))}" if asked.tasks else "no program that slept uninterruptibly"
         )
-        raise InputError(f"{path} has {told}: {_tasks_words(recorded, span)}")
-    calls, slept = _calls(trace, recorded.sequence, set(names)), _slept(recorded, set(names), span)
+        raise InputError(f"{path} has {told}: {_tasks_words(recorded, programs)}")
+    calls, slept = _calls(trace, recorded.sequence, set(names)), _slept(recorded, set(names), rows)
     loads = tuple(_load(pid, name, [*calls[pid], *slept[pid]], span) for pid, name in names.items())
     spec = LiveSpec(
         name=path.name,
@@ -138,8 +137,9 @@ def _traced(path: Path, trace: tracecmd.TraceFile, asked: Asked, devices: dict[s
     live = {"device_names": devices}
     record = {"kind": "live", "outcome": "succeeded", "kernel": {"release": printable(trace.info.uname)}, "live": live}
     run = Run(path, record, spec, loads)
-    named = replace(cache, load_names=names)
-    return Traced(run, replace(recorded_of(named), start_ns=first_ns, end_ns=last_ns))
+    keyed = {recorded.tasks.lives.key(pid, NEVER): name for pid, name in names.items()}
+    tasks = replace(recorded.tasks, names={**recorded.tasks.names, **keyed}, loads=keyed)
+    return Traced(run, replace(recorded, tasks=tasks, start_ns=first_ns, end_ns=last_ns))
 
 
 def _span(path: Path, asked: Asked, first_ns: int, last_ns: int) -> tuple[int, int]:
@@ -166,9 +166,8 @@ def _uninterruptible(recorded: Recorded, span: tuple[int, int]) -> tuple[Numbers
     return rows, slept_ns[rows]
 
 
-def _programs(recorded: Recorded, span: tuple[int, int]) -> list[tuple[int, int]]:
-    """Return the programs' pids with how long each slept uninterruptibly in ns, the longest first."""
-    rows, slept_ns = _uninterruptible(recorded, span)
+def _programs(recorded: Recorded, rows: Numbers, slept_ns: Numbers) -> dict[int, int]:
+    """Return for how long each program slept uninterruptibly, in ns by pid, the longest first."""
     pids = recorded.offcpu.pid[rows]
     found = []
     for pid in np.unique(pids).tolist():
@@ -176,23 +175,18 @@ def _programs(recorded: Recorded, span: tuple[int, int]) -> list[tuple[int, int]
         key = recorded.tasks.lives.key(pid, int(recorded.offcpu.rank[last]))
         if not recorded.tasks.is_kernel(key):
             found.append((pid, int(slept_ns[pids == pid].sum())))
-    return sorted(found, key=lambda each: -each[1])
+    return dict(sorted(found, key=lambda each: -each[1]))
 
 
-def _longest(recorded: Recorded, span: tuple[int, int]) -> dict[int, str]:
-    return _named(recorded, [pid for pid, _ in _programs(recorded, span)[:_MOST_TASKS]])
+def _longest(recorded: Recorded, programs: Mapping[int, int]) -> dict[int, str]:
+    return _named(recorded, list(programs)[:_MOST_TASKS])
 
 
-def _chosen(recorded: Recorded, asked: Asked, span: tuple[int, int]) -> dict[int, str]:
+def _chosen(recorded: Recorded, asked: Asked, programs: Mapping[int, int]) -> dict[int, str]:
     """Return the tasks that are asked for, of many with one name those that slept for longest."""
-    slept = dict(_programs(recorded, span))
-    wanted = [pid for pid in _all_pids(recorded) if {str(pid), recorded.name(pid)} & set(asked.tasks)]
-    return _named(recorded, sorted(wanted, key=lambda pid: -slept.get(pid, 0))[:_MOST_TASKS])
-
-
-def _all_pids(recorded: Recorded) -> list[int]:
-    found: list[int] = np.unique(recorded.offcpu.pid).tolist()
-    return found
+    pids: list[int] = np.unique(recorded.offcpu.pid).tolist()
+    wanted = [pid for pid in pids if {str(pid), recorded.name(pid)} & set(asked.tasks)]
+    return _named(recorded, sorted(wanted, key=lambda pid: -programs.get(pid, 0))[:_MOST_TASKS])
 
 
 def _named(recorded: Recorded, pids: Sequence[int]) -> dict[int, str]:
@@ -202,8 +196,8 @@ def _named(recorded: Recorded, pids: Sequence[int]) -> dict[int, str]:
     return {pid: f"{name}-{pid}" if every.count(name) > 1 else name for pid, name in names.items()}
 
 
-def _tasks_words(recorded: Recorded, span: tuple[int, int]) -> str:
-    there = list(_longest(recorded, span).values())
+def _tasks_words(recorded: Recorded, programs: Mapping[int, int]) -> str:
+    there = list(_longest(recorded, programs).values())
     return f"those that slept for longest are {', '.join(there)}" if there else "record it while it happens"
 
 
@@ -243,11 +237,11 @@ def _side(trace: tracecmd.TraceFile, sequence: InOrder, name: str, pids: set[int
     return [(rank, pid, at_ns, is_enter) for rank, pid, at_ns in chosen]
 
 
-def _slept(recorded: Recorded, pids: set[int], span: tuple[int, int]) -> Spans:
-    """Return when the tasks slept uninterruptibly: what counts where no call was traced."""
+def _slept(recorded: Recorded, pids: set[int], rows: Numbers) -> Spans:
+    """Return when the tasks slept uninterruptibly, of these rows: what counts where no call was traced."""
     spans = recorded.offcpu
     found: Spans = {pid: [] for pid in pids}
-    for row in _uninterruptible(recorded, span)[0].tolist():
+    for row in rows.tolist():
         if (pid := int(spans.pid[row])) in pids:
             found[pid].append((int(spans.ts_ns[row]), int(spans.on_ns[row])))
     return found

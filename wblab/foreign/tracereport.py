@@ -7,7 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from wblab.analysis.runs.lanes import lanes_of
-from wblab.foreign.recording import is_recording, read_recording
+from wblab.foreign.recording import read_recording
 from wblab.foreign.traced import Asked, Traced, read_traced
 from wblab.report.lanestext import lanes_lines
 from wblab.report.quantities import duration
@@ -17,12 +17,12 @@ from wblab.report.whyreport import Untried, report
 from wblab.report.whytext import evidence
 
 
-def trace_report(path: Path, asked: Asked, bound_ns: int, *, is_evidence: bool = False) -> Report:
-    """Return the report on a trace.dat, or on what a recorder kept. Raises InputError.
+def trace_report(path: Path, asked: Asked, bound_ns: int, *, is_evidence: bool, is_kept: bool) -> Report:
+    """Return the report on a trace.dat, or, if `is_kept`, on what a recorder kept. Raises InputError.
 
     bound_ns: calls that took longer are pauses. is_evidence: all of them with their evidence, in place of the answer.
     """
-    with _traced(path, asked) as traced:
+    with _traced(path, asked, is_kept=is_kept) as traced:
         found, bound = traced.explanations(bound_ns), duration(bound_ns)
         if is_evidence:
             return Report("", "", evidence(traced.run, found, bound))
@@ -32,9 +32,9 @@ def trace_report(path: Path, asked: Asked, bound_ns: int, *, is_evidence: bool =
 
 
 @contextmanager
-def _traced(path: Path, asked: Asked) -> Iterator[Traced]:
+def _traced(path: Path, asked: Asked, *, is_kept: bool) -> Iterator[Traced]:
     """Read a trace, or that of a recorder, for the duration of the block. Raises InputError."""
-    if is_recording(path):
+    if is_kept:
         recording = read_recording(path)
         with recording.trace() as trace:
             yield read_traced(trace, asked, recording.devices, path)

@@ -28,7 +28,6 @@ OFFERS = {
     "opening packed files": ("wblab.publish.bundle.keep", "open_packed"),
     "a run of a packed file": ("wblab.publish.bundle.keep", "keep_run"),
     "a file of another machine explained": ("wblab.foreign.door", "explained"),
-    "what of a trace is asked for": ("wblab.foreign.traced", "Asked"),
 }
 
 
