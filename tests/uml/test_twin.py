@@ -8,7 +8,7 @@ from wblab.report.report import text_of
 from wblab.study.store import Store
 from wblab.study.subject import report_of
 
-SIMILAR = 5.0  # as a factor; without an offender the same loads pause for a hundredth of this
+SIMILAR = 2.0  # as a factor; without an offender the same loads pause for a hundredth of this
 
 
 def test_the_twin_has_the_pauses_of_the_live_run(shared_lab, capsys):
@@ -17,6 +17,7 @@ def test_the_twin_has_the_pauses_of_the_live_run(shared_lab, capsys):
     outer = shared_lab.run(
         "base-device",
         "trace.events=[]",
+        "sysctl={'vm.dirty_background_bytes'='8MiB', 'vm.dirty_bytes'='16MiB'}",
         "load={c1={kind='control', idle='50ms'}}",
         f"load.go={{kind='command', wait='0s', argv={json.dumps(['sh', '-c', script])}}}",
     )
@@ -27,7 +28,9 @@ def test_the_twin_has_the_pauses_of_the_live_run(shared_lab, capsys):
     assert code == 0, errors
     found = {(item["load"], item["metric"]): item for item in json.loads(output)["matches"]}
     assert found["mw1", "longest_pause_s"]["live"] > 2
-    # The pauses of a lock-up have a wide distribution; each run is one sample of it.
+    # The pauses of a lock-up have a wide distribution; each run is one sample of it. The limits are in bytes: limits in
+    # per cent have just fallen in so small a machine, as the live mode takes memory, and the kernel follows them slowly
+    # (domain_update_dirty_limit, mm/page-writeback.c), which no twin knows.
     for item in found.values():
         assert min(item["twin"]) / SIMILAR < item["live"] < max(item["twin"]) * SIMILAR, item
 

@@ -109,6 +109,14 @@ def test_rates_are_means_over_the_run_over_busy_time_and_of_the_best_second():
     assert measured.most_written_per_s == 10_000
 
 
+def test_the_best_rate_is_not_one_request_that_ends_in_a_second():
+    """A disk of 1 MiB/s ends a request of 4 MiB every four seconds."""
+    samples = [(at * S, Traffic(0, at // 4 * (4 << 20), at * S)) for at in range(65)]
+    measured = summary(samples, 4 << 20)
+    assert measured is not None
+    assert 0.9 * (1 << 20) < measured.most_written_per_s <= 1 << 20
+
+
 def test_an_idle_device_and_too_few_samples():
     assert summary([]) is None
     assert summary([(0, Traffic(0, 0, 0))]) is None
