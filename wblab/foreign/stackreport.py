@@ -5,8 +5,9 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from wblab.foreign.judge import UNKNOWN, Judged, judged
-from wblab.foreign.sleeps import SCHEDULER
+from wblab.analysis.why.onestack import UNKNOWN
+from wblab.analysis.why.sleeps import SCHEDULER
+from wblab.foreign.judge import Judged, judged
 from wblab.foreign.stacks import Stacks
 from wblab.foreign.state import QUEUE_KINDS, Told, is_held_up, told
 from wblab.report.quantities import enumerated

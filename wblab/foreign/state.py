@@ -9,7 +9,8 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from wblab.foreign.judge import SERVED_FILESYSTEMS, UNKNOWN, Judged, Role
+from wblab.analysis.why.onestack import UNKNOWN
+from wblab.foreign.judge import SERVED_FILESYSTEMS, Judged, Role
 
 JOURNAL_KINDS = (
     *("journal writes block", "transaction locked", "transaction switching", "open handles", "journal full"),

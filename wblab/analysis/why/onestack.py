@@ -1,0 +1,101 @@
+"""What a task waits for, by its stack alone: the innermost function that is no part of the scheduler says it."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from wblab.analysis.why.sleeps import (
+    BUFFER_LOCKERS,
+    BUFFER_USERS,
+    BUFFER_WAITS,
+    CALLERS,
+    NATURES,
+    PRIMITIVES,
+    PURPOSES,
+    SCHEDULER,
+    SLEEPS,
+    WORDS,
+    Shared,
+)
+
+UNKNOWN = "unknown"
+_PASSED = SCHEDULER | PRIMITIVES
+_TRACERS = ("trace_event_", "__traceiter_", "ftrace_", "perf_trace_", "bpf_", "__bpf_")  # what took the stack
+_FOR_A_PURPOSE = ("lock", "work")
+
+
+@dataclass(frozen=True)
+class Wait:
+    """What a stack says.
+
+    kind: of `wblab.analysis.why.kinds`, or "unknown". what: in words, after "waits". where: the function that says so,
+    empty if none does. is_sure: it rests on no frames that the kernel itself marks as unsure, and the stack begins in
+    the scheduler, where the text would show that. nature: as of kinds; "runs" for a task that did not wait.
+    """
+
+    kind: str
+    what: str
+    where: str = ""
+    is_sure: bool = True
+    nature: str = "waits"
+
+
+def wait_in(names: Sequence[str], modules: Sequence[str] = (), *, is_sure: bool = True) -> Wait:
+    """Return what a task waits for, by the functions of its stack, innermost first, and their modules, "" for none."""
+    at, inner = 0, ""
+    while at < len(names) and is_passed(names[at]):
+        inner = inner or names[at] * (names[at] in PRIMITIVES)
+        at += 1
+    if at == len(names):
+        return Wait(UNKNOWN, "for something unknown: its stack ends in the scheduler", is_sure=is_sure)
+    name, module = names[at], modules[at] if modules else ""
+    outer = names[at + 1 :]
+    if shared := CALLERS.get(name):
+        return _of_shared(shared, name, outer, is_sure=is_sure)
+    if _is_buffer(name, names[:at]):
+        return _known("buffer", name, is_sure=is_sure)
+    known = SLEEPS.get(name)
+    if known is None or (known.directly and inner):
+        of = f" of the module {module}" if module else ""
+        return Wait(UNKNOWN, f"for something unknown, in {name}(){of}", name, is_sure)
+    purpose = _purpose(outer) if known.kind in _FOR_A_PURPOSE else None
+    return _known(*(purpose or (known.kind, name)), is_sure=is_sure)
+
+
+def _of_shared(shared: Shared, name: str, outer: Sequence[str], *, is_sure: bool) -> Wait:
+    """Return what is waited for in a function of several uses, by the nearest caller that says it."""
+    for caller in [name, *outer][: shared.near + 1]:
+        for kind, callers in shared.callers:
+            if caller in callers:
+                return _known(kind, caller, is_sure=is_sure)
+    if shared.kind:
+        return _known(shared.kind, name, is_sure=is_sure)
+    return Wait(UNKNOWN, shared.otherwise, name, is_sure)
+
+
+def _is_buffer(name: str, passed: Sequence[str]) -> bool:
+    """Whether a function waits for a block by what it has inlined."""
+    how = next((wait for wait in BUFFER_WAITS if wait in passed), "")
+    if name in BUFFER_LOCKERS:
+        return how.endswith("_lock")
+    is_io = any(action in passed for action in ("bit_wait_io", "sleep_on_buffer", "sync_buffer"))
+    return bool(how) and is_io and bool(BUFFER_USERS.match(name)) and name not in SLEEPS
+
+
+def is_passed(name: str) -> bool:
+    """Whether a function says nothing of the reason: the scheduler's, a primitive, or what took the stack."""
+    return name in _PASSED or name.startswith(_TRACERS)
+
+
+def _purpose(outer: Iterable[str]) -> tuple[str, str] | None:
+    """Return for what a lock is taken or work queued, if for one purpose only: the kind, and where it says so."""
+    for name in outer:
+        if name in PURPOSES:
+            return PURPOSES[name], name
+        known = SLEEPS.get(name)
+        if not (known and known.kind in _FOR_A_PURPOSE) and name not in _PASSED:
+            return None
+    return None
+
+
+def _known(kind: str, where: str, *, is_sure: bool) -> Wait:
+    return Wait(kind, WORDS[kind], where, is_sure, NATURES[kind])
