@@ -1,8 +1,8 @@
 """Workers on this machine, for what several processors can do at a time: forks of this process.
 
-They have imported and found out what it has. Nothing listens: each has one end of a pair of sockets without a name
-(unix(7)), and we the other. It has one thread, and does one job after the other. It ends with us, however that is; then
-the process that watches its guest ends the guest (wblab.host.process.reaper).
+Workers are forked after the imports. Each talks to this process over an unnamed socket pair (unix(7)), so nothing
+listens. A worker has one thread and does one job after the other. It ends when this process ends, even if that is
+killed; then the process that watches the worker's guest ends the guest (wblab.host.process.reaper).
 """
 
 import os
@@ -41,7 +41,7 @@ class _Worker:
 class Forked(Generic[Job, Made]):
     """Workers that are there. One that dies takes its job with it, and is not replaced.
 
-    lost: returns what stands for what a job would have made whose worker died, and why that was.
+    lost: makes the result of a job whose worker died, from the reason.
     """
 
     def __init__(self, workers: list[_Worker], lost: Callable[[str], Made]) -> None:

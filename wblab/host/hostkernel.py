@@ -18,7 +18,7 @@ _PERSONALITY = "/proc/self/personality"
 
 
 def addresses_are_fixed() -> bool:
-    """Return whether addresses are the same in each run, or a program may have it so."""
+    """Return whether addresses are the same in each run, or a program may switch randomization off."""
     now = _personality()
     if now & _NO_RANDOM_ADDRESSES:
         return True

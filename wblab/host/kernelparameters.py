@@ -2,7 +2,7 @@
 
 A spec may be somebody else's. What confines a guest does not depend on its command line: the host's kernel does that,
 before the guest's reads it, and a guest that was taken over may do what any parameter makes its kernel do
-(docs/explanation/safety.md). So all parameters are allowed but those of which the lab depends itself, and those of
+(docs/explanation/safety.md). So all parameters are allowed except those the lab itself depends on, and those of
 User Mode Linux that open devices, sockets or files of the host, which the host would refuse anyway.
 
 Three rules keep a parameter what it is. Its name is in lower case, so it is no variable of the environment that the

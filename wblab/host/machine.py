@@ -104,9 +104,9 @@ def _cpu() -> str:
     return platform.machine()
 
 
-# Whose turn it is on a machine: runs in virtual time share it, one in real time has it to itself.
+# A lock: runs in virtual time share the machine, a run in real time is alone.
 #
-# What else runs takes time from a guest that keeps the host's clock, and its pauses would be those of its neighbours.
+# Other runs would take processor time from a guest that keeps the host's clock, and so make pauses of their own in it.
 
 _LOOK_S = 0.2
 _LONGEST_NAME = 100  # sun_path has 108 bytes

@@ -104,8 +104,7 @@ def _comm(name: str) -> str:
 class Request:
     """A run that is ready: `ready` or `suited` makes it, `make_run` runs it.
 
-    left_out: those of the spec's events for which the kernel lacks a feature that not all kernels have, and of those
-    that explain pauses, which the kernel has not.
+    left_out: events that this kernel does not have, of the spec's and of those that explain pauses.
     """
 
     spec: Spec

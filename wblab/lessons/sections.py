@@ -109,8 +109,7 @@ class LessonSection:
 def sections(text: str, questions: Mapping[str, Question]) -> list[LessonSection]:
     """Return the sections of a text; the first is what stands before any heading of the second level.
 
-    A question belongs to the first section that has its name or that of its file between backquotes, and else to
-    the one whose heading names the step of the cycle that is the question's.
+    A question belongs to the first section that names it, or its file, in backquotes; else to the section of its step.
     """
     parts = list(_parts(text))
     found = [tokens(part) for _, part in parts]

@@ -61,8 +61,8 @@ def report(  # noqa: PLR0913 - what is compared, and how much of it comes first
 ) -> Report:
     """Return the report of a comparison.
 
-    figure: its picture, as an SVG element. shown: the part that comes first, by default the metrics that are shown
-    without being asked for. every: its rows without a claim come first too; groups: those of a factorial one.
+    figure: its picture, as an SVG element. shown: the part that comes first; by default, the first metrics. every:
+    show its rows without a claim there too. groups: also show the groups of a factorial comparison.
     """
     part = shown or comparison.only(is_first)
     part = part if part.differences else comparison

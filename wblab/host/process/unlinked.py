@@ -1,8 +1,8 @@
 """What processes hold of memory in files that no directory has. Source: proc(5), unix(7).
 
 Such a file, a memfd or one whose name was removed, takes memory for as long as somebody has it open or mapped, or has
-sent it through a socket from which nobody has taken it yet. What one takes is asked through its descriptor. Of one that
-is mapped only, root alone may ask; of one that is on its way, nobody.
+sent it through a socket from which nobody has taken it yet. A descriptor tells a file's size. Only root can size a file
+that is mapped but not open; nobody can size one in transit.
 """
 
 import os

@@ -42,8 +42,8 @@ def remove_scratch(directory: Path) -> None:
 def reclaim(directory: Path) -> None:
     """Remove a directory whose keeper was killed, if it is there, and end whoever still has the guest's memory.
 
-    A guest ends with its keeper, and its processes with it, but for one that was being made in that instant: it asks
-    for a signal at the death of a parent that is dead already, and then waits for it for ever.
+    A guest and its processes end with their keeper, except a process forked at that instant: it misses its parent's
+    death.
     """
     if not directory.exists():
         return
