@@ -13,7 +13,7 @@ from wblab.claims.sources.registry import WORKS
 from wblab.claims.trial import NAME as TRIAL
 from wblab.lab.kernelname import ordinal
 
-_DECIDED = {REPRODUCED, NOT_REPRODUCED, HARMS}
+DECIDED = {REPRODUCED, NOT_REPRODUCED, HARMS}
 NOT_EXPLAINED = "not explained"
 
 Sort = Literal["differs", "not decided", "not testable"]
@@ -48,7 +48,7 @@ def compared(lines: Iterable[AtlasLine]) -> list[ComparedTarget]:
     return [
         item
         for line in lines
-        for filesystem, cells in _by_filesystem(line)
+        for filesystem, cells in by_filesystem(line)
         if not _is_told_twice(line.name, filesystem, names) and (item := _of(line, filesystem, cells))
     ]
 
@@ -67,7 +67,7 @@ def _is_told_twice(name: str, filesystem: str, names: Container[str]) -> bool:
 
 def _of(line: AtlasLine, filesystem: str, cells: tuple[AtlasCell, ...]) -> ComparedTarget | None:
     outcomes = {cell.outcome for cell in cells if cell.row}
-    if len(outcomes & _DECIDED) > 1:
+    if len(outcomes & DECIDED) > 1:
         return ComparedTarget(line, filesystem, cells, "differs", _known(line, filesystem, cells))
     if NOT_DECIDED in outcomes and len(outcomes) > 1:
         return ComparedTarget(line, filesystem, cells, "not decided")
@@ -76,7 +76,8 @@ def _of(line: AtlasLine, filesystem: str, cells: tuple[AtlasCell, ...]) -> Compa
     return None
 
 
-def _by_filesystem(line: AtlasLine) -> Iterator[tuple[str, tuple[AtlasCell, ...]]]:
+def by_filesystem(line: AtlasLine) -> Iterator[tuple[str, tuple[AtlasCell, ...]]]:
+    """Yield each filesystem of a line with its cells, one for each kernel."""
     for filesystem in dict.fromkeys(cell.target.filesystem for cell in line.cells):
         yield filesystem, tuple(cell for cell in line.cells if cell.target.filesystem == filesystem)
 
@@ -92,7 +93,7 @@ def _known(line: AtlasLine, filesystem: str, cells: Iterable[AtlasCell]) -> Chan
     agree = all(
         cell.outcome == (changed.after if ordinal(cell.target.series) >= since else changed.before)
         for cell in cells
-        if cell.outcome in _DECIDED
+        if cell.outcome in DECIDED
     )
     return changed if agree else None
 

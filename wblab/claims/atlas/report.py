@@ -11,7 +11,7 @@ from wblab.analysis.statistics.decision import HARMS, NOT_DECIDED, NOT_REPRODUCE
 from wblab.claims.atlas import NAME
 from wblab.claims.atlas.atlaslines import AtlasCell, AtlasLine, all_lines, columns_of, missing
 from wblab.claims.atlas.atlaslines import Column as AtlasColumn
-from wblab.claims.atlas.differences import NOT_EXPLAINED, ComparedTarget, Sort, compared
+from wblab.claims.atlas.differences import DECIDED, NOT_EXPLAINED, ComparedTarget, Sort, by_filesystem, compared
 from wblab.claims.atlas.made import MadeTarget
 from wblab.claims.atlas.target import SOURCES, AtlasRow
 from wblab.claims.sources.changes import KernelChange
@@ -29,6 +29,8 @@ NOT_MADE = Look("not made", "unmade", "", "", "·", "", "")
 _OF_CLAIMS = (REPRODUCED, NOT_REPRODUCED, NOT_DECIDED, NOT_TESTABLE)
 _OF_TRIAL = (REPRODUCED, NOT_REPRODUCED, HARMS, NOT_DECIDED, NOT_TESTABLE)
 _MOST = 20  # rows in a terminal
+_FIRST = 25  # rows of what differs, where claims of one kind share a row
+_EACH = "Each that differs, with its figures"
 _NOWHERE = "No claim or expectation has different decided outcomes on the same filesystem."
 _SORTS: Mapping[Sort, tuple[str, str]] = {
     "differs": (
@@ -63,8 +65,11 @@ class Atlas:
             return
         for sort, (head, about) in _SORTS.items():
             items = [item for item in self._compared if item.sort == sort]
-            if sort == "differs":
-                yield Section(head, (about, *self._comparison(items)) if items else (_NOWHERE,))
+            if sort == "differs" and items:
+                each = Section(_EACH, (about, *self._comparison(items)), "folded")
+                yield Section(head, (*self._alike(items), *_changes(items, self.about), each))
+            elif sort == "differs":
+                yield Section(head, (_NOWHERE,))
             elif items and self.is_whole:
                 yield Section(head, (about, *self._comparison(items)), "folded")
 
@@ -117,6 +122,20 @@ class Atlas:
         what = "1 claim or expectation has" if found == 1 else f"{found} claims and expectations have"
         return f"{what} different outcomes on Linux {self._tested}."
 
+    def agreement(self) -> str:
+        """Return in how many outcomes kernels differ, of those that two or more decide, and how many are explained."""
+        items = [item for item in self._compared if item.sort == "differs"]
+        decided = sum(
+            sum(cell.outcome in DECIDED for cell in cells) > 1
+            for lines in self._lines.values()
+            for line in lines
+            for _, cells in by_filesystem(line)
+        )
+        known = sum(item.changed is not None for item in items)
+        return (
+            f"Kernels agree on all but {len(items)} of {decided:,} outcomes; a known commit explains {known} of these."
+        )
+
     def to_json(self) -> dict[str, Any]:
         """Return all cells, where kernels differ, and what is not made, as JSON objects.
 
@@ -139,8 +158,26 @@ class Atlas:
             "not_made": [item.name for item in missing(self.made, self._columns, self._lines)],
         }
 
+    def _alike(self, items: Sequence[ComparedTarget]) -> Iterator[Block]:
+        """Yield a table of outcomes alone: lines of a source with the same ones on a filesystem share a row."""
+        groups: dict[tuple[str, ...], list[ComparedTarget]] = {}
+        for item in items:
+            groups.setdefault((item.line.source, item.filesystem, _since(item), *self._signs(item)), []).append(item)
+        rows = tuple(
+            Row((_together(found), filesystem, *signs, since))
+            for (_, filesystem, since, *signs), found in groups.items()
+        )
+        yield f"Of {len(items)} claims and expectations, those with the same outcomes share a row."
+        columns = (Column("claim or expectation", "prose"), Column("on"), *map(Column, self._releases.values()))
+        yield Table((*columns, Column("since", "name", 1)), rows, _FIRST)
+
+    def _signs(self, item: ComparedTarget) -> list[str]:
+        """Return the sign of each kernel's outcome."""
+        by_series = {cell.target.series: cell for cell in item.cells}
+        return [_sign(by_series.get(series)).text for series in self._releases]
+
     def _comparison(self, items: Sequence[ComparedTarget]) -> Iterator[Block]:
-        """Yield a table with a row for each line and filesystem, a column for each kernel, and the commits it names."""
+        """Yield a table with a row for each line and filesystem, and a column for each kernel."""
         has_cause = items[0].sort == "differs"
         rows = []
         for item in items:
@@ -149,9 +186,6 @@ class Atlas:
             rows.append(Row((_what(item.line), item.filesystem, *cells, *([_since(item)] if has_cause else []))))
         columns = (Column("claim or expectation", "prose"), Column("on"), *map(Column, self._releases.values()))
         yield Table((*columns, *([Column("since", "name", 1)] if has_cause else [])), tuple(rows), _MOST)
-        for change in dict.fromkeys(item.changed.by for item in items if item.changed):
-            said = f'{change.commit} is "{change.subject}", in Linux {change.since}: '
-            yield (said, self.about(change), ".")
 
     def _overview(self, source: str, lines: Sequence[AtlasLine]) -> Table:
         """Return a table with a row for each line and a column for each filesystem: the signs of all kernels."""
@@ -294,6 +328,19 @@ def _kind(source: str) -> str:
 
 def _what(line: AtlasLine) -> Words:
     return (Span(line.name, form="code"), f": {line.about}: {line.says}" if line.about else f": {line.says}")
+
+
+def _together(items: Sequence[ComparedTarget]) -> Words:
+    """Return what the first line says, and the names of the others."""
+    names = [Span(item.line.name, form="code") for item in items[1:]]
+    others = [part for name in names for part in (", ", name)][1:]
+    return (*_what(items[0].line), "; also ", *others) if others else _what(items[0].line)
+
+
+def _changes(items: Sequence[ComparedTarget], about: Callable[[KernelChange], Span]) -> Iterator[Block]:
+    """Yield the commits that explain some of them."""
+    for change in dict.fromkeys(item.changed.by for item in items if item.changed):
+        yield (f'{change.commit} is "{change.subject}", in Linux {change.since}: ', about(change), ".")
 
 
 def _since(item: ComparedTarget) -> str:

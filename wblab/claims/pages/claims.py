@@ -155,7 +155,7 @@ def short_atlas(made: Sequence[MadeTarget]) -> str:
     """Return where kernels differ: the outcome and the middle of the figure on each."""
     found = Atlas(made, _change, middle, is_whole=False)
     more = "The pages of `make docs` have every claim on every kernel here, with its interval or reason."
-    return "\n".join([*_tested(found), "", more, "", *markdown(found.differing())])
+    return "\n".join([found.agreement(), "", *_tested(found), "", more, "", *markdown(found.differing())])
 
 
 def whole_atlas(made: Sequence[MadeTarget]) -> str:
@@ -167,7 +167,7 @@ def whole_atlas(made: Sequence[MadeTarget]) -> str:
         *found.about_cells(),
     )
     parts = markdown((*found.missing(), *found.differing(), *found.sources(overview=False)))
-    return "\n".join([*_tested(found), *about, "", *parts])
+    return "\n".join([found.agreement(), "", *_tested(found), *about, "", *parts])
 
 
 def _tested(found: Atlas) -> Sequence[str]:

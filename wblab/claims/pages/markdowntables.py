@@ -47,9 +47,12 @@ def _row(cells: Sequence[str]) -> str:
 
 
 def markdown(blocks: Iterable[Block], level: int = 2) -> Iterator[str]:
-    """Yield the lines of blocks, without their pictures. level: of the first heads of sections."""
+    """Yield the lines of blocks, without their pictures. level: of the first heads; folded sections have none."""
     for block in blocks:
         match block:
+            case Section(place="folded"):
+                yield from ("<details>", f"<summary>{block.head}</summary>", "")
+                yield from (*markdown(block.blocks, level + 1), "</details>", "")
             case Section():
                 yield from (f"{'#' * level} {block.head}", "") if block.head else ()
                 yield from markdown(block.blocks, level + 1 if block.head else level)

@@ -7,7 +7,7 @@ from support.pages import Page, slips, words
 from support.reports import blocks, cells, tables, texts
 
 from wblab.claims.atlas.made import MadeTarget
-from wblab.claims.atlas.report import counts, report
+from wblab.claims.atlas.report import Atlas, counts, report
 from wblab.claims.atlas.target import AtlasRow, Target
 from wblab.report.page import page
 from wblab.report.report import Cell, Section, Span, Table, text_of
@@ -126,13 +126,31 @@ def test_where_kernels_differ_comes_first(other, head, said):
     made = (target("ext4", "li", LINEAR), target("ext4", "li", row, series="6.1"))
     assert text_of(report(made).headline).startswith(said)
     assert list(sections(*made))[1] == "Where kernels differ"
-    table = next(block for block in sections(*made)[head].blocks if isinstance(block, Table))
+    blocks = sections(*made)[head].blocks
+    each = next((block for block in blocks if isinstance(block, Section)), sections(*made)[head])
+    assert each.place == "folded"
+    table = next(block for block in each.blocks if isinstance(block, Table))
     (shown,) = table.rows
     assert [(cell.words.link, cell.words.title, cell.notes) for cell in shown.cells[2:4]] == [
         ("#7.2-ext4-linear", "reproduced", ("3 s (2 to 4)",)),
         ("#6.1-ext4-linear", other, ("9 s",)),
     ]
     assert [column.head for column in table.columns][4:] == (["since"] if other == "not reproduced" else [])
+
+
+def test_what_differs_alike_shares_a_row_of_the_first_table():
+    names = ("linear", "other", "third")
+    new = [AtlasRow(name, "", f"says {name}", "reproduced", "", "", "", "") for name in names]
+    old = [AtlasRow(one.name, "", one.says, "not reproduced", "", "", "", "") for one in new[:2]]
+    alone = AtlasRow("third", "", "says third", "harms", "", "", "", "")
+    made = (target("ext4", "li", *new), target("ext4", "li", *old, alone, series="6.1"))
+    table = next(block for block in sections(*made)["Where kernels differ"].blocks if isinstance(block, Table))
+    shown = [[text_of(row.cells[0]), *row.cells[1:]] for row in table.rows]
+    assert shown == [
+        ["linear: says linear; also other", "ext4", "●", "○", "not explained"],
+        ["third: says third", "ext4", "●", "▲", "not explained"],
+    ]
+    assert Atlas(made).agreement() == "Kernels agree on all but 3 of 3 outcomes; a known commit explains 0 of these."
 
 
 def test_the_json_gives_each_cell_its_reason_and_each_difference(tmp_path):
