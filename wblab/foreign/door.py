@@ -2,6 +2,7 @@
 
 import sys
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from wblab.analysis.runs.pauses import DEFAULT_BOUND_NS
@@ -9,12 +10,14 @@ from wblab.core.errors import InputError
 from wblab.core.files import open_file
 from wblab.core.units import format_bytes
 from wblab.foreign.filekind import PACKED, PEEK_BYTES, TEXT, TRACE, FileKind, kind_of, kind_of_text
-from wblab.foreign.recording import is_recording
+from wblab.foreign.machinereport import headline, machine_blocks, machine_data, machine_report
+from wblab.foreign.machinetext import MachineText, read_machine
+from wblab.foreign.recording import facts_text, is_recording
 from wblab.foreign.stackreport import evidence_report, stack_report
 from wblab.foreign.stacks import MOST_BYTES, Stacks, read_stacks
 from wblab.foreign.traced import Asked
 from wblab.foreign.tracereport import trace_report
-from wblab.report.report import Report
+from wblab.report.report import Report, Section
 
 STANDARD_INPUT = "-"
 
@@ -36,7 +39,10 @@ def explained(
     kind = kind_of(content[:PEEK_BYTES])
     asked, is_kept = Asked(tuple(tasks), *span_ns), False
     if file != STANDARD_INPUT and (kind is TRACE or (is_kept := kind.name == PACKED and is_recording(Path(file)))):
-        return trace_report(Path(file), asked, bound_ns, is_evidence=is_evidence, is_kept=is_kept)
+        traced = trace_report(Path(file), asked, bound_ns, is_evidence=is_evidence, is_kept=is_kept)
+        return _with_machine(traced, read_machine(facts_text(Path(file)))) if is_kept and not is_evidence else traced
+    if file != STANDARD_INPUT and kind.name == PACKED and (facts := facts_text(Path(file))):
+        content, kind = facts.encode(), TEXT
     if asked != Asked():
         raise InputError(f"--task, --from and --to choose of a trace, and {name!r} is {kind.what}: leave them out")
     if kind is not TEXT:
@@ -48,11 +54,27 @@ def explained(
         )
     text = content.decode(errors="replace")
     found: Stacks = read_stacks(text)
-    if throttled := None if found.tasks else _throttled(name, text):
-        return throttled
     if not found.tasks:
+        if told := _throttled(name, text) or _machine(name, text):
+            return told
         raise _refused(name, kind_of_text(text))
-    return (evidence_report if is_evidence else stack_report)(name, found)
+    if is_evidence:
+        return evidence_report(name, found)
+    return _with_machine(stack_report(name, found), read_machine(text))
+
+
+def _with_machine(report: Report, machine: MachineText | None) -> Report:
+    """Return a report with what its text shows of the machine, too."""
+    if machine is None:
+        return report
+    section = Section("The machine's state", (headline(machine), *machine_blocks(machine)))
+    return replace(report, blocks=(*report.blocks, section), data={**report.data, "machine": machine_data(machine)})
+
+
+def _machine(name: str, text: str) -> Report | None:
+    """Return the report on the state of a machine; None if a text shows none."""
+    found = read_machine(text)
+    return machine_report(name, found) if found else None
 
 
 def _throttled(name: str, text: str) -> Report | None:

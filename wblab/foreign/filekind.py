@@ -92,7 +92,9 @@ def kind_of_text(text: str) -> FileKind:
     for what, form in _STATE:
         if any(form.match(line) for line in lines):
             return FileKind(
-                "state", f"the state of a machine ({what})", "it has no stacks: take them while it freezes, see below"
+                "state",
+                f"the state of a machine ({what}), but no limit, queue or rate is in it",
+                "what is needed collects: wblab recorder --facts > facts.sh, then there: sh facts.sh > facts.txt",
             )
     if any(_SPEC.match(line) for line in lines):
         return FileKind(

@@ -18,7 +18,8 @@ from wblab.core.errors import InputError
 from wblab.core.files import open_file
 
 _PAGES = re.compile(r"cpu(\d{1,4})\.raw")
-_TEXTS = frozenset({"header_page", "formats", "cmdlines", "functions", "recorder", "facts.txt"})
+_FACTS = "facts.txt"
+_TEXTS = frozenset({"header_page", "formats", "cmdlines", "functions", "recorder", _FACTS})
 _NEEDED = ("header_page", "formats", "recorder")
 _MOST_BYTES = 512 << 20  # unpacked; the buffers of a recorder have 64 MiB, unless it is told otherwise
 _GZIP = b"\x1f\x8b"
@@ -83,7 +84,15 @@ def read_recording(path: Path) -> Recording:
         kallsyms=texts.get("functions", ""),
         uname=more[0] if more else "",
     )
-    return Recording(pieces, told[2] if told else "", int(told[1]) if told else 0, facts_of(texts.get("facts.txt", "")))
+    return Recording(pieces, told[2] if told else "", int(told[1]) if told else 0, facts_of(texts.get(_FACTS, "")))
+
+
+def facts_text(path: Path) -> str:
+    """Return what a tar has of its machine's facts, as `facts.sh` prints them; empty if it has none, or is no tar."""
+    try:
+        return _members(path, frozenset({_FACTS}), pages=False).get(_FACTS, b"").decode(errors="replace")
+    except InputError:
+        return ""
 
 
 def facts_of(text: str) -> dict[str, str]:

@@ -4,18 +4,21 @@ import random
 import time
 
 import pytest
+from support import statetexts
 from support.stacktexts import FORMS, cases, machines, text
 
 from wblab.analysis.why.kinds import KINDS
 from wblab.core.errors import InputError
 from wblab.foreign.door import explained
 from wblab.foreign.judge import judged
+from wblab.foreign.machinereport import machine_report
+from wblab.foreign.machinetext import read_machine
 from wblab.foreign.stacks import read_stacks
 from wblab.report.page import page
 from wblab.report.text import lines
 
 KNOWN = {kind.name for kind in KINDS} | {"", "unknown"}
-MUTANTS, MOST_S = 100, 2.0
+MUTANTS, MOST_S = 200, 2.0
 _BITS = [
     "\x1b[2J",
     "\u202e",
@@ -31,12 +34,29 @@ _BITS = [
     "INFO: task ",
     ":",
     "PID: ",
+    "==> /proc/vmstat <==\n",
+    "9" * 30,
+    "-1",
+    "%util",
+    '{"blockdevices": [',
+    "nan",
 ]
 
 
-def _mutant(chance, form):
-    """A text of some tasks with cut, doubled, joined and swapped lines, and with letters changed."""
-    said = "\n".join(text(chance.choice(CASES), form) for _ in range(chance.randint(1, 4)))
+def _texts(chance):
+    """Texts of stacks in one form, of machines' states, or of both."""
+    form = chance.choice(list(FORMS))
+    kinds = {
+        "stacks": lambda: text(chance.choice(CASES), form),
+        "state": lambda: statetexts.text(chance.choice(statetexts.MACHINES), chance.choice(list(statetexts.FORMS))),
+    }
+    of = chance.choice([*kinds, *kinds, None])
+    return [kinds[of or chance.choice(list(kinds))]() for _ in range(chance.randint(1, 4))]
+
+
+def _mutant(chance):
+    """A text with cut, doubled, joined and swapped lines, and with letters changed."""
+    said = "\n".join(_texts(chance))
     for _ in range(chance.randint(1, 12)):
         rows = said.split("\n")
         at = chance.randrange(len(rows))
@@ -68,12 +88,12 @@ CASES = cases()
 def _tried(seed, tmp_path):
     chance = random.Random(seed)
     file = tmp_path / "mutant.txt"
-    file.write_text(_mutant(chance, chance.choice(list(FORMS))), errors="surrogatepass")
+    file.write_text(_mutant(chance), errors="surrogatepass")
     begin = time.process_time()
     try:
         report = explained(str(file))
         shown = "\n".join(lines(report, 80))
-        assert {row["kind"] for row in report.data["tasks"]} <= KNOWN
+        assert {row["kind"] for row in report.data.get("tasks", ())} <= KNOWN
         page(report)
     except InputError as error:
         if "\n" in str(error):
@@ -93,6 +113,30 @@ def test_a_mutant_is_read_in_bounded_time_or_refused_in_one_line(part, tmp_path)
 def test_two_thousand_mutants(tmp_path):
     for seed in range(MUTANTS, MUTANTS + 2000):
         _tried(seed, tmp_path)
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "MemFree: 1 kB\n" * 300_000,
+        "Device r/s w/s %util\n" + "sda 1 1 1\n" * 300_000,
+        "Device r/s w/s " + "x " * 100_000 + "%util\n" + "sda " + "1 " * 100_000,
+        "".join(f"/sys/block/sd{at}/queue/nr_requests:1\n" for at in range(100_000)),
+        '{"blockdevices": ' + "[" * 500_000,
+        "> " * 500_000 + "Dirty: 1 kB",
+        "root@" + "a" * 500_000 + "# cat /proc/meminfo",
+        "Dirty: " + "1" * 500_000 + " kB",
+        "".join(f"vm.dirty_{at} = 1\n" for at in range(200_000)),
+        "Dirty: 1 kB " + "Linux " * 200_000,
+        "NAME ROTA SCHED\n" + "sda " * 5000 + "\n" + "sda 1 bfq\n" * 50_000,
+    ],
+    ids=range(11),
+)
+def test_a_state_made_to_take_long_does_not(line):
+    begin = time.process_time()
+    if found := read_machine(line):
+        lines(machine_report("x", found), 80)
+    assert time.process_time() - begin < 5 * MOST_S
 
 
 @pytest.mark.parametrize(
