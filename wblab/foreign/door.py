@@ -13,8 +13,10 @@ from wblab.foreign.filekind import PACKED, PEEK_BYTES, TEXT, TRACE, FileKind, ki
 from wblab.foreign.machinereport import headline, machine_blocks, machine_data, machine_report
 from wblab.foreign.machinetext import MachineText, read_machine
 from wblab.foreign.recording import facts_text, is_recording
+from wblab.foreign.slowlog import SlowCall, read_slow_calls
+from wblab.foreign.slowreport import slow_blocks, slow_data, slow_headline, slow_report
 from wblab.foreign.stackreport import evidence_report, stack_report
-from wblab.foreign.stacks import MOST_BYTES, Stacks, read_stacks
+from wblab.foreign.stacks import MOST_BYTES, read_stacks
 from wblab.foreign.traced import Asked
 from wblab.foreign.tracereport import trace_report
 from wblab.report.report import Report, Section
@@ -52,15 +54,23 @@ def explained(
             f"{name!r} is a text of more than {format_bytes(MOST_BYTES)}: take the part with the stacks: "
             f"grep -a -A 40 'blocked for more' {name}"
         )
-    text = content.decode(errors="replace")
-    found: Stacks = read_stacks(text)
-    if not found.tasks:
-        if told := _throttled(name, text) or _machine(name, text):
-            return told
-        raise _refused(name, kind_of_text(text))
-    if is_evidence:
-        return evidence_report(name, found)
-    return _with_machine(stack_report(name, found), read_machine(text))
+    return _of_text(name, content.decode(errors="replace"), is_evidence=is_evidence)
+
+
+def _of_text(name: str, text: str, *, is_evidence: bool) -> Report:
+    """Return the report on what says most in a text, with what else is in it. Raises InputError if nothing is."""
+    stacks, slow, machine = read_stacks(text), read_slow_calls(text), read_machine(text)
+    if stacks.tasks:
+        if is_evidence:
+            return evidence_report(name, stacks)
+        return _with_machine(_with_slow(stack_report(name, stacks), slow), machine)
+    if throttled := _throttled(name, text):
+        return _with_machine(throttled, machine)
+    if slow:
+        return _with_machine(slow_report(name, slow), machine)
+    if machine:
+        return machine_report(name, machine)
+    raise _refused(name, kind_of_text(text))
 
 
 def _with_machine(report: Report, machine: MachineText | None) -> Report:
@@ -71,10 +81,12 @@ def _with_machine(report: Report, machine: MachineText | None) -> Report:
     return replace(report, blocks=(*report.blocks, section), data={**report.data, "machine": machine_data(machine)})
 
 
-def _machine(name: str, text: str) -> Report | None:
-    """Return the report on the state of a machine; None if a text shows none."""
-    found = read_machine(text)
-    return machine_report(name, found) if found else None
+def _with_slow(report: Report, slow: Sequence[SlowCall]) -> Report:
+    """Return a report with the slow calls that programs logged in its text, too."""
+    if not slow:
+        return report
+    section = Section("Slow calls that programs logged", (slow_headline(slow), *slow_blocks(slow)))
+    return replace(report, blocks=(*report.blocks, section), data={**report.data, "slow": slow_data(slow)})
 
 
 def _throttled(name: str, text: str) -> Report | None:

@@ -5,6 +5,7 @@ import time
 
 import pytest
 from support import statetexts
+from support.slowtexts import LOGS
 from support.stacktexts import FORMS, cases, machines, text
 
 from wblab.analysis.why.kinds import KINDS
@@ -44,12 +45,15 @@ _BITS = [
 
 
 def _texts(chance):
-    """Texts of stacks in one form, of machines' states, or of both."""
+    """Texts of stacks in one form, of machines' states, logs of slow calls, or all of them."""
     form = chance.choice(list(FORMS))
     kinds = {
         "stacks": lambda: text(chance.choice(CASES), form),
         "state": lambda: statetexts.text(chance.choice(statetexts.MACHINES), chance.choice(list(statetexts.FORMS))),
     }
+    kinds["log"] = lambda: chance.choice(LOGS).text(
+        *((chance.randrange(86400), chance.random() * 90) for _ in range(4))
+    )
     of = chance.choice([*kinds, *kinds, None])
     return [kinds[of or chance.choice(list(kinds))]() for _ in range(chance.randint(1, 4))]
 
