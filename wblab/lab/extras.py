@@ -15,7 +15,7 @@ from wblab.lab.places import INSTALLED, ROOT
 MODULES = {
     "pages": ("jinja2", "markdown_it", "perfetto", "google", "pygments"),
     "explore": ("pandas", "pyarrow", "scipy", "SALib", "jinja2"),
-    "live": ("aiohttp", "psutil", "pyroute2", "scipy"),
+    "live": ("aiohttp", "prometheus_client", "psutil", "pyroute2", "scipy"),
     "cluster": ("dask", "distributed"),
     "notebooks": ("IPython", "ipywidgets", "tomlkit"),
     "kernel": ("wblab_kernel",),

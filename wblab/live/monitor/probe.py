@@ -5,7 +5,6 @@ A wait is visible while it lasts: the times are in memory shared with the sample
 
 import mmap
 import os
-import re
 import signal
 import time
 from collections.abc import Callable
@@ -16,16 +15,14 @@ from pathlib import Path
 from wblab.core.child import fork_child
 from wblab.core.errors import InputError
 from wblab.core.syscalls import set_process_name
-from wblab.core.units import NS_PER_MS, NS_PER_S, Bytes
+from wblab.core.units import NS_PER_MS, NS_PER_S
 from wblab.lab.held import open_directory, path_of
 from wblab.live.monitor.proc import lock_all
 from wblab.live.monitor.samples import CacheState, Throttled, Waited
+from wblab.live.monitor.tracetext import LostEvents, TraceLine, TraceText, cache_state_of
 from wblab.machine.processes import end_with
 
-# Parse writeback events from a trace instance's trace_pipe into samples.
-#
-# The kernel formats the text from its own fields; only `name=value` is relied on. Lines come from
-# kernel/trace/trace_output.c (trace_print_context), fields from include/trace/events/writeback.h.
+# Writeback events of a trace instance's trace_pipe as samples.
 
 # Record one of 256 pages that become dirty: whoever writes 1 MiB in one go is still seen.
 _SOME = "!(index & 255)"
@@ -36,11 +33,6 @@ EVENTS = {
     "writeback:writeback_dirty_folio": _SOME,
     "writeback:writeback_dirty_page": _SOME,  # its name until Linux 5.17
 }
-# `dd-1234 [000] ..... 12.345678: global_dirty_state: dirty=1 …`; a thread group in brackets may follow the task.
-_LINE = re.compile(rb"\s*(.+)-(\d+)\s+(?:\([ \d-]+\)\s+)?\[\d+\] \S+\s+(\d+)\.(\d{6}): (\w+): (.*)")
-_LOST = re.compile(rb"CPU:\d+ \[LOST (\d+) EVENTS\]")
-_BDI = re.compile(rb"bdi (\S+): ")
-_PAIR = re.compile(rb"(\w+)=(-?\d+)")
 _UNKNOWN = "<...>"  # the kernel has forgotten the task's name
 
 
@@ -68,50 +60,29 @@ class Reader:
         self._grain_ns = grain_ns
         self._name_of = name_of
         self._disk_of = disk_of
-        self._rest = b""
+        self._text = TraceText()
 
     def feed(self, chunk: bytes, seen: ProbeSamples) -> None:
         """Add a chunk of the pipe to `seen`; an unfinished line waits for its end."""
-        *lines, self._rest = (self._rest + chunk).split(b"\n")
-        for text in lines:
-            if match := _LINE.match(text):
-                self._event(match, seen)
-            elif lost := _LOST.match(text):
-                seen.lost += int(lost[1])
+        for item in self._text.feed(chunk):
+            if isinstance(item, LostEvents):
+                seen.lost += item.count
+            else:
+                self._event(item, seen)
 
-    def _event(self, match: "re.Match[bytes]", seen: ProbeSamples) -> None:
-        task, pid, seconds, micros, name, text = match.groups()
-        at_ns = int(seconds) * NS_PER_S + int(micros) * 1000
-        if name == b"global_dirty_state":
-            if seen.states and seen.states[-1].at_ns // self._grain_ns == at_ns // self._grain_ns:
+    def _event(self, line: TraceLine, seen: ProbeSamples) -> None:
+        if line.event == "global_dirty_state":
+            if seen.states and seen.states[-1].at_ns // self._grain_ns == line.at_ns // self._grain_ns:
                 seen.states.pop()
-            seen.states.append(self._state(at_ns, text))
-        elif name == b"balance_dirty_pages" and (pause_ms := _values(text).get(b"pause", 0)) > 0:
-            known = task.decode(errors="replace")
-            task_name = self._name_of(int(pid)) if known == _UNKNOWN else known
-            seen.throttled.append(Throttled(at_ns, task_name, pause_ms * NS_PER_MS, self._disk(text)))
-        elif name.startswith(b"writeback_dirty_") and (disk := self._disk(text)):
-            seen.dirtied.setdefault(int(pid), set()).add(disk)
+            seen.states.append(cache_state_of(line, self._page_bytes))
+        elif line.event == "balance_dirty_pages" and (pause_ms := line.values.get(b"pause", 0)) > 0:
+            name = self._name_of(line.pid) if line.task == _UNKNOWN else line.task
+            seen.throttled.append(Throttled(line.at_ns, name, pause_ms * NS_PER_MS, self._disk(line)))
+        elif line.event.startswith("writeback_dirty_") and (disk := self._disk(line)):
+            seen.dirtied.setdefault(line.pid, set()).add(disk)
 
-    def _disk(self, text: bytes) -> str:
-        found = _BDI.match(text)
-        return self._disk_of(found[1].decode(errors="replace")) if found else ""
-
-    def _state(self, at_ns: int, text: bytes) -> CacheState:
-        values = {key: Bytes(value * self._page_bytes) for key, value in _values(text).items()}
-        return CacheState(
-            at_ns,
-            # Until 5.8, pages that a server had but not yet stored were counted separately.
-            dirty=Bytes(values[b"dirty"] + values.get(b"unstable", 0)),
-            writeback=values[b"writeback"],
-            background=values[b"bg_thresh"],
-            threshold=values[b"thresh"],
-            limit=values[b"limit"],
-        )
-
-
-def _values(text: bytes) -> dict[bytes, int]:
-    return {key: int(value) for key, value in _PAIR.findall(text)}
+    def _disk(self, line: TraceLine) -> str:
+        return self._disk_of(line.bdi) if line.bdi else ""
 
 
 IDLE_NS = 100_000_000

@@ -44,7 +44,7 @@ def lock_all() -> None:
         checked(libc.mlockall(_MCL_CURRENT | _MCL_FUTURE))
 
 
-_VMSTAT, _PRESSURE = Path("/proc/vmstat"), Path("/proc/pressure/io")
+_VMSTAT, PRESSURE = Path("/proc/vmstat"), Path("/proc/pressure/io")
 _NS_PER_US = 1000
 _UNKNOWN = "unknown"
 _PROCESS = re.compile(rb"^Tgid:\s+(\d+)$", re.MULTILINE)
@@ -116,7 +116,7 @@ def vmstat() -> KeptOpen:
 class IoPressure:
     """I/O pressure since the last call; nothing if the kernel does not measure it."""
 
-    def __init__(self, now_ns: int, pressure: Path = _PRESSURE) -> None:
+    def __init__(self, now_ns: int, pressure: Path = PRESSURE) -> None:
         self._file: KeptOpen | None = None
         with suppress(OSError):
             file = KeptOpen(pressure)

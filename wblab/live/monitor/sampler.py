@@ -10,7 +10,7 @@ import os
 import signal
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from contextlib import ExitStack, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -86,7 +86,7 @@ def sample(request: SamplerRequest, undo: Undo, tell: Callable[[Item], None], is
             directory = own_directory(parent, f"wblab-probe-{os.urandom(4).hex()}", undo)
             probe = Probe(directory, locked=not request.passing)
             stack.callback(probe.stop)
-        pipe, untraced = open_events(undo)
+        pipe, untraced = open_events(undo, "monitor", EVENTS)
         if pipe is not None:
             stack.callback(os.close, pipe)
         now_ns = time.monotonic_ns()
@@ -100,11 +100,14 @@ def sample(request: SamplerRequest, undo: Undo, tell: Callable[[Item], None], is
             time.sleep((TICK_NS - time.monotonic_ns() % TICK_NS) / NS_PER_S)
 
 
-def open_events(undo: Undo) -> tuple[int | None, str]:
-    """Return the pipe of our own trace instance that records EVENTS, or None and the reason why there is none."""
+def open_events(undo: Undo, kind: str, events: Mapping[str, str]) -> tuple[int | None, str]:
+    """Return the pipe of our own trace instance that records events, or None and the reason why there is none.
+
+    kind: of the instance. events: with their filters, empty for all.
+    """
     try:
-        instance = Instance("monitor", undo)
-        for event, wanted in EVENTS.items():
+        instance = Instance(kind, undo)
+        for event, wanted in events.items():
             if instance.enable(event) and wanted:
                 instance.put(f"events/{event.replace(':', '/')}/filter", wanted)
         instance.start()

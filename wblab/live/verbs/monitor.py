@@ -6,6 +6,7 @@ from pathlib import Path
 
 from wblab.commands.common import add_exp, add_json, add_kernel, add_run, add_settings
 from wblab.core.errors import InputError
+from wblab.live.gauge import PORT as GAUGE_PORT
 from wblab.live.monitor import PORT
 
 
@@ -34,19 +35,35 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_json(shown, "print samples as JSON lines; serve no page")
     about = "print five lines each second, on a terminal in one place; serve no page, need no packages"
     shown.add_argument("--plain", action="store_true", help=about)
+    about = f"this machine only: answer Prometheus there, by default on 127.0.0.1:{GAUGE_PORT}; serve no page"
+    parser.add_argument("--metrics", nargs="?", const=str(GAUGE_PORT), metavar="[HOST:]PORT", help=about)
+    about = "this machine only: write the same to FILE.prom every 5 s, for node-exporter; serve no page"
+    parser.add_argument("--textfile", type=Path, metavar="FILE", help=about)
     parser.set_defaults(run=_monitor)
 
 
 def _monitor(arguments: argparse.Namespace) -> None:
+    is_gauge = arguments.metrics is not None or arguments.textfile is not None
+    shown = (
+        *(("RUN", arguments.run_name), ("--guest", arguments.guest), ("--dir", arguments.dir)),
+        *(("--disk", arguments.disk), ("--port", arguments.port is not None)),
+        *(("--json", arguments.json), ("--plain", arguments.plain)),
+    )
     for option, value, needed in (
         ("--dir", arguments.dir, arguments.run_name is None and arguments.guest is None),
         ("--disk", arguments.disk, arguments.run_name is None and arguments.guest is None),
         ("--speed", arguments.speed, arguments.run_name is not None),
         ("--set", arguments.settings, arguments.guest is not None),
         ("--kernel", arguments.kernel, arguments.guest is not None),
+        *((option, value, False) for option, value in shown if is_gauge),
     ):
         if value and not needed:
             raise InputError(f"{option} has no effect here: leave it out, or see wblab monitor --help")
+    if is_gauge:
+        from wblab.live.verbs.gauge import run_gauge
+
+        run_gauge(arguments)
+        return
     with suppress(KeyboardInterrupt):  # Ctrl-C is the normal way to end it
         _watch(arguments)
 
