@@ -127,8 +127,10 @@ def themed(figure: figure.Figure) -> str:
         lambda found: f"var(--{known[found[0]]})" if found[0] in known else found[0],
         _ATTRIBUTE.sub(r'style="\1: \2"', svg(figure)),
     )
+    used = {light: dark for light, dark in DARK.items() if f"var(--{known[light.lower()]})" in text}
     light, dark = (
-        "".join(f"--{name}:{to};" for name, to in zip(known.values(), of, strict=True)) for of in (DARK, DARK.values())
+        "".join(f"--of-{name[1:].lower()}:{to};" for name, to in zip(used, of, strict=True))
+        for of in (used, used.values())
     )
     colours = f".themed{{{light}fill:var(--of-000000)}}@media(prefers-color-scheme:dark){{.themed{{{dark}}}}}"
     return text.replace("<svg ", '<svg class="narrow themed" ', 1).replace(">", f"><style>{colours}</style>", 1)

@@ -70,16 +70,6 @@ FROZEN = "#B3261E"
 MARK = "#333333"
 GRID = "#DDDDDD"
 
-# What colours become on a dark page, in pictures that change with it (`picture.themed`).
-DARK = {
-    "#FFFFFF": "#16191C",
-    "#000000": "#E6E8EA",
-    MARK: "#E6E8EA",
-    GRID: "#3A4148",
-    WORKING: "#7B8791",
-    FROZEN: "#FF7A6E",
-    **{HEAT[least]: HEAT_DARK[least] for least in HEAT},
-}
 CURVE = "#0072B2"
 NEUTRAL = "#6B6B6B"
 
@@ -100,18 +90,20 @@ WIDTH_IN = 12.0
 PANE_HEIGHT_IN = 1.25
 DPI = 120
 
-
-# Colours of light pages that a dark one would not show; there, the contrast of each is at least 3 (WCAG 2.1, 1.4.11).
-_ON_DARK = {
+# What colours of light pages become on a dark one: in pictures that change with it (`picture.themed`), on the page of
+# a timeline and in the monitor. The contrast of each mark with the page is at least 3 (WCAG 2.1, 1.4.11).
+DARK = {
+    "#FFFFFF": "#16191C",  # the page
     "#0072B2": "#3D9BE0",
     "#332288": "#9C8CF2",
     "#0B4F6C": "#2F8FB0",
     "#6B6B6B": "#8C9298",
     "#A0A0A0": "#C3C8CD",
     "#3D3D3D": "#6A7077",
-    "#000000": "#F4F4F4",
-    MARK: "#D5DADF",
-    GRID: "#3A4047",
+    "#000000": "#E6E8EA",
+    MARK: "#E6E8EA",
+    GRID: "#3A4148",
+    WORKING: "#7B8791",
     WRITEBACK: "#9A5F83",
     DIRTY: "#3F83AD",
     FROZEN: "#FF7A6E",
@@ -121,11 +113,11 @@ _ON_DARK = {
 
 def on_dark(colour: str) -> str:
     """Return what stands for a colour on a dark page: often the same."""
-    return _ON_DARK.get(colour, colour)
+    return DARK.get(colour, colour)
 
 
 def look(loads: Mapping[str, Load | type[Load]]) -> dict[str, object]:
-    """Return the colours of the lab's pictures, for the monitor's page."""
+    """Return the colours of the lab's pictures, for the monitor's page; in `dark`, what they become on a dark one."""
     return {
         "dirty": DIRTY,
         "writeback": WRITEBACK,
@@ -136,6 +128,7 @@ def look(loads: Mapping[str, Load | type[Load]]) -> dict[str, object]:
         "others": OTHERS,
         "series": SERIES,
         "loads": load_colours(loads),
+        "dark": DARK,
     }
 
 

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from jinja2 import ChoiceLoader, Environment, PackageLoader, StrictUndefined, Undefined
+from markupsafe import Markup
 
 from wblab import __version__
 from wblab.core.errors import WblabError
@@ -23,6 +24,8 @@ from wblab.report.text import mail
 _BASE = "wblab.report"  # the package with the base template of all pages
 _WIDTH = 120  # letters in a line of packed data
 _ADDRESS = re.compile(r"^<.* at 0x[0-9a-f]+>$")  # Python's default text of an object
+_LONG = 20  # rows: a longer table opens by a click, by a link into it, and by a search in the page
+_HEAD = re.compile(r"<th\b[^>]*>(.*?)</th>", re.DOTALL)
 
 
 def _for_people(value: Any) -> Any:
@@ -54,12 +57,27 @@ def _environment(package: str, beside: str) -> Environment:
         lstrip_blocks=True,
     )
     environment.globals["palette"] = LOOKS
-    environment.filters |= {"kind": kind_of, "data_url": _data_url, "printable": printable}
+    environment.filters |= {"kind": kind_of, "data_url": _data_url, "printable": printable, "framed": framed}
     return environment
 
 
 def _data_url(png: bytes) -> str:
     return f"data:image/png;base64,{b64encode(png).decode()}"
+
+
+def framed(table: str, is_folded: bool = False) -> Markup:
+    """Return a table of HTML in a frame that scrolls it; a long one is folded, unless what it stands in is.
+
+    Its first row names its columns, or no row does.
+    """
+    scrolled = f'<div class="scroll" tabindex="0">{table}</div>'
+    heads = _HEAD.findall(table)
+    rows = table.count("<tr") - bool(heads)
+    if is_folded or rows <= _LONG:
+        return Markup(scrolled)
+    columns = ", ".join(filter(None, (Markup(head).striptags() for head in heads)))
+    named = Markup("<summary>{} rows{}</summary>").format(rows, f": {columns}" if columns else "")
+    return Markup(f"<details>{named}\n{scrolled}</details>")
 
 
 def packed(value: Any) -> str:

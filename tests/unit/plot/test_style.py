@@ -1,6 +1,25 @@
+from itertools import combinations
+
 from wblab.core.loads import Command, Control, MultiWrite, Offender, Write
 from wblab.plot.artists import new_axes, new_figure
-from wblab.plot.style import CONTROL, INNOCENT, OFFENDERS, PAUSE, SERIES, load_colours, task_colours
+from wblab.plot.style import (
+    CONTROL,
+    DIRTY,
+    FROZEN,
+    INNOCENT,
+    LIMIT,
+    MARK,
+    OFFENDERS,
+    PAUSE,
+    SERIES,
+    THRESHOLD,
+    WORKING,
+    WRITEBACK,
+    load_colours,
+    on_dark,
+    task_colours,
+)
+from wblab.report.palette import contrast
 
 
 def test_a_load_has_the_colour_of_its_role_in_the_order_of_the_spec():
@@ -42,3 +61,11 @@ _PNG = b"\x89PNG\r\n\x1a\n"
 def test_a_figure_shows_itself_in_a_notebook_without_pyplot():
     assert new_figure(2)._repr_png_().startswith(_PNG)
     assert new_axes().figure._repr_png_().startswith(_PNG)
+
+
+def test_what_a_dark_page_shows_can_be_seen_and_greys_differ():
+    page = on_dark("#FFFFFF")
+    marks = {*INNOCENT, *OFFENDERS, *SERIES, CONTROL, PAUSE, WORKING, FROZEN, MARK, LIMIT, THRESHOLD, DIRTY, WRITEBACK}
+    assert {colour for colour in marks if contrast(on_dark(colour), page) < 3} == set()
+    for paper in (OFFENDERS, [on_dark(colour) for colour in OFFENDERS]):
+        assert min(contrast(*pair) for pair in combinations(paper, 2)) > 1.5

@@ -24,6 +24,7 @@ from aiohttp.web_protocol import RequestHandler
 
 from wblab.live.monitor.audience import Feed
 from wblab.live.monitor.samples import Item, line
+from wblab.report.page import render
 
 # Connections that have not shown the token: few, and for a short time, so they cannot crowd out a page.
 
@@ -91,6 +92,7 @@ def application(
     """
     contents = {path.name: (path.read_bytes(), kind) for path, kind in _assets()}
     contents[""] = contents[_PAGE]
+    contents["colours.css"] = (render("wblab.report", "colours.css").encode(), "text/css")
     contents["look.json"] = (json.dumps(look).encode(), "application/json")
 
     async def asset(request: web.Request) -> web.StreamResponse:

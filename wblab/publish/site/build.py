@@ -1,5 +1,6 @@
 """All files of a site: from runs made on the spot, from studies, and from the lab's own pages."""
 
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -92,6 +93,9 @@ def question(text: str) -> str:
 # The lessons in the site: what each teaches, and its text. Questions come with `wblab lesson start`.
 
 
+_TITLE = re.compile(r"<h1\b.*?</h1>", re.DOTALL)  # the page begins with it, the text too
+
+
 def lesson_pages(contents: Sequence[Section] = ()) -> Iterator[File]:
     """Yield a page for each lesson, and the page that lists them. contents: shown beside them. Raises InputError."""
     links, texts = [], offered("texts of lessons")
@@ -100,8 +104,8 @@ def lesson_pages(contents: Sequence[Section] = ()) -> Iterator[File]:
         shown = f"{lesson.name}.png" if picture.is_file() else ""
         if shown:
             yield File(f"lessons/{shown}", picture.read_bytes())
-        drawn = {"picture": shown, "seen": seen}
-        yield page(address, lesson.title, "lesson.html", contents=contents, lesson=lesson, text=text, **drawn)
+        drawn = {"text": _TITLE.sub("", text, count=1), "picture": shown, "seen": seen}
+        yield page(address, lesson.title, "lesson.html", contents=contents, lesson=lesson, **drawn)
         about = f"{lesson.minutes} minutes. {' '.join(lesson.teaches)}"
         links.append(Link(f"{lesson.name[:2].lstrip('0')}. {lesson.title}", address, about))
     about = "Learn writeback by experiments of your own, from what a page cache is."

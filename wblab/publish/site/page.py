@@ -11,7 +11,7 @@ from wblab import __version__
 from wblab.lab.printable import printable
 from wblab.lab.specfile import spec_toml
 from wblab.report.listing import Listing
-from wblab.report.page import render
+from wblab.report.page import framed, render
 from wblab.report.report import Picture, Report, Span, changed
 from wblab.study.designs.audit.report import Record
 
@@ -124,7 +124,7 @@ def html_table(table: Listing, links: dict[tuple[int, int], str] | None = None) 
         for number, row in enumerate(table.rows)
     ]
     body = "\n".join(f"<tr>{row}</tr>" for row in rows)
-    return f'<div class="scroll" tabindex="0"><table>\n<tr>{head}</tr>\n{body}\n</table></div>'
+    return framed(f"<table>\n<tr>{head}</tr>\n{body}\n</table>")
 
 
 def _cell(tag: str, text: str, is_number: bool, link: str = "") -> str:

@@ -24,6 +24,7 @@ from wblab.core.errors import InputError
 from wblab.lab.places import DOCS, SHARE
 from wblab.lab.wings import offered
 from wblab.publish.site.page import HOME, SPECS, File, Link, Section, list_page, page, relative
+from wblab.report.page import framed
 from wblab.report.regions import Forms, filled
 
 Told = Callable[[str], None]
@@ -32,6 +33,7 @@ _INDEX = "index.md"
 _SPECS = Link("Specs: all keys, units and defaults", SPECS)  # a page that is made from the lab's own classes
 _INCLUDE = re.compile(r"\s*```\{include\} (\S+)\s*```\s*")
 _TITLE = re.compile(r"^# (.+)$", re.MULTILINE)
+_TABLE = re.compile(r"<table>.*?</table>", re.DOTALL)
 _OUTSIDE = ("https://", "http://")
 
 
@@ -154,7 +156,7 @@ def _body(
         if token.children:
             token.children = list(_linked(token.children, source, pages, here))
     text = str(parser.renderer.render(found, parser.options, {}))
-    text = text.replace("<table>", '<div class="scroll" tabindex="0"><table>').replace("</table>", "</table></div>")
+    text = _TABLE.sub(lambda found: framed(found[0]), text)
     return text, headings
 
 

@@ -1,6 +1,7 @@
 """The page in a headless Chromium."""
 
 import asyncio
+import json
 from contextlib import asynccontextmanager, suppress
 
 from support.browser import browser
@@ -18,7 +19,7 @@ from wblab.live.monitor.samples import (
     WrittenSample,
 )
 from wblab.live.monitor.server import address, listen, serve
-from wblab.plot.style import load_colours, look
+from wblab.plot.style import load_colours, look, on_dark
 
 MS = 10**6
 S = 1000 * MS
@@ -118,6 +119,9 @@ SHOWN = "Object.fromEntries(monitor.panes.all.filter(p => !p.root.hidden).map(p 
 STROKES = "Object.fromEntries(monitor.panes.all[1].plot.series.slice(1).map(s => [s.label, s.stroke()]))"
 OTHERS = "monitor.panes.all[4].plot.series.slice(1).map(s => s.stroke())"
 DISK_COLOURS = "monitor.panes.all[5].plot.series.slice(1).map(s => s.stroke())"
+HEADS = "[...document.querySelectorAll('h1, h2')].map(head => head.tagName)"
+COLON = "getComputedStyle(document.querySelector('.u-legend th'), '::after').content"
+DARK = {"name": "prefers-color-scheme", "value": "dark"}
 LABELS = "Object.fromEntries(monitor.panes.all.map(p => [p.key, p.plot.series.slice(1).map(s => s.label)]))"
 
 
@@ -142,6 +146,13 @@ def test_the_page_draws_samples_and_shows_its_state():
             assert labels["throttled"] == ["l1 (slow)", "mw1"]
             colours = load_colours(LOADS)  # as in its timeline, independent of the disks
             assert await page.value(STROKES) == {"l1 (slow)": colours["l1"], "mw1": colours["mw1"]}
+            assert await page.value(HEADS) == ["H1", *["H2"] * 7]
+            assert await page.value(COLON) == "none"
+            await page.call("Emulation.setEmulatedMedia", features=[DARK])
+            dark = {"l1 (slow)": on_dark(colours["l1"]), "mw1": on_dark(colours["mw1"])}
+            await page.until(f"JSON.stringify({STROKES}) === '{json.dumps(dark, separators=(',', ':'))}'")
+            await page.call("Emulation.setEmulatedMedia", features=[])
+            await page.until(f"{STROKES}['l1 (slow)'] === '{colours['l1']}'")
             assert not set(load_colours(LOADS).values()) & set(await page.value(OTHERS))
             assert len(labels["writers"]) == 6  # the largest of twelve
             assert len(labels["disks"]) == len(labels["busy"]) == 4  # of five

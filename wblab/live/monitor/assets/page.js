@@ -40,7 +40,7 @@ function redraw() {
 
 function hold(held) {
   view.held = held;
-  at("hold").classList.toggle("chosen", held !== null);
+  at("hold").ariaPressed = held !== null;
   redraw();
 }
 
@@ -93,8 +93,7 @@ function connect() {
 
 for (const button of document.querySelectorAll("button[data-seconds]")) {
   button.onclick = () => {
-    document.querySelector("button.chosen[data-seconds]").classList.remove("chosen");
-    button.classList.add("chosen");
+    for (const each of document.querySelectorAll("button[data-seconds]")) each.ariaPressed = each === button;
     view.seconds = Number(button.dataset.seconds);
     hold(null);
   };
@@ -103,8 +102,21 @@ at("hold").onclick = () => hold(view.held ? null : span());
 window.onresize = () => panes.resize();
 
 const look = await (await fetch("look.json")).json();
-panes = new Panes(at("panes"), look, (from, to) => hold([from, to]));
+const dark = matchMedia("(prefers-color-scheme: dark)");
+const painted = (value) => {
+  if (typeof value === "string") return look.dark[value] ?? value;
+  return Array.isArray(value) ? value.map(painted) : Object.fromEntries(Object.entries(value).map(([name, each]) => [name, painted(each)]));
+};
+
+// The colours of the page: legends keep theirs, so the panes are made anew where the page turns dark or light.
+function build() {
+  at("panes").replaceChildren();
+  panes = new Panes(at("panes"), dark.matches ? painted(look) : look, (from, to) => hold([from, to]));
+  window.monitor = { get store() { return store; }, panes, view }; // for the console and tests
+  redraw();
+}
+build();
+dark.onchange = build;
 connect();
 setInterval(showState, 250);
 setInterval(() => store?.forget(), 60_000);
-window.monitor = { get store() { return store; }, panes, view }; // for the console and tests

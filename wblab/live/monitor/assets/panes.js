@@ -93,7 +93,7 @@ class Pane {
     const head = this.root.appendChild(document.createElement("div"));
     head.className = "pane-head";
 
-    const words = head.appendChild(document.createElement("span"));
+    const words = head.appendChild(document.createElement("h2"));
     words.className = "pane-title";
     words.append(Object.assign(document.createElement("b"), { textContent: title }), what);
     const ink = () => css("--ink");
@@ -121,6 +121,8 @@ class Pane {
         }],
       },
     }, [[], ...series.map(() => [])], this.root);
+    this.plot.root.querySelector(".u-wrap").setAttribute("role", "img");
+    this.plot.root.querySelector(".u-wrap").setAttribute("aria-label", `${title}: ${what}, in ${unit}`);
     this.root.hidden = true;
   }
 

@@ -36,6 +36,7 @@ def _page(found: Explored) -> File:
             ("js", ((_SHARED, "packed"), (_ASSETS, "lanes"), (_EXPLORE, "explore"))),
         )
     )
+    style = render("wblab.report", "colours.css") + style
     text = render(
         PACKAGE,
         "explore/explore.html",
