@@ -25,6 +25,7 @@ LIST = DOCS / "words.toml"
 _SCALES = {"µs": 1e-6, "ms": 1e-3, "KiB": 1 / 1024, "KiB/s": 1 / 1024, "GiB": 1024}  # to s, and to MiB
 _NUMBER = re.compile(r"([-−]?\d[\d.,]*)(?:\s([^\W\d]+(?:/s)?|%))?")
 _RANGE = re.compile(r"\((\S+)(?:\s(\w+))?\s(?:to|bis)\s(\S+?)(?:\s(\S+?))?\)")
+_BAR = re.compile(r"(?<!\\)\|")
 _UNIT = r"(?:s|ms|µs|%|[KMG]i?B/s|times|seconds?|minutes?|hours?)(?![\w/])"
 _SHARES = r"\b(?:half|halves|twice|a (?:third|quarter|fifth|sixth|eighth|tenth))\b"
 _QUANTITY = re.compile(rf"[\d×][\d.,]*(?: (?:and|to|instead of) [\d.,]+)*[\s\N{{NO-BREAK SPACE}}]{_UNIT}|{_SHARES}")
@@ -41,8 +42,8 @@ def text_of(page: str) -> str:
 
 @cache
 def whole(page: str) -> str:
-    """Return the page with all of its tables, those of its regions in their whole form."""
-    return filled((DOCS / page).read_text(), WHOLE)
+    """Return the page with all of its tables, those of its regions in their whole form, and plain spaces."""
+    return filled((DOCS / page).read_text(), WHOLE).replace("\N{NO-BREAK SPACE}", " ")
 
 
 @dataclass(frozen=True)
@@ -60,7 +61,7 @@ class Cell:
 
         near: a cell of the same table, of which other tables of the page may have the like.
         """
-        text = self._text(near or self).replace("\N{NO-BREAK SPACE}", " ").replace("*", "")
+        text = self.text(near)
         number = _NUMBER.search(text)
         if number is None:
             raise LookupError(f"{self}: {text!r} is no number")
@@ -73,13 +74,18 @@ class Cell:
         unit = unit or number[2] or ""
         return _scaled(least, unit_of_least or unit) if self.part == "least" else _scaled(most, unit)
 
-    def _text(self, near: "Cell") -> str:
+    def text(self, near: "Cell | None" = None) -> str:
+        """Return what the page shows in it."""
+        near = near or self
         text = whole(near.page)
         start = text.index(f"{near.below}\n") if near.below else 0
         for table in _tables(text[start:]):
-            heads, by_row = table[0], {row[0]: row for row in table[1:]}
+            heads, by_row = (
+                table[0],
+                {name: row for row in table[1:] for name in (" | ".join(row[:2]), row[0].split(": ")[0], row[0])},
+            )
             if near.column in heads and near.row in by_row and self.column in heads and self.row in by_row:
-                return by_row[self.row][heads.index(self.column)]
+                return by_row[self.row][heads.index(self.column)].replace("*", "")
         raise LookupError(f"{self.page} has no table with {self.row!r} and {self.column!r} below {self.below!r}")
 
 
@@ -89,17 +95,18 @@ def _scaled(number: str, unit: str) -> float:
 
 def _tables(text: str) -> Iterator[list[list[str]]]:
     for block in re.findall(r"(?:^\|.*\n)+", text, re.MULTILINE):
-        yield [[cell.strip() for cell in line.strip("|\n").split(" | ")] for line in block.splitlines()]
+        yield [[cell.strip() for cell in _BAR.split(line)[1:-1]] for line in block.splitlines()]
 
 
 @dataclass(frozen=True)
 class Bound:
-    """What must be true of a cell, or of its ratio to another one."""
+    """What must be true of a cell, or of its ratio to another one; shows: of its text."""
 
     cell: Cell
-    to: Cell | None
-    least: float
-    most: float
+    to: Cell | None = None
+    least: float = float("-inf")
+    most: float = float("inf")
+    shows: str = ""
 
     def value(self) -> float:
         """Return the figure, or the ratio."""
@@ -110,6 +117,8 @@ class Bound:
 
     def holds(self) -> bool:
         """Return whether it is true, with figures as the page rounds them."""
+        if self.shows:
+            return self.shows in self.cell.text()
         return self.least <= self.value() * (1 + 1e-9) and self.value() * (1 - 1e-9) <= self.most
 
 
@@ -136,17 +145,14 @@ def words(path: Path = LIST) -> list[Words]:
 
 
 def _bound(page: str, given: Mapping[str, Any]) -> Bound:
-    """Return a bound. is: the figure as the page shows it; to: a cell, with what differs from the first."""
-    one = dict(given)
-    exact, to = one.pop("is", None), one.pop("to", None)
-    least, most = one.pop("least", float("-inf")), one.pop("most", float("inf"))
-    cell = {"page": page} | one
-    return Bound(
-        Cell(**cell),
-        Cell(**(cell | to)) if to else None,
-        least if exact is None else exact,
-        most if exact is None else exact,
-    )
+    """Return a bound. is: least and most; to: a cell, by what differs from the first."""
+    exact = {} if given.get("is") is None else {"least": given["is"], "most": given["is"]}
+    named = {"page": page} | {
+        key: value for key, value in given.items() if key in ("page", "row", "column", "below", "part")
+    }
+    to = Cell(**(named | given["to"])) if "to" in given else None
+    own = {key: value for key, value in given.items() if key in ("least", "most", "shows")}
+    return Bound(Cell(**named), to, **(own | exact))
 
 
 def given(path: Path = LIST) -> Mapping[str, Sequence[str]]:

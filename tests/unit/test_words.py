@@ -9,6 +9,7 @@ from words import Bound, Cell, given, text_of, unlisted, words
 @pytest.mark.parametrize("one", words(), ids=lambda one: f"{one.page}: {one.text[:50]}")
 def test_words_are_on_their_page_and_true_of_its_tables(one):
     assert one.stands(text_of(one.page)), "the page does not say so any more: change docs/words.toml with it"
+    assert one.bounds, "these words are held to nothing"
     wrong = [f"{bound.cell} is {bound.value():.3g}" for bound in one.bounds if not bound.holds()]
     assert not wrong, "the tables say another thing: change the sentence"
 

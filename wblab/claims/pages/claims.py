@@ -3,7 +3,7 @@
 from collections import Counter
 from collections.abc import Iterator, Sequence
 
-from wblab.analysis.statistics.decision import HARMS, NOT_DECIDED, NOT_REPRODUCED, OUTCOMES, REPRODUCED
+from wblab.analysis.statistics.decision import HARMS, NOT_DECIDED, NOT_REPRODUCED, NOT_TESTABLE, OUTCOMES, REPRODUCED
 from wblab.claims.atlas.made import MadeTarget
 from wblab.claims.atlas.report import NOT_MADE, Atlas
 from wblab.claims.finding.excerpt import FILE as TRACE
@@ -48,6 +48,7 @@ def _medians(heads: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
 
 
 _OF_TRIAL = (REPRODUCED, NOT_REPRODUCED, HARMS, NOT_DECIDED)
+_OF_WORKS = (REPRODUCED, NOT_REPRODUCED, NOT_DECIDED, NOT_TESTABLE)
 
 
 def short_claims(found: Sequence[Verified]) -> str:
@@ -60,6 +61,14 @@ def short_claims(found: Sequence[Verified]) -> str:
             together.setdefault(says[row.name], []).append(row)
         lines += [*_head(one), *(_together(*each) for each in together.items()), ""]
     return "\n".join(lines)
+
+
+def works(found: Sequence[Verified]) -> str:
+    """Return a table of how many claims of each work, and of all, came out how."""
+    counts = {WORKS[one.work].title: Counter(row.verdict for row in one.rows) for one in found}
+    counts["all"] = sum(counts.values(), Counter())
+    rows = [(title, str(each.total()), *(str(each[sort]) for sort in _OF_WORKS)) for title, each in counts.items()]
+    return "\n".join(table(("work", "claims", *_OF_WORKS), rows))
 
 
 def whole_claims(found: Sequence[Verified]) -> str:

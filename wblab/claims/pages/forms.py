@@ -41,6 +41,7 @@ def _questions() -> dict[str, str]:
 
 SHORT: Forms = {
     "claims": lambda: claims.short_claims(read_claims()),
+    "works": lambda: claims.works(read_claims()),
     "recommendations": lambda: claims.short_trial(read_trial()),
     "atlas": lambda: claims.short_atlas(read_atlas()),
     "outside": outsidepage.short,
@@ -50,6 +51,7 @@ SHORT: Forms = {
 # Beside these the built docs and a site have `commands`, which only the command itself knows.
 WHOLE: Forms = {
     "claims": lambda: claims.whole_claims(read_claims()),
+    "works": lambda: claims.works(read_claims()),
     "recommendations": lambda: claims.whole_trial(read_trial()),
     "atlas": lambda: claims.whole_atlas(read_atlas()),
     "outside": outsidepage.whole,

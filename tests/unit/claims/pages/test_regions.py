@@ -7,6 +7,7 @@ from wblab.lab.places import DOCS
 from wblab.report.regions import filled, regions
 
 FORMS = {**WHOLE, "commands": lambda: verbs(build_parser())}
+ALIKE = {"works"}  # a few rows, which are whole in both forms
 PAGES = {path: text for path in DOCS.glob("*/*.md") if regions(text := path.read_text())}
 
 
@@ -15,7 +16,7 @@ def test_every_region_of_the_docs_is_short_there_and_can_be_made_whole():
     for path, text in PAGES.items():
         assert filled(text, SHORT, marked=True) == text, f"{path}: python docs/results.py"
         whole = filled(text, FORMS)
-        assert len(whole) > len(filled(text, {}))
+        assert len(whole) > len(filled(text, {})) or {*regions(text)} <= ALIKE
         assert "<!--" not in whole
 
 
