@@ -10,8 +10,7 @@ import numpy as np
 
 from wblab.analysis.runs.run import Run
 from wblab.analysis.why.recorded import Recorded, read_recorded
-from wblab.core import layout, rundir
-from wblab.core.stacks import images
+from wblab.core import rundir
 from wblab.core.units import NS_PER_S
 from wblab.lab.packages import tool_path
 from wblab.lab.places import ROOT
@@ -100,7 +99,7 @@ def fired(run: Run) -> set[str]:
 def replayed(run: Run) -> Iterator[Scrape]:
     """Yield the values each second, from the first traced event on."""
     counts, recorded = Counts(), read_recorded(run)
-    names = {disk["bdi"]: disk["name"] for disk in _disks(run)}
+    names = {disk.device: name for name, disk in run.disks.items()}
     throttling = Throttling(counts, lambda bdi: names.get(bdi, bdi), str)
     for name in names.values():
         throttling.begin(name)
@@ -127,11 +126,6 @@ def _values(counts: Counts) -> Values:
         for metric, rows in counts.all().items()
         for labels, value in rows.items()
     }
-
-
-def _disks(run: Run) -> list[dict[str, str]]:
-    names = {layout.disk_device(place).name: name for place, name in enumerate(images(run.spec))}
-    return [{"bdi": f"98:{16 * place}", "name": name} for place, name in enumerate(names.values())]
 
 
 def _events(run: Run) -> list[TraceLine]:
