@@ -2,6 +2,7 @@
 
 import os
 import re
+from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from pathlib import Path
 
@@ -88,15 +89,24 @@ def driver_of(disk: Path) -> Driver | None:
     shows is only compared with names that are known; a link that leads nowhere is none.
     """
     device = Path(os.path.realpath(disk / "device"))
-    for place in (device, *device.parents):
-        if _ATA.fullmatch(place.name):
+
+    def steps() -> Iterator[tuple[str, str]]:
+        for place in (device, *device.parents):
+            try:
+                yield place.name, os.path.basename(os.readlink(place / "driver"))
+            except OSError:
+                yield place.name, ""
+
+    return driver_among(steps())
+
+
+def driver_among(steps: Iterable[tuple[str, str]]) -> Driver | None:
+    """Return whose queue a disk has, by its device and those above it, each with the name of its driver or ""."""
+    for name, driver in steps:
+        if _ATA.fullmatch(name):
             return "sata"
-        with suppress(OSError):
-            name = os.path.basename(os.readlink(place / "driver"))
-            if name in _DRIVERS:
-                return _DRIVERS[name]
-        if place.name in _DRIVERS:
-            return _DRIVERS[place.name]
+        if found := _DRIVERS.get(driver) or _DRIVERS.get(name):
+            return found
     return None
 
 

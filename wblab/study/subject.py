@@ -74,9 +74,15 @@ def _found(asked: StudyRequest) -> tuple[str, StudyRequest]:
         return _of_study(study), replace(asked, what="", resume=study, is_report=True)
     if path.is_file() and path.suffix == _TOML:
         return _of_file(path), asked
-    if asked.what.startswith(HERE):
+    if asked.what.startswith(HERE) or has_facts(path):
         return _taking("live runs"), asked
     return (_taking("places") if SPECS.has(asked.what) or path.is_file() else _of_live(asked)), asked
+
+
+def has_facts(path: Path) -> bool:
+    """Whether a path is a file with the facts of another machine."""
+    among = offered("whether a file has a machine's facts") if path.is_file() else None
+    return bool(among and among(path))
 
 
 def _taking(what: str) -> str:

@@ -4,11 +4,12 @@ from importlib.resources import files
 
 _FACTS_HERE = "@FACTS@\n"
 _FUNCTION = "facts() {"
+_AGAIN = "sleep 5; echo '==> /proc/diskstats <=='; cat /proc/diskstats # again: the rates of disks that are busy"
 
 
 def facts_script() -> str:
     """Return a script of sh that prints what decides writeback on a machine."""
-    return f"{_text('facts.sh')}facts\n"
+    return f"{_text('facts.sh')}facts\n{_AGAIN}\n"
 
 
 def recorder_script() -> str:

@@ -8,12 +8,16 @@ facts() {
         [ "${stat%% *}" = D ] || continue
         for file in comm wchan io cgroup stack; do echo "==> $task/$file <=="; cat "$task/$file"; echo; done
     done
+    for disk in /sys/block/*/device; do # the drivers of each disk, its own first
+        place=$(readlink -f "$disk") && [ -d "$place" ] && echo "==> ${disk%/*}/drivers <==" || continue
+        while [ "${place%/*}" ]; do echo "${place##*/} $(readlink "$place/driver")"; place=${place%/*}; done
+    done; for file in /sys/block/*/slaves; do [ -d "$file" ] && echo "==> $file <==" && ls "$file"; done
     queue='scheduler nr_requests max_sectors_kb max_hw_sectors_kb max_segments rotational write_cache wbt_lat_usec read_ahead_kb'
     disk='size dev ro removable stat inflight device/model device/vendor device/queue_depth dm/name'
     for file in /proc/version /proc/cmdline /proc/uptime /proc/loadavg /proc/meminfo /proc/vmstat /proc/pressure/* \
         /proc/swaps /proc/self/mountinfo /proc/diskstats /proc/sys/vm/dirty_* /proc/sys/vm/swappiness \
         $(for name in $queue; do echo "/sys/block/*/queue/$name"; done; for name in $disk; do echo "/sys/block/*/$name"; done) \
-        /sys/class/bdi/*/*_ratio /sys/class/bdi/*/*_bytes /sys/class/bdi/*/strict_limit; do
+        /sys/class/bdi/*/*_ratio* /sys/class/bdi/*/*_bytes /sys/class/bdi/*/strict_limit /sys/fs/cgroup/cgroup.controllers; do
         [ -f "$file" ] && [ -r "$file" ] && echo "==> $file <==" && head -n 400 "$file"
     done
 } 2>/dev/null

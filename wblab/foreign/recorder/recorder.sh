@@ -22,8 +22,7 @@ done
 case $OVER in *ms) n=${OVER%ms} by=ms ;; *s) n=${OVER%s} by=s ;; *) fail "--over $OVER: give it in ms or s, such as 200ms" ;; esac
 whole --over "$n"; [ $by = ms ] && OVER=$((n / 10)) || OVER=$((n * 100))
 [ "$OVER" -ge 10 ] || fail "--over: at least 100ms; /proc shows no shorter ones"
-whole --count "$COUNT"; [ -z "$BUFFER" ] || whole --buffer "$BUFFER"
-[ "$(id -u)" = 0 ] || fail "only root may trace: run it as root"
+whole --count "$COUNT"; [ -z "$BUFFER" ] || whole --buffer "$BUFFER"; [ "$(id -u)" = 0 ] || fail "only root may trace: run it as root"
 case $CLEAN$PID$COMM$PROBE in '') fail "give --pid, --comm or --probe: see sh $0 --help" ;; esac
 [ -z "$PID" ] || { whole --pid "$PID"; [ -d "/proc/$PID" ] || fail "--pid $PID: there is no such process"; }
 [ -z "$PROBE" ] || [ -d "$PROBE" ] || fail "--probe $PROBE: it is not a directory"
@@ -40,8 +39,7 @@ undo() {
     [ -z "$P" ] || { rm -f "$P/.wblab-probe"; rmdir "$P"; } 2>/dev/null
     [ -z "$W" ] || remove "$W"
 }
-trap undo EXIT; trap 'exit 130' INT; trap 'exit 143' TERM HUP PIPE
-W=$M/wblab-recorder-$$; mkdir "$W" || { W=''; fail "$M has no room for a directory"; }
+trap undo EXIT; trap 'exit 130' INT; trap 'exit 143' TERM HUP PIPE; W=$M/wblab-recorder-$$; mkdir "$W" || { W=''; fail "$M has no room for a directory"; }
 while read -r _ place kind _; do case $kind$place in */wblab-tracefs-*) ;; tracefs*) T=$place; break ;; esac; done < /proc/mounts
 [ -n "$T" ] || { T=$W/wblab-tracefs-$$; mkdir "$T" && mount -t tracefs tracefs "$T" 2>/dev/null; } ||
     fail "tracefs cannot be mounted: this kernel or container has none"
@@ -50,16 +48,14 @@ for d in "$T"/instances/wblab-recorder-* "$M"/wblab-recorder-*; do
     [ -n "$CLEAN" ] || { say "a killed recorder left $d: sh $0 --clean"; continue; }
     case $d in "$T"/*) rmdir "$d" ;; *) remove "$d" ;; esac && say "removed $d"
 done
-[ -z "$CLEAN" ] || exit 0
-I=$T/instances/wblab-recorder-$$ P=${PROBE:+$PROBE/.wblab-recorder-$$}
+[ -z "$CLEAN" ] || exit 0; I=$T/instances/wblab-recorder-$$ P=${PROBE:+$PROBE/.wblab-recorder-$$}
 (trap '' INT TERM HUP; while [ -d /proc/$$ ]; do sleep 1; done; [ ! -d "$I" ] || undo) > /dev/null 2>&1 & # SIGKILL runs no trap
 mkdir "$I" || { I='' P=''; fail "this kernel makes no trace instance"; }
 [ -z "$P" ] || mkdir "$P" || { P=''; fail "$PROBE cannot be written"; } # others may plant links in PROBE, not in here
 [ -z "$P" ] || { cd "$P" && [ -O . ] && [ -z "$(ls -A)" ]; } || fail "somebody else changes $PROBE: give another directory"
 
 while read -r name kb _; do [ "$name" != MemFree: ] || FREE=$kb; done < /proc/meminfo
-set -- "$I"/per_cpu/cpu*
-KB=$((${BUFFER:-64} * 1024)); [ -n "$BUFFER" ] || [ $KB -lt $((FREE / 16)) ] || KB=$((FREE / 16))
+set -- "$I"/per_cpu/cpu*; KB=$((${BUFFER:-64} * 1024)); [ -n "$BUFFER" ] || [ $KB -lt $((FREE / 16)) ] || KB=$((FREE / 16))
 echo 0 > "$I/tracing_on"
 { echo mono > "$I/trace_clock" && echo $((KB / $# + 1)) > "$I/buffer_size_kb"; } || fail "no buffer of $KB KiB: give --buffer"
 calls='open openat openat2 creat close write writev pwrite64 pwritev pwritev2 sendfile copy_file_range fallocate truncate ftruncate
@@ -81,7 +77,6 @@ done 2>/dev/null
 echo 'stacktrace if comm ~ "kworker*"' 2>/dev/null > "$I/events/block/block_bio_queue/trigger"
 
 now() { read -r up _ < /proc/uptime; NOW=$((${up%.*} * 100 + 1${up#*.} - 100)); } # in 10 ms
-sleep 0.05 2>/dev/null && NAP=0.05 || NAP=1
 tasks() { # the directories of the tasks to look at
     [ -z "$PID" ] || { echo "/proc/$PID/task"/*; return; }
     for p in /proc/[0-9]*; do read -r name < "$p/comm" && [ "$name" = "$COMM" ] && echo "$p/task"/*; done
@@ -113,21 +108,22 @@ look() { # sets TOOK and WHO. Who sleeps again and again is taken to stall; a st
     done
 }
 keep() { # the pages of each processor. Who has read them all waits for more, and is ended then
+    [ -e "$W/facts.txt" ] || facts > "$W/facts.txt"
     set -- $(sed -n 's/.*field: char data;.*offset:\([0-9]*\);.*size:\([0-9]*\);.*/\1 \2/p' "$I/events/header_page")
     for cpu in "$I"/per_cpu/cpu*; do
         cat "$cpu/stats" > "$W/${cpu##*/}.stats"
         dd if="$cpu/trace_pipe_raw" of="$W/${cpu##*/}.raw" bs=$(($1 + $2)) 2>/dev/null & JOBS="$JOBS $!"
     done
-    size=; until [ "$size" = "$(ls -ln "$W")" ]; do size=$(ls -ln "$W"); sleep 1; done
-    for job in $JOBS; do kill "$job"; wait "$job"; done 2>/dev/null; JOBS=''
+    size=; until [ "$size" = "$(ls -ln "$W")" ]; do size=$(ls -ln "$W"); sleep 1; done; for job in $JOBS; do kill "$job"; wait "$job"; done 2>/dev/null; JOBS=''
     cat "$I/events/header_page" > "$W/header_page"; cat "$T/saved_cmdlines" > "$W/cmdlines"
     grep '' $KNOWN "$I"/events/ftrace/*/format > "$W/formats"; grep -i ' [tw] ' /proc/kallsyms > "$W/functions"
-    [ -e "$W/facts.txt" ] || facts > "$W/facts.txt"; { echo "stall $((TOOK * 10)) ms, $WHO"; uname -a; } > "$W/recorder"
+    { echo '==> /proc/diskstats <=='; cat /proc/diskstats; } >> "$W/facts.txt" # again: the rates of the disks
+    { echo "stall $((TOOK * 10)) ms, $WHO"; uname -a; } > "$W/recorder"
     name=$OUT/recorder-$(date -u +%Y%m%d-%H%M%S).tar.gz # follows no link that somebody made there
     (set -C; cd "$W" && tar -cz -f - [!w]* > "$name") || fail "$name cannot be written"
     say "$WHO stalled for $((TOOK * 10)) ms: $name"; rm -f "$W"/[!w]*
 }
-say "waiting; Ctrl-C ends it"
+say "waiting; Ctrl-C ends it"; sleep 0.05 2>/dev/null && NAP=0.05 || NAP=1
 while [ "$COUNT" -gt 0 ] && echo 1 > "$I/tracing_on" && look; do
     echo "wblab: $WHO stalled for $((TOOK * 10)) ms until now" > "$I/trace_marker"
     sleep 1; echo 0 > "$I/tracing_on"

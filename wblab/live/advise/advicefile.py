@@ -17,9 +17,10 @@ from wblab.lab.printable import printable
 from wblab.lab.results import directory_of
 from wblab.live.advise.machinesite import MachineSite, current_site
 from wblab.live.advise.plan import Candidate
-from wblab.live.advise.record import Advice
+from wblab.live.advise.record import BEFORE, Advice
 from wblab.live.advise.remedies import Remedy, joined, read_remedies
 from wblab.live.advise.settings import settable
+from wblab.live.changes.permitted import MOST_BYTES
 from wblab.machine.block import memory_bytes
 from wblab.study.store import Store
 
@@ -33,17 +34,17 @@ _BDI = re.compile(r"|[A-Za-z0-9][A-Za-z0-9._:-]{0,63}")
 _KNOWN_BY = re.compile(
     r'(?:ENV\{(?:ID_SERIAL|DM_UUID|MD_UUID)\}|ATTRS?\{(?:wwid|serial)\}|KERNEL)=="[A-Za-z0-9 ._:+!-]{1,128}"'
 )
+_FILE = re.compile(r"|[^/\0\n]{1,255}")
 _BEFORE_PATH = re.compile(r"/[A-Za-z0-9._:!/-]{1,200}")
-_BEFORE = re.compile(r"-?[0-9]{1,19}|[a-z][a-z-]{0,31}")
 
 
 def advice_in(store: Store) -> Advice:
-    """Return a study's advice as `recorded`, with the site in its current state.
+    """Return a study's advice as `recorded`, with the site in its current state, unless it is of another machine.
 
     Raises InputError also if the disk is another one.
     """
     advice = recorded(store)
-    return replace(advice, site=current_site(advice.site))
+    return advice if advice.elsewhere else replace(advice, site=current_site(advice.site))
 
 
 def recorded(store: Store) -> Advice:
@@ -95,7 +96,7 @@ def check_advice(advice: Advice) -> None:
     for name, value, pattern in _patterned(advice):
         if not pattern.fullmatch(value):
             raise InputError(f"{name}: {_short(value)}: make a new study with wblab advise --dir DIR")
-    memory = memory_bytes()
+    memory = MOST_BYTES if advice.elsewhere else memory_bytes()  # that of another machine is nowhere
     for candidate in _candidates(advice):
         if len(candidate.about) > _MOST_TEXT or not candidate.about.isprintable():
             raise InputError(f"candidates.about: {_short(candidate.about)} is not one line of text")
@@ -136,11 +137,12 @@ def _candidates(advice: Advice) -> Iterator[Candidate]:
 def _patterned(advice: Advice) -> Iterator[tuple[str, str, re.Pattern[str]]]:
     """Yield each field that has a pattern: its name, its value and the pattern."""
     yield "made", advice.made, _MADE
+    yield "elsewhere", advice.elsewhere, _FILE
     yield from _of_site(advice.site)
     for candidate in _candidates(advice):
         yield "candidates.name", candidate.name, _REMEDY
         yield "candidates.cell", candidate.cell, _CELL
-    yield from _of_table("before", advice.before, _BEFORE_PATH, _BEFORE)
+    yield from _of_table("before", advice.before, _BEFORE_PATH, BEFORE)
 
 
 def _of_site(site: MachineSite) -> Iterator[tuple[str, str, re.Pattern[str]]]:

@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from wblab.core.errors import InputError, WblabError
+from wblab.lab.printable import printable
 from wblab.live.advise import NAME
 from wblab.live.advise.advicefile import advice_in, check_remedy
 from wblab.live.advise.machinesite import MachineSite, current_site
@@ -59,6 +60,10 @@ def apply_named(name: str, study: Path, state: Path = STATE) -> tuple[Advice, li
     advice = advice_in(Store.open(study, NAME))
     candidate = advice.candidate(name)
     check_remedy(candidate)
+    if advice.elsewhere:
+        raise InputError(
+            f"--apply {name}: this study is of another machine ({printable(advice.elsewhere)}): install its files there"
+        )
     return advice, *apply(candidate, advice, state)
 
 

@@ -12,6 +12,7 @@ from wblab.core.spec import Disk
 from wblab.core.units import BytesPerSecond
 from wblab.lab.disks import doubts, read_disk
 from wblab.lab.formats import LIVE, RUN
+from wblab.lab.printable import printable
 from wblab.lab.progress import Report
 from wblab.lab.results import SPECS
 from wblab.lab.specfile import is_record, read_spec
@@ -31,6 +32,7 @@ from wblab.live.twin.described import (
     sustained_bps,
     with_disk,
 )
+from wblab.live.twin.elsewhere import Elsewhere
 from wblab.live.twin.result import TwinResult
 from wblab.machine.block import dirty_settings, memory_bytes, scheduler, thresholds
 
@@ -42,9 +44,14 @@ _LIKELY = Disk(model="device", write_bps=BytesPerSecond(100 << 20))  # of no eff
 
 @dataclass(frozen=True, kw_only=True)
 class AdviceQuestion:
-    """What to advise on. disk: name or file of a model; empty: measure it. like: see `loads_like`; may be empty."""
+    """What to advise on. there: the machine, if it is another one.
+
+    disk: name or file of a model; empty: measure it, or, of another machine, its rate in the facts. like: see
+    `loads_like`; may be empty.
+    """
 
     site: MachineSite
+    there: Elsewhere | None = None
     disk: str = ""
     like: str = ""
     seeds: Sequence[int]
@@ -59,25 +66,33 @@ def begin(
     results: the directory in which a live run's name is looked up. announce: called before the disk is written to; what
     can be refused is refused by then.
     """
-    site = question.site
+    site, there = question.site, question.there
     remedies = read_remedies()
     live, innocent = loads_like(question.like, results) if question.like else (None, DEFAULT_LOADS)
     disk = read_disk(question.disk) if question.disk else None
-    if disk is None:
-        likely, _, _ = _machine(site, live, innocent, _LIKELY, report)
-        plan(likely, site, remedies, question.seeds, question.kernel)
-        announce()
-    now, rates, notes = _machine(site, live, innocent, disk, report)
+    rates: tuple[int, ...] = ()
+    notes: list[str] = []
+    if there:
+        if live:
+            raise InputError(f"--like {question.like}: a live run has a machine of its own: leave --machine out")
+        now = there.machine(innocent, disk)
+    else:
+        if disk is None:
+            likely, _, _ = _machine(site, live, innocent, _LIKELY, report)
+            plan(likely, site, remedies, question.seeds, question.kernel)
+            announce()
+        now, rates, notes = _machine(site, live, innocent, disk, report)
     notes = doubts(question.disk) if question.disk else notes
     planned = plan(now, site, remedies, question.seeds, question.kernel)
     described = TwinResult(now, planned.twin, live, (), ()).about()
+    of = f", of {printable(there.name)}" if there else ""
     about = {
         "rates": rates,
         "live": str(live.path.resolve()) if live else "",
-        "about": (*described, f"directory: {site.directory}, on {', '.join(site.disks) or site.device}"),
+        "about": (*described, f"directory: {site.directory}, on {', '.join(site.disks) or site.device}{of}"),
         "notes": (*notes, *planned.twin.notes),
     }
-    return planned, advice_of(planned, site, about)
+    return planned, advice_of(planned, site, about, there)
 
 
 def loads_like(text: str, results: Path) -> tuple[Run | None, dict[str, Load]]:

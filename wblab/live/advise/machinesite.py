@@ -9,6 +9,7 @@ from typing import Literal
 from wblab.core.errors import InputError
 from wblab.live.changes.permitted import WHOLE
 from wblab.live.disks.queue import MachineQueue, queue_from
+from wblab.live.twin.elsewhere import Elsewhere, schedulers_in
 from wblab.machine.block import queue_settings, schedulers, whole_disk
 from wblab.machine.cgroup import cgroup_root, controllers_of
 from wblab.machine.storage import Storage, find_storage
@@ -17,6 +18,7 @@ Ability = Literal["wbt", "own limit"]
 
 _SYS, _UDEV = Path("/sys"), Path("/run/udev/data")
 _IDENTITY = ("directory", "filesystem", "device", "disks", "bdi", "known_by")
+_OF_GROUPS = ("io", "memory")  # controllers that remedies use
 _PLAIN = re.compile(r"[A-Za-z0-9 ._:+-]{1,128}")  # no udev pattern, no quote, nothing to escape
 
 
@@ -67,6 +69,29 @@ def find_site(directory: Path) -> MachineSite:
         known_by={device.name: known_by(device) for device in (*place.disks, whole)},
         schedulers=tuple(sorted(set.intersection(*found))) if found else (),
         controllers=tuple(_controllers()),
+        abilities=tuple(name for name, has in abilities.items() if has),
+    )
+
+
+def site_elsewhere(there: Elsewhere) -> MachineSite:
+    """Return the site of a directory of another machine, as its facts have it."""
+    place, bdi = there.place, f"/sys/class/bdi/{there.bdi}"
+    lines = [schedulers_in(there.said(f"/sys/block/{disk}/queue/scheduler")) for disk in place.disks]
+    abilities: dict[Ability, bool] = {
+        "wbt": all(f"/sys/block/{disk}/queue/wbt_lat_usec" in there.files for disk in place.disks),
+        "own limit": bool(there.bdi) and f"{bdi}/max_ratio_fine" in there.files,
+    }
+    return MachineSite(
+        directory=place.directory,
+        filesystem=place.filesystem,
+        device=place.device,
+        disks=place.disks,
+        bdi=there.bdi,
+        known_by={name: f'KERNEL=="{name}"' for name in (*place.disks, place.device)},
+        schedulers=tuple(sorted(set.intersection(*map(set, lines)))) if lines else (),
+        controllers=tuple(
+            word for word in there.said("/sys/fs/cgroup/cgroup.controllers").split() if word in _OF_GROUPS
+        ),
         abilities=tuple(name for name, has in abilities.items() if has),
     )
 

@@ -16,10 +16,11 @@ from wblab.live.advise import NAME
 from wblab.live.advise.advicefile import advice_at, advice_in, check_remedy, recorded
 from wblab.live.advise.begin import AdviceQuestion, begin
 from wblab.live.advise.figures import MOST_BYTES, SECONDS, TIMES
-from wblab.live.advise.machinesite import find_site
+from wblab.live.advise.machinesite import find_site, site_elsewhere
 from wblab.live.advise.record import Advice, packed
 from wblab.live.advise.report import report
 from wblab.live.advise.result import AdviceResult, result_of, second_round
+from wblab.live.twin.elsewhere import Elsewhere
 from wblab.machine.trust import distrust_new
 from wblab.report.page import write
 from wblab.report.report import Report
@@ -36,10 +37,12 @@ _SEEDS = 10
 class AdviceRequest(StudyRequest):
     """What an advice is asked for.
 
-    directory: on the disk; None: this one. like: the loads of a spec or a live run; empty: the lab's own. every: show
-    what was not tried, too. explain: show the runs behind each figure.
+    machine: a file with the facts of another machine; None: this one. directory: on the disk; None: this one. like:
+    the loads of a spec or a live run; empty: the lab's own. every: show what was not tried, too. explain: show the runs
+    behind each figure.
     """
 
+    machine: Path | None = None
     directory: Path | None = None
     like: str = ""
     every: bool = False
@@ -120,8 +123,10 @@ def _planned(asked: AdviceRequest, resolve: KernelResolver) -> Planned:
     if asked.resume:
         return _resumed(asked, resolve)
     resolve(asked.one_kernel)  # fail early, before the disk is measured
+    there = Elsewhere.read(asked.machine, str(asked.directory or "")) if asked.machine else None
     question = AdviceQuestion(
-        site=find_site(asked.directory or Path()),
+        site=site_elsewhere(there) if there else find_site(asked.directory or Path()),
+        there=there,
         disk=asked.disk,
         like=asked.like,
         seeds=range(1, (asked.seeds or _SEEDS) + 1),
@@ -138,7 +143,12 @@ def _planned(asked: AdviceRequest, resolve: KernelResolver) -> Planned:
 
 
 def _resumed(asked: AdviceRequest, resolve: KernelResolver) -> Planned:
-    for option, value in (("dir", asked.directory), ("disk", asked.disk), ("like", asked.like)):
+    for option, value in (
+        ("machine", asked.machine),
+        ("dir", asked.directory),
+        ("disk", asked.disk),
+        ("like", asked.like),
+    ):
         if value:
             raise InputError(f"--{option}: --resume keeps the settings of the first call: leave --{option} out")
     store = Store.open(advice_at(asked.resume, asked.results), NAME)

@@ -58,7 +58,7 @@ def report(found: AdviceResult, written: Sequence[Path] = (), *, every: bool = F
 def _until_boot(found: AdviceResult) -> Iterator[Block]:
     """Yield the commands that set the recommended remedy until the next boot, and undo it."""
     name = found.choice.name
-    if name and not found.advice.candidate(name).has_group:
+    if name and not found.advice.elsewhere and not found.advice.candidate(name).has_group:
         study = shlex.quote(str(found.path))
         yield "To set it until the next boot, and to undo it:"
         yield Lines((f"sudo wblab advise --resume {study} --apply {shlex.quote(name)}", "sudo wblab advise --undo"))
@@ -75,7 +75,8 @@ def _outside(found: AdviceResult) -> Iterator[Block]:
 def _accuracy(found: AdviceResult) -> str:
     """Return how far the twin can be trusted, by comparison with a live run."""
     if not found.advice.live:
-        return f"The twin was not compared with a live run: {_ORDER}. To compare it: wblab live, then --like RUN."
+        how = "" if found.advice.elsewhere else " To compare it: wblab live, then --like RUN."
+        return f"The twin was not compared with a live run: {_ORDER}.{how}"
     if not found.matches:
         return f"The live run {found.advice.live} can no longer be read: {_ORDER}."
     others, number = _unlike(found), len(found.matches)
@@ -109,7 +110,8 @@ def _listed(head: str, items: Iterator[Words], place: Medium) -> Iterator[Sectio
 def _effects(found: AdviceResult) -> tuple[Block, ...]:
     """Return what was tried where, and the expected values and differences of all remedies."""
     tried, seeds = len(found.others), len(found.now.outcomes)
-    what = f"{tried} remed{'y' if tried == 1 else 'ies'} tried on a twin of this machine"
+    of = "that" if found.advice.elsewhere else "this"
+    what = f"{tried} remed{'y' if tried == 1 else 'ies'} tried on a twin of {of} machine"
     rows = (found.now, *found.others)
     names = [Span(row.name, form="bold") if row.name == found.choice.name else row.name for row in rows]
     pauses = column([row.mean("longest_pause_s") for row in rows], "s")
@@ -147,10 +149,12 @@ def _installation(found: AdviceResult, written: Sequence[Path]) -> Iterator[Bloc
         return
     candidate = found.advice.candidate(found.choice.name)
     for path in written:
-        install = install_commands(path.name, found.advice.site, str(path.parent))
+        directory = "" if found.advice.elsewhere else str(path.parent)
+        install = install_commands(path.name, found.advice.site, directory)
         undo = undo_commands(path.name, candidate, found.advice)
         commands = (Lines(tuple(install)), "To undo it:", Lines(tuple(undo)))
-        yield Section(f"To keep it after a reboot: {path.name}", commands)
+        what = "Take this file to that machine" if found.advice.elsewhere else "To keep it after a reboot"
+        yield Section(f"{what}: {path.name}", commands)
     if candidate.has_group:
         yield (
             "Put the heavy writer into the group: a program with the first line, a service with the second in its "

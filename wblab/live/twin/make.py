@@ -3,10 +3,13 @@
 from pathlib import Path
 
 from wblab.analysis.runs.run import find_run, read_run
+from wblab.core.errors import InputError
 from wblab.kernels import KernelResolver, built_kernels, full_name
 from wblab.lab.disks import read_disk
+from wblab.live.runs.request import INNOCENT
 from wblab.live.twin import NAME
 from wblab.live.twin.described import machine_of, this_machine, with_disk
+from wblab.live.twin.elsewhere import Elsewhere
 from wblab.live.twin.result import report, result_of
 from wblab.live.twin.scale import plan_of, read_study, twin_study
 from wblab.report.report import Report
@@ -37,9 +40,17 @@ def _planned(asked: StudyRequest, resolve: KernelResolver) -> Planned:
     """Plan a twin's runs, or open the study to resume. Raises InputError."""
     if asked.resume:
         return Planned.again(asked, NAME, resolve, read_study)  # a damaged study is refused before its runs start
-    live = None if asked.what.startswith(HERE) else read_run(find_run(asked.what, asked.results))
     disk = read_disk(asked.disk) if asked.disk else None
-    machine = machine_of(live) if live else this_machine(Path(asked.what.removeprefix(HERE)), disk)
+    file, live = Path(asked.what), None
+    if asked.parts and not file.is_file():
+        raise InputError(f"{asked.parts[0]}: a directory is for another machine's facts, and {asked.what} is none")
+    if asked.what.startswith(HERE):
+        machine = this_machine(Path(asked.what.removeprefix(HERE)), disk)
+    elif file.is_file():
+        machine = Elsewhere.read(file, " ".join(asked.parts)).machine(INNOCENT, disk)
+    else:
+        live = read_run(find_run(asked.what, asked.results))
+        machine = machine_of(live)
     if live and disk:
         machine = with_disk(machine, disk)
     study = twin_study(machine, live.path if live else None)

@@ -28,6 +28,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "it. Only --apply changes this machine; --undo reverts it."
     )
     add = parser.add_argument
+    about = "another machine, by what wblab recorder or its --facts made there; --dir is a directory of it then"
+    add("--machine", type=Path, metavar="FILE", help=about)
     add("--dir", type=Path, metavar="DIR", help="a directory on the disk (default: .)")
     about = (
         "model of the disk: a name in experiments/disks, or a file of wblab disk measure (default: measure it, 10 s)"
@@ -75,7 +77,9 @@ def _advise(arguments: argparse.Namespace) -> None:
     from wblab.live.advise.make import AdviceRequest, make
 
     kernel = (arguments.kernel,) if arguments.kernel else ()
-    asked = asked_of(arguments, AdviceRequest, kernel=kernel, directory=arguments.dir, every=arguments.all)
+    asked = asked_of(
+        arguments, AdviceRequest, kernel=kernel, machine=arguments.machine, directory=arguments.dir, every=arguments.all
+    )
     show(make(asked), as_json=arguments.json)
 
 

@@ -227,3 +227,12 @@ def test_root_follows_no_link_of_another_user(tmp_path, capsys, monkeypatch):
     assert main(["advise", "--exp", str(tmp_path / "exp"), "--output", str(tmp_path / "home/out")]) == 2
     assert ": as root, wblab does not write to" in capsys.readouterr().err
     assert not any(Path(tmp_path / "rules.d").iterdir())
+
+
+def test_an_advice_for_another_machine_sets_nothing_here(directory, capsys):
+    change(directory, "elsewhere", "facts.tar.gz")
+    assert main(["advise", "--resume", str(directory), "--apply", "it"]) == 2
+    assert "this study is of another machine (facts.tar.gz): install its files there" in capsys.readouterr().err
+    change(directory, "elsewhere", "../x")
+    assert main(["advise", "--resume", str(directory), "--apply", "it"]) == 2
+    assert "elsewhere" in capsys.readouterr().err
