@@ -24,6 +24,7 @@ BESIDES: dict[str, Load] = {
     "m1": Mapped(file="m1", size=Bytes(4 << 20), idle=Nanoseconds(100 * NS_PER_MS)),
 }
 KNOWN = INNOCENT | BESIDES
+WITH_PID = ("c1",)  # who watches a program adds no writer of their own
 EVENTS = ("writeback:balance_dirty_pages", "writeback:global_dirty_state")
 
 
@@ -47,7 +48,8 @@ class LiveRequest:
     """The request of a live run. argv: the command; empty: run the loads until the limit or Ctrl-C.
 
     wait, tail: how long the loads run before and after the command. limit: longest run; None: no limit. schedulers: by
-    device. cgroup: files of the command's group. events: () for no trace.
+    device. cgroup: files of the command's group. events: () for no trace. pid: the process whose pauses are captured,
+    in place of those of the loads.
     """
 
     directory: Path
@@ -64,6 +66,7 @@ class LiveRequest:
     events: tuple[str, ...] = EVENTS
     buffer: Bytes = Bytes(4 << 20)
     captures: Captures | None = None
+    pid: int | None = None
 
     @property
     def command_name(self) -> str:
@@ -91,7 +94,18 @@ def check_request(request: LiveRequest) -> None:
             raise InputError(f"--events: {event!r} is not of the form system:event")
     if request.captures and request.captures.bound <= 0:
         raise InputError("--capture-pauses: give a time over 0, such as 200ms")
+    if request.pid is not None:
+        _check_pid(request, request.pid)
     _check_command(request)
+
+
+def _check_pid(request: LiveRequest, pid: int) -> None:
+    if not request.captures:
+        raise InputError("--pid says whose pauses to capture: add --capture-pauses 300ms")
+    if os.geteuid():
+        raise InputError("--pid captures what a program waits for, and only root may trace that: use sudo")
+    if not Path(f"/proc/{pid}/task/{pid}").exists():
+        raise InputError(f"--pid {pid}: there is no such process: 'pgrep -o NAME' prints that of a program")
 
 
 def _check_innocent(request: LiveRequest) -> None:

@@ -22,6 +22,7 @@ from wblab.lab.progress import Report, silent
 from wblab.lab.specfile import LiveSpec
 from wblab.live.runs import record as records
 from wblab.live.runs.livetraces import Traces
+from wblab.live.runs.program import WatchedProgram
 from wblab.live.runs.record import StagedRun, choose_scheduler, limit_command, staged
 from wblab.live.runs.request import LiveRequest
 from wblab.live.runs.startedloads import StartedLoad, reap, release, start_command, start_load, stop_loads
@@ -48,6 +49,7 @@ class _Run:
     files: int
     staged: StagedRun
     group: Path | None
+    program: WatchedProgram | None = None
     running: list[StartedLoad] = field(default_factory=list)
 
     @property
@@ -112,7 +114,10 @@ def _set_up(request: LiveRequest, tested: int, results: Path, stack: ExitStack, 
     except OSError as error:
         raise InputError(f"--exp: cannot make a directory in {str(results)!r}: {error.strerror}") from None
     spec = records.live_spec(request, place, traces.trace)
-    return _Run(request, place, spec, traces, Throughput(place.device), files, own, group)
+    program = None
+    if request.pid is not None and request.captures:
+        program = WatchedProgram(request.pid, request.captures.bound)
+    return _Run(request, place, spec, traces, Throughput(place.device), files, own, group, program)
 
 
 def _carry_out(run: _Run, record: dict[str, Any], undo: Undo, report: Report) -> dict[str, Any]:
@@ -140,6 +145,8 @@ def _carry_out(run: _Run, record: dict[str, Any], undo: Undo, report: Report) ->
     except OSError as error:
         reason = reason or f"cannot write the measurements of the loads: {error.strerror}"
     live = records.live(run.running, run.throughput, run.traces, ended)
+    if run.program:
+        live["notes"].append(run.program.said)
     return {
         "spec": to_table(replace(run.spec, trace=run.traces.trace)),
         "live": record["live"] | live,
@@ -166,6 +173,7 @@ def _watch(run: _Run, start_ns: int, report: Report) -> str:
     """Watch the run until its end, and return why it ends. Raises WblabError if an innocent load fails."""
     request, captures = run.request, run.request.captures
     watch = Watch(run.running, captures.bound if captures else NS_PER_S)
+    program = run.program
     pending = Pending(captures.around if captures else 0)
     deadline_ns = start_ns + request.limit if request.limit is not None else None
     done_ns: int | None = None  # when the command ended
@@ -173,10 +181,11 @@ def _watch(run: _Run, start_ns: int, report: Report) -> str:
         signalled = signal.sigtimedwait(_ENDS, _POLL_S)
         now_ns = time.monotonic_ns()
         run.throughput.sample(now_ns)
-        pending.add(watch.look())
-        oldest_ns = watch.oldest_ns(now_ns)
+        ended_pauses, captured = watch.look(), program or watch
+        pending.add(program.look(now_ns) if program else ended_pauses)
+        oldest_ns = captured.oldest_ns(now_ns)
         run.traces.keep(now_ns, pending.oldest_ns(oldest_ns))
-        run.traces.save(pending.due(now_ns, watch.paused(now_ns)), now_ns, oldest_ns)
+        run.traces.save(pending.due(now_ns, captured.paused(now_ns)), now_ns, oldest_ns)
         if run.command and done_ns is None and run.command.has_ended():
             done_ns = now_ns
         for item in run.running:
@@ -194,6 +203,8 @@ def _ended(run: _Run, deadline_ns: int | None, done_ns: int | None, now_ns: int)
         return "the command ended"
     if deadline_ns is not None and now_ns >= deadline_ns:
         return "the limit was reached"
+    if run.program and run.program.has_ended():
+        return f"the process {run.request.pid} ended"
     full = [item.name for item in run.running if item.load.role != "offender" and item.has_ended()]
     return f"{full[0]} ran as many cycles as it has room for" if full else ""
 

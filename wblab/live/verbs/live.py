@@ -2,6 +2,7 @@
 
 import argparse
 import json
+import shlex
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, get_args
@@ -10,7 +11,8 @@ from wblab.commands.common import add_exp, add_json, note, results
 from wblab.core.errors import InputError
 from wblab.core.loads import IoClass
 from wblab.core.units import parse_bytes, parse_time
-from wblab.live.runs.request import EVENTS, INNOCENT, Captures, LiveRequest, check_request
+from wblab.lab.captures import read_captures
+from wblab.live.runs.request import EVENTS, INNOCENT, WITH_PID, Captures, LiveRequest, check_request
 
 if TYPE_CHECKING:
     from wblab.host.recorded import Finished
@@ -29,8 +31,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add("--wait", default="5s", metavar="TIME", help="run the loads alone first (default: 5s)")
     add("--tail", default="5s", metavar="TIME", help="keep them running after the command (default: 5s)")
     add("--limit", metavar="TIME", help="end the run, and the command, after this long")
-    about = "c1, w1, mw1, k1 (commits), s1 (fsync), m1 (mapped) (default: the first 3)"
-    add("--innocent", default=",".join(INNOCENT), metavar="LOADS", help=about)
+    about = "c1, w1, mw1, k1 (commits), s1 (fsync), m1 (mapped) (default: the first 3; with --pid c1)"
+    add("--innocent", metavar="LOADS", help=about)
     about = "I/O class of the command: none, realtime, best-effort, idle"
     add("--ioclass", choices=get_args(IoClass), default="none", metavar="CLASS", help=about)
     add("--iolevel", type=int, choices=range(8), default=4, metavar="0-7", help="I/O level of the command (default: 4)")
@@ -58,6 +60,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add("--no-trace", action="store_true", help="do not trace")
     add("--buffer", default="4MiB", metavar="SIZE", help="trace buffer per processor (default: 4MiB)")
     add("--capture-pauses", metavar="TIME", help="save all events around each pause over TIME")
+    add("--pid", type=int, metavar="PID", help="save those of this process, while a thread of it is blocked")
     add(
         "--capture-around",
         default="2s",
@@ -83,7 +86,7 @@ def _live(arguments: argparse.Namespace) -> None:
     check_request(request)
     with signals_blocked(), bar(request.name) as report:
         finished = run_live(request, results(arguments), report=report)
-    _print(finished, arguments.json)
+    _print(finished, arguments.json, is_of_program=arguments.pid is not None)
 
 
 def make_request(arguments: argparse.Namespace) -> LiveRequest:
@@ -102,6 +105,7 @@ def make_request(arguments: argparse.Namespace) -> LiveRequest:
         )
     if arguments.no_trace and (arguments.events or captures):
         raise InputError("--no-trace excludes --events and --capture-pauses: leave one out")
+    innocent = arguments.innocent or ",".join(INNOCENT if arguments.pid is None else WITH_PID)
     return LiveRequest(
         directory=arguments.dir,
         name=arguments.name,
@@ -111,12 +115,13 @@ def make_request(arguments: argparse.Namespace) -> LiveRequest:
         wait=parse_time(arguments.wait),
         tail=parse_time(arguments.tail),
         limit=None if arguments.limit is None else parse_time(arguments.limit),
-        innocent=tuple(dict.fromkeys(arguments.innocent.split(","))),
+        innocent=tuple(dict.fromkeys(innocent.split(","))),
         schedulers=_pairs("--scheduler", arguments.scheduler),
         cgroup=_pairs("--cgroup", arguments.cgroup),
         events=() if arguments.no_trace else tuple(dict.fromkeys([*EVENTS, *arguments.events])),
         buffer=parse_bytes(arguments.buffer),
         captures=captures,
+        pid=arguments.pid,
     )
 
 
@@ -130,7 +135,7 @@ def _pairs(option: str, texts: Sequence[str]) -> dict[str, str]:
     return pairs
 
 
-def _print(finished: "Finished", as_json: bool) -> None:
+def _print(finished: "Finished", as_json: bool, *, is_of_program: bool) -> None:
     live: dict[str, Any] = finished.record["live"]
     for said in live["notes"]:
         note(said)
@@ -141,7 +146,19 @@ def _print(finished: "Finished", as_json: bool) -> None:
         note(f"the run ended early: {live['ended']}")
     if as_json:
         print(json.dumps({"directory": str(finished.directory)} | finished.record, indent=2))
+    elif is_of_program:
+        _print_next(finished.directory)
     else:
         from wblab.commands.answered import print_answered
 
         print_answered(finished.directory)
+
+
+def _print_next(directory: Path) -> None:
+    """Print the directory, and what explains the longest pause of the program that was watched."""
+    captures = read_captures(directory)
+    if captures:
+        longest = max(captures, key=lambda capture: capture.pause_end_ns - capture.pause_start_ns)
+        task = longest.load.rpartition("-")[2]
+        note(f"why: wblab why {shlex.quote(str(directory / longest.trace))} --task {task}")
+    print(directory)
