@@ -29,7 +29,6 @@ NOT_MADE = Look("not made", "unmade", "", "", "·", "", "")
 _OF_CLAIMS = (REPRODUCED, NOT_REPRODUCED, NOT_DECIDED, NOT_TESTABLE)
 _OF_TRIAL = (REPRODUCED, NOT_REPRODUCED, HARMS, NOT_DECIDED, NOT_TESTABLE)
 _MOST = 20  # rows in a terminal
-_FIRST = 25  # rows of what differs, where claims of one kind share a row
 _EACH = "Each that differs, with its figures"
 _NOWHERE = "No claim or expectation has different decided outcomes on the same filesystem."
 _SORTS: Mapping[Sort, tuple[str, str]] = {
@@ -159,17 +158,18 @@ class Atlas:
         }
 
     def _alike(self, items: Sequence[ComparedTarget]) -> Iterator[Block]:
-        """Yield a table of outcomes alone: lines of a source with the same ones on a filesystem share a row."""
+        """Yield tables of outcomes alone: lines of a source with the same ones on a filesystem share a row."""
         groups: dict[tuple[str, ...], list[ComparedTarget]] = {}
         for item in items:
-            groups.setdefault((item.line.source, item.filesystem, _since(item), *self._signs(item)), []).append(item)
-        rows = tuple(
-            Row((_together(found), filesystem, *signs, since))
-            for (_, filesystem, since, *signs), found in groups.items()
-        )
-        yield f"Of {len(items)} claims and expectations, those with the same outcomes share a row."
-        columns = (Column("claim or expectation", "prose"), Column("on"), *map(Column, self._releases.values()))
-        yield Table((*columns, Column("since", "name", 1)), rows, _FIRST)
+            since = item.changed.by.since if item.changed else ""
+            groups.setdefault((item.line.source, item.filesystem, since, *self._signs(item)), []).append(item)
+        rows: dict[str, list[Row]] = {}
+        for (source, filesystem, since, *signs), found in groups.items():
+            rows.setdefault(_kind(source), []).append(Row((_together(found), filesystem, *signs, since)))
+        yield f"Of {len(items)} claims and expectations, those with the same outcomes share a row. No cause is known where the last column is empty."
+        for kind, own in rows.items():
+            columns = (Column(kind, "prose"), Column("on"), *map(Column, self._releases.values()))
+            yield Table((*columns, Column("since", "name", 1)), tuple(own), _MOST)
 
     def _signs(self, item: ComparedTarget) -> list[str]:
         """Return the sign of each kernel's outcome."""
@@ -326,7 +326,7 @@ def _kind(source: str) -> str:
     return "expectation" if source == TRIAL else "claim"
 
 
-def _what(line: AtlasLine) -> Words:
+def _what(line: AtlasLine) -> tuple[str | Span, ...]:
     return (Span(line.name, form="code"), f": {line.about}: {line.says}" if line.about else f": {line.says}")
 
 

@@ -27,8 +27,8 @@ _MORE = "Tables have medians here; the pages of `make docs` have the ranges, and
 
 def short_finding(name: str) -> str:
     """Return a finding's page whose tables have medians only. Raises InputError."""
-    title, body = _page(name, _medians).split("\n", 1)
-    return f"{title}\n\n{_MORE}\n{body}"
+    finding, rest = _page(name, _medians).split("\n## ", 1)
+    return f"{finding}\n{_MORE}\n\n## {rest}"
 
 
 def whole_finding(name: str) -> str:
@@ -171,12 +171,12 @@ def whole_atlas(made: Sequence[MadeTarget]) -> str:
     """Return where kernels differ, and then a table for each source and filesystem."""
     found = Atlas(made, _change)
     about = (
-        "A figure is the mean over seeds with its 95 % interval, as in",
-        "[the results of the claims](results-of-claims.md).",
-        *found.about_cells(),
+        "A figure is the mean over seeds with its 95 % interval, as in ",
+        Span("the results of the claims", link="results-of-claims.md"),
+        f". {' '.join(found.about_cells())}",
     )
-    parts = markdown((*found.missing(), *found.differing(), *found.sources(overview=False)))
-    return "\n".join([found.agreement(), "", *_tested(found), *about, "", *parts])
+    parts = markdown((*found.differing(), about, *found.missing(), *found.sources(overview=False)))
+    return "\n".join([found.agreement(), "", *_tested(found), "", *parts])
 
 
 def _tested(found: Atlas) -> Sequence[str]:

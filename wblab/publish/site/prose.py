@@ -156,8 +156,13 @@ def _body(
         if token.children:
             token.children = list(_linked(token.children, source, pages, here))
     text = str(parser.renderer.render(found, parser.options, {}))
-    text = _TABLE.sub(lambda found: framed(found[0]), text)
+    text = _TABLE.sub(lambda found: framed(found[0], _is_folded(found)), text)
     return text, headings
+
+
+def _is_folded(table: re.Match[str]) -> bool:
+    """Whether a table of a page stands in what is folded already."""
+    return table.string.count("<details", 0, table.start()) > table.string.count("</details>", 0, table.start())
 
 
 def _parser() -> MarkdownIt:

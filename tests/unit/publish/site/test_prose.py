@@ -116,6 +116,14 @@ def test_of_a_link_to_what_is_no_page_the_words_stay(docs):
     assert "<p>In a module.</p>" in pages["how-to/run.html"]
 
 
+def test_a_long_table_is_folded_once(docs):
+    table = "| a |\n|---|\n" + "| 1 |\n" * 30
+    (docs / "how-to/run.md").write_text(f"# Run\n\n{table}\n<details>\n<summary>All</summary>\n\n{table}\n</details>\n")
+    body = made(docs)[0]["how-to/run.html"].partition("<h1")[2]
+    assert [one.partition("</summary>")[0] for one in body.split("<summary>")[1:3]] == ["30 rows: a", "All"]
+    assert body.count(" rows: a") == 1
+
+
 @pytest.mark.parametrize(
     ("code", "coloured"),
     [
