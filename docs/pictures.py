@@ -58,10 +58,15 @@ def file_of(name: str, given: Listed) -> Path:
 def draw(name: str, given: Listed) -> Path:
     """Draw a picture, write its words where it is shown, and return its file. Runs that are there already are read."""
     figure, words = _drawn(name, given)
-    file = file_of(name, given)
     stream = BytesIO()
     figure.savefig(stream, format="png")
-    _write(stream, file, words)
+    return _shown(name, given, stream, words)
+
+
+def _shown(name: str, given: Listed, source: BytesIO | Path, words: str) -> Path:
+    """Write a picture and its words where it is shown, and return its file."""
+    file = file_of(name, given)
+    _write(source, file, words)
     if "lesson" in given:
         file.with_name(PICTURE_WORDS).write_text(f"{words}.\n")
     for page in pages():
@@ -82,9 +87,9 @@ def shown(name: str) -> re.Pattern[str]:
     return re.compile(rf"!\[([^\]]*)\]\(((?:\.\./)*misc/{name}\.png)\)")
 
 
-def _write(stream: BytesIO, file: Path, words: str) -> None:
+def _write(source: BytesIO | Path, file: Path, words: str) -> None:
     """Write a picture with few colours, which makes its file a third."""
-    drawn = Image.open(stream).convert("RGB").quantize(_COLOURS, dither=Image.Dither.NONE)
+    drawn = Image.open(source).convert("RGB").quantize(_COLOURS, dither=Image.Dither.NONE)
     about = PngImagePlugin.PngInfo()
     about.add_text(WORDS, words)
     drawn.save(file, "PNG", optimize=True, pnginfo=about)
@@ -139,10 +144,20 @@ def main() -> None:
     known = listed()
     parser = argparse.ArgumentParser(description=main.__doc__)
     parser.add_argument("names", nargs="*", metavar="NAME", help=f"which (default: all): {', '.join(known)}")
-    names = parser.parse_args().names
+    parser.add_argument("--of", type=Path, metavar="FILE", help="the picture that a study drew, for one NAME")
+    arguments = parser.parse_args()
+    names: list[str] = arguments.names
     if unknown := [name for name in names if name not in known]:
         parser.error(f"no picture {unknown[0]!r}: {LIST.name} has {', '.join(known)}")
-    for name in names or known:
+    if arguments.of:
+        if len(names) != 1 or "study" not in known[names[0]]:
+            parser.error(f"--of takes one of: {', '.join(name for name, given in known.items() if 'study' in given)}")
+        print(_shown(names[0], known[names[0]], arguments.of, known[names[0]]["words"]))
+        return
+    if of_study := [name for name in names if "study" in known[name]]:
+        wanted = known[of_study[0]]["study"]
+        parser.error(f"{of_study[0]} is drawn by 'wblab study {wanted}': hand its picture over with --of FILE")
+    for name in names or [name for name, given in known.items() if "study" not in given]:
         print(draw(name, known[name]))
 
 

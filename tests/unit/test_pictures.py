@@ -20,7 +20,8 @@ def words(name):
 
 @pytest.mark.parametrize("name", LISTED)
 def test_a_picture_is_small_and_says_what_one_sees(name):
-    assert file_of(name, LISTED[name]).stat().st_size < 60_000, "make pictures"
+    most = 100_000 if "study" in LISTED[name] else 60_000
+    assert file_of(name, LISTED[name]).stat().st_size < most, "docs/pictures.py writes few colours"
     assert len(words(name)) > 20
 
 

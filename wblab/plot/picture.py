@@ -120,6 +120,9 @@ def svg(figure: figure.Figure) -> str:
     return text[text.index("<svg") :]
 
 
+THEMED = 'class="narrow themed"'  # how such an element begins
+
+
 def themed(figure: figure.Figure) -> str:
     """Return a figure as an SVG element that is dark on a dark page, also as a file of its own. It fits a phone."""
     known = {colour.lower(): f"of-{colour[1:].lower()}" for colour in DARK}
@@ -133,7 +136,7 @@ def themed(figure: figure.Figure) -> str:
         for of in (used, used.values())
     )
     colours = f".themed{{{light}fill:var(--of-000000)}}@media(prefers-color-scheme:dark){{.themed{{{dark}}}}}"
-    return text.replace("<svg ", '<svg class="narrow themed" ', 1).replace(">", f"><style>{colours}</style>", 1)
+    return text.replace("<svg ", f"<svg {THEMED} ", 1).replace(">", f"><style>{colours}</style>", 1)
 
 
 # Files of pictures: permitted suffixes, and the metadata fields in which Matplotlib would write the date.

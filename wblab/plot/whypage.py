@@ -116,7 +116,10 @@ def _bar(parts: Mapping[str, int], scale_ns: int = 0) -> Picture:
     wide = 100 * total / max(scale_ns, total)
     style = f"width: {wide:.2f}%; height: 1.4em; min-width: 3px; display: block"
     words = ", ".join(f"{what} {percent(time_ns / total)}" for what, time_ns in parts.items())
-    return Picture("", f'<svg role="img" aria-label="{escape(words)}" style="{style}">{pattern}{drawn}</svg>')
+    # Its colours are those of the swatches, on light pages and dark.
+    return Picture(
+        "", f'<svg class="themed" role="img" aria-label="{escape(words)}" style="{style}">{pattern}{drawn}</svg>'
+    )
 
 
 def _parts(parts: Mapping[str, int]) -> Table:

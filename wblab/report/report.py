@@ -97,12 +97,16 @@ class Lines:
 
 @dataclass(frozen=True)
 class Picture:
-    """A picture, which only a page has. what: says what it shows. It is either SVG, or PNG, or a file's address."""
+    """A picture, which only a page has. what: says what it shows. It is either SVG, or PNG, or a file's address.
+
+    is_themed: that file is an SVG which fits a phone, and turns dark by itself.
+    """
 
     what: str
     svg: str = ""
     png: bytes = b""
     address: str = ""
+    is_themed: bool = False
 
 
 @dataclass(frozen=True)

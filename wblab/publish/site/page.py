@@ -10,6 +10,7 @@ from typing import Any
 from wblab import __version__
 from wblab.lab.printable import printable
 from wblab.lab.specfile import spec_toml
+from wblab.plot.picture import THEMED
 from wblab.report.listing import Listing
 from wblab.report.page import framed, render
 from wblab.report.report import Picture, Report, Span, changed
@@ -36,6 +37,7 @@ NAVIGATION = (
     ("Cite", CITE),
 )
 _SITE = "wblab"
+_PROSE = 30  # letters: a longer text of a table wraps, in a column that stays wide enough to read
 
 
 @dataclass(frozen=True)
@@ -128,9 +130,10 @@ def html_table(table: Listing, links: dict[tuple[int, int], str] | None = None) 
 
 
 def _cell(tag: str, text: str, is_number: bool, link: str = "") -> str:
+    kind = "n" if is_number else "prose" if len(text) > _PROSE else ""
     shown = escape(printable(text))
     shown = f'<a href="{escape(link)}">{shown}</a>' if link else shown
-    look = ' class="n"' if is_number else ""
+    look = f' class="{kind}"' if kind else ""
     return f"<{tag}{look}>{shown}</{tag}>"
 
 
@@ -180,7 +183,8 @@ def placed(
     def picture(found: Picture) -> Picture:
         name = f"{stem}-{len(pictures) + 1}.{'svg' if found.svg else 'png'}"
         pictures.append(File(f"{folder}/{name}", found.svg.encode() or found.png))
-        return Picture(found.what or f"Figure {len(pictures)} of the report", address=name)
+        what = found.what or f"Figure {len(pictures)} of the report"
+        return Picture(what, address=name, is_themed=THEMED in found.svg)
 
     def span(found: Span) -> Span:
         if not found.link or found.link.startswith("#"):

@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+import re
 from dataclasses import replace
 
 import pytest
@@ -62,6 +63,13 @@ def test_every_page_forbids_scripts_of_others_and_has_none_within(site):
             continue
         assert "script-src 'self'" in page.policy, address
         assert page.inline == [], address
+
+
+def test_every_page_has_one_title_and_one_main_part_and_words_for_pictures(site):
+    for page in site.rglob("*.html"):
+        text = page.read_text()
+        assert [len(re.findall(rf"<{tag}\b", text)) for tag in ("h1", "main")] == [1, 1], page
+        assert re.findall(r"<img(?![^>]* alt=)[^>]*>", text) == [], page
 
 
 def test_a_stranger_s_text_is_shown_as_text(site):
