@@ -166,7 +166,8 @@ class Atlas:
         rows: dict[str, list[Row]] = {}
         for (source, filesystem, since, *signs), found in groups.items():
             rows.setdefault(_kind(source), []).append(Row((_together(found), filesystem, *signs, since)))
-        yield f"Of {len(items)} claims and expectations, those with the same outcomes share a row. No cause is known where the last column is empty."
+        yield f"Of {len(items)} claims and expectations, those with the same outcomes share a row."
+        yield "No cause is known where the last column is empty."
         for kind, own in rows.items():
             columns = (Column(kind, "prose"), Column("on"), *map(Column, self._releases.values()))
             yield Table((*columns, Column("since", "name", 1)), tuple(own), _MOST)
