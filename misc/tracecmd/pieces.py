@@ -15,6 +15,7 @@ from tracecmd.formats import parse_fields
 
 _MAGIC = b"\x17\x08\x44tracing"
 _TAG_BYTES = 10
+_SHORT = (1 << 32) - 1
 _LOST_BITS = 3 << 30  # include/linux/ring_buffer.h: RB_MISSED_EVENTS, RB_MISSED_STORED
 
 
@@ -77,7 +78,7 @@ class Pieces:
         form = "Q" if long_bytes == 8 else "I"
         for each in self.pages:
             if len(each) >= 8 + long_bytes:
-                used = {order: struct.unpack_from(f"{order}{form}", each, 8)[0] & ~_LOST_BITS for order in "<>"}
+                used = {order: _without_marks(*struct.unpack_from(f"{order}{form}", each, 8)) for order in "<>"}
                 return min(used, key=lambda order: used[order])
         return "<"
 
@@ -90,6 +91,11 @@ class Pieces:
             found += [system.encode() + b"\0", struct.pack(f"{order}I", len(texts))]
             found += [_sized(order, text) for text in texts]
         return found
+
+
+def _without_marks(used: int) -> int:
+    """Return how full a page is, without the kernel's marks of lost events, an int whose sign may fill a long."""
+    return (used & _SHORT if used >> 32 == _SHORT else used) & ~_LOST_BITS
 
 
 def _sized(order: str, text: str, form: str = "Q") -> bytes:

@@ -42,6 +42,17 @@ def test_what_was_copied_is_read_back_whatever_the_machine(tmp_path, order, long
         assert [lost.cpu for lost in trace.lost] == [1]
 
 
+@pytest.mark.parametrize("order", ["<", ">"])
+def test_the_sign_of_a_full_buffer_s_mark_does_not_turn_the_order_of_bytes(tmp_path, order):
+    ring = Ring(order, 8)
+    page = bytearray(ring.page(1000, [ring.data(10, ring.record(301, 42, ring.word(7)))], lost=-1))
+    page[12 if order == "<" else 8 : 16 if order == "<" else 12] = b"\xff" * 4
+    pieces(ring, pages=[bytes(page)]).write(tmp_path / "trace.dat")
+    with tracecmd.open(tmp_path / "trace.dat") as trace:
+        assert list(trace.events("dirty")["pages"]) == [7]
+        assert len(trace.lost) == 1
+
+
 def test_trace_cmd_reads_it_too(tmp_path):
     pieces(Ring(), kallsyms="ffffffff81000000 T _text\n").write(tmp_path / "trace.dat")
     shown = subprocess.run(
