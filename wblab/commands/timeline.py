@@ -5,12 +5,14 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from wblab.commands.common import add_bound, add_exp, add_output, add_run, format_of, named_run, results
+from wblab.commands.common import add_bound, add_exp, add_output, add_run, format_of, named_run, note, results
+from wblab.commands.why import is_file_of_others
 from wblab.core.errors import InputError, WblabError
 from wblab.core.units import NS_PER_S, parse_time
 from wblab.lab.held import replace_file
 from wblab.lab.printable import printable
 from wblab.lab.results import study_at
+from wblab.lab.wings import needed
 
 if TYPE_CHECKING:
     from wblab.analysis.runs.pauses import Window
@@ -30,7 +32,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "perfetto-trace it is a file for Perfetto's viewer, https://ui.perfetto.dev, of the whole run: the page cache "
         "and the throttling as counters and slices, all other events as instants, at most 200,000."
     )
-    add_run(parser, about="a run, a study, or latest")
+    add_run(parser, about="a run, a study, latest, or a trace.dat or recorder's file of another machine")
     add_exp(parser)
     add_output(parser, "where to write it (default: in the run)", _FORMATS)
     parser.add_argument(
@@ -45,6 +47,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="PANES",
         help="draw these panes, such as dirty,mw1,l1, or all; heat, a latency map",
     )
+    parser.add_argument("--task", action="append", default=[], metavar="NAME|PID", help="of a trace.dat; repeatable")
     parser.add_argument("--from", dest="start", metavar="TIME", help="from this time since the loads started: 8.4s")
     parser.add_argument("--to", dest="end", metavar="TIME", help="up to this time")
     parser.add_argument(
@@ -61,6 +64,11 @@ def _timeline(arguments: argparse.Namespace) -> None:
     from wblab.api.recorded import Run
 
     chosen = format_of(arguments, _FORMATS)
+    if is_file_of_others(arguments.run_name):
+        _draw_file(arguments, chosen)
+        return
+    if arguments.task:
+        raise InputError(f"--task {arguments.task[0]}: it is for a trace of another machine")
     if study := study_at(Path(arguments.run_name), results(arguments)):
         _write_study(arguments, study, chosen)
         return
@@ -75,6 +83,30 @@ def _timeline(arguments: argparse.Namespace) -> None:
         _write_panes(arguments, run, window, output)
     else:
         _write_lanes(arguments, run, output)
+    print(printable(str(output)))
+
+
+def _draw_file(arguments: argparse.Namespace, chosen: str) -> None:
+    """Draw a trace of another machine, and say what it lacks. Raises InputError."""
+    for option in ("beside", "title"):
+        if given := getattr(arguments, option):
+            raise InputError(f"--{option} {given[0]}: only runs have it, and {arguments.run_name!r} is a file")
+    if arguments.around is not None and (arguments.start is not None or arguments.end is not None):
+        raise InputError("--around cannot be combined with --from or --to: give one or the other")
+    start_ns, end_ns = (parse_time(text) if text else None for text in (arguments.start, arguments.end))
+    wanted = needed("what to draw of a trace")(
+        tasks=tuple(arguments.task),
+        around=arguments.around or "",
+        start_ns=start_ns,
+        end_ns=end_ns,
+        panes=arguments.panes,
+        has_causes=not arguments.no_causes,
+        bound_ns=parse_time(arguments.bound),
+    )
+    file = Path(arguments.run_name)
+    output: Path = arguments.output or Path(f"{file.name}.timeline.{chosen}")
+    for line in needed("a timeline of a trace")(file, output, wanted):
+        note(line)
     print(printable(str(output)))
 
 

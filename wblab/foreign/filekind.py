@@ -2,7 +2,10 @@
 
 import re
 from dataclasses import dataclass
+from pathlib import Path
 
+from wblab.core.errors import InputError
+from wblab.core.files import open_file
 from wblab.foreign.stacklines import unprefixed
 
 PEEK_BYTES = 1 << 16
@@ -82,6 +85,15 @@ def kind_of(begin: bytes) -> FileKind:
     if b"\0" in begin:
         return FileKind("data", "no text and of no kind that is known here", "give one with stacks of tasks")
     return TEXT
+
+
+def kind_of_file(path: Path) -> FileKind:
+    """Return the kind of a file by its begin. Raises InputError if it cannot be read."""
+    try:
+        with open_file(path, follow=True) as file:
+            return kind_of(file.read(PEEK_BYTES))
+    except OSError as error:
+        raise InputError(f"cannot read {str(path)!r}: {error.strerror}") from None
 
 
 def kind_of_text(text: str) -> FileKind:

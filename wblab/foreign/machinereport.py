@@ -135,9 +135,10 @@ def _shown(found: MachineText) -> Iterator[tuple[str, str]]:
             who = "all tasks" if kind == "full" else "some task"
             least = "memory" if resource == "memory" else "I/O"
             yield f"pressure, {least}", f"{who} waited for {shares[0]:.1f} % of 10 s, {shares[2]:.1f} % of 5 min"
+    names = {disk.facts.get("dev", ""): printable(disk.name) for disk in found.disks.disks.values()}
     for number, own in sorted(found.disks.bdis.items()):
         if words := _own_limit(own):
-            yield f"own limit of {number}", words
+            yield f"own limit of {names.get(number, number)}", words
     if found.disks.writers:
         most = [f"{printable(who)} {quantity(rate, 'bytes/s')}" for who, rate in found.disks.writers.items()]
         yield "wrote most", ", ".join(most[:_MOST_NAMES])

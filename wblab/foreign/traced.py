@@ -70,6 +70,7 @@ class Traced:
 
     run: Run
     recorded: Recorded
+    cache: PageCache
 
     def explanations(self, bound_ns: int) -> list[Explained]:
         """Explain each call over a bound, in the order of time."""
@@ -112,7 +113,8 @@ def read_traced(
 
 
 def _traced(path: Path, trace: tracecmd.TraceFile, asked: Asked, devices: dict[str, str]) -> Traced:
-    recorded = recorded_of(PageCache(trace, {}, devices))
+    cache = PageCache(trace, {}, devices)
+    recorded = recorded_of(cache)
     times_ns = recorded.sequence.ts_ns
     if not len(times_ns):
         raise InputError(f"{path} has no events")
@@ -139,7 +141,7 @@ def _traced(path: Path, trace: tracecmd.TraceFile, asked: Asked, devices: dict[s
     run = Run(path, record, spec, loads)
     keyed = {recorded.tasks.lives.key(pid, NEVER): name for pid, name in names.items()}
     tasks = replace(recorded.tasks, names={**recorded.tasks.names, **keyed}, loads=keyed)
-    return Traced(run, replace(recorded, tasks=tasks, start_ns=first_ns, end_ns=last_ns))
+    return Traced(run, replace(recorded, tasks=tasks, start_ns=first_ns, end_ns=last_ns), cache)
 
 
 def _span(path: Path, asked: Asked, first_ns: int, last_ns: int) -> tuple[int, int]:

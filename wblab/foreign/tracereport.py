@@ -22,7 +22,7 @@ def trace_report(path: Path, asked: Asked, bound_ns: int, *, is_evidence: bool, 
 
     bound_ns: calls that took longer are pauses. is_evidence: all of them with their evidence, in place of the answer.
     """
-    with _traced(path, asked, is_kept=is_kept) as traced:
+    with opened(path, asked, is_kept=is_kept) as traced:
         found, bound = traced.explanations(bound_ns), duration(bound_ns)
         if is_evidence:
             return Report("", "", evidence(traced.run, found, bound))
@@ -32,7 +32,7 @@ def trace_report(path: Path, asked: Asked, bound_ns: int, *, is_evidence: bool, 
 
 
 @contextmanager
-def _traced(path: Path, asked: Asked, *, is_kept: bool) -> Iterator[Traced]:
+def opened(path: Path, asked: Asked, *, is_kept: bool) -> Iterator[Traced]:
     """Read a trace, or that of a recorder, for the duration of the block. Raises InputError."""
     if is_kept:
         recording = read_recording(path)

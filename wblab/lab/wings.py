@@ -28,6 +28,8 @@ OFFERS = {
     "opening packed files": ("wblab.publish.bundle.keep", "open_packed"),
     "a run of a packed file": ("wblab.publish.bundle.keep", "keep_run"),
     "a file of another machine explained": ("wblab.foreign.door", "explained"),
+    "a timeline of a trace": ("wblab.foreign.tracepicture", "draw"),
+    "what to draw of a trace": ("wblab.foreign.tracepicture", "Wanted"),
     "whether a file has a machine's facts": ("wblab.foreign.facts", "has_facts"),
     "the facts of another machine": ("wblab.foreign.facts", "read_facts"),
 }

@@ -4,6 +4,7 @@ To add one, write a function here and add a line for it to `cache_panes`.
 """
 
 from collections.abc import Iterator, Mapping
+from itertools import cycle
 
 import numpy as np
 
@@ -39,7 +40,11 @@ def cache_panes(cache: PageCache, window: Window, loads: Mapping[str, str]) -> I
 
 def disk_panes(cache: PageCache, window: Window) -> Iterator[Pane]:
     """Yield the panes of runs with several disks: dirty data and write rate of each."""
-    colours = dict(zip(cache.disks.values(), SERIES, strict=False))
+    names = list(cache.disks.values())
+    if len(names) > len(SERIES):  # a machine may have many that nobody uses
+        seen = {*cache.throttling.disk, *cache.written.disk}
+        names.sort(key=lambda name: name not in seen)
+    colours = dict(zip(names, cycle(SERIES), strict=False))
     throttling = cache.throttling.within(window.start_ns, window.end_ns)
     if throttling.reaches(window.start_ns, window.end_ns):
         yield disks_dirty_pane(throttling, colours)

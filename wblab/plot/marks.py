@@ -331,7 +331,7 @@ class Timeline:
     """The panes of a run on one time axis.
 
     everywhere: marks on all panes. starts: times and texts that name the offenders that start. more: further panes,
-    which are drawn only if they are named.
+    which are drawn only if they are named. since: what its times count from.
     """
 
     run: Run
@@ -342,6 +342,7 @@ class Timeline:
     starts: Sequence[tuple[int, str]] = ()
     meanings: Sequence[MarkMeaning] = field(default=())
     more: Sequence[Pane] = field(default=())
+    since: str = "the loads started"
 
     @property
     def shown_s(self) -> tuple[float, float]:

@@ -58,7 +58,7 @@ def picture(timeline: Timeline) -> PictureFigure:
         _add_pane(timeline, pane, rows[-1])
     for ax in rows[:-1]:
         ax.xaxis.set_visible(False)
-    rows[-1].set_xlabel("time since the loads started (s)")
+    rows[-1].set_xlabel(f"time since {timeline.since} (s)")
     _name_offenders(timeline, rows[0])
     _explain_colours(timeline, figure)
     colour = PAUSE if timeline.run.failure else "black"

@@ -182,7 +182,10 @@ def find_run(text: str, results: Path) -> Path:
     if matches:
         return results / matches[0]
     if os.path.isfile(text):
-        raise InputError(f"{text!r} is a file, not the directory of a run: 'wblab run' makes a run of a spec")
+        raise InputError(
+            f"{text!r} is a file, not the directory of a run: 'wblab run' makes a run of a spec, "
+            "and 'wblab why' explains files of other machines"
+        )
     if os.path.isdir(text):
         raise InputError(f"the directory {text!r} has no {EXPERIMENT}, so it is no run: 'wblab runs' lists them")
     raise InputError(f"no run {text!r}{nearest(text, known)}: give a run directory, or 'latest'")
