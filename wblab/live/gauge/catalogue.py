@@ -86,7 +86,7 @@ FLUSHER_IDLE = _counted(
     "flusher_idle_wakeups",
     ("disk",),
     "tracepoints",
-    "A flusher was woken and ended without writing a page while tasks slept for its disk (fs/fs-writeback.c).",
+    "A flusher was woken and wrote nothing while tasks slept for its disk and that was idle (fs/fs-writeback.c).",
 )
 LOST = _counted("trace_lost_events", (), "tracepoints", "Events that the gauge missed (kernel/trace/ring_buffer.c).")
 BLOCKED = _shown(

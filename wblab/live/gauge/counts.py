@@ -45,6 +45,10 @@ class Counts:
         """Return the labels of a metric's values."""
         return set(self._values.get(metric, {}))
 
+    def rows(self, metric: Metric) -> dict[Labels, int]:
+        """Return a copy of a metric's values, as they are counted."""
+        return dict(self._values.get(metric, {}))
+
     def all(self) -> dict[Metric, dict[Labels, float]]:
         """Return all values of one moment, in the units of their names."""
         with self.lock:

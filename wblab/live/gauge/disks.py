@@ -3,6 +3,7 @@
 from contextlib import suppress
 from pathlib import Path
 
+from wblab.core.units import NS_PER_MS
 from wblab.live.gauge.catalogue import (
     BUSY,
     IN_FLIGHT,
@@ -15,7 +16,7 @@ from wblab.live.gauge.catalogue import (
     WRITTEN,
     Metric,
 )
-from wblab.live.gauge.counts import Counts
+from wblab.live.gauge.counts import Counts, Labels
 from wblab.live.monitor.disks import counters
 
 _SECTOR_BYTES = 512  # fixed, whatever the disk's sector size
@@ -47,3 +48,24 @@ def count_limits(counts: Counts, disks: tuple[str, ...], blocks: Path = Path("/s
             with suppress(OSError, ValueError):
                 value = int((blocks / disk / "queue" / file).read_text())
                 counts.put(metric, value * times, disk)
+
+
+class Idleness:
+    """Which disks did little since the last time, by their time with a request."""
+
+    def __init__(self, counts: Counts) -> None:
+        self._counts = counts
+        self._before: tuple[int, dict[Labels, int]] = (0, {})
+        self._idle: set[str] = set()
+
+    def look(self, now_ns: int) -> None:
+        """Note what disks have done up to now."""
+        before_ns, before = self._before
+        busy_ms = self._counts.rows(BUSY)
+        most_ms = (now_ns - before_ns) // NS_PER_MS // 2
+        self._idle = {labels[0] for labels, value in busy_ms.items() if value - before.get(labels, value) < most_ms}
+        self._before = (now_ns, busy_ms)
+
+    def is_idle(self, disk: str) -> bool:
+        """Whether a disk had a request in less than half of the time between the last two looks."""
+        return disk in self._idle

@@ -20,7 +20,7 @@ from wblab.live.gauge.catalogue import (
     Source,
 )
 from wblab.live.gauge.counts import Counts
-from wblab.live.gauge.disks import count_disks, count_limits
+from wblab.live.gauge.disks import Idleness, count_disks, count_limits
 from wblab.live.gauge.groups import Groups
 from wblab.live.gauge.throttling import EVENTS, Throttling
 from wblab.live.monitor.disks import DISKSTATS, Bdis
@@ -60,6 +60,7 @@ class ThisMachine:
         self._bdis, self._text, self._due = Bdis({}), TraceText(), Due()
         self._pipe, untraced = open_events(undo, "gauge", EVENTS)
         self._throttling: Throttling | None = None
+        self._idleness = Idleness(counts)
         if self._pipe is None:
             self.missing["tracepoints"] = untraced
         else:
@@ -80,7 +81,7 @@ class ThisMachine:
             is_pressed = self._read_pressure(now_ns)
             if self._diskstats:
                 self._read_disks(self._diskstats)
-            self._read_events()
+            self._read_events(now_ns)
             if self._due.is_now(now_ns, is_pressed=is_pressed):
                 begun_ns = time.thread_time_ns()
                 self._blocked.look(now_ns, asleep())
@@ -108,12 +109,15 @@ class ThisMachine:
             for disk in disks:
                 self._throttling.begin(disk)
 
-    def _read_events(self) -> None:
-        if self._pipe is not None and self._throttling:
-            with suppress(BlockingIOError):
-                while chunk := os.read(self._pipe, _CHUNK_BYTES):
-                    for item in self._text.feed(chunk):
-                        self._throttling.count(item)
+    def _read_events(self, now_ns: int) -> None:
+        if self._pipe is None or not self._throttling:
+            return
+        with suppress(BlockingIOError):
+            while chunk := os.read(self._pipe, _CHUNK_BYTES):
+                for item in self._text.feed(chunk):
+                    self._throttling.count(item)
+        self._idleness.look(now_ns)
+        self._throttling.settle(self._idleness.is_idle)
 
     def _opened(self, source: Source, opened: Callable[[], KeptOpen]) -> KeptOpen | None:
         try:

@@ -30,6 +30,7 @@ class Throttling:
         """disk_of: a disk's name from that of its bdi, such as 8:0. group_of: a control group's path, by its inode."""
         self._counts, self._disk_of, self._group_of = counts, disk_of, group_of
         self._asleep_ns: dict[_Flusher, int] = {}  # until when a task that writes there means to sleep
+        self._wrote_none: dict[str, int] = {}  # flushers that wrote nothing since the last `settle`, by disk
         self._in_call_ns: dict[int, int] = {}  # how long each task will have been in its call, the latest last
         self._woken: dict[_Flusher, None] = {}  # flushers that were woken and have not begun to write, oldest first
         counts.begin(LOST)
@@ -52,6 +53,15 @@ class Throttling:
             self._woken.pop(_flusher(item), None)
         elif item.event == "writeback_pages_written" and item.text.strip() == b"0":
             self._wrote_nothing(item.at_ns)
+
+    def settle(self, is_idle: Callable[[str], bool]) -> None:
+        """Count the flushers that wrote nothing since the last time, of disks that were idle meanwhile.
+
+        A disk that works has most of its pages under writeback, and its flusher rightly has nothing to add.
+        """
+        for disk, times in self._wrote_none.items():
+            self._counts.add(FLUSHER_IDLE, times if is_idle(disk) else 0, disk)
+        self._wrote_none.clear()
 
     def _throttled(self, line: TraceLine) -> None:
         """Count a sleep that begins, and by how much the one before it in the same call was longer than meant.
@@ -82,7 +92,8 @@ class Throttling:
         asleep = [item for item in self._woken if self._asleep_ns.get(item, 0) + _LATE_NS >= at_ns]
         if asleep:
             del self._woken[asleep[0]]
-            self._counts.add(FLUSHER_IDLE, 1, self._named(FLUSHER_IDLE, self._disk_of(asleep[0][0])))
+            disk = self._named(FLUSHER_IDLE, self._disk_of(asleep[0][0]))
+            self._wrote_none[disk] = self._wrote_none.get(disk, 0) + 1
 
     def _named(self, metric: Metric, name: str) -> str:
         """Return a label's value, or "others" when there are too many."""

@@ -14,7 +14,7 @@ from wblab.live.gauge.catalogue import (
     WRITTEN,
 )
 from wblab.live.gauge.counts import Counts
-from wblab.live.gauge.disks import count_disks, count_limits
+from wblab.live.gauge.disks import Idleness, count_disks, count_limits
 from wblab.live.gauge.groups import Groups
 
 SDA = b"   8       0 sda 10 1 80 40 20 2 160 90 3 1500 2500 0 0 0 0 0 0\n"
@@ -62,3 +62,13 @@ def test_a_control_group_has_the_path_of_its_inode(tmp_path):
     inner.rmdir()
     assert groups.path(number) == "/system.slice/db.service"  # it keeps its series
     assert groups.path(1 << 40) == str(1 << 40)
+
+
+def test_a_disk_is_idle_if_it_had_a_request_in_less_than_half_of_the_time():
+    counts = Counts()
+    idleness = Idleness(counts)
+    for second, busy_ms in ((1, 1500), (2, 1999), (3, 2499), (4, 2998)):
+        counts.put(BUSY, busy_ms, "sda")
+        idleness.look(second * 10**9)
+        assert idleness.is_idle("sda") == (busy_ms != 2499)
+    assert not idleness.is_idle("sdb")

@@ -8,14 +8,16 @@ from wblab.live.monitor.tracetext import TraceText
 DISKS = {"8:0": "sda", "8:16": "sdb"}
 
 
-def counted(*lines):
-    """Return what is counted of these lines, by metric and labels."""
+def counted(*lines, is_idle=True):
+    """Return what is counted of these lines, by metric and labels. is_idle: all disks are, meanwhile."""
     counts = Counts()
     throttling = Throttling(counts, lambda bdi: DISKS.get(bdi, bdi), lambda group: f"/group-{group}")
     for disk in DISKS.values():
         throttling.begin(disk)
     for item in TraceText().feed("".join(f"{line}\n" for line in lines).encode()):
         throttling.count(item)
+    throttling.settle(lambda disk: is_idle)
+    throttling.settle(lambda disk: True)
     return counts.all()
 
 
@@ -67,6 +69,7 @@ def test_a_flusher_that_writes_nothing_counts_while_a_task_sleeps_for_its_disk()
     zero = event(1.02, "writeback_pages_written", "0")
     assert counted(*asleep, zero)[FLUSHER_IDLE] == {("sda",): 0, ("sdb",): 1}
     assert counted(*asleep, zero, zero)[FLUSHER_IDLE][("sdb",)] == 1  # another one's: woken once
+    assert counted(*asleep, zero, is_idle=False)[FLUSHER_IDLE][("sdb",)] == 0  # its pages are being written
     # It began to write, it wrote, it was not woken, or nobody sleeps.
     begun = event(1.015, "writeback_start", "bdi 8:16: sb_dev 8:17 nr_pages=8 background=1 cgroup_ino=1")
     assert counted(*asleep, begun, zero)[FLUSHER_IDLE][("sdb",)] == 0
