@@ -10,7 +10,7 @@ from .tracewriter import Ring, TraceWriter, event_format
 DEVICE = 98 << 20  # ubda, 98:0
 _SWITCH, _WAKING, _STACK, _SUBMIT, _COMPLETE, _DIRTY, _WAIT, _WAIT_FOLIO, _WRITE_INODE = range(300, 309)
 _QUEUE, _STATE, _COMMIT, _ENDED, _FORK, _ISSUE, _REMAP, _WROTE_INODE, _BALANCE, _BEGIN = range(309, 319)
-_FOLIO_CAME, _FOLIO_LEFT = range(319, 321)
+_FOLIO_CAME, _FOLIO_LEFT, _REQUEUE = range(319, 322)
 _FOLIO = (
     "u64 i_ino 8 8 0\nunsigned long pfn 16 8 0\nunsigned long index 24 8 0\ndev_t s_dev 32 4 0\n"
     "unsigned char order 36 1 0"
@@ -51,6 +51,11 @@ FORMATS = {
         event_format(
             "block_rq_issue",
             _ISSUE,
+            "dev_t dev 8 4 0\nunsigned int nr_sector 12 4 0\nsector_t sector 16 8 0\nchar rwbs[8] 24 8 0",
+        ),
+        event_format(
+            "block_rq_requeue",
+            _REQUEUE,
             "dev_t dev 8 4 0\nunsigned int nr_sector 12 4 0\nsector_t sector 16 8 0\nchar rwbs[8] 24 8 0",
         ),
         event_format(
@@ -163,6 +168,10 @@ class Story:
     def issue(self, ns: int, sector: int, sectors: int, by: int = 0, *, rwbs: str = "W") -> None:
         """Issue a request to the disk."""
         self._add(ns, _ISSUE, by, struct.pack("<IIQ8s", DEVICE, sectors, sector, rwbs.encode()))
+
+    def hand_back(self, ns: int, sector: int, sectors: int, by: int = 0) -> None:
+        """Have the driver, which can take no more now, hand a request back."""
+        self._add(ns, _REQUEUE, by, struct.pack("<IIQ8s", DEVICE, sectors, sector, b"W"))
 
     def remap(self, ns: int, by: int, device: int, sector: int, *, sectors: int, to: int, below: int = DEVICE) -> None:
         """Let a device remap a bio to a disk, at another sector."""

@@ -34,6 +34,7 @@ Numbers = NDArray[np.int64]
 
 # The first is the lab's own event, which names the page of a bio; all kernels have the second.
 INSERTED, ISSUED, REMAPPED = "block_rq_insert", "block_rq_issue", "block_bio_remap"
+_HANDED_BACK = "block_rq_requeue"
 _SUBMITTED, COMPLETED, DIRTIED = ("block_bio_submit", "block_bio_queue"), "block_rq_complete", "writeback_dirty_folio"
 MINOR_BITS = 20  # include/linux/kdev_t.h
 FLUSH_REQUEST = "FF"  # how blk_fill_rwbs() denotes a request that only flushes
@@ -281,8 +282,9 @@ def _done(
     first[alone[asked >= 0]] = flush[asked[asked >= 0]]
     missing = first == len(rank)
     first[missing] = 0
-    inserted_ns, inserted_by = _passed(trace, sequence, INSERTED, ends)
-    issued_ns, issued_by = _passed(trace, sequence, ISSUED, ends)
+    begun = np.where(missing, NOBODY, rank[first])
+    inserted_ns, inserted_by, inserted = _passed(trace, sequence, (INSERTED,), ends, begun)
+    issued_ns, issued_by, _ = _passed(trace, sequence, (ISSUED, _HANDED_BACK), ends, np.maximum(begun, inserted))
     texts = _texts(ends)
     ns = np.append(sequence.ts_ns, NEVER)
     return Done(
@@ -312,26 +314,34 @@ def _texts(events: tracecmd.Events) -> "NDArray[np.object_]":
 
 
 def _passed(
-    trace: tracecmd.TraceFile, sequence: Sequence, event: str, ends: tracecmd.Events
-) -> tuple[Numbers, Numbers]:
-    """Return when each completed request last passed an event before, in ns, and in which task's pid.
+    trace: tracecmd.TraceFile, sequence: Sequence, names: tuple[str, ...], ends: tracecmd.Events, after: Numbers
+) -> tuple[Numbers, Numbers, Numbers]:
+    """Return when each completed request first passed one of some events, in ns, in which task's pid, and its place.
 
+    after: a place in the trace before which each request was not yet there; if that is unknown, NOBODY, it is when the
+    request last passed them. A driver that can take no more, as null_blk beyond its rate or a SCSI target that is busy,
+    hands requests back: each is tried again and again, before all others. The disk is as busy with it as if it had it.
     NEVER and NOBODY if not traced.
     """
-    if event not in trace.names:
-        return np.full(len(ends), NEVER), np.full(len(ends), NOBODY)
-    events = trace.events(event)
+    tables = [trace.events(name) for name in names if name in trace.names]
+    if not tables:
+        return np.full(len(ends), NEVER), np.full(len(ends), NOBODY), np.full(len(ends), NOBODY)
     # A flush is issued at sector 0 and completed at another one.
     places = [
         (
             table["dev"].astype(np.int64),
             np.where(_texts(table) == FLUSH_REQUEST, NOBODY, table["sector"].astype(np.int64)),
         )
-        for table in (ends, events)
+        for table in (ends, *tables)
     ]
-    key, known = same(*places)
-    at = previous(key, sequence.ranks(ends), known, sequence.ranks(events))
-    return np.append(events.ts_ns, NEVER)[at], np.append(events.pid.astype(np.int64), NOBODY)[at]
+    device, sector = (np.concatenate(columns) for columns in zip(*places[1:], strict=True))
+    key, known = same(places[0], (device, sector))
+    end_rank, at = sequence.ranks(ends), np.concatenate([sequence.ranks(table) for table in tables])
+    came = next_row(key, after, known, at)
+    is_first = (after != NOBODY) & (np.append(at, NEVER)[came] < end_rank)
+    row = np.where(is_first, came, previous(key, end_rank, known, at))
+    ns, pid = (np.concatenate([getattr(table, name) for table in tables]).astype(np.int64) for name in ("ts_ns", "pid"))
+    return np.append(ns, NEVER)[row], np.append(pid, NOBODY)[row], np.append(at, NOBODY)[row]
 
 
 def _dirtied(  # noqa: PLR0913, PLR0917 - columns

@@ -105,6 +105,26 @@ def test_the_queue_is_full_only_if_a_task_waited_for_a_request(story_run):
     assert "l1 had filled the queue of the device 98:0 with 36 KiB, and" in answer(one(story_run, story))
 
 
+def test_a_disk_whose_driver_hands_a_request_back_is_busy_and_not_idle(story_run):
+    """Beyond its rate null_blk takes no request, and one that it hands back is the next that it takes."""
+    story = Story(dict(NAMES))
+    for page in range(100):
+        story.dirty(0, DD, 13, page)
+    story.submit(0, FLUSHER, 1000, 800, inode=13)
+    story.submit(0, JOURNAL, 200, 8)
+    story.switch(0, MW1, 0, stack=SHADOW)
+    story.hand_back(1 * MS, 1000, 800)
+    story.issue(950 * MS, 1000, 800)
+    story.complete(951 * MS, 1000, 800)
+    story.hand_back(951 * MS, 200, 8)
+    story.issue(999 * MS, 200, 8)
+    story.complete(1000 * MS, 200, 8)
+    ended(story, 1000 * MS)
+    found = one(story_run, story)
+    assert charged(found)[:2] == [("device", "dd", 950), ("device", "the journal", 49)]
+    assert "dd had 400 KiB in the queue of the device 98:0, and" in answer(found)
+
+
 def test_a_limit_is_known_by_the_timer_that_released_the_request(story_run):
     story = Story({**NAMES, WORKER: "kworker/0:1"})
     story.fork(0, 2, WORKER)
