@@ -13,6 +13,8 @@ from wblab.foreign.filekind import PACKED, PEEK_BYTES, TEXT, TRACE, FileKind, ki
 from wblab.foreign.machinereport import headline, machine_blocks, machine_data, machine_report
 from wblab.foreign.machinetext import MachineText, read_machine
 from wblab.foreign.recording import facts_text, is_recording
+from wblab.foreign.sleepreport import sleep_report
+from wblab.foreign.sleeptext import SIGN, read_sleeps
 from wblab.foreign.slowlog import SlowCall, read_slow_calls
 from wblab.foreign.slowreport import slow_blocks, slow_data, slow_headline, slow_report
 from wblab.foreign.stackreport import evidence_report, stack_report
@@ -59,12 +61,16 @@ def explained(
 
 def _of_text(name: str, text: str, *, is_evidence: bool) -> Report:
     """Return the report on what says most in a text, with what else is in it. Raises InputError if nothing is."""
-    stacks, slow, machine = read_stacks(text), read_slow_calls(text), read_machine(text)
+    machine, throttled = read_machine(text), _throttled(name, text)
+    slept = read_sleeps(text) if SIGN in text else None
+    if slept and slept.sleeps:  # the stacks in it are of these sleeps
+        return _with_machine(_with_report(sleep_report(name, slept), "Dirty limits in it", throttled), machine)
+    stacks, slow = read_stacks(text), read_slow_calls(text)
     if stacks.tasks:
         if is_evidence:
             return evidence_report(name, stacks)
         return _with_machine(_with_slow(stack_report(name, stacks), slow), machine)
-    if throttled := _throttled(name, text):
+    if throttled:
         return _with_machine(throttled, machine)
     if slow:
         return _with_machine(slow_report(name, slow), machine)
@@ -79,6 +85,14 @@ def _with_machine(report: Report, machine: MachineText | None) -> Report:
         return report
     section = Section("The machine's state", (headline(machine), *machine_blocks(machine)))
     return replace(report, blocks=(*report.blocks, section), data={**report.data, "machine": machine_data(machine)})
+
+
+def _with_report(report: Report, head: str, other: Report | None) -> Report:
+    """Return a report with what another one says."""
+    if other is None:
+        return report
+    section = Section(head, (other.headline, *other.blocks))
+    return replace(report, blocks=(*report.blocks, section), data={**report.data, "throttling": dict(other.data)})
 
 
 def _with_slow(report: Report, slow: Sequence[SlowCall]) -> Report:

@@ -28,7 +28,7 @@ _MAGIC = (
     (b"\x17\x08\x44tracing", TRACE),
     (
         b"PERFILE2",
-        FileKind("perf.data", "a recording of perf", "for stacks of sleeping tasks: perf script -i NAME"),
+        FileKind("perf.data", "a recording of perf", "print it: perf script -i NAME > t.txt; wblab why t.txt"),
     ),
     (b"KDUMP   ", FileKind("dump", "a dump of a kernel (kdump)", "give its stacks: crash> foreach UN bt, into a file")),
     (
@@ -58,6 +58,7 @@ _MAGIC = (
     (b"\xff\xd8\xff", FileKind("picture", "a picture", "give the text that it shows")),
     (b"%PDF", FileKind("document", "a PDF", "give the text that it shows")),
 )
+_PACKET, _SURE_PACKETS = 0x0A, 4  # protos/perfetto/trace/trace.proto: the field packet
 _TAR_AT, _TAR = 257, b"ustar"
 _STATE = (
     ("/proc/meminfo", re.compile(r"MemTotal:\s+\d+ kB")),
@@ -80,11 +81,31 @@ def kind_of(begin: bytes) -> FileKind:
             return kind
     if begin[_TAR_AT : _TAR_AT + len(_TAR)] == _TAR:
         return FileKind(PACKED, "a tar file", _UNPACKED)
+    if _is_perfetto(begin):
+        return FileKind(
+            "perfetto",
+            "a trace of Perfetto",
+            "print its ftrace events with Perfetto's own tool: traceconv systrace NAME t.txt; then: wblab why t.txt",
+        )
     if not begin.strip():
         return FileKind("empty", "empty", "give one with stacks of tasks")
     if b"\0" in begin:
         return FileKind("data", "no text and of no kind that is known here", "give one with stacks of tasks")
     return TEXT
+
+
+def _is_perfetto(begin: bytes) -> bool:
+    """Whether packets of a trace of Perfetto follow each other: each with the same tag, and its length as a varint."""
+    at, packets = 0, 0
+    while packets < _SURE_PACKETS and at < len(begin) and begin[at] == _PACKET:
+        length, shift, at = 0, 0, at + 1
+        while at < len(begin) and shift < 35:
+            byte, at = begin[at], at + 1
+            length, shift = length | (byte & 0x7F) << shift, shift + 7
+            if byte < 0x80:
+                break
+        at, packets = at + length, packets + 1
+    return packets == _SURE_PACKETS and b"\0" in begin
 
 
 def kind_of_file(path: Path) -> FileKind:

@@ -4,7 +4,7 @@ import random
 import time
 
 import pytest
-from support import statetexts
+from support import sleeptexts, statetexts
 from support.slowtexts import LOGS
 from support.stacktexts import FORMS, cases, machines, text
 
@@ -14,6 +14,8 @@ from wblab.foreign.door import explained
 from wblab.foreign.judge import judged
 from wblab.foreign.machinereport import machine_report
 from wblab.foreign.machinetext import read_machine
+from wblab.foreign.sleepreport import sleep_report
+from wblab.foreign.sleeptext import read_sleeps
 from wblab.foreign.stacks import read_stacks
 from wblab.report.page import page
 from wblab.report.text import lines
@@ -45,17 +47,32 @@ _BITS = [
 
 
 def _texts(chance):
-    """Texts of stacks in one form, of machines' states, logs of slow calls, or all of them."""
+    """Texts of stacks in one form, of machines' states, traces, logs of slow calls, or all of them."""
     form = chance.choice(list(FORMS))
     kinds = {
         "stacks": lambda: text(chance.choice(CASES), form),
         "state": lambda: statetexts.text(chance.choice(statetexts.MACHINES), chance.choice(list(statetexts.FORMS))),
     }
+    kinds["switches"] = lambda: sleeptexts.text(chance.choice(list(sleeptexts.FORMS)), *_switches(chance))
     kinds["log"] = lambda: chance.choice(LOGS).text(
         *((chance.randrange(86400), chance.random() * 90) for _ in range(4))
     )
     of = chance.choice([*kinds, *kinds, None])
     return [kinds[of or chance.choice(list(kinds))]() for _ in range(chance.randint(1, 4))]
+
+
+def _switches(chance):
+    tasks = [("dd", 7), ("kworker/1:2", 8), ("swapper/0", 0), ("my sql", 9)]
+    return [
+        (
+            at / 2,
+            chance.choice(tasks),
+            chance.choice("DSR"),
+            chance.choice(tasks),
+            chance.choice(((), sleeptexts.STACK)),
+        )
+        for at in range(8)
+    ]
 
 
 def _mutant(chance):
@@ -132,14 +149,18 @@ def test_two_thousand_mutants(tmp_path):
         "Dirty: " + "1" * 500_000 + " kB",
         "".join(f"vm.dirty_{at} = 1\n" for at in range(200_000)),
         "Dirty: 1 kB " + "Linux " * 200_000,
+        "dd 7 [000] 1.000000: sched:sched_switch: prev_comm=" + "a " * 400_000,
+        "dd-7 [000] 1.000000: sched_switch: dd:7 [120] D ==> a:8 [120]\n" * 100_000 + " => schedule\n" * 100_000,
         "NAME ROTA SCHED\n" + "sda " * 5000 + "\n" + "sda 1 bfq\n" * 50_000,
     ],
-    ids=range(11),
+    ids=range(13),
 )
 def test_a_state_made_to_take_long_does_not(line):
     begin = time.process_time()
     if found := read_machine(line):
         lines(machine_report("x", found), 80)
+    if slept := read_sleeps(line):
+        lines(sleep_report("x", slept), 80)
     assert time.process_time() - begin < 5 * MOST_S
 
 
