@@ -122,7 +122,7 @@ def test_a_disk_whose_driver_hands_a_request_back_is_busy_and_not_idle(story_run
     ended(story, 1000 * MS)
     found = one(story_run, story)
     assert charged(found)[:2] == [("device", "dd", 950), ("device", "the journal", 49)]
-    assert "dd had 400 KiB in the queue of the device 98:0, and" in answer(found)
+    assert "dd had 400 KiB in the queue of the device 98:0, which took 950 ms, and" in answer(found)
 
 
 def test_a_limit_is_known_by_the_timer_that_released_the_request(story_run):
