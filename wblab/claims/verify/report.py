@@ -17,7 +17,7 @@ from wblab.analysis.runs.pauses import around
 from wblab.analysis.statistics.decision import Outcome
 from wblab.analysis.why.explanations import explain_all
 from wblab.claims.sources.cases import CASES
-from wblab.claims.sources.changes import CHANGED
+from wblab.claims.sources.changes import changed_since
 from wblab.claims.sources.registry import WORKS
 from wblab.claims.sources.sample import Sample
 from wblab.claims.verify.result import OUTCOMES, VerificationResult, figure_text
@@ -135,7 +135,7 @@ def report(
     """Return the report of a verification. data: what programs read."""
     judged = [
         JudgedClaim(claim.name, claim.says, claim.source, verdict.outcome, verdict.why, verdict.effect,
-               str(CHANGED.get(claim.name, "")))
+               changed_since(claim.name, verdict.outcome, result.release))
         for claim, verdict in result.verdicts
     ]  # fmt: skip
     seeds = f"{result.seeds} seed{'s' if result.seeds != 1 else ''}"

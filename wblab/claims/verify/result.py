@@ -6,7 +6,7 @@ from typing import Any
 
 from wblab.analysis.statistics.decision import NOT_DECIDED, NOT_REPRODUCED, NOT_TESTABLE, REPRODUCED, Outcome
 from wblab.claims.sources.cases import CASES
-from wblab.claims.sources.changes import CHANGED
+from wblab.claims.sources.changes import changed_since
 from wblab.claims.sources.claim import Claim
 from wblab.claims.sources.sample import Sample
 from wblab.lab.formats import VERIFICATION
@@ -48,7 +48,7 @@ class VerificationResult:
             "variants": self.variants,
             "seeds": self.seeds,
             "wall_s": round(self.wall_s, 1),
-            "claims": [_claim_json(claim, verdict) for claim, verdict in self.verdicts],
+            "claims": [_claim_json(claim, verdict, self.release) for claim, verdict in self.verdicts],
             "runs": {
                 case: {
                     "what": CASES[case].what,
@@ -68,7 +68,7 @@ def figure_text(effect: Effect | None) -> str:
     return interval(effect.middle, effect.low, effect.high, effect.unit)
 
 
-def _claim_json(claim: Claim, verdict: Verdict) -> dict[str, Any]:
+def _claim_json(claim: Claim, verdict: Verdict, release: str) -> dict[str, Any]:
     effect = asdict(verdict.effect) if verdict.effect else None
     if effect:
         effect = finite(effect)
@@ -82,7 +82,7 @@ def _claim_json(claim: Claim, verdict: Verdict) -> dict[str, Any]:
         "held": verdict.held,
         "p": verdict.decision and verdict.decision.p,
         "effect": effect,
-        "changed": str(CHANGED.get(claim.name, "")),
+        "changed": changed_since(claim.name, verdict.outcome, release),
     }
 
 
