@@ -103,7 +103,7 @@ def _whole(comparison: Comparison, figure: str) -> Iterator[Block]:
     """Yield what only a page has: the picture, how differences are found, and all of them, folded."""
     short = [item for sort in chosen_sorts(comparison) for item in comparison.of(sort) if is_headline(item.about)]
     if figure:
-        yield Picture("", svg=figure)
+        yield Picture("Each group: its mean with the interval, and each run as a dot", svg=figure)
     undecided = [item for item in short if is_open(item) or not (item.claim or item.interval.known)]
     alike = [item for item in short if not item.claim and item not in undecided]
     for head, items in (("Not decided", undecided), ("No difference shown", alike)):

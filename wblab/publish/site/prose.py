@@ -34,6 +34,8 @@ _SPECS = Link("Specs: all keys, units and defaults", SPECS)  # a page that is ma
 _INCLUDE = re.compile(r"\s*```\{include\} (\S+)\s*```\s*")
 _TITLE = re.compile(r"^# (.+)$", re.MULTILINE)
 _TABLE = re.compile(r"<table>.*?</table>", re.DOTALL)
+_WIDE = 1300  # px: a wider picture is scrolled on a narrow page, its letters are too small for it
+_WIDE_PICTURE = re.compile(r"<p>(<img[^>]* style=[^>]*>)</p>")
 _OUTSIDE = ("https://", "http://")
 
 
@@ -152,10 +154,11 @@ def _body(
             token.type, token.content = "html_block", _coloured(token.content, token.info.strip(), here)
         for child in token.children or ():
             if child.type == "image":
-                child.attrs["src"] = _picture(source, str(child.attrs["src"]), pictures)
+                child.attrs |= _picture(source, str(child.attrs["src"]), pictures)
         if token.children:
             token.children = list(_linked(token.children, source, pages, here))
     text = str(parser.renderer.render(found, parser.options, {}))
+    text = _WIDE_PICTURE.sub(r'<figure class="wide" tabindex="0">\1</figure>', text)
     text = _TABLE.sub(lambda found: framed(found[0], _is_folded(found)), text)
     return text, headings
 
@@ -205,12 +208,18 @@ def _target(source: PageSource, link: str, pages: Mapping[Path, str], told: Told
     return relative(source.address, pages[file]) + mark + heading if file in pages else None
 
 
-def _picture(source: PageSource, link: str, pictures: dict[Path, str]) -> str:
+def _picture(source: PageSource, link: str, pictures: dict[Path, str]) -> dict[str, str | int | float]:
+    """Return the attributes of a picture: its address and, if it is wide, how wide it is at least."""
     path = (source.path.parent / link).resolve()
     address = f"assets/{path.name}"
+    found: dict[str, str | int | float] = {"src": relative(source.address, address)}
     if path.is_file():
         pictures[path] = address
-    return relative(source.address, address)
+        with path.open("rb") as file:
+            width = int.from_bytes(file.read(20)[16:])  # of a PNG file: in its first chunk
+        if path.suffix == ".png" and width > _WIDE:
+            found["style"] = f"min-width: {width // 2}px"
+    return found
 
 
 def timeline_picture() -> File:

@@ -3,6 +3,7 @@
 import asyncio
 
 import pytest
+from PIL import Image
 from support.browser import browser
 
 from wblab.core.errors import InputError
@@ -161,3 +162,12 @@ def test_the_search_finds_a_section_by_its_words(site):
     assert none == "0 sections"
     assert {mark.lower() for mark in marks} == {"5", "s"}
     assert address == "#5%20s"
+
+
+@pytest.mark.parametrize(("width", "is_wide"), [(1200, False), (1980, True)])
+def test_a_wide_picture_is_scrolled_by_itself(docs, width, is_wide):
+    Image.new("1", (width, 2)).save(docs / "how-to/a.png")
+    (docs / "how-to/run.md").write_text("# Run\n\n![what one sees](a.png)\n")
+    text = made(docs)[0]["how-to/run.html"]
+    assert ('<figure class="wide" tabindex="0"><img' in text) == is_wide
+    assert (f"min-width: {width // 2}px" in text) == is_wide
