@@ -79,7 +79,8 @@ def _queue_words(found: MachineText) -> str:
     if not first or not first.disk.queue_bytes:
         return ""
     time = f", {_seconds(first.queue_s)}" if first.queue_s else ""
-    return f"The queue of {first.disk.name or 'the disk'} holds up to {size(first.disk.queue_bytes)}{time}."
+    which = "Each hardware queue" if first.disk.scheduler == "none" else "The queue"
+    return f"{which} of {first.disk.name or 'the disk'} holds up to {size(first.disk.queue_bytes)}{time}."
 
 
 def _verdicts(found: MachineText) -> Iterator[str]:

@@ -28,6 +28,7 @@ from wblab.core.errors import InputError
 from wblab.foreign.door import explained
 from wblab.foreign.machinereport import headline, machine_report
 from wblab.foreign.machinetext import read_machine
+from wblab.lab.places import ROOT
 from wblab.report.report import Lines
 from wblab.report.text import lines
 
@@ -141,6 +142,35 @@ def test_dirty_memory_beyond_the_middle_of_both_limits_slows_writers():
     assert "the kernel slows all who write" in headline(read(meminfo(of), vmstat(of)))
 
 
+def test_a_disk_without_a_scheduler_may_have_several_queues():
+    of = replace(machine("6.1.0"), disks=(("nvme0n1", "none", 1023, 512),))
+    assert "Each hardware queue of nvme0n1 holds up to 512 MiB" in headline(read_machine(text(of, "headed")))
+
+
+def test_a_limit_for_one_disk_is_set_where_it_can_be_and_undone():
+    of = replace(machine("5.15.0"), linux="6.8.0")
+    bdi = ["==> /sys/block/sdb/dev <==", "8:16", "==> /sys/class/bdi/8:16/max_ratio_fine <==", "1000000"]
+    strict = ["==> /sys/class/bdi/8:16/strict_limit <==", "0"]
+    mapped = ["==> /sys/block/dm-0/dev <==", "253:0"]
+
+    def commands(*more):
+        found = machine_report("x", read(headed(of), iostat(of), *more))
+        return [line for block in blocks(found) if isinstance(block, Lines) for line in block.lines if "bdi" in line]
+
+    assert commands(bdi, strict)[1::2] == [
+        "echo 1 > /sys/class/bdi/8:16/strict_limit",
+        "echo 1000000 > /sys/class/bdi/8:16/max_ratio_fine    # too",
+    ]
+    assert commands(bdi, strict, mapped) == commands() == []
+
+
+def test_the_page_shows_what_is_printed():
+    of = machine("4.19.0")
+    shown = lines(machine_report("facts.txt", read_machine("\n".join([*headed(of), *iostat(of)]))), 80)
+    page = (ROOT / "docs/how-to/your-machine.md").read_text()
+    assert "\n".join(f"    {line}" for line in shown[2 : shown.index("", 2)]) in page
+
+
 def test_the_limit_in_seconds_of_the_disk_and_what_to_try():
     of = machine("4.19.0")
     found = machine_report("x", read_machine(text(of, "posted")))
@@ -150,7 +180,7 @@ def test_the_limit_in_seconds_of_the_disk_and_what_to_try():
     commands = [line for block in blocks(found) if isinstance(block, Lines) for line in block.lines]
     assert "echo 4 > /sys/block/mmcblk0/queue/nr_requests" in commands
     assert "echo 128 > /sys/block/mmcblk0/queue/nr_requests    # undoes it" in commands
-    assert "sysctl vm.dirty_ratio=20    # undoes it" in commands
+    assert "sysctl -w vm.dirty_ratio=20    # undoes it" in commands
 
 
 def test_limits_below_a_queue_are_named_for_what_they_do():
