@@ -10,12 +10,13 @@ from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from wblab.analysis.runs.captures import captures
 from wblab.analysis.runs.lanes import lanes_of
 from wblab.analysis.runs.run import Run as AnyRun
 from wblab.analysis.runs.run import guest_spec
 from wblab.analysis.why.explanations import Explained, explanations
 from wblab.api.recorded import Run
-from wblab.commands.common import named_run, results
+from wblab.commands.common import named_run, note, results
 from wblab.core.errors import InputError
 from wblab.core.units import NS_PER_S, parse_time
 from wblab.lab.printable import printable
@@ -51,6 +52,8 @@ def why(arguments: argparse.Namespace) -> None:
     bound_ns = parse_time(arguments.bound)
     bound = duration(bound_ns)
     found = explanations(run, arguments.load, bound_ns)
+    if said := of_programs(run):
+        note(said)
     if arguments.pause:
         if arguments.pause > len(found):
             has = "1 pause" if len(found) == 1 else f"{len(found)} pauses"
@@ -62,6 +65,17 @@ def why(arguments: argparse.Namespace) -> None:
         print(printable(str(_write_pages(run, found, bound))))
     else:
         _answer(arguments, run, found, bound_ns)
+
+
+def of_programs(run: AnyRun) -> str:
+    """Say how to explain the captures of a program that is no load of the run (`wblab live --pid`); empty if none."""
+    names = {item.name for item in run.loads}
+    others = [capture for capture in captures(run) if capture.load not in names]
+    longest = max(others, key=lambda capture: capture.pause.duration_ns, default=None)
+    if longest is None:
+        return ""
+    name, _, task = longest.load.rpartition("-")
+    return f"{name}'s pauses were captured too: wblab why {shlex.quote(str(longest.path))} --task {task}"
 
 
 def _answer(arguments: argparse.Namespace, run: Run, found: list[Explained], bound_ns: int) -> None:

@@ -5,6 +5,8 @@ from support.blametraces import Story
 from support.originals import live_run
 from support.runs import MS, S, write_run
 
+from wblab.analysis.runs.run import read_run
+from wblab.commands.answer import of_programs
 from wblab.commands.answered import print_answer, print_answered
 from wblab.lab.captures import CapturedPause, write_capture
 
@@ -63,3 +65,13 @@ def test_the_directory_is_printed_whatever_interrupts_the_answer(tmp_path, capsy
     with pytest.raises(KeyboardInterrupt):
         print_answered(tmp_path, interrupted)
     assert capsys.readouterr().out == f"{tmp_path}\n"
+
+
+def test_captures_of_a_program_that_is_no_load_are_named_with_what_explains_them(tmp_path):
+    path = write_run(tmp_path / "run", {"mw1": [0, 100 * MS, 1800 * MS]})
+    write_capture(path, CapturedPause(1, "mw1", 100 * MS, 1800 * MS, 0, 2 * S))
+    assert of_programs(read_run(path)) == ""
+    for number, end_ns in ((2, 2 * S), (3, 4 * S)):
+        write_capture(path, CapturedPause(number, "my-db-77", S, end_ns, 0, 5 * S))
+    said = f"my-db's pauses were captured too: wblab why {path}/trace.pause-3.dat --task 77"
+    assert of_programs(read_run(path)) == said
