@@ -83,6 +83,9 @@ def begin(
             announce()
         now, rates, notes = _machine(site, live, innocent, disk, report)
     notes = doubts(question.disk) if question.disk else notes
+    if there:
+        named = ", ".join(site.known_by)
+        notes = [*notes, f"the files find disks by name ({named}), which may change with a boot of that machine"]
     planned = plan(now, site, remedies, question.seeds, question.kernel)
     described = TwinResult(now, planned.twin, live, (), ()).about()
     of = f", of {printable(there.name)}" if there else ""

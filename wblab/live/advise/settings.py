@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal, get_args
 
-from wblab.core.drivers import Scheduler
+from wblab.core.drivers import FEWEST_REQUESTS, Scheduler
 from wblab.core.errors import InputError
 from wblab.live.advise.machinesite import MachineSite
 from wblab.live.advise.remedies import NS_PER_CENTISECOND, Remedy
@@ -121,7 +121,8 @@ def differing(now: Machine, then: Machine) -> list[WantedSetting]:
     if is_other:
         found.append(WantedSetting("queue", "scheduler", then.scheduler))
     if now.queue and then.queue:
-        if is_other or then.queue.requests != now.queue.requests:  # a new scheduler has a new queue
+        # A new scheduler has a new queue. Fewer than the kernel permits are the driver's own, as of a stick.
+        if (is_other or then.queue.requests != now.queue.requests) and then.queue.requests >= FEWEST_REQUESTS:
             found.append(WantedSetting("queue", "nr_requests", str(then.queue.requests)))
         if then.queue.request_bytes != now.queue.request_bytes:
             found.append(WantedSetting("queue", "max_sectors_kb", str(then.queue.request_bytes >> 10)))

@@ -92,6 +92,11 @@ def test_remedies_impossible_on_the_machine_are_reported(changes, remedy, reason
     assert reason in said if reason else not said
 
 
+def test_a_queue_that_the_driver_keeps_short_is_left_to_it():
+    stick = replace(MACHINE, queue=MachineQueue(requests=2, request_bytes=1 << 20, wbt_lat_usec=0))
+    assert list(map(str, differing(stick, replace(stick, scheduler="bfq")))) == ["scheduler=bfq"]
+
+
 def test_another_scheduler_gets_the_tried_queue():
     wanted = differing(MACHINE, replace(MACHINE, scheduler="bfq"))
     assert wanted == [WantedSetting("queue", "scheduler", "bfq"), WantedSetting("queue", "nr_requests", "256")]
