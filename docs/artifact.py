@@ -237,7 +237,7 @@ def logged(step: Step, results: Path, log: Path) -> str:
 def rows() -> list[str]:
     """Return the rows of the page's table."""
     return [
-        f"| `{step.name}` | {step.claim} | {_commands(step)} | {step.expected} | {step.minutes:g} | {step.megabytes} |"
+        f"| `{step.name}`: {step.claim} | {_commands(step)} | {step.expected} | {step.minutes:g} | {step.megabytes} |"
         for step in STEPS
     ]
 

@@ -37,6 +37,10 @@ KINDS = (
     "search.html",
     "lessons/02-lock-up.html",
 )
+# Cells of tables that would be so narrow that a word breaks.
+BREAKING = """[...document.querySelectorAll("td, td *")]
+  .filter((each) => getComputedStyle(each).overflowWrap === "anywhere")
+  .map((each) => each.outerHTML.slice(0, 99))"""
 TOO_WIDE = "document.documentElement.scrollWidth - innerWidth"
 
 
@@ -153,12 +157,14 @@ def test_a_browser_opens_it_from_a_directory(site, address):
                 "Emulation.setDeviceMetricsOverride", width=390, height=800, deviceScaleFactor=1, mobile=True
             )
             wide = max(wide, await page.value(TOO_WIDE))
-            return page.troubles, [name for name in loaded if not name.startswith(("file:", "data:", "blob:"))], wide
+            outside = [name for name in loaded if not name.startswith(("file:", "data:", "blob:"))]
+            return page.troubles, outside, wide, await page.value(BREAKING)
 
-    troubles, outside, too_wide = asyncio.run(opened())
+    troubles, outside, too_wide, breaking = asyncio.run(opened())
     assert troubles == []
     assert outside == []
     assert too_wide <= 0
+    assert breaking == []
 
 
 MADE_WITH = {"kernel builds": "b" * 64, "processors": "some"}
