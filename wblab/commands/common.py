@@ -2,6 +2,7 @@
 
 import argparse
 import json
+import os
 import shutil
 import sys
 from collections.abc import Callable, Iterable, Sequence
@@ -206,6 +207,11 @@ def named_run(arguments: argparse.Namespace) -> Path:
     if arguments.run_name == "latest" and (failed := failed_since(found)):
         note(f"the latest run that succeeded; {failed.name} after it failed")
     return found
+
+
+def is_file_of_others(name: str) -> bool:
+    """Whether a name is that of a file or of standard input, not of a run."""
+    return name == "-" or (name != "latest" and os.path.isfile(name))
 
 
 def note(said: str) -> None:

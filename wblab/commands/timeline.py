@@ -5,8 +5,17 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from wblab.commands.common import add_bound, add_exp, add_output, add_run, format_of, named_run, note, results
-from wblab.commands.why import is_file_of_others
+from wblab.commands.common import (
+    add_bound,
+    add_exp,
+    add_output,
+    add_run,
+    format_of,
+    is_file_of_others,
+    named_run,
+    note,
+    results,
+)
 from wblab.core.errors import InputError, WblabError
 from wblab.core.units import NS_PER_S, parse_time
 from wblab.lab.held import replace_file

@@ -1,9 +1,8 @@
 """wblab why: the cause of each pause of a run; or what a file of another machine says."""
 
 import argparse
-import os
 
-from wblab.commands.common import add_bound, add_exp, add_json, add_kernel, add_run, whole
+from wblab.commands.common import add_bound, add_exp, add_json, add_kernel, add_run, is_file_of_others, whole
 from wblab.core.errors import InputError
 
 
@@ -12,7 +11,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.description = (
         "Explain each pause of a run: what the load waited for, which task held it up, and which I/O was ahead in the "
         "queue, by who dirtied it. The evidence of a wait is two kernel stacks, of the sleeper and of the waker; "
-        "where they disagree, the cause is unknown. A file is named for what it is, and its stacks or trace explained."
+        "where they disagree, the cause is unknown. A file is named for what it is, and its stacks, trace, state or log "
+        "explained."
     )
     add_run(parser, about="a run: its directory, that one's name, latest; or a file, - for a pipe")
     add_exp(parser)
@@ -76,8 +76,3 @@ def _why(arguments: argparse.Namespace) -> None:
     from wblab.commands.answer import why
 
     why(arguments)
-
-
-def is_file_of_others(name: str) -> bool:
-    """Whether a name is that of a file or of standard input, not of a run."""
-    return name == "-" or (name != "latest" and os.path.isfile(name))

@@ -26,8 +26,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.description = (
         "Make many runs, and say what they show. WHAT is a file or a name: a matrix, an exploration, "
         "recommendations, claims, a finding, atlas; a spec, to be run on several --on; a live run, here:DIR, or "
-        "another machine's facts (and DIR there), to be repeated in a scaled-down guest. Of a study's directory: its "
-        "report."
+        "another machine's facts and DIR, to be repeated in a small guest. Of a study's directory: its report."
     )
     parser.add_argument("what", nargs="?", metavar="WHAT", help="what to study")
     about = "only these parts: claims, recommendations, works"
