@@ -44,7 +44,9 @@ def explained(
     asked, is_kept = Asked(tuple(tasks), *span_ns), False
     if file != STANDARD_INPUT and (kind is TRACE or (is_kept := kind.name == PACKED and is_recording(Path(file)))):
         traced = trace_report(Path(file), asked, bound_ns, is_evidence=is_evidence, is_kept=is_kept)
-        return _with_machine(traced, read_machine(facts_text(Path(file)))) if is_kept and not is_evidence else traced
+        if not is_kept or is_evidence:
+            return traced
+        return _with_machine(traced, read_machine(facts_text(Path(file))), is_traced=True)
     if file != STANDARD_INPUT and kind.name == PACKED and (facts := facts_text(Path(file))):
         content, kind = facts.encode(), TEXT
     if asked != Asked():
@@ -79,11 +81,14 @@ def _of_text(name: str, text: str, *, is_evidence: bool) -> Report:
     raise _refused(name, kind_of_text(text))
 
 
-def _with_machine(report: Report, machine: MachineText | None) -> Report:
-    """Return a report with what its text shows of the machine, too."""
+def _with_machine(report: Report, machine: MachineText | None, *, is_traced: bool = False) -> Report:
+    """Return a report with what its text shows of the machine, too.
+
+    is_traced: a trace has shown what stalled whom, so nothing is to be tried that its state alone suggests.
+    """
     if machine is None:
         return report
-    section = Section("The machine's state", (headline(machine), *machine_blocks(machine)))
+    section = Section("The machine's state", (headline(machine), *machine_blocks(machine, with_tries=not is_traced)))
     return replace(report, blocks=(*report.blocks, section), data={**report.data, "machine": machine_data(machine)})
 
 

@@ -31,11 +31,11 @@ def machine_report(name: str, found: MachineText) -> Report:
     return Report(title, headline(found), (*blocks, silent), data=data, about=about)
 
 
-def machine_blocks(found: MachineText) -> list[Block]:
-    """Return what a text shows, and what to try."""
+def machine_blocks(found: MachineText, *, with_tries: bool = True) -> list[Block]:
+    """Return what a text shows, and what to try if `with_tries`."""
     shown = [Row(row) for row in _shown(found)]
     blocks: list[Block] = []
-    if to_try := list(tried(found)):
+    if with_tries and (to_try := list(tried(found))):
         blocks.append(Section("What to try", tuple(to_try)))
     if shown:
         blocks.append(Table((Column("what"), Column("how much", "prose")), tuple(shown)))
