@@ -11,8 +11,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.description = (
         "Explain each pause of a run: what the load waited for, which task held it up, and which I/O was ahead in the "
         "queue, by who dirtied it. The evidence of a wait is two kernel stacks, of the sleeper and of the waker; "
-        "where they disagree, the cause is unknown. A file is named for what it is, and its stacks, trace, state or log "
-        "explained."
+        "where they disagree, the cause is unknown. "
+        "A file is named for what it is, and its stacks, trace, state or log explained."
     )
     add_run(parser, about="a run: its directory, that one's name, latest; or a file, - for a pipe")
     add_exp(parser)
