@@ -84,7 +84,7 @@ function checks(bundle) {
   list.append(element("li", `Whole: each byte of its ${entries.size} files is the one that was packed.`
     + (large ? ` Of ${large}, which are too large for a page, only the length and a checksum (CRC-32) were compared.` : "")));
   if (!about.study?.rows) list.append(element("li", "Consistent: the pauses in a picture follow from the times in the file. Digests and causes were not computed again; wblab open FILE does that."));
-  list.append(element("li", "Not shown: that the run took place. wblab open FILE --repeat makes it again and compares."));
+  list.append(element("li", "Not shown: that the run took place. wblab repeat FILE makes it again and compares."));
   const digest = bundle.sha256 || "not computed here: the file is too large for a page. Use sha256sum.";
   return [element("h2", "What was checked"), list, facts([["SHA-256 of the file", digest], ...about.kind === "study" ? [["digest of all runs", about.digest]] : []])];
 }
