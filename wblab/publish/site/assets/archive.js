@@ -46,7 +46,7 @@ async function readEntries(blob) {
   if (blob.size > MOST_BYTES) unsound("it is larger than 2 GiB");
   const end = await bytesOf(blob, Math.max(0, blob.size - END_BYTES), blob.size);
   if (end.length < END_BYTES || !same(end.slice(0, 4), letters("PK\x05\x06"))) {
-    unsound("it does not end as a bundle does: it is cut off, or another kind of file");
+    unsound("it does not end as a bundle does: it is cut off, or another kind of file (wblab why FILE says which)");
   }
   const view = new DataView(end.buffer);
   const count = view.getUint16(10, true), length = view.getUint32(12, true), at = view.getUint32(16, true);
