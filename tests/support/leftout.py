@@ -38,6 +38,8 @@ PERMITTED = (
     r"this machine has no disk: .*",
     r"the disk has no node in /dev",
     r"a daemon is at work here",
+    r"this kernel shows no stacks: .*",
+    r"this machine's number of clone\(2\) is not known",
     r"the kernel that \$WBLAB_KERNEL names has no um_cycles",
     r"no source of a series is unpacked",
     # programs
@@ -49,7 +51,7 @@ PERMITTED = (
     r"what makes a filesystem is not installed: .*",
     r"QEMU is not installed: .*",
     r"cpio is not installed",
-    r"in-qemu\.sh needs .*",
+    r"(in-qemu\.sh|a machine with busybox alone) needs .*",
     r"openssl .* is not installed",
     r"needs dpkg-deb, .*",
     r"no pkg-config, or no development files of libtracecmd",

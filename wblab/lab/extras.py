@@ -13,8 +13,8 @@ from wblab.lab.places import INSTALLED, ROOT
 
 # Extra -> the modules that it brings, as far as no other does.
 MODULES = {
-    "pages": ("jinja2", "markdown_it", "perfetto", "google", "pygments"),
-    "explore": ("pandas", "pyarrow", "scipy", "SALib", "jinja2"),
+    "pages": ("jinja2", "markupsafe", "markdown_it", "perfetto", "google", "pygments"),
+    "explore": ("pandas", "pyarrow", "scipy", "SALib", "jinja2", "markupsafe"),
     "live": ("aiohttp", "prometheus_client", "psutil", "pyroute2", "scipy"),
     "cluster": ("dask", "distributed"),
     "notebooks": ("IPython", "ipywidgets", "tomlkit"),
