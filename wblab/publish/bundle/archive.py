@@ -74,7 +74,9 @@ def read_entries(file: BinaryIO) -> list[ArchiveMember]:
     file.seek(max(0, size - _END.size))
     end = file.read(_END.size)
     if len(end) < _END.size or end[:4] != b"PK\5\6":
-        raise ValueError("it does not end as a bundle does: it is cut off, or another kind of file (wblab why FILE says which)")
+        raise ValueError(
+            "it does not end as a bundle does: it is cut off, or another kind of file (wblab why FILE says which)"
+        )
     _, _, _, count, _, length, at, _ = _END.unpack(end)
     if not 1 <= count <= MOST_MEMBERS:
         raise ValueError(f"it has {count} members: permitted are 1 to {MOST_MEMBERS:,}")
