@@ -9,6 +9,7 @@ from typing import Any
 
 from wblab.core.units import NS_PER_S
 from wblab.live.runs.startedloads import StartedLoad
+from wblab.machine.block import whole_disk
 from wblab.machine.storage import Traffic, traffic
 
 # Bytes that a device wrote and read during a run.
@@ -88,10 +89,9 @@ def _rates(samples: list[tuple[int, Traffic]], request_bytes: int) -> Iterator[i
 
 
 def _largest_request(device: Path) -> int:
-    """Return a device's largest request in bytes (sysfs, queue/max_sectors_kb); 0 if it shows none, as a partition."""
-    for queue in (device / "queue", device.resolve().parent / "queue"):
-        with suppress(OSError, ValueError):
-            return int((queue / "max_sectors_kb").read_text()) << 10
+    """Return the largest request of a device's disk in bytes (sysfs, queue/max_sectors_kb); 0 if it shows none."""
+    with suppress(OSError, ValueError):
+        return int((whole_disk(device.resolve()) / "queue/max_sectors_kb").read_text()) << 10
     return 0
 
 
