@@ -154,11 +154,15 @@ def sentence(group: Group) -> str:
     upto = "for" if len(group.items) == 1 else "for up to"
     where = f" in {_listed(calls)}" if calls else ""
     were = "was" if len(loads) == 1 else "were"
-    because = f"{_locked(group.longest, 'it' if len(loads) == 1 else 'they')}{_because(group)}{_of_it(group.longest)}"
-    return (
-        f"{_listed(loads)} {were} stalled {times}{where}, {upto} {duration(group.longest.pause_ns)}: "
-        f"{because}{_passed(group.longest)}."
-    )
+    stalled = f"{_listed(loads)} {were} stalled {times}{where}, {upto} {duration(group.longest.pause_ns)}"
+    return f"{stalled}: {reason(group)}."
+
+
+def reason(group: Group) -> str:
+    """Return the part of the sentence that says why."""
+    item = group.longest
+    alone = "it" if len({each.load for each in group.items}) == 1 else "they"
+    return f"{_locked(item, alone)}{_because(group)}{_of_it(item)}{_passed(item)}"
 
 
 def accused(group: Group) -> list[str]:

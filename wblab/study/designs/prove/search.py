@@ -14,6 +14,7 @@ from wblab.study.designs.prove.effect import CLEAR, ChangeEffect
 
 _FIRST = 2  # settings that are tried before it is asked who else counts
 _HALF = 0.5
+_LITTLE = 0.05  # of a pause
 
 Finding = Literal["agrees", "partly", "contradicts", "found", "alone", "undecided"]
 
@@ -33,7 +34,8 @@ class EffectQuestion:
     """A pause: why, and what shortens it? Names are those of loads and agents; among `others` are phases, too.
 
     stalled: the loads whose pauses have the same cause. named: whom the sentence names as the cause, beside them;
-    is_own: it names the load itself, or a child of it; names_limit: it names a limit.
+    is_own: it names the load itself, or a child of it; names_limit: it names a limit. mentioned: all whom its reason
+    has, also for the rest of the pause.
     likely, others: who else may be left out; the likely ones are tried one by one. disk: whose queue the load waited
     for; empty: that of the load that counts.
     """
@@ -48,6 +50,7 @@ class EffectQuestion:
     disk: str
     is_own: bool = False
     names_limit: bool = False
+    mentioned: tuple[str, ...] = ()
 
     @property
     def all(self) -> tuple[str, ...]:
@@ -87,8 +90,9 @@ class Search:
 
         agrees: without those named it ends; or without all others it does not, if it names the stalled load itself;
         or without a limit it does, if it names one. contradicts: the opposite. partly: without those named it is
-        somewhat shorter, or ends only if others are left out too, or somebody else counts clearly more; or the load
-        itself is named, and without another it only moves, or a phase counts, which made its own work so slow.
+        somewhat shorter, or ends only if others are left out too, or somebody else counts clearly more, or one who is
+        mentioned for the rest; or the load itself is named, and without others it is clearly shorter, or only moves, or
+        a phase counts, which made its own work so slow.
 
         If the sentence names nobody: found, without somebody, or without a limit, it ends; alone, without all others it
         does not end. undecided: too little was tried.
@@ -105,14 +109,15 @@ class Search:
             return self._found()
         if counts is None:
             return "undecided"
-        return "agrees" if q.is_own else "alone"
+        is_part = bool(self.part) and self._left_out()[self.part].is_part
+        return "alone" if not q.is_own else "partly" if is_part else "agrees"
 
     def _found(self) -> Finding:
         """Return how somebody or a limit that counts stands to a sentence that names no other load."""
         q = self.question
         in_vain = q.names_limit and any(item.is_lift for item, _ in self.tried)  # a program's limit cannot be lifted
         is_beside = bool(self.culprits) and (self.moves(self.culprits) or all(map(is_phase, self.culprits)))
-        if q.is_own and not self.limits and is_beside:
+        if q.is_own and not self.limits and (is_beside or self._is_mentioned):
             return "partly"
         return "contradicts" if q.is_own or in_vain else "found"
 
@@ -149,7 +154,23 @@ class Search:
         effect = self.without(q.named)
         is_part = effect is not None and effect.of_pause == "lessens" and (not found or effect.is_part)
         is_own = q.is_own and (not found or self.moves(found))
-        return "partly" if is_part or is_own or set(q.named) & set(found) or self.joins else "contradicts"
+        is_partly = is_part or is_own or self._is_mentioned or self.joins or bool(set(q.named) & set(found))
+        return "partly" if is_partly else "contradicts"
+
+    @property
+    def _is_mentioned(self) -> bool:
+        """Whether one of those that count is in the sentence, though not as the first cause."""
+        return bool(set(self.culprits) & set(self.question.mentioned))
+
+    @property
+    def part(self) -> tuple[str, ...]:
+        """The fewest without whom a pause that nobody ends is somewhat shorter, as far as it gets; empty for none."""
+        found = {names: effect for names, effect in self._left_out().items() if effect.of_pause == "lessens"}
+        if self.culprits or not found:
+            return ()
+        most_ns = min(effect.pause_ns for effect in found.values())
+        enough = [names for names, effect in found.items() if effect.pause_ns <= most_ns + _LITTLE * effect.was_ns]
+        return min(enough, key=lambda names: (len(names), found[names].pause_ns))
 
     def moves(self, names: Sequence[str]) -> bool:
         """Whether leaving these out ends the pause at hand, but another pause of the same loads is about as long."""
@@ -199,12 +220,19 @@ class Search:
         return sorted(found, key=lambda each: each[1].rank)
 
     def _blame(self) -> list[tuple[str, ...]]:
-        """Return whom to leave out next: those named; if they do not count, or nobody is named, all others in steps."""
+        """Return whom to leave out next: those named; if they do not count, or nobody is named, all others in steps.
+
+        If nobody is named and all others are only a part of it, the likely ones.
+        """
         first = self.question.named or self.question.all
         counts = self._counts(first)
         if counts is None:
             return [first] if first else []
-        return [] if counts == bool(self.question.named) else next(filter(None, self._steps()), [])
+        if not counts and not self.question.named:  # nobody ends it: only who is a part is asked
+            alone = self.without(first)
+            likely = [(name,) for name in self.question.likely]
+            return self._untried(likely) if alone and alone.is_part and len(first) > 1 else []
+        return [] if counts and self.question.named else next(filter(None, self._steps()), [])
 
     def _steps(self) -> Iterator[list[tuple[str, ...]]]:
         """Yield what is left of each step: likely ones, these together, all; one less each time; with those named.

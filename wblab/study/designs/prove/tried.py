@@ -1,5 +1,6 @@
 """Try a sentence of `wblab why` on its own run: without those it names, and with settings that may help."""
 
+import re
 import time
 from collections.abc import Sequence
 from contextlib import ExitStack
@@ -17,7 +18,7 @@ from wblab.core.spec import Spec
 from wblab.core.units import NS_PER_S
 from wblab.kernels import Kernel, KernelResolver
 from wblab.lab.progress import bar
-from wblab.report.whyanswer import Group, accused, main_chain
+from wblab.report.whyanswer import Group, accused, main_chain, reason
 from wblab.study.designs.prove.bench import LATE, Bench, Made, bench
 from wblab.study.designs.prove.candidates import Wait
 from wblab.study.designs.prove.change import LeftOut, RemedyChange, phase_named
@@ -208,7 +209,7 @@ def question_of(run: Run, group: Group) -> EffectQuestion:
     phases = [phase_named(name) for name, phase in spec.phase.items() if phase.at < until_ns]
     whose = _who(spec, accused(group))
     named = tuple(name for name in whose if name in {*others, *spec.agent})
-    disk = request.name if request and request.name in spec.disk else ""
+    disk, why = request.name if request and request.name in spec.disk else "", reason(group)
     return EffectQuestion(
         spec=spec,
         load=pause.load,
@@ -220,6 +221,7 @@ def question_of(run: Run, group: Group) -> EffectQuestion:
         disk=disk,
         is_own=pause.load in whose,
         names_limit=bool(request and request.is_limited),
+        mentioned=tuple(name for name in (*others, *spec.agent) if re.search(rf"(?<!\w){re.escape(name)}(?!\w)", why)),
     )
 
 

@@ -96,13 +96,29 @@ def _blame(search: Search) -> Iterator[str]:
     if found and (effect := search.without(found)):
         yield f"Without {_together(found)}, {_became(effect)}{_moved(effect)}{_so(search)}"
         yield from _joined(search, effect)
-    elif (effect := search.without(q.all)) and not effect.failure and not q.named:
-        which = "none of them causes it" if len(q.all) > 1 else f"{q.all[0]} does not cause it"
-        yield f"Without {_all(q)}, {_became(effect)}: {which}."
-    elif len(q.all) > 1 and effect and not effect.failure:
-        yield f"Without {_all(q)}, {_became(effect)}: none of them causes it."
+    elif (effect := search.without(q.all)) and not effect.failure and (len(q.all) > 1 or not q.named):
+        yield from _without_end(search, effect)
     elif not q.all and not search.limits:
         yield "No other load wrote before this pause ended: no other load causes it."
+
+
+def _without_end(search: Search, alone: ChangeEffect) -> Iterator[str]:
+    """Yield what leaving out everybody does, which does not end the pause. alone: that effect."""
+    q, part = search.question, search.part
+    effect = search.without(part)
+    if part and effect and set(part) != set(q.all) and set(part) != set(q.named):
+        yield f"Without {_together(part)}, {_became(effect)}: {_causes_part(part, effect)}."
+    elif alone.of_pause == "lessens":
+        yield f"Without {_all(q)}, {_became(alone)}: {_causes_part(q.all, alone)}."
+    else:
+        which = "none of them causes it" if len(q.all) > 1 else f"{q.all[0]} does not cause it"
+        yield f"Without {_all(q)}, {_became(alone)}: {which}."
+
+
+def _causes_part(names: Sequence[str], effect: ChangeEffect) -> str:
+    """Return how much of a pause these cause, by what is left without them."""
+    share = percent(round(1 - effect.pause_ns / effect.was_ns, 2))
+    return f"they cause {share} of it" if len(names) > 1 else f"{names[0]} causes {share} of it"
 
 
 def _joined(search: Search, rest: ChangeEffect) -> Iterator[str]:

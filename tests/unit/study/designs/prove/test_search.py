@@ -171,3 +171,11 @@ def test_settings_are_chosen_for_the_load_that_counts():
     search = searched(QUESTION, lambda out: 0 if "l2" in out else 15)
     assert any("load.l2.ioclass=idle" in item.settings for item, _ in search.tried)
     assert not any("load.mw1.ioclass=idle" in item.settings for item, _ in search.tried)
+
+
+def test_own_data_of_which_half_is_left_without_others_are_partly_right():
+    own = replace(QUESTION, named=(), is_own=True)
+    search = searched(own, lambda out: 8 if "l1" in out else 15)
+    assert (search.finding, search.culprits, search.part) == ("partly", (), ("l1",))
+    search = searched(replace(own, mentioned=("l1",)), lambda out: 0 if "l1" in out else 15)
+    assert (search.finding, search.culprits) == ("partly", ("l1",))

@@ -169,3 +169,18 @@ def test_json_says_the_same():
     first = found["trials"][0]
     assert (first["left_out"], first["verdict"], first["was_ns"]) == (["l1"], "unchanged", 15 * 10**9)
     assert found["remedies"] == []
+
+
+def test_what_is_shorter_without_others_is_theirs_in_part():
+    own = replace(QUESTION, named=(), is_own=True, likely=("l1",), others=())
+    first = said(own, lambda out: 8.2)[0]
+    assert first == "Tried on this run: without l1, 15 s became 8.20 s: l1 causes 45 % of it."
+    found = said(QUESTION, lambda out: 8.2 if "l2" in out else 15)
+    assert found[1] == "Without l2, 15 s became 8.20 s: l2 causes 45 % of it."
+    every = said(QUESTION, lambda out: {0: 15, 1: 13, 2: 11}.get(len(out), 8))
+    assert every[1] == "Without all other loads, 15 s became 8 s: they cause 47 % of it."
+
+
+def test_one_who_is_named_for_the_rest_is_not_against_the_sentence():
+    found = said(replace(QUESTION, mentioned=("l1", "l2")), lambda out: 0 if "l2" in out else 15)
+    assert found[1] == "Without l2, 15 s became 0 s: l2 counts more."
