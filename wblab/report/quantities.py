@@ -50,6 +50,37 @@ def enumerated(words: Sequence[str]) -> str:
     return " and ".join(filter(None, (", ".join(words[:-1]), *words[-1:])))
 
 
+def in_series(names: Sequence[str]) -> list[str]:
+    """Return names with those of three or more in a row, such as r1, r2 and r3, as one: "r1 to r3".
+
+    In the order of their first ones; names without such neighbours stay.
+    """
+    numbered = {name: (match[1], int(match[2])) for name in names if (match := _NUMBERED.fullmatch(name))}
+    known, found = {place: name for name, place in numbered.items()}, list[str]()
+    for name in names:
+        prefix, number = numbered.get(name, ("", 0))
+        low = high = number
+        while (prefix, low - 1) in known:
+            low -= 1
+        while (prefix, high + 1) in known:
+            high += 1
+        is_row = name in numbered and high - low >= _ROW - 1
+        said = f"{known[prefix, low]} to {known[prefix, high]}" if is_row else name
+        found += [said] if said not in found else []
+    return found
+
+
+def grouped(names: Sequence[str], what: str) -> str:
+    """Return names as a sentence lists them; more than three as a group: "six readers (r1 to r6)"."""
+    if len(names) <= _MOST_LISTED:
+        return enumerated(names)
+    number = _NUMBERS[len(names)] if len(names) < len(_NUMBERS) else str(len(names))
+    return f"{number} {what} ({enumerated(in_series(names))})"
+
+
+_NUMBERED = re.compile(r"(.*?)(0|[1-9][0-9]{0,8})")
+_NUMBERS = ("no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve")
+_ROW, _MOST_LISTED = 3, 3
 _SIZES = ((1024.0**3, "GiB"), (1024.0**2, "MiB"), (1024.0, "KiB"), (1.0, "bytes"))
 _UNITS: dict[str, tuple[tuple[float, str], ...]] = {
     "s": ((1.0, "s"), (1e-3, "ms"), (1e-6, "µs"), (1e-9, "ns")),

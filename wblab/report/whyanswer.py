@@ -18,7 +18,7 @@ from wblab.core.spec import Spec
 from wblab.core.units import format_bytes
 from wblab.lab.disks import short_queue_settings
 from wblab.report.dirtylimittext import group_words, lifted, looked, slows
-from wblab.report.quantities import duration, enumerated, percent, size
+from wblab.report.quantities import duration, enumerated, grouped, in_series, percent, size
 from wblab.report.whybehind import THROTTLED, also, behind, culprit, leader, of_it, rest
 
 _RECLAIM = "reclaim"
@@ -27,6 +27,7 @@ _HALF = 0.5
 _NEARLY_ALL = 0.9  # of a pause: a cause of less than this is printed with its time
 _LEAST = 0.1  # of a pause: a known cause of more than this is the answer, though more is unknown
 _MOST_LOADS = 3
+_GROUP = 3  # parties that did as much
 _FILE_LOCK, _LOCKS, _FOR_OTHERS = "file lock", ("file lock", "lock"), "task"
 _NOT_KNOWN = (UNEXPLAINED, UNKNOWN.name)
 _SHARE = 4  # a call is named if at least a fourth of a pause passed in it
@@ -126,16 +127,24 @@ def _with_others(item: Explanation, told: str) -> str:
     """Return a party, or with others that did as much in another way."""
     if not told:
         return ""
-    return joined([*each_of(told), *others]) if (others := also(item, each_of(told))) else told
+    return joined([told, *others]) if (others := also(item, each_of(told))) else told
 
 
 def _first(item: Explanation) -> str:
-    """Return who caused most of a pause, of several parties; empty if nobody or unknown."""
+    """Return who caused most of a pause, of several parties; empty if nobody or unknown.
+
+    Of a group of which each did as much, any may be the first, so the group has one name.
+    """
     chain, _ = main_chain(item)
     if chain.end == REQUEST and item.charges:
+        whole = culprit(item)[0].party
+        if len(each_of(whole)) >= _GROUP:
+            return READ if whole.startswith(READ) else "several"
         return leader(item)[0].party
     cause = _throttled(item) if chain.links[-1][1] == THROTTLED else None
-    return next(iter(cause.named), "") if cause and cause.whose else party(item)
+    if cause and cause.whose:
+        return "several" if len(cause.named) >= _GROUP else cause.named[0]
+    return party(item)
 
 
 def _is_polled(item: Explanation, chain: Chain) -> bool:
@@ -330,7 +339,10 @@ def _at_the_limit(item: Explanation) -> str:
         return slowed
     total = sum(cause.counted.values())
     share = percent(sum(cause.counted[name] for name in cause.named) / total)
-    whose, waiting = f"{share} of it from {enumerated(cause.named)}", f"{size(total)} were waiting to be written"
+    whose, waiting = (
+        f"{share} of it from {grouped(cause.named, 'programs')}",
+        f"{size(total)} were waiting to be written",
+    )
     if cause.outside or cause.has_turned_over:
         of = " of others" if cause.outside else ""
         return f"{slowed}; meanwhile {next(iter(cause.places), cause.disk)} wrote {size(total)}{of}, {whose}"
@@ -420,5 +432,6 @@ def by_itself(group: Group) -> str:
 
 
 def _listed(words: Sequence[str]) -> str:
+    words = short if len(words) > _MOST_LOADS and len(short := in_series(words)) <= _MOST_LOADS else words
     shown = list(words[:_MOST_LOADS]) + ([f"{len(words) - _MOST_LOADS} more"] if len(words) > _MOST_LOADS else [])
     return enumerated(shown)

@@ -1,7 +1,7 @@
 """Sentences on who was ahead of a load at a disk, or what held its request: by the time that each took."""
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 
 from wblab.analysis.why.account import REQUEST, Chain
@@ -18,10 +18,19 @@ from wblab.analysis.why.charges import (
     culprits,
 )
 from wblab.analysis.why.explain import Explanation
-from wblab.analysis.why.parties import JOURNAL, JOURNALS, READ, each_of, is_of_load, joined, together
+from wblab.analysis.why.parties import (
+    JOURNAL,
+    JOURNALS,
+    MOST_NAMED,
+    READ,
+    each_of,
+    is_of_load,
+    joined,
+    together,
+)
 from wblab.analysis.why.request import IoRequest
 from wblab.core.units import Bytes
-from wblab.report.quantities import duration, enumerated, size
+from wblab.report.quantities import duration, enumerated, grouped, size
 
 THROTTLED = "throttled"  # a kind of wait
 _HALF = 0.5
@@ -36,16 +45,16 @@ _UNKNOWN = "nothing, for a reason that the trace does not show"
 def culprit(item: Explanation) -> tuple[Charge, ...]:
     """Return the charges of the culprit for which disks worked longest in a pause, the longest first.
 
-    If others took comparable time in the same way, the first charge is that of all of them together.
+    If others took comparable time in the same way, the first charge is that of all of them together. The load itself is
+    among them only if it did as they did, and they had more time than it.
     """
     found = leader(item)
-    if not found or found[0].layer not in _JOINT or is_of_load(item.load, found[0].party):
+    if not found or found[0].layer not in _JOINT:
         return found
     main = found[0]
     way = main.layer, main.disk, main.words
     alike = {each.party: each for each in item.charges if (each.layer, each.disk, each.words) == way}
-    shares = {party: each.time_ns for party, each in alike.items() if not is_of_load(item.load, party)}
-    named = [alike[party] for party in together(shares, sum(each.time_ns for each in item.charges))]
+    named = [alike[party] for party in _alike(item, main, {party: each.time_ns for party, each in alike.items()})]
     if main not in named or len(named) == 1:
         return found
     whole = replace(
@@ -55,12 +64,35 @@ def culprit(item: Explanation) -> tuple[Charge, ...]:
         size=Bytes(sum(each.size for each in named)),
         is_full=any(each.is_full for each in named),
     )
-    return whole, *(each for mine in named for each in culprits(item.charges)[mine.culprit] if each is not mine)
+    return whole, *(each for mine in named for each in _by_party(item)[_whose(mine)] if each not in named)
+
+
+def _alike(item: Explanation, main: Charge, times_ns: Mapping[str, int]) -> tuple[str, ...]:
+    """Return who took comparable time in the same way as the first. times_ns: by party, in that way."""
+    whole_ns = sum(each.time_ns for each in item.charges)
+    every = together(times_ns, whole_ns)
+    if len(every) > MOST_NAMED:
+        return every
+    others = together({party: ns for party, ns in times_ns.items() if not is_of_load(item.load, party)}, whole_ns)
+    if not is_of_load(item.load, main.party):
+        return others
+    is_alike = {party.startswith(READ) for party in (*others, main.party)} == {main.party.startswith(READ)}
+    is_theirs = is_alike and len(others) > 1 and sum(times_ns[party] for party in others) > main.time_ns
+    return (main.party, *others) if is_theirs else (main.party,)
 
 
 def leader(item: Explanation) -> tuple[Charge, ...]:
     """Return the charges of the one for whom disks worked longest in a pause, the longest first."""
-    return next(iter(culprits(item.charges).values()), ())
+    return next(iter(_by_party(item).values()), ())
+
+
+def _by_party(item: Explanation) -> dict[str, tuple[Charge, ...]]:
+    """Return the charges of each culprit, what it read with what it wrote, the most time first."""
+    return culprits(item.charges, _whose)
+
+
+def _whose(charge: Charge) -> str:
+    return charge.culprit.removeprefix(READ)
 
 
 def also(item: Explanation, said: Sequence[str]) -> list[str]:
@@ -74,8 +106,9 @@ def also(item: Explanation, said: Sequence[str]) -> list[str]:
             whole = sum(cause.counted.values())
             for name, size_ in cause.counted.items():
                 found[name] += cause.time_ns * size_ // whole if not is_of_load(item.load, name) else 0
-    names = together(found, item.pause_ns)
-    return [name for name in names if name not in said] if set(said) <= set(names) else []
+    names, others = together(found, item.pause_ns), {name for name in said if not is_of_load(item.load, name)}
+    is_said = bool(others) and others <= {each for name in names for each in each_of(name)}
+    return [name for name in names if not others.issuperset(each_of(name))] if is_said else []
 
 
 def rest(item: Explanation, said: Sequence[str], main: str) -> str:
@@ -83,12 +116,12 @@ def rest(item: Explanation, said: Sequence[str], main: str) -> str:
 
     said: who was named already; main: the kind of wait that was told, empty for requests.
     """
-    listed = [_short(each) for name, each in culprits(item.charges).items() if name not in said]
+    listed = [_short(each) for each in culprits(item.charges).values() if not _is_said(each[0].party, said)]
     waits_ns = sum(chain.time_ns for chain in item.chains if chain.end != REQUEST and chain.links[-1][1] != main)
     for cause in item.causes if main != THROTTLED else ():
         if cause.kind == THROTTLED:
             data = "while the disk wrote data" if cause.outside else "with data"
-            whose = f", {data} from {enumerated(cause.named)}" if cause.whose else ""
+            whose = f", {data} from {grouped(cause.named, 'programs')}" if cause.whose else ""
             listed.append((cause.time_ns, f"{duration(cause.time_ns)} near a dirty limit{whose}"))
             waits_ns -= cause.time_ns
     listed.sort(key=lambda each: -each[0])
@@ -96,6 +129,10 @@ def rest(item: Explanation, said: Sequence[str], main: str) -> str:
     if waits_ns > _LITTLE * item.pause_ns:
         shown.append(f"other waits {duration(waits_ns)}")
     return f", and the rest has other causes: {enumerated(shown)}" if shown else ""
+
+
+def _is_said(party: str, said: Sequence[str]) -> bool:
+    return bool(party) and set(each_of(party)) <= set(said)
 
 
 def culprit_ns(item: Explanation) -> int:
@@ -140,7 +177,7 @@ def _with_party(  # noqa: PLR0911 - one for each way to be ahead
 ) -> str:
     """Return whose I/O was ahead of a request."""
     took, amount, own = duration(main.time_ns), size(main.size), "of its own" if one else "of their own"
-    who = enumerated(each_of(main.party))
+    who = grouped(each_of(main.party), "readers" if main.party.startswith(READ) else "programs")
     long = f", which took {took}" if not of_it(item) else ""
     is_its_own, after = main.party.removeprefix(READ) == item.load, f"and {waited} was queued behind it"
     if main.layer == LIMIT:

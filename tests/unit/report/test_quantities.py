@@ -10,6 +10,8 @@ from wblab.report.quantities import (
     about,
     confidence,
     duration,
+    grouped,
+    in_series,
     interval,
     listed,
     metric_name,
@@ -133,3 +135,10 @@ def test_metric_names():
         "cycle p99.9",
         "cycle rate",
     ]
+
+
+def test_names_in_a_row_are_one():
+    assert in_series(["r1", "r6", "r3", "r2", "w", "r4"]) == ["r1 to r4", "r6", "w"]
+    assert in_series(["r9", "r10", "r11", "x1", "x2", "r012"]) == ["r9 to r11", "x1", "x2", "r012"]
+    assert grouped(["l1", "l2", "l3"], "programs") == "l1, l2 and l3"
+    assert grouped(["r1", "r2", "r3", "r4", "cat"], "readers") == "five readers (r1 to r4 and cat)"

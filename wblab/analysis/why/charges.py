@@ -1,6 +1,6 @@
 """The time for which a load waited for disks, charged to whom they worked for, or to what held its request."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 from typing import Literal
 
@@ -206,11 +206,13 @@ class Charges:
             self._add(layer, "", device, time_ns, 0, words)
 
 
-def culprits(charges: Iterable[Charge]) -> dict[str, tuple[Charge, ...]]:
-    """Return the charges of each culprit, the most time first."""
+def culprits(
+    charges: Iterable[Charge], whose: Callable[[Charge], str] = lambda charge: charge.culprit
+) -> dict[str, tuple[Charge, ...]]:
+    """Return the charges of each culprit, the most time first. whose: by whom they are told apart."""
     found: dict[str, list[Charge]] = {}
     for charge in charges:
-        found.setdefault(charge.culprit, []).append(charge)
+        found.setdefault(whose(charge), []).append(charge)
     ordered = sorted(found.items(), key=lambda item: -sum(charge.time_ns for charge in item[1]))
     return {name: tuple(each) for name, each in ordered}
 

@@ -26,7 +26,8 @@ _NEARLY_ALL = 0.95  # of a load's I/O: then its program is named too
 _DATA_TOO = "data=journal"
 _OFTEN = 0.25  # as often as a reader waits for what it asked for, another one does: then they read in step
 # Who is named as a cause together: until these are so much of it, if each is so much of the first.
-_MOST, _COMPARABLE, _MOST_NAMED = 2 / 3, 1 / 2, 3
+_MOST, _COMPARABLE = 2 / 3, {"program": 1 / 2, "reader": 1 / 4}  # a reader's time is that of some whole reads
+MOST_NAMED = 3  # if these are not enough, all that are comparable are named, as a group
 _AND = " and "
 _FOLIO_WAITS = frozenset(("folio_wait_bit_common", "wait_on_page_bit_common", "folio_put_wait_locked"))
 
@@ -113,23 +114,28 @@ def _writes(load: Load) -> bool:
 def together(shares: Mapping[str, float], whole: float = 0) -> tuple[str, ...]:
     """Return who is named as the cause together, of parties by what each did: the first, and others that did as much.
 
-    Only programs are: others write on behalf of these. whole: what all did; by default, the sum of the shares.
+    Only programs are, or programs that read: others write on behalf of these. If it takes many, all who did as much
+    are. whole: what all did; by default, the sum of the shares.
     """
-    whole, found = whole or sum(shares.values()), list[str]()
-    for name, share in sorted(shares.items(), key=lambda each: -each[1]):
-        if found and (not _is_program(name) or not _is_program(found[0])):
-            continue
-        first = shares[found[0]] if found else share
-        most = sum(shares[each] for each in found) >= _MOST * whole
-        if found and (most or share < _COMPARABLE * first or len(found) == _MOST_NAMED):
-            break
-        found.append(name)
-    return tuple(found)
+    whole, ordered = whole or sum(shares.values()), sorted(shares, key=lambda name: -shares[name])
+    first = ordered[:1]
+    comparable = [
+        name
+        for name in ordered[1:]
+        if (sort := _sort(first[0])) and _sort(name) == sort and shares[name] >= _COMPARABLE[sort] * shares[first[0]]
+    ]
+    found = list(first)
+    for name in comparable:
+        if sum(shares[each] for each in found) < _MOST * whole:
+            found.append(name)
+    return tuple(found if len(found) <= MOST_NAMED else first + comparable)
 
 
 def joined(names: Iterable[str]) -> str:
-    """Return several parties as one; see `each_of`."""
-    return _AND.join(sorted(names))
+    """Return several parties as one, all of them readers or none; see `each_of`."""
+    parties = list(names)
+    by = READ if parties and all(name.startswith(READ) for name in parties) else ""
+    return by + _AND.join(sorted({each for name in parties for each in each_of(name)}))
 
 
 def each_of(party: str) -> list[str]:
@@ -143,8 +149,11 @@ def is_of_load(load: str, party: str) -> bool:
     return name == load or name.startswith(f"{load}'s ")
 
 
-def _is_program(name: str) -> bool:
-    return bool(name) and not name.startswith((JOURNAL, METADATA, FLUSHER, BTRFS, READ))
+def _sort(name: str) -> str:
+    """Return whether a party is a program or one that reads; empty for others."""
+    is_read, bare = name.startswith(READ), name.removeprefix(READ)
+    is_program = bool(bare) and not bare.startswith((JOURNAL, METADATA, FLUSHER, BTRFS))
+    return ("reader" if is_read else "program") if is_program else ""
 
 
 def read_parties(recorded: Recorded) -> Parties:

@@ -67,6 +67,39 @@ def test_the_reader_that_filled_the_queue_is_named(story_run):
     assert known is None
 
 
+def charged(story_run, load, *times_ms):
+    """Return the only group of a pause of a load in which the disk worked so long for each of these, in ms, by name."""
+    item = one(story_run, behind(flushed))
+    charges = [replace(item.charges[0], party=name, time_ns=ms * MS, size=ms << 12) for name, ms in times_ms]
+    (group,) = groups([replace(item, load=load, charges=tuple(charges))])
+    return group
+
+
+def test_readers_that_did_as_much_are_one_group_with_the_stalled_one(story_run):
+    """Seen: of six equal readers, one was the cause, and the same one was among 'other causes'."""
+    readers = [(f"read by r{number}", ms) for number, ms in enumerate((160, 100, 300, 150, 140, 150), start=1)]
+    group = charged(story_run, "r3", *readers)
+    assert ": six readers (r1 to r6) had asked the device 98:0 to read 3.91 MiB, which took 1 s, and" in sentence(group)
+    assert accused(group) == ["r1", "r2", "r3", "r4", "r5", "r6"]
+    others = replace(group.longest, charges=group.longest.charges[::-1])
+    assert [len(each.items) for each in groups([group.longest, others])] == [2]  # whoever is the first of them
+
+
+def test_own_reads_of_less_than_those_of_two_others_are_told_with_these(story_run):
+    said = sentence(charged(story_run, "r1", ("read by r1", 350), ("read by r2", 330), ("read by r3", 320)))
+    assert ": r1, r2 and r3 had asked the device 98:0 to read 3.91 MiB, which took 1 s, and" in said
+    said = sentence(charged(story_run, "r1", ("read by r1", 480), ("read by r2", 300), ("l2", 220)))
+    assert (
+        ": the device 98:0 took 480 ms for 1.88 MiB of its own; this explains 480 ms of the 1 s, and the rest" in said
+    )
+
+
+def test_nobody_is_cause_and_rest(story_run):
+    said = sentence(charged(story_run, "mw1", ("l1", 300), ("read by l1", 190), ("dd", 100), ("the filesystem", 200)))
+    assert "; this explains 490 ms of the 1 s, and the rest has other causes: 200 ms for 800 KiB from the files" in said
+    assert "read by l1" not in said
+
+
 def near_the_limit(pages, sectors, done_ms):
     """Return a story in which mw1 sleeps for 900 ms near the limit, and the disk completes one request."""
     story = Story(dict(NAMES))

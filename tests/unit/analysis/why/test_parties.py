@@ -382,7 +382,7 @@ def test_a_flush_has_a_submission_and_io_ahead(story_run):
         ({"l1": 9, "dd": 4}, ("l1",)),  # the first is most of it
         ({"dd": 3, "l1": 5, "w1": 2}, ("l1", "dd")),
         ({"l1": 5, "w1": 2, "w2": 2, "w3": 2}, ("l1",)),  # none of the others is comparable
-        ({"l1": 3, "l2": 3, "l3": 3, "l4": 3, "l5": 3}, ("l1", "l2", "l3")),
+        ({"l1": 3, "l2": 3, "l3": 3, "l4": 3, "l5": 3}, ("l1", "l2", "l3", "l4", "l5")),  # a group
         ({"l1": 4, THE_JOURNAL: 4, "dd": 2}, ("l1", "dd")),  # others had it write
         ({METADATA: 4, "l1": 3}, (METADATA,)),
         ({}, ()),

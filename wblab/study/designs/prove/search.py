@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Literal
 
+from wblab.analysis.why.parties import MOST_NAMED
 from wblab.core.spec import Spec
 from wblab.study.designs.prove.candidates import SettingCandidate, Wait, candidates
 from wblab.study.designs.prove.change import is_phase
@@ -140,12 +141,12 @@ class Search:
         return sorted(rivals, key=lambda each: each[1].pause_ns)
 
     def _doubts(self) -> list[Try]:
-        """Return each of several named, and the likely ones beside those named, where these count."""
+        """Return each of a few named, and the likely ones beside those named, where these count."""
         named = self.question.named
         if not named or not self._counts(named):
             return []
         others = [(name,) for name in self.question.likely if name not in named]
-        each = [(name,) for name in named] if len(named) > 1 else []
+        each = [(name,) for name in named] if 1 < len(named) <= MOST_NAMED else []
         return [_without(names) for names in self._untried([*each, *others])]
 
     def _against(self) -> Finding:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from wblab.core.tables import to_table
 from wblab.core.units import NS_PER_S
-from wblab.report.quantities import duration, enumerated, percent, span
+from wblab.report.quantities import duration, enumerated, in_series, percent, span
 from wblab.study.designs.prove.candidates import SettingCandidate
 from wblab.study.designs.prove.change import RemedyChange, is_phase, phase_named
 from wblab.study.designs.prove.effect import CLEAR, MOST, ChangeEffect
@@ -86,11 +86,11 @@ def _blame(search: Search) -> Iterator[str]:
     if named and named.of_pause in CLEAR:
         yield f"Without {_together(q.named)}, {_became(named)}{_moved(named)}{_each(search)}."
         for name, rival, is_more in search.rivals:
-            so = f"{name} counts more" if is_more else f"it takes both {enumerated(q.named)} and {name}"
+            so = f"{name} counts more" if is_more else f"it takes both {_names(q.named)} and {name}"
             yield f"Without {name}, {_became(rival)}: {so}."
         return
     if named and named.failure:
-        yield f"Without {enumerated(q.named)}, the trial failed: {named.failure}."
+        yield f"Without {_names(q.named)}, the trial failed: {named.failure}."
     elif named and search.finding in ("contradicts", "partly"):
         yield _in_vain(q, named, found, alone=not _is_exonerated(search))
     if found and (effect := search.without(found)):
@@ -145,7 +145,12 @@ def _all(q: EffectQuestion) -> str:
 
 
 def _together(names: tuple[str, ...]) -> str:
-    return f"{enumerated(names)} together" if len(names) > 1 else names[0]
+    return f"{_names(names)} together" if len(names) > 1 else names[0]
+
+
+def _names(names: Sequence[str]) -> str:
+    """Return names as a sentence lists them, those in a row as "r1 to r6"."""
+    return enumerated(in_series(names))
 
 
 def _each(search: Search) -> str:
@@ -170,7 +175,7 @@ def _is_exonerated(search: Search) -> bool:
 
 def _in_vain(q: EffectQuestion, named: ChangeEffect, found: Sequence[str], *, alone: bool) -> str:
     """Return that leaving out those named does not end a pause, against the sentence. found: those who count."""
-    who = enumerated(q.named)
+    who = _names(q.named)
     others = [name for name in found if name not in q.named]
     takes = "takes its place" if len(others) == len(q.named) == 1 else "take its place"
     did = f"{who} alone did not cause it" if alone else f"{who} did not cause it"
