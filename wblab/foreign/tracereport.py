@@ -28,7 +28,24 @@ def trace_report(path: Path, asked: Asked, bound_ns: int, *, is_evidence: bool, 
             return Report("", "", evidence(traced.run, found, bound))
         lanes = Lines(tuple(lanes_lines([lanes_of(traced.run, bound_ns=bound_ns)])), indent=0)
         whole = report(traced.run, found, bound, _Shown(path, traced))
-        return replace(whole, blocks=(*whole.blocks, lanes), data={"file": path.name, "kind": "trace", **whole.data})
+        before = [] if found else [Lines(tuple(_begun_before(traced, bound_ns)), indent=0)]
+        blocks = (*before, *whole.blocks, lanes)
+        return replace(whole, blocks=blocks, data={"file": path.name, "kind": "trace", **whole.data})
+
+
+def _begun_before(traced: Traced, bound_ns: int) -> list[str]:
+    """Return a line for each task that slept for longer than a bound from before the trace on: it is no known pause."""
+    lines, recorded = [], traced.recorded
+    for load in traced.run.loads:
+        for row in recorded.offcpu.rows(load.pid, recorded.start_ns, recorded.start_ns + 1):
+            slept_ns = int(recorded.offcpu.woken_ns[row]) - recorded.start_ns
+            if recorded.offcpu.rank[row] >= 0 or slept_ns <= bound_ns:
+                continue
+            waker, at = int(recorded.offcpu.waker[row]), int(recorded.offcpu.wake_rank[row])
+            ended = f"{recorded.name(waker, at)} ended that" if waker > 0 else "then it was woken"
+            how_long = f"{load.name} slept already when the trace began, for {duration(slept_ns)} more"
+            lines.append(f"{how_long}, what for is not known; {ended if at >= 0 else 'the trace ended before that'}.")
+    return lines
 
 
 @contextmanager

@@ -70,6 +70,18 @@ def test_why_answers_for_a_file_as_for_a_run(trace, capsys):
     assert pause["pause_ns"] == 900 * MS
 
 
+def test_a_task_that_slept_from_before_the_trace_on_is_no_known_pause_but_said(tmp_path, capsys):
+    story = Story({DB: "postgres", CRON: "cron", 0: "swapper"})
+    story.switch(0, 0, CRON)
+    story.wake(700 * MS, CRON, DB, ENDED)
+    story.switch(701 * MS, CRON, DB)
+    (path := tmp_path / "trace.dat").write_bytes(story.encode())
+    main(["why", str(path), "--task", "postgres"])
+    assert "postgres slept already when the trace began, for 700 ms more, what for is not known; cron ended that." in (
+        " ".join(capsys.readouterr().out.split())
+    )
+
+
 @pytest.mark.parametrize(
     ("content", "options", "said"),
     [

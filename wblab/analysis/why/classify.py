@@ -53,6 +53,8 @@ def judged(sleep: Stack, wake: Stack) -> Classified:
     said = fitting[0] if fitting else UNKNOWN
     slept_in = asleep.intersection(said.sleeps)
     alike = [each for each in fitting if each.name == said.name or not slept_in.isdisjoint(each.sleeps)]
+    if sleep and not wake and said.by_itself:
+        return Classified(said, said, "timer")
     agreed = [each for each in alike if not each.wakes or not awake.isdisjoint(each.wakes)]
     kind = agreed[0] if agreed else UNKNOWN
     return Classified(kind, kind if agreed else said, _context(wake, awake))

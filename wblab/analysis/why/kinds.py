@@ -18,7 +18,8 @@ class Kind:
 
     what: in words, after "waited". sleeps: the sleeper's stack has at least one of these. wakes: the waker's stack has
     at least one of these, above any interrupt: below it is the task that happened to run. besides: the sleeper's stack
-    must have one of these too.
+    must have one of these too. by_itself: a timer of its own ends such a sleep, so it is known by the sleeper's stack
+    alone where the kernel has none of the waker: some have no stack of an interrupt of an idle processor.
     """
 
     name: str
@@ -27,6 +28,7 @@ class Kind:
     wakes: tuple[str, ...]
     besides: tuple[str, ...] = ()
     nature: Nature = "waits"
+    by_itself: bool = False
 
 
 TIMER = ("process_timeout", "call_timer_fn", "run_timer_softirq", "__run_timers")
@@ -50,6 +52,7 @@ KINDS = (
         "because the kernel slows every writer when dirty memory is near the limit",
         ("balance_dirty_pages",),
         TIMER,
+        by_itself=True,
     ),
     Kind(
         "journal writes block",
@@ -392,6 +395,7 @@ KINDS = (
         ("do_nanosleep", "hrtimer_nanosleep"),
         ("hrtimer_wakeup", *_SIGNAL),
         nature="own will",
+        by_itself=True,
     ),
     Kind("ended", "no longer: it had ended", ("do_task_dead",), (), nature="own will"),
     Kind(

@@ -159,7 +159,11 @@ def _spans(  # noqa: PLR0913, PLR0917 - columns
     waker: Numbers,
     stacks: Stacks,
 ) -> OffCpu:
-    """Return the spans of events that are sorted by task and place."""
+    """Return the spans of events that are sorted by task and place.
+
+    Some kernels do not trace a switch from a processor's idle task. A task that is switched out again without having
+    been switched in came in when it was woken, as an idle processor takes a task at once.
+    """
     out = np.flatnonzero(what == _OUT)
     count, end_ns = len(what), int(ts_ns.max(initial=0))
     following = np.minimum(out + 1, max(0, count - 1))
@@ -169,6 +173,10 @@ def _spans(  # noqa: PLR0913, PLR0917 - columns
     inside = np.minimum(back, max(0, count - 1))
     is_back = (back < count) & (pid[inside] == pid[out])
     on_ns = np.where(is_back, ts_ns[inside], end_ns)
+    again = np.append(out[1:], count)
+    left = np.minimum(again, max(0, count - 1))
+    is_untraced = (again < np.minimum(back, count)) & (pid[left] == pid[out])
+    on_ns = np.where(is_untraced, ts_ns[np.where(woken, following, left)], on_ns)
     woken_ns = np.where(woken, ts_ns[following], np.where(asleep[out], on_ns, ts_ns[out]))
     return OffCpu(
         ts_ns=ts_ns[out],

@@ -158,6 +158,18 @@ def test_a_spurious_wake_up_does_not_end_a_wait(story_run):
     assert one(story_run, story).parts == {"journal writes block": 1000 * MS}
 
 
+def test_a_switch_from_the_idle_task_that_was_not_traced_is_inferred(story_run):
+    """Linux 6.18 on some hosts traces neither that switch nor the stack of an interrupt of an idle processor."""
+    story = Story(COMMS)
+    story.switch(0, MW1, 0, stack=NAP)
+    story.wake(300 * MS, 0, MW1)
+    story.switch(301 * MS, MW1, 0, stack=THROTTLED)
+    story.wake(1000 * MS, 0, MW1)
+    found = one(story_run, story)
+    assert found.parts == {"asleep": 300 * MS, "running": 1 * MS, "throttled": 699 * MS}
+    assert [chain.end for chain in found.chains] == ["timer", "asleep", "running"]
+
+
 def test_a_load_without_a_processor_is_not_stalled_by_the_disk(story_run):
     story = Story(COMMS)
     story.switch(0, MW1, L1, preempted=True)
