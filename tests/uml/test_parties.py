@@ -6,6 +6,7 @@ from wblab.analysis.why.account import CUT_OFF
 from wblab.analysis.why.charges import MAPPER
 from wblab.analysis.why.explain import explain
 from wblab.analysis.why.recorded import read_recorded
+from wblab.report.whyanswer import groups, sentence
 from wblab.report.whybehind import culprit
 
 BOUND_NS = 300_000_000
@@ -130,3 +131,14 @@ def test_a_mapper_that_adds_2_ms_is_not_blamed_for_seconds_behind_others(shared_
     assert longest.pause_ns > 10 * BOUND_NS
     assert culprit(longest)[0].party == "l1"
     assert sum(one.time_ns for one in longest.charges if one.layer == MAPPER) < longest.pause_ns / 10
+
+
+def test_who_holds_a_directory_s_lock_is_in_the_sentence_on_those_that_wait_for_it(shared_lab):
+    """mw1 makes a file and waits for the journal, with the lock of the directory in which mw2 wants to make one."""
+    beside = "load.mw2={kind='multiwrite', file='mw2', idle='70ms'}"
+    run = shared_lab.once("base-device", beside, "disk.queue.wbt_lat_usec=0", NO_L2, "load.l1.size=20MiB")
+    found = groups(explain(run, read_recorded(run), "", BOUND_NS))
+    said = [(sentence(group), {item.load for item in group.items}) for group in found]
+    (victims,) = [loads for text, loads in said if "held the lock of a directory that" in text]
+    assert len(victims) == 1
+    assert victims < {"mw1", "mw2"}

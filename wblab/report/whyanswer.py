@@ -29,6 +29,7 @@ _LEAST = 0.1  # of a pause: a known cause of more than this is the answer, thoug
 _MOST_LOADS = 3
 _GROUP = 3  # parties that did as much
 _FILE_LOCK, _LOCKS, _FOR_OTHERS = "file lock", ("file lock", "lock"), "task"
+_LOCKED = "a lock of one of them"
 _NOT_KNOWN = (UNEXPLAINED, UNKNOWN.name)
 _SHARE = 4  # a call is named if at least a fourth of a pause passed in it
 _DM_RESUME = "dm_resume"
@@ -56,16 +57,21 @@ class Group:
 
 
 def groups(found: Iterable[Explanation]) -> list[Group]:
-    """Group pauses by the end of their main chain, the party that caused most of it and the disk.
+    """Group pauses by the end of their main chain, the party that caused most of it, the disk, and a lock's holder.
 
-    Known causes come first, then the most time.
+    A holder that was stalled itself is no victim of its lock: its pauses are in another group. Known causes come first,
+    then the most time.
     """
     by: dict[tuple[str, ...], list[Explanation]] = {}
-    for item in found:
+    every = list(found)
+    stalled = {item.load for item in every}
+    for item in every:
         chain, request = main_chain(item)
         cause = _throttled(item) if chain.links[-1][1] == THROTTLED else None
         disk = request.disk if request else f"{cause.disk} {cause.limit.whose}" if cause else ""
-        by.setdefault((chain.end, _kind(chain), _first(item), disk), []).append(item)
+        holder = held[0] if (held := _lock_of(item)) else ""
+        lock = _LOCKED if any(is_of_load(load, holder) for load in stalled) else holder
+        by.setdefault((chain.end, _kind(chain), _first(item), disk, lock), []).append(item)
     made = [Group(tuple(items), party(max(items, key=lambda item: item.pause_ns))) for items in by.values()]
     least_ns = _LEAST * sum(group.pause_ns for group in made)
 
@@ -171,7 +177,7 @@ def reason(group: Group) -> str:
     """Return the part of the sentence that says why."""
     item = group.longest
     alone = "it" if len({each.load for each in group.items}) == 1 else "they"
-    return f"{_locked(item, alone)}{_because(group)}{_of_it(item)}{_passed(item)}"
+    return f"{_locked(group, alone)}{_because(group)}{_of_it(item)}{_passed(item)}"
 
 
 def accused(group: Group) -> list[str]:
@@ -211,12 +217,15 @@ def _passing(item: Explanation) -> tuple[str, ...]:
     return names if set(names) - set(said) and not is_own else ()
 
 
-def _locked(item: Explanation, alone: str) -> str:
+def _locked(group: Group, alone: str) -> str:
     """Return who held the lock that a load or its child waited for, as the begin of a sentence; empty without one."""
+    item = group.longest
     held = _lock_of(item)
     if held is None:
         return ""
     holder, waiter, did = held
+    if any(is_of_load(each.load, holder) for each in group.items):  # it is one of them, who waited for another one
+        alone = item.load
     found = [each for each in item.causes if each.kind == did and (each.task or item.load) == waiter]
     cause = found[0] if found else None
     of = (cause.file or cause.is_of) if cause else ""
@@ -224,16 +233,35 @@ def _locked(item: Explanation, alone: str) -> str:
         what = f"the lock on {of}" if of else "a lock on a file (flock, fcntl)"
     else:
         what = f"the lock of {of}" if of else "a lock of the kernel"
-    return f"{holder} held {what} that {alone} waited for; "
+    main = _holder_at(main_chain(item)[0])
+    part = "" if main else f", {duration(_locked_ns(item, holder))} in all"
+    return f"{holder} held {what} that {alone} waited for{part}; "
 
 
 def _lock_of(item: Explanation) -> tuple[str, str, str] | None:
-    """Return who held a lock that a load or its child waited for, who waited, and the kind of lock; None without."""
-    links = main_chain(item)[0].links
-    at = next((at for at, (_, did) in enumerate(links[:-1]) if did in _LOCKS), -1)
-    if at < 0 or any(did != _FOR_OTHERS for _, did in links[:at]):
-        return None
-    return links[at + 1][0], *links[at]
+    """Return who held a lock that a load or its child waited for, who waited, and the kind of lock; None without.
+
+    That is a lock in the main chain, or one for which a fourth of the pause passed in others.
+    """
+    main = main_chain(item)[0]
+    if at := _holder_at(main):
+        return main.links[at][0], *main.links[at - 1]
+    for chain in item.chains:
+        at = _holder_at(chain)
+        if at and _SHARE * _locked_ns(item, chain.links[at][0]) >= item.pause_ns:
+            return chain.links[at][0], *chain.links[at - 1]
+    return None
+
+
+def _holder_at(chain: Chain) -> int:
+    """Return which link of a chain held a lock that the load or its child waited for; 0 if none did."""
+    at = next((at for at, (_, did) in enumerate(chain.links[:-1]) if did in _LOCKS), -1)
+    return 0 if at < 0 or any(did != _FOR_OTHERS for _, did in chain.links[:at]) else at + 1
+
+
+def _locked_ns(item: Explanation, holder: str) -> int:
+    """Return the time of a pause for which the load waited for a lock that this task held."""
+    return sum(each.time_ns for each in item.chains if (at := _holder_at(each)) and each.links[at][0] == holder)
 
 
 def _called(item: Explanation) -> str:
@@ -263,14 +291,14 @@ def _of_it(item: Explanation) -> str:
     return f"; {this} {part} of the {whole}{more}" if part != whole else ""
 
 
-def _because(group: Group) -> str:  # noqa: PLR0911, PLR0912 - one for each end of a chain
+def _because(group: Group) -> str:  # noqa: PLR0911 - one for each end of a chain
     item = group.longest
     chain, request = main_chain(item)
     name, did = chain.links[-1]
     alone, were, them = (
         ("it", "was", "it") if len({each.load for each in group.items}) == 1 else ("they", "were", "them")
     )
-    is_said = len(chain.links) == 1 or _locked(item, alone)
+    is_said = len(chain.links) == 1 or _holder_at(chain)
     holder = f"{name}, which {alone} waited for," if not is_said else name if len(chain.links) > 1 else alone
     if item.polling and _is_polled(item, chain):
         return looked(item.polling)
@@ -297,14 +325,24 @@ def _because(group: Group) -> str:  # noqa: PLR0911, PLR0912 - one for each end 
     if chain.end == ASLEEP:
         return f"{holder} slept on a timer of its own: not caused by writeback"
     if chain.end == CUT_OFF:
-        if did == UNKNOWN.name:
-            return "a signal interrupted the wait, so the trace does not show what it was for"
-        return f"{holder} waited {what_of(did)}, until a signal interrupted that"
+        return _cut_off(item, holder, did)
     if chain.end == UNEXPLAINED:
         return _unexplained(item, alone)
     if is_own_sleep(chain):
         return f"{holder} waited with a timeout, and the trace does not show what for"
     return f"{holder} waited {what_of(did)}" if did == _RECLAIM else f"{holder} waited for a timer ({did})"
+
+
+def _cut_off(item: Explanation, holder: str, did: str) -> str:
+    """Return what a signal cut off, and where it came from: the end of the run, or a program."""
+    cause = next((each for each in item.causes if each.kind == did and each.waker), None)
+    if item.is_last:
+        ended = "the run ended, and with it this wait"
+    else:
+        ended = f"a signal{f' from {cause.waker}' if cause else ''} ended this wait"
+    if did == UNKNOWN.name:
+        return f"{ended}, so the trace does not show what it was for"
+    return f"{holder} waited {what_of(did)}, until {ended}"
 
 
 def _frozen(item: Explanation) -> str:

@@ -9,7 +9,7 @@ _ENDS = {
     "runnable": "that task was ready, but had no processor",
     "asleep": "that task slept on a timer of its own",
     "stopped": "that task was stopped from outside",
-    "signal": "a signal interrupted that wait",
+    "signal": "a signal, such as one to end, ended that wait",
     "unknown": "the trace does not show why",
 }
 

@@ -134,7 +134,7 @@ class Explanation:
     meanwhile, the longest first.
     polling: the task whose own sleeps are much of the pause, None if that is no task.
     background: where the longest chain that ends with a request waited for data, the flusher's work that wrote most of
-    them, if the background limit began it.
+    them, if the background limit began it. is_last: whether the run's end stopped the load in this cycle.
     """
 
     load: str
@@ -150,6 +150,7 @@ class Explanation:
     charges: tuple[Charge, ...] = ()
     polling: Polling | None = None
     background: Background | None = None
+    is_last: bool = False
 
     @property
     def unknown_ns(self) -> int:
@@ -216,6 +217,9 @@ def _explained(  # noqa: PLR0913, PLR0917
         charges=_charges(run, recorded, parties, left, (start_ns, end_ns)),
         polling=polling_of(run, recorded, parties, left, pause_ns, (start_ns, until_ns)),
         background=_background(run, recorded, parties, requests),
+        is_last=not item.load.ends
+        and row == len(item.boundaries_ns) - 2
+        and end_ns - until_ns < item.load.idle_ns(row),  # it did not sleep after it
     )
 
 

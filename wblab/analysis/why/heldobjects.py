@@ -31,12 +31,17 @@ _OF = {
     ),
     "a pipe": ("pipe_write", "anon_pipe_write", "pipe_read", "anon_pipe_read"),
 }
+# Compilers inline open_last_lookups into it. Other locks are taken below it, so it counts only if it takes one itself.
+_BY_CALLER = {"path_openat": "a directory"}
+_TAKES = ("schedule", "__schedule", "rwsem_", "down_", "__down_", "mutex_", "__mutex_", "trace_")
 _BY_FUNCTION = {name: what for what, names in _OF.items() for name in names}
 
 
 def lock_of(stack: Stack) -> str:
-    """Return whose lock a task with this stack waited for; empty if unknown."""
-    return next((_BY_FUNCTION[name] for name in stack if name in _BY_FUNCTION), "")
+    """Return whose lock a task with this stack waited for; empty if unknown. stack: the innermost function first."""
+    caller = next((name for name in stack if not name.startswith(_TAKES)), "")
+    found = next((_BY_FUNCTION[name] for name in stack if name in _BY_FUNCTION), "")
+    return _BY_CALLER.get(caller, found)
 
 
 # The innermost of these in the sleeper's stack counts (fs/ext4, fs/ext2).

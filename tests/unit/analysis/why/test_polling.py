@@ -86,6 +86,8 @@ def test_the_innermost_function_says_whose_lock_it_is():
     assert (
         lock_of(("__schedule", "down_read", "super_lock", "iterate_supers", "ksys_sync")) == "a filesystem (s_umount)"
     )
+    assert lock_of(("rwsem_down_write_slowpath", "down_write", "path_openat", "sys_openat")) == "a directory"
+    assert not lock_of(("__mutex_lock", "some_driver", "path_openat", "sys_openat"))
     assert not lock_of(("__schedule", "__mutex_lock", "some_driver"))
 
 
