@@ -9,16 +9,17 @@ import subprocess
 import tarfile
 from pathlib import Path
 
-from wblab.foreign.recorder import recorder_script
+from wblab.foreign.recorder import facts_script, recorder_script
 from wblab.kernels.stock.modules import Modules
 from wblab.lab.packages import tool_path
+from wblab.substrates.qemu.command import EmulatedMachine, machine_arguments
 from wblab.substrates.qemu.initramfs import ArchivedFile, archive, files_of, link, regular
 from wblab.substrates.qemu.run import EMULATOR
 
 NEEDED = ("busybox", "mkfs.ext4", "cc", EMULATOR)
-_MODULES = ("virtio_pci", "virtio_blk", "configfs", "null_blk", "mq_deadline", "crc32c_generic", "ext4")
+_MODULES = ("virtio_pci", "virtio_blk", "configfs", "null_blk", "mq_deadline", "bfq", "crc32c_generic", "ext4")
 _HERE = Path(__file__).parent / "stalling"
-_KEPT_BYTES = 64 << 20
+_KEPT_BYTES, _MEMORY_BYTES = 64 << 20, 600 << 20
 _LIMIT_S = 1500  # of the host
 # A disk of 4 MB/s: beyond its rate null_blk serves no request of more than a fiftieth of a second.
 _INIT = """#!/bin/busybox sh
@@ -26,6 +27,7 @@ _INIT = """#!/bin/busybox sh
 export PATH=/bin
 mount -t proc none /proc; mount -t sysfs none /sys; mount -t devtmpfs none /dev
 mkdir -p /dev/shm; mount -t tmpfs none /dev/shm; mount -t tmpfs none /tmp
+mount -t cgroup2 none /sys/fs/cgroup && echo "+memory +io" > /sys/fs/cgroup/cgroup.subtree_control
 for file in /modules/*.ko; do
     case $file in *-null_blk.ko) insmod "$file" nr_devices=0 ;; *) insmod "$file" ;; esac
 done
@@ -55,6 +57,16 @@ def missing() -> str:
 
 def record(kernel: Path, modules: Path, scenario: str, to: Path) -> tuple[Path, str]:
     """Run a scenario with the recorder; return what that kept, and what the program says of its own stalls."""
+    kept = machine(kernel, modules, (_HERE / f"{scenario}.sh").read_text(), to)
+    (found,) = kept.glob("recorder-*.tar.gz")
+    return found, (kept / "own.txt").read_text()
+
+
+def machine(kernel: Path, modules: Path, scenario: str, to: Path, words: str = "cgroup_no_v1=all") -> Path:
+    """Run a script of sh there; return the directory with what it put into /tmp/kept.
+
+    words: of the kernel's command line. The script finds the disk's name in $name, mounted on /mnt.
+    """
     busybox, maker = shutil.which("busybox"), tool_path("mkfs.ext4")
     assert busybox
     assert maker
@@ -68,7 +80,7 @@ def record(kernel: Path, modules: Path, scenario: str, to: Path) -> tuple[Path, 
         place = str(Path(program).resolve())
         if place != f"/bin/{name}":
             entries.append(link(f"/bin/{name}", place))
-    texts = {"/init": _INIT, "/recorder.sh": recorder_script(), "/scenario.sh": (_HERE / f"{scenario}.sh").read_text()}
+    texts = {"/init": _INIT, "/recorder.sh": recorder_script(), "/scenario.sh": scenario, "/facts.sh": facts_script()}
     entries += [regular(path, text.encode(), executable=True) for path, text in texts.items()]
     entries.append(regular("/stalling", stalling.read_bytes(), executable=True))
     for number, (name, data) in enumerate(Modules(modules).ordered(_MODULES).items()):
@@ -77,17 +89,13 @@ def record(kernel: Path, modules: Path, scenario: str, to: Path) -> tuple[Path, 
     with (to / "disk").open("wb") as disk:
         disk.truncate(_KEPT_BYTES)
     command = [
-        *("timeout", "-k", "5", str(_LIMIT_S), EMULATOR, "-nodefaults", "-no-user-config", "-display", "none"),
-        *("-no-reboot", "-machine", "q35", "-cpu", "qemu64", "-accel", "tcg,thread=single", "-m", "600", "-smp", "1"),
-        *("-icount", "shift=2,sleep=off", "-rtc", "clock=vm", "-serial", f"file:{to / 'console'}"),
-        *("-drive", f"if=none,id=kept,file={to / 'disk'},format=raw,cache=unsafe"),
+        *("timeout", "-k", "5", str(_LIMIT_S), EMULATOR, *machine_arguments(EmulatedMachine(), _MEMORY_BYTES)),
+        *("-serial", f"file:{to / 'console'}", "-drive", f"if=none,id=kept,file={to / 'disk'},format=raw,cache=unsafe"),
         *("-device", "virtio-blk-pci,drive=kept", "-kernel", str(kernel), "-initrd", str(to / "root")),
-        *("-append", "console=ttyS0 loglevel=4 panic=-1 mitigations=off no_timer_check cgroup_no_v1=all"),
+        *("-append", f"console=ttyS0 loglevel=4 panic=-1 mitigations=off no_timer_check {words}"),
     ]
     done = subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False)
     assert done.returncode == 0, (done.stderr, (to / "console").read_text()[-2000:])
     with tarfile.open(to / "disk") as kept:
         kept.extractall(to / "kept", filter="data")
-    said = (to / "kept" / "own.txt").read_text()
-    (found,) = (to / "kept").glob("recorder-*.tar.gz")
-    return found, said
+    return to / "kept"

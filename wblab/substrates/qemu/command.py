@@ -53,6 +53,18 @@ def arguments(machine: EmulatedMachine, kernel: Path, memory: int, disks: Sequen
 
     disks: those that are QEMU's devices.
     """
+    return [
+        *machine_arguments(machine, memory),
+        *("-add-fd", f"fd={CONSOLE_FD},set=1", *_port("console", "/dev/fdset/1")),
+        *_port("status", host_path(layout.STATUS_FD)),
+        *_port("left", host_path(LEFT_FD)),
+        *device_arguments(machine.driver, disks, IMAGE_FDS[: len(disks)]),
+        *("-kernel", str(kernel), "-initrd", host_path(INITRAMFS_FD), "-append", " ".join(_kernel_arguments())),
+    ]
+
+
+def machine_arguments(machine: EmulatedMachine, memory: int) -> list[str]:
+    """Return QEMU's arguments for the machine itself, without ports, disks and a kernel. memory: in bytes."""
     threads = ",thread=single" if machine.virtual else ",thread=multi"
     accelerator = f"tcg,tb-size=192{threads}" if machine.accelerator == "tcg" else machine.accelerator
     clock = _ICOUNT if machine.virtual else ()
@@ -62,11 +74,6 @@ def arguments(machine: EmulatedMachine, kernel: Path, memory: int, disks: Sequen
         *("-m", f"{memory // _MIB}M", "-smp", str(machine.processors)),
         *clock,
         *("-sandbox", "on,obsolete=deny,elevateprivileges=deny,spawn=deny,resourcecontrol=deny"),
-        *("-add-fd", f"fd={CONSOLE_FD},set=1", *_port("console", "/dev/fdset/1")),
-        *_port("status", host_path(layout.STATUS_FD)),
-        *_port("left", host_path(LEFT_FD)),
-        *device_arguments(machine.driver, disks, IMAGE_FDS[: len(disks)]),
-        *("-kernel", str(kernel), "-initrd", host_path(INITRAMFS_FD), "-append", " ".join(_kernel_arguments())),
     ]
 
 
