@@ -31,11 +31,12 @@ _STALL = re.compile(r"stall (\d{1,12}) ms, (.*)")
 
 @dataclass(frozen=True)
 class Recording:
-    """What a recorder kept. who: what stalled, in its words; stall_ms: for how long, as far as it saw.
+    """What a recorder kept in a file. who: what stalled, in its words; stall_ms: for how long, as far as it saw.
 
     facts: the content of files of /proc and /sys, by path.
     """
 
+    path: Path
     pieces: Pieces
     who: str
     stall_ms: int
@@ -55,7 +56,7 @@ class Recording:
             try:
                 self.pieces.write(path)
             except TraceError as error:
-                raise InputError(str(error)) from None
+                raise InputError(f"{self.path}: {in_member(error)}") from None
             yield path
 
 
@@ -84,7 +85,19 @@ def read_recording(path: Path) -> Recording:
         kallsyms=texts.get("functions", ""),
         uname=more[0] if more else "",
     )
-    return Recording(pieces, told[2] if told else "", int(told[1]) if told else 0, facts_of(texts.get(_FACTS, "")))
+    who, stall_ms = (told[2], int(told[1])) if told else ("", 0)
+    return Recording(path, pieces, who, stall_ms, facts_of(texts.get(_FACTS, "")))
+
+
+def in_member(error: TraceError, trace: Path | None = None) -> str:
+    """Return what is wrong with a recorder's trace, with the member of its tar in place of the trace or its path."""
+    said = str(error)
+    is_format = said.startswith(("the format", "a format", "a print format"))
+    member = "formats" if is_format else "header_page" if "header_page" in said else "cpu*.raw"
+    for name in (str(trace or "the trace"), "the trace"):
+        if name in said:
+            return said.replace(name, member)
+    return f"{member}: {said}"
 
 
 def facts_text(path: Path) -> str:

@@ -26,6 +26,7 @@ from wblab.core.errors import InputError
 from wblab.core.files import open_file
 from wblab.core.loads import Load
 from wblab.core.units import NS_PER_S, Bytes
+from wblab.foreign.recording import in_member
 from wblab.lab.printable import printable
 from wblab.lab.specfile import HostDisk, LiveSpec
 
@@ -96,20 +97,21 @@ def read_traced(
 
     devices: names of its machine's disks by number, major:minor. shown: the file that the user gave, if it is another.
     """
+    name = shown or path
     try:
         open_file(path).close()
         trace = tracecmd.open(path)
         trace.counts()  # reads all pages, so that damage shows here
         if SWITCH not in trace.names:
             has = ", ".join(sorted(trace.names)[:6]) or "no events"
-            raise InputError(f"{path} has no event {SWITCH}, so nobody can say who slept: it has {has}")
+            raise InputError(f"{name} has no event {SWITCH}, so nobody can say who slept: it has {has}")
         if not trace.info.clock_is_ns:
-            raise InputError(f"{path} has the clock {trace.info.clock!r}, which does not count ns: record it with mono")
-        return _traced(shown or path, trace, asked, dict(devices or {}))
+            raise InputError(f"{name} has the clock {trace.info.clock!r}, which does not count ns: record it with mono")
+        return _traced(name, trace, asked, dict(devices or {}))
     except OSError as error:
-        raise InputError(f"cannot read {path}: {error.strerror}") from None
+        raise InputError(f"cannot read {name}: {error.strerror}") from None
     except TraceError as error:
-        raise InputError(f"{path}: {error}") from None
+        raise InputError(f"{name}: {in_member(error, path) if shown else error}") from None
 
 
 def _traced(path: Path, trace: tracecmd.TraceFile, asked: Asked, devices: dict[str, str]) -> Traced:

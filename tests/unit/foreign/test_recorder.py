@@ -1,17 +1,16 @@
 """The recorder: a script that needs a shell and root, and what it kept, which is a stranger's file."""
 
-import io
 import stat
 import subprocess
 import sys
-import tarfile
 from pathlib import Path
 
 import pytest
 import tracecmd
-from support.tracewriter import Ring, event_format
+from support.keptrecordings import kept
 from support.waiting import wait_until
 
+from wblab.cli import main
 from wblab.core.errors import InputError
 from wblab.foreign import recording
 from wblab.foreign.recorder import facts_script, recorder_script
@@ -64,31 +63,6 @@ def test_the_facts_of_this_machine_are_read_back():
     assert facts["/proc/sys/vm/dirty_ratio"].strip().isdecimal()
 
 
-def kept(path, **changes):
-    """Write what a recorder keeps."""
-    ring = Ring()
-    dirty = event_format("dirty", 301, "u32 pages 8 4 0")
-    lines = "".join(
-        f"/sys/kernel/tracing/instances/x/events/writeback/dirty/format:{line}\n" for line in dirty.splitlines()
-    )
-    members = {
-        "header_page": ring.header_page().encode(),
-        "formats": lines.encode(),
-        "cpu0.raw": ring.page(1000, [ring.data(0, ring.record(301, 42, ring.word(7)))]),
-        "cmdlines": b"42 dd\n",
-        "functions": b"",
-        "recorder": b"stall 910 ms, task 42\nLinux far 5.10.0\n",
-        "facts.txt": b"==> /sys/block/sdb/dev <==\n8:16\n==> /proc/uptime <==\n1.0 2.0\n",
-    } | changes
-    with tarfile.open(path, "w:gz") as archive:
-        for name, content in members.items():
-            if content is not None:
-                info = tarfile.TarInfo(f"./{name}")
-                info.size = len(content)
-                archive.addfile(info, io.BytesIO(content))
-    return path
-
-
 def test_what_it_kept_is_read_back(tmp_path):
     path = kept(tmp_path / "kept.tar.gz")
     found = read_recording(path)
@@ -119,6 +93,24 @@ def test_a_file_that_was_cut_off_or_changed_is_refused_or_read(tmp_path):
             except InputError:
                 refused += 1
     assert refused > len(whole) / 7  # all those that were cut off, at least
+
+
+@pytest.mark.parametrize(
+    ("member", "content"),
+    [
+        ("header_page", b"no page"),
+        ("formats", b"/x/events/writeback/dirty/format:name: dirty\n"),
+        ("cpu*.raw", b"seven bytes"),
+        ("cpu*.raw", bytes(8) + b"\xff" * 4088),
+    ],
+)
+def test_what_is_damaged_is_named_by_the_file_and_its_member(tmp_path, capsys, member, content):
+    path = kept(tmp_path / "kept.tar.gz", **{member.replace("*", "0"): content})
+    assert main(["why", str(path)]) == 2
+    (line,) = capsys.readouterr().err.splitlines()
+    assert line.startswith(f"wblab: {path}: ")
+    assert member in line
+    assert "trace.dat" not in line
 
 
 def test_a_file_that_unpacks_to_far_more_is_refused(tmp_path, monkeypatch):
