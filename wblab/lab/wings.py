@@ -30,6 +30,7 @@ OFFERS = {
     "a file of another machine explained": ("wblab.foreign.door", "explained"),
     "a timeline of a trace": ("wblab.foreign.tracepicture", "draw"),
     "what to draw of a trace": ("wblab.foreign.tracepicture", "Wanted"),
+    "a recorder's file kept": ("wblab.foreign.kept", "opened"),
     "whether a file has a machine's facts": ("wblab.foreign.facts", "has_facts"),
     "the facts of another machine": ("wblab.foreign.facts", "read_facts"),
 }

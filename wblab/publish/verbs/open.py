@@ -8,8 +8,9 @@ from contextlib import ExitStack
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from wblab.commands.common import add_exp, add_json, note, print_wrapped, results
+from wblab.commands.common import add_exp, add_json, note, print_wrapped, results, tell
 from wblab.lab.printable import printable
+from wblab.lab.wings import offered
 
 if TYPE_CHECKING:
     from wblab.analysis.runs.run import Run
@@ -21,9 +22,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.description = (
         "Check a file of 'wblab pack' and print what it holds: runs, their spec, kernel and pauses. It may come from "
         "anybody: nothing in it is run, and a damaged or false one is refused. Only 'wblab repeat FILE' shows that its "
-        "measurements are true: it makes a run of it here, in a confined guest, and compares the two."
+        "measurements are true: it makes a run of it here, in a confined guest, and compares the two. Of a recorder's "
+        "file it prints what is in it, and keeps it as it is."
     )
-    parser.add_argument("file", type=Path, metavar="FILE", help="a file of 'wblab pack'")
+    parser.add_argument("file", type=Path, metavar="FILE", help="a file of 'wblab pack', or a recorder's")
     where = parser.add_mutually_exclusive_group()
     where.add_argument("--to", type=Path, metavar="DIR", help="write it as a directory, which must not exist")
     where.add_argument("--keep", action="store_true", help="write it into the directory of results, under its own name")
@@ -39,10 +41,22 @@ def _open(arguments: argparse.Namespace) -> None:
     from wblab.lab.progress import bar
     from wblab.publish.bundle.read import opened
 
+    look_at = offered("a recorder's file kept")
+    if look_at and (report := look_at(arguments.file, _room_of_file(arguments))):
+        tell(report, as_json=arguments.json)
+        return
     with ExitStack() as stack:
         with bar(arguments.file.name) as report:
             found = stack.enter_context(opened(arguments.file, _room(arguments), report))
         _show_and_keep(found, arguments)
+
+
+def _room_of_file(arguments: argparse.Namespace) -> Path | None:
+    """Return the directory in which a file is to be kept as it is; None if it is not. Raises InputError."""
+    from wblab.publish.bundle.keep import room_in
+
+    room = arguments.to or (results(arguments) if arguments.keep else None)
+    return room_in(room) if room else None
 
 
 def _show_and_keep(found: "Opened", arguments: argparse.Namespace) -> None:
