@@ -88,6 +88,10 @@ CASES = {
         "base-device",
         (*ROOMY, *RAW, "disk.write_bps=64KiB/s", loads(f"r1={DIRECT.format(0)}", RAW_LAST)),
     ),
+    "direct read": (
+        "base-device",
+        (*ROOMY, *RAW, "disk.write_bps=64KiB/s", loads(f"r1={DIRECT.format(0).replace('write', 'read')}", RAW_LAST)),
+    ),
     "write-back throttling": (
         "base-device",
         (

@@ -154,7 +154,7 @@ def _state(waiting: Sequence[Judged], chain: Sequence[Judged]) -> str:
         (("group throttled",), "group"),
         (QUEUE_KINDS, "queue full"),
         (("reclaim", "pool"), "memory"),
-        (("direct write", "flush", "buffer", "folio locked", "direct writes of others"), "direct I/O"),
+        (("direct write", "direct read", "flush", "buffer", "folio locked", "direct writes of others"), "direct I/O"),
         (_LOCK_KINDS, "locks"),
     )
     name = next((name for some, name in of_kinds if most in some), "unknown")

@@ -169,7 +169,7 @@ FAMILIES = {
     "#881B35": ("buffer", "XFS block", "XFS block locked", "btrfs extent", "btrfs block"),
     "#864B0E": (
         *("request", "write-back throttling", "flush", "direct write", "direct writes of others", "queue frozen"),
-        *("array", "served"),
+        *("array", "served", "direct read"),
     ),
     "#9D3BD8": (
         *("journal writes block", "transaction locked", "transaction switching", "transaction full", "open handles"),

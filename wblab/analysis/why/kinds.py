@@ -44,6 +44,33 @@ _MUTEX = ("__mutex_unlock_slowpath", "mutex_unlock", "wake_up_q")
 _SEMAPHORE = ("rwsem_wake", "up_write", "up_read", "wake_up_q", "rwsem_mark_wake")
 _SIGNAL = ("signal_wake_up_state", "complete_signal", "send_signal_locked")
 
+# Direct I/O is a write unless the sleeper's stack has one of DIRECT_READS.
+_DIRECT = (
+    "submit_bio_wait",
+    "dio_await_one",
+    "__blockdev_direct_IO",
+    "__iomap_dio_rw",
+    "iomap_dio_rw",
+    "__blkdev_direct_IO_simple",
+    "blk_wait_io",
+)
+_DIRECT_ENDS = (
+    "submit_bio_wait_endio",
+    "bio_wait_end_io",
+    "blkdev_bio_end_io_simple",
+    "iomap_dio_bio_end_io",
+    "iomap_dio_done",
+    "dio_bio_end_io",
+    "blk_update_request",
+    *_DONE,
+)
+DIRECT_READS = (
+    *("vfs_read", "vfs_readv", "do_iter_read", "aio_read", "io_read", "vfs_iter_read"),
+    *("generic_file_read_iter", "generic_file_aio_read", "blkdev_read_iter", "ext4_file_read_iter"),
+    *("ext4_dio_read_iter", "xfs_file_read_iter", "xfs_file_dio_read", "xfs_file_dio_aio_read"),
+    *("btrfs_file_read_iter", "btrfs_direct_read", "f2fs_file_read_iter", "f2fs_dio_read_iter"),
+)
+
 # The first entry that fits the sleeper says what the wait may be: specific kinds precede general ones. Of that kind's
 # entries, and of others that sleep in the same function, the first that fits the waker is what it was.
 KINDS = (
@@ -272,29 +299,8 @@ KINDS = (
         ("blkdev_issue_flush", "f2fs_issue_flush", "write_dev_flush", "wait_dev_flush"),
         ("submit_bio_wait_endio", "bio_wait_end_io", "blk_update_request", *_DONE),
     ),
-    Kind(
-        "direct write",
-        "for a disk to complete direct I/O",
-        (
-            "submit_bio_wait",
-            "dio_await_one",
-            "__blockdev_direct_IO",
-            "__iomap_dio_rw",
-            "iomap_dio_rw",
-            "__blkdev_direct_IO_simple",
-            "blk_wait_io",
-        ),
-        (
-            "submit_bio_wait_endio",
-            "bio_wait_end_io",
-            "blkdev_bio_end_io_simple",
-            "iomap_dio_bio_end_io",
-            "iomap_dio_done",
-            "dio_bio_end_io",
-            "blk_update_request",
-            *_DONE,
-        ),
-    ),
+    Kind("direct read", "for a disk to complete a direct read", _DIRECT, _DIRECT_ENDS, DIRECT_READS),
+    Kind("direct write", "for a disk to complete direct I/O", _DIRECT, _DIRECT_ENDS),
     Kind(
         "direct writes of others",
         "for direct I/O on a file to end",

@@ -50,6 +50,7 @@ SYNCFS = (*OUT, "wb_wait_for_completion", "sync_inodes_sb", "sync_filesystem", "
         (BUFFER, (*BUFFER_ENDS, "end_bio_bh_io_sync", *DONE), "buffer", "request"),
         ((*FLUSH, "blkdev_issue_flush", "ext4_sync_file", *CALL), (*WOKE, "complete", *DONE), "flush", "request"),
         ((*FLUSH, "blkdev_issue_discard", *CALL), (*WOKE, "complete", *DONE), "direct write", "request"),
+        ((*OUT, "__iomap_dio_rw", "vfs_read", *CALL), (*WOKE, "iomap_dio_bio_end_io", *DONE), "direct read", "request"),
         (WBT, (*WBT_ENDS, "wbt_done", "blk_mq_free_request", *SOFTIRQ), "write-back throttling", "request"),
         (WBT, (*WBT_ENDS, "wb_timer_fn", "call_timer_fn", "__run_timers", *TICK), "write-back throttling", "timer"),
         (RWSEM, (*WOKE, "wake_up_q", "rwsem_wake", "up_write", "ext4_map_blocks", *FSYNC), "lock", "task"),
