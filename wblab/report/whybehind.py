@@ -19,8 +19,10 @@ from wblab.analysis.why.charges import (
 )
 from wblab.analysis.why.explain import Explanation
 from wblab.analysis.why.parties import (
+    FLUSHER,
     JOURNAL,
     JOURNALS,
+    METADATA,
     MOST_NAMED,
     READ,
     each_of,
@@ -46,8 +48,24 @@ def culprit(item: Explanation) -> tuple[Charge, ...]:
     """Return the charges of the culprit for which disks worked longest in a pause, the longest first.
 
     If others took comparable time in the same way, the first charge is that of all of them together. The load itself is
-    among them only if it did as they did, and they had more time than it.
+    among them only if it did as they did, and they had more time than it. What a limit delayed counts for the limit,
+    whoever's request it was.
     """
+    found = _of_all(item)
+    if not found or found[0].layer != LIMIT or not found[0].words:
+        return found
+    main, *others = found
+    alike = [each.time_ns for each in item.charges if _is_alike(each, main)]
+    return replace(main, time_ns=sum(alike)), *(each for each in others if not _is_alike(each, main))
+
+
+def _is_alike(charge: Charge, main: Charge) -> bool:
+    """Whether the same limit held it."""
+    return (charge.layer, charge.words) == (main.layer, main.words)
+
+
+def _of_all(item: Explanation) -> tuple[Charge, ...]:
+    """Return the charges of the culprit, the first that of all who did as much in the same way."""
     found = leader(item)
     if not found or found[0].layer not in _JOINT:
         return found
@@ -116,7 +134,12 @@ def rest(item: Explanation, said: Sequence[str], main: str) -> str:
 
     said: who was named already; main: the kind of wait that was told, empty for requests.
     """
-    listed = [_short(each) for each in culprits(item.charges).values() if not _is_said(each[0].party, said)]
+    first = next(iter(culprit(item)), None) if not main else None
+    listed = [
+        _short(each)
+        for each in _merged(item.charges)
+        if not (first and first.words and _is_alike(each, first)) and not _is_said(each.party, said)
+    ]
     waits_ns = sum(chain.time_ns for chain in item.chains if chain.end != REQUEST and chain.links[-1][1] != main)
     for cause in item.causes if main != THROTTLED else ():
         if cause.kind == THROTTLED:
@@ -152,28 +175,48 @@ def behind(item: Explanation, chain: Chain, request: IoRequest | None, *, one: b
         return (
             f"{main.disk} took {duration(main.time_ns)} for {size(main.size)} of the journal, which {they} waited for"
         )
-    whose = f" from {_requester(chain)}" if len(chain.links) > 1 else ""
-    waited = f"{request.what if request else 'a request'}{whose} that {they} waited for"
-    return _without_party(item, found[0], waited, they) or _with_party(item, found[0], waited, request, one=one)
+    waited = f"{request.what if request else 'a request'}{_of_whom(item, chain, request)} that {they} waited for"
+    part_ns = request.held_ns if request and request.held_ns < _NEARLY_ALL * found[0].time_ns else 0
+    held = f"delayed for {duration(found[0].time_ns)}{' in all' if part_ns else ''} {found[0].words}"
+    return _without_party(found[0], waited, they, held) or _with_party(
+        item, found[0], waited, request, held=held, one=one
+    )
 
 
-def _without_party(item: Explanation, main: Charge, waited: str, they: str) -> str:
-    """Return what held a request or kept the disk busy that is nobody's I/O; empty if it is somebody's."""
+def _of_whom(item: Explanation, chain: Chain, request: IoRequest | None) -> str:
+    """Return from whom a request is that another task than the load waited for: whose data it has, if those are known.
+
+    A journal or a kernel worker submits what programs wrote.
+    """
+    if len(chain.links) == 1:
+        return ""
+    whose = request.whose if request and chain.kernel else ""
+    is_known = whose and whose != FLUSHER and not whose.startswith((READ, JOURNAL, METADATA))
+    if is_known:
+        return f" with data from {whose}" if not is_of_load(item.load, whose) else " with its own data"
+    return f" from {_requester(chain)}"
+
+
+def _without_party(main: Charge, waited: str, they: str, held: str) -> str:
+    """Return what held a request or kept the disk busy that is nobody's I/O; empty if it is somebody's.
+
+    held: how long what held the request did so, in words.
+    """
     took = duration(main.time_ns)
     said = {
         STILL: f"{main.disk} completed nothing for {took}, although it had requests",
         FLUSH: f"{main.disk} took {took} to flush its cache, and {they} waited for that",
         SCHEDULER: f"the I/O scheduler kept {waited} back for {took}, although {main.disk} was idle",
-        MAPPER: f"{waited} was delayed for {took} {main.words}",
+        MAPPER: f"{waited} was {held}",
     }
     if main.layer not in said and not main.party:
-        held = f"delayed for {duration(_held_ns(item, main))} {main.words}" if main.words else f"held back for {took}"
-        return f"{waited} was {held}" + ("" if main.words else ", and the trace does not show by what")
+        is_unknown = f"held back for {took}, and the trace does not show by what"
+        return f"{waited} was {held if main.words else is_unknown}"
     return said.get(main.layer, "")
 
 
-def _with_party(  # noqa: PLR0911 - one for each way to be ahead
-    item: Explanation, main: Charge, waited: str, request: IoRequest | None, *, one: bool
+def _with_party(  # noqa: PLR0911, PLR0913 - one for each way to be ahead
+    item: Explanation, main: Charge, waited: str, request: IoRequest | None, *, held: str, one: bool
 ) -> str:
     """Return whose I/O was ahead of a request."""
     took, amount, own = duration(main.time_ns), size(main.size), "of its own" if one else "of their own"
@@ -181,7 +224,6 @@ def _with_party(  # noqa: PLR0911 - one for each way to be ahead
     long = f", which took {took}" if not of_it(item) else ""
     is_its_own, after = main.party.removeprefix(READ) == item.load, f"and {waited} was queued behind it"
     if main.layer == LIMIT:
-        held = f"delayed for {duration(_held_ns(item, main))} {main.words}"
         is_behind = request is not None and main.size > 2 * request.size
         if is_its_own:
             return f"{amount} {own} was {held}"
@@ -216,21 +258,25 @@ def of_it(item: Explanation) -> str:
 
 def served(item: Explanation) -> list[str]:
     """Return the times that disks worked for each party while a load waited for them."""
-    listed = [_short(each) for each in culprits(item.charges).values()]
+    listed = [_short(each) for each in _merged(item.charges)]
     shown = [text for time_ns, text in listed if time_ns > _LITTLE * item.pause_ns]
     return [f"What disks did in these waits: {enumerated(shown)}."] if shown else []
 
 
-def _held_ns(item: Explanation, main: Charge) -> int:
-    """Return how long the same limit held requests, whoever else was behind it."""
-    return sum(charge.time_ns for charge in item.charges if (charge.layer, charge.words) == (main.layer, main.words))
+def _merged(charges: Iterable[Charge]) -> list[Charge]:
+    """Return charges, the most time first, those of one limit or mapper as one, whoever's requests these held."""
+    found: dict[tuple[str, ...], Charge] = {}
+    for each in charges:
+        is_held = each.layer in (LIMIT, MAPPER)
+        key = (each.layer, each.words) if is_held else (each.layer, each.words, each.party, each.disk)
+        old = found.get(key)
+        found[key] = replace(old, party="", time_ns=old.time_ns + each.time_ns) if old and is_held else each
+    return sorted(found.values(), key=lambda each: -each.time_ns)
 
 
-def _short(charges: Iterable[Charge]) -> tuple[int, str]:
-    """Return the time of one culprit's charges, and that in a few words."""
-    found = list(charges)
-    main, time_ns = found[0], sum(charge.time_ns for charge in found)
-    amount, took = size(main.size), duration(time_ns)
+def _short(main: Charge) -> tuple[int, str]:
+    """Return the time of a charge, and that in a few words."""
+    amount, took = size(main.size), duration(main.time_ns)
     words = {
         DEVICE: f"{amount} {main.party if main.party.startswith(READ) else f'from {main.party}'}",
         CACHE: f"{amount} in its own cache from {main.party}" if main.party else "its own cache",
@@ -241,7 +287,7 @@ def _short(charges: Iterable[Charge]) -> tuple[int, str]:
         LIMIT: f"a request that was delayed {main.words}",
         MAPPER: f"a request that was delayed {main.words}",
     }
-    return time_ns, f"{took} for {words.get(main.layer, _UNKNOWN)}"
+    return main.time_ns, f"{took} for {words.get(main.layer, _UNKNOWN)}"
 
 
 def _requester(chain: Chain) -> str:

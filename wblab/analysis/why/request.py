@@ -23,8 +23,9 @@ class IoRequest:
     ahead: the bytes that the disk completed from handed_ns to its end, itself included, by who dirtied them. If a delay
     held it for most of the time, they count from its entry into the queue; if a control group's limit did, only those
     of the group count. below: the disk that completed them, in words: itself, or the disk of a loop device's file.
-    name: that disk's name in the spec, empty if it has none. is_limited: a limit held it for most of the time, so a
-    shorter queue does not help. in_throttle: so did the queue of a limit for the whole disk (block/blk-throttle.c).
+    name: that disk's name in the spec, empty if it has none. whose: the party that has most of its data.
+    is_limited: a limit held it for most of the time, so a shorter queue does not help. in_throttle: so did the
+    queue of a limit for the whole disk (block/blk-throttle.c).
     """
 
     device: int
@@ -41,6 +42,7 @@ class IoRequest:
     is_limited: bool = False
     in_throttle: bool = False
     below: str = "the disk"
+    whose: str = ""
 
     @property
     def what(self) -> str:
@@ -75,6 +77,7 @@ def request_of(run: Run, recorded: Recorded, parties: Parties, span: int) -> IoR
     ahead = recorded.moved.ahead(bottom, first, end)
     if hold is not None and is_limited and hold.loads:
         ahead = {party: size for party, size in ahead.items() if _load(recorded, party) in hold.loads}
+    own = recorded.moved.ahead(device, int(done.rank[data]) - 1, int(done.rank[data]))
     names = parties.renamed(run, bottom, first, is_released=is_held)
     disk = served(run, recorded, bottom)
     inside = disk.within(handed_ns, done_ns)
@@ -93,6 +96,7 @@ def request_of(run: Run, recorded: Recorded, parties: Parties, span: int) -> IoR
         below=disk_of(run, bottom),
         still_ns=int(disk.still_ns[inside].sum()) if bottom == device else 0,
         ahead=_renamed(parties.named(ahead), names),
+        whose=next(iter(_renamed(parties.named(own), names)), ""),
     )
 
 

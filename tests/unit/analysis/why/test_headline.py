@@ -2,9 +2,11 @@
 
 from dataclasses import replace
 
+import pytest
 from support.blametraces import Story
 from support.runs import MS
 
+from wblab.report import whybehind
 from wblab.report.whyanswer import accused, groups, remedy, sentence
 from wblab.report.whytext import of_rest
 
@@ -96,6 +98,36 @@ def test_nobody_is_cause_and_rest(story_run):
     said = sentence(charged(story_run, "mw1", ("l1", 300), ("read by l1", 190), ("dd", 100), ("the filesystem", 200)))
     assert "; this explains 490 ms of the 1 s, and the rest has other causes: 200 ms for 800 KiB from the files" in said
     assert "read by l1" not in said
+
+
+def limited(story_run, *charges, held_ms=320):
+    """Return the sentence on a pause in which a limit held requests of these, each a name and ms, and its detail."""
+    item = one(story_run, behind(flushed))
+    by = replace(item.charges[0], layer="limit", words="by io.max", size=4096)
+    held = tuple(replace(by, party=name, time_ns=ms * MS) for name, ms in charges)
+    requests = tuple(each and replace(each, held_ns=held_ms * MS) for each in item.requests)
+    (group,) = groups([replace(item, charges=held, requests=requests)])
+    return sentence(group), whybehind.served(group.longest)
+
+
+def test_the_time_of_a_limit_is_the_same_in_the_sentence_and_in_the_detail(story_run):
+    """Seen: 47.3 s of all whom a limit held in the sentence, 32.0 s of one of them in the detail."""
+    said, (detail,) = limited(story_run, ("l1", 640), ("g2", 310))
+    assert said.endswith(": a request of 4 KiB that it waited for was delayed for 950 ms in all by io.max.")
+    assert detail == "What disks did in these waits: 950 ms for a request that was delayed by io.max."
+    assert " was delayed for 950 ms by io.max" in limited(story_run, ("l1", 640), ("g2", 310), held_ms=940)[0]
+
+
+@pytest.mark.parametrize(
+    ("whose", "said"), [("l1", "with data from l1"), ("mw1", "with its own data"), ("the journal", "from the journal")]
+)
+def test_a_request_of_the_journal_with_a_load_s_data_is_told_by_whose_they_are(story_run, whose, said):
+    item = one(story_run, behind(flushed))
+    (chain, *_) = item.chains
+    through = replace(chain, links=(*chain.links, ("jbd2/ubda-8", "folio under writeback")), kernel=True)
+    requests = tuple(each and replace(each, whose=whose) for each in item.requests)
+    (group,) = groups([replace(item, chains=(through, *item.chains[1:]), requests=requests)])
+    assert f"and a request of 4 KiB {said} that it waited for was queued behind it" in sentence(group)
 
 
 def near_the_limit(pages, sectors, done_ms):
