@@ -4,10 +4,13 @@ import os
 import secrets
 
 import pytest
+from support.monitored import monitors_ended
 from support.processes import bearing
 from support.waiting import wait_until
 
 from wblab.machine.block import mounted
+
+__all__ = ["monitors_ended"]
 
 
 def instances():

@@ -10,6 +10,7 @@ import urllib.request
 
 import pytest
 from prometheus_client.parser import text_string_to_metric_families
+from support.monitored import start
 from support.waiting import wait_until
 
 from wblab.host.command import interpreter
@@ -20,32 +21,6 @@ from wblab.machine.tracefs import Instance
 from wblab.machine.undo import Undo
 
 COMMAND = [sys.executable, "-m", "wblab", "monitor"]
-_started = []
-
-
-@pytest.fixture(autouse=True)
-def killed():
-    """Leave no gauge behind, even if a test fails midway."""
-    yield
-    while _started:
-        process = _started.pop()
-        process.kill()
-        process.wait()
-
-
-def start(marked, *arguments, **options):
-    process = subprocess.Popen(
-        [*COMMAND, *arguments],
-        cwd=ROOT,
-        env=marked.environment,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-        start_new_session=True,
-        **options,
-    )
-    _started.append(process)
-    return process
 
 
 def asked(url):
@@ -71,7 +46,7 @@ def may_trace():
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
 def test_all_metrics_are_answered_and_the_gauge_ends_cleanly(marked, tmp_path, number):
     file = tmp_path / "wblab.prom"
-    process = start(marked, "--metrics", "0", "--textfile", str(file))
+    process = start("--metrics", "0", "--textfile", str(file), environment=marked.environment)
     url = process.stdout.readline().strip()
     found = asked(url)
     sources = {labels[0] for (name, labels), value in found.items() if name == "wblab_source_available" and value}
@@ -131,7 +106,7 @@ def test_without_root_it_says_which_series_lack_and_why(marked, readable_lab):
 
 
 def test_a_kill_leaves_no_trace_instance(marked):
-    process = start(marked, "--metrics", "0")
+    process = start("--metrics", "0", environment=marked.environment)
     process.stdout.readline()
     process.kill()
     process.communicate()

@@ -6,12 +6,15 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 import pytest
+from support.monitored import monitors_ended
 from support.processes import bearing
 from support.waiting import wait_until
 
 from wblab.machine.block import mounted
 from wblab.machine.tracefs import Instance
 from wblab.machine.undo import Undo
+
+__all__ = ["monitors_ended"]
 
 
 def orphans() -> frozenset[str]:

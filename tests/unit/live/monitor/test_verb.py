@@ -9,41 +9,13 @@ import shutil
 import signal
 import socket
 import subprocess
-import sys
 import time
 import urllib.request
 from contextlib import ExitStack, suppress
 from pathlib import Path
 
 import pytest
-
-from wblab.lab.places import ROOT
-
-_started = []
-
-
-@pytest.fixture(autouse=True)
-def killed():
-    """Leave no monitor behind, even if a test fails midway."""
-    yield
-    while _started:
-        process = _started.pop()
-        process.kill()
-        process.wait()
-
-
-def start(*arguments, environment=None, before=(), options=()):
-    process = subprocess.Popen(
-        [*before, sys.executable, *options, "-m", "wblab", "monitor", *arguments],
-        cwd=ROOT,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-        env=environment,
-        start_new_session=True,
-    )
-    _started.append(process)
-    return process
+from support.monitored import start
 
 
 def refused(*arguments):
