@@ -7,12 +7,13 @@ from pathlib import Path
 
 from support.tracewriter import Ring, event_format
 
-_FORMATS = {"dirty": 301, "sys_enter_write": 302, "sys_enter_fsync": 303}
 _FIELDS = {
     "dirty": "u32 pages 8 4 0",
     "sys_enter_write": "size_t count 8 8 0",
     "sys_enter_fsync": "unsigned int fd 8 8 0",
+    **{f"block_rq_{step}": "dev_t dev 8 4 0" for step in ("insert", "issue", "complete")},
 }
+_FORMATS = {name: number for number, name in enumerate(_FIELDS, 301)}
 
 
 def kept(path: Path, calls: Sequence[tuple[str, int, int]] = (), **changes: bytes | None) -> Path:

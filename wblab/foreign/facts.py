@@ -6,6 +6,7 @@ from pathlib import Path
 
 from wblab.core.errors import InputError
 from wblab.core.files import open_file
+from wblab.foreign.habits import Habits, habits_in
 from wblab.foreign.machinetext import read_machine
 from wblab.foreign.recording import facts_of, facts_text
 
@@ -18,13 +19,14 @@ class Facts:
     """The facts of a machine. name: of the file; files: what they contain, by path.
 
     limits: its background threshold and its dirty limit, in bytes; None if they are not there. rates: at which each
-    disk was written while it was busy, in bytes/s, where it was.
+    disk was written while it was busy, in bytes/s, where it was. habits: of its programs, as a recording shows them.
     """
 
     name: str
     files: Mapping[str, str]
     limits: tuple[int, int] | None
     rates: Mapping[str, float]
+    habits: Habits
 
 
 def has_facts(path: Path) -> bool:
@@ -47,7 +49,7 @@ def read_facts(path: Path) -> Facts:
     limits = machine.limits
     rates = {disk.name: disk.rate_bps for disk in machine.real_disks if disk.rate_bps}
     both = (limits.background.size_bytes, limits.dirty.size_bytes) if limits else None
-    return Facts(path.name, files, both, rates)
+    return Facts(path.name, files, both, rates, habits_in(path))
 
 
 def _text(path: Path) -> str:

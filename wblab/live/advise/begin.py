@@ -1,5 +1,6 @@
 """Prepare a study of remedies: describe this machine, its loads and the remedies. Runs nothing."""
 
+import os
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -28,6 +29,7 @@ from wblab.live.twin.described import (
     TIMES_THRESHOLD,
     WAIT_NS,
     Machine,
+    largest_folio,
     machine_of,
     sustained_bps,
     with_disk,
@@ -85,7 +87,11 @@ def begin(
     notes = doubts(question.disk) if question.disk else notes
     if there:
         named = ", ".join(site.known_by)
-        notes = [*notes, f"the files find disks by name ({named}), which may change with a boot of that machine"]
+        notes = [
+            *notes,
+            *there.notes,
+            f"the files find disks by name ({named}), which may change with a boot of that machine",
+        ]
     planned = plan(now, site, remedies, question.seeds, question.kernel)
     described = TwinResult(now, planned.twin, live, (), ()).about()
     of = f", of {printable(there.name)}" if there else ""
@@ -150,6 +156,7 @@ def machine_here(site: MachineSite, disk: Disk, innocent: Mapping[str, Load]) ->
         wait_ns=WAIT_NS,
         innocent=dict(innocent),
         disk=disk,
+        folio_bytes=largest_folio(site.filesystem, os.uname().release),
     )
     return with_current_settings(machine, site)
 

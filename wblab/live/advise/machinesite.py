@@ -78,7 +78,9 @@ def site_elsewhere(there: Elsewhere) -> MachineSite:
     place, bdi = there.place, f"/sys/class/bdi/{there.bdi}"
     lines = [schedulers_in(there.said(f"/sys/block/{disk}/queue/scheduler")) for disk in place.disks]
     abilities: dict[Ability, bool] = {
-        "wbt": all(f"/sys/block/{disk}/queue/wbt_lat_usec" in there.files for disk in place.disks),
+        # WBT goes by the depth that a driver tells (rq_depth_calc_max_depth), and the twin's is not that disk's.
+        "wbt": not there.is_one_by_one
+        and all(f"/sys/block/{disk}/queue/wbt_lat_usec" in there.files for disk in place.disks),
         "own limit": bool(there.bdi) and f"{bdi}/max_ratio_fine" in there.files,
     }
     return MachineSite(

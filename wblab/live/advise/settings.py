@@ -98,7 +98,7 @@ def impossible(remedy: Remedy, site: MachineSite) -> str:
     if (remedy.nr_requests or remedy.queue) and not site.disks:
         return "the disk has no request queue"
     if remedy.wbt and "wbt" not in site.abilities:
-        return "this kernel has no WBT for the disk"
+        return "this kernel has no WBT for the disk, or the twin cannot show it: WBT goes by the disk's driver"
     if remedy.own_limit and "own limit" not in site.abilities:
         return "this kernel has no strict_limit for the disk: Linux 6.2 and later have it"
     needed = [

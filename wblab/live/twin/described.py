@@ -1,6 +1,7 @@
 """The properties of a machine that its twin copies, read from a live run or from this machine."""
 
 import os
+import re
 import time
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -10,14 +11,14 @@ from typing import Any
 from wblab.analysis.runs.run import Run
 from wblab.core.drivers import COUNTED_BYTES
 from wblab.core.errors import InputError
-from wblab.core.loads import IoClass, Load
+from wblab.core.loads import Commit, IoClass, Load
 from wblab.core.spec import Disk
-from wblab.core.units import NS_PER_S
+from wblab.core.units import NS_PER_MS, NS_PER_S, Nanoseconds
 from wblab.lab.formats import LIVE
 from wblab.lab.specfile import LiveSpec
 from wblab.live.changes.permitted import WHOLE
 from wblab.live.disks.queue import UNKNOWN, MachineQueue, queue_from, queue_in
-from wblab.live.runs.request import INNOCENT
+from wblab.live.runs.request import BESIDES, INNOCENT
 from wblab.machine.block import memory_bytes, queue_settings, thresholds
 from wblab.machine.storage import Storage, find_storage
 
@@ -26,6 +27,14 @@ _MEASURE_S = 5.0
 # Without a live run, the offender writes this multiple of the dirty threshold, as in the base experiment.
 TIMES_THRESHOLD = 3
 WAIT_NS = 5 * NS_PER_S
+# Beside a program that syncs: one that writes over its records, as a database's log that was made before, and one whose
+# log grows, so that each of its commits waits for the journal too.
+SYNCING: dict[str, Load] = {"k1": BESIDES["k1"], "k2": Commit(file="k2", idle=Nanoseconds(100 * NS_PER_MS))}
+PAGE_BYTES, _LARGE_FOLIO_BYTES = 4 << 10, 2 << 20
+# The Linux since which a write makes a folio as large as itself: commits 7ac67301e82f and d6bb59a9444d. ext4 mounts
+# ext2 and ext3 too.
+_LARGE_FOLIOS = {"ext4": (6, 16), "ext3": (6, 16), "ext2": (6, 16), "xfs": (6, 6)}
+_RELEASE = re.compile(r"(?:Linux version )?(\d{1,3})\.(\d{1,3})")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -42,10 +51,11 @@ class Machine:
     """background_bytes, dirty_bytes: the thresholds. write_bps: throughput of the disk while it is busy.
 
     offender_bytes: what the offender wrote, or would write. innocent: the loads beside it. disk: the model of the
-    machine's disk, if it was measured (wblab disk measure). The other fields are the machine's current settings; the
-    defaults stand for unknown ones. timers: the vm.dirty* settings that are times. queue: the disk's, or the model's.
-    own_limit: strict limit on the disk's dirty memory, in millionths of the threshold. group: the offender's control
-    group.
+    machine's disk, if it was measured (wblab disk measure). block_bytes: what the offender writes at a time; 0:
+    unknown. folio_bytes: the largest folio that a write makes there. The other fields are the machine's
+    current settings; the defaults stand for unknown ones. timers: the vm.dirty* settings that are times. queue: the
+    disk's, or the model's. own_limit: strict limit on the disk's dirty memory, in millionths of the threshold. group:
+    the offender's control group.
     """
 
     memory_bytes: int
@@ -60,6 +70,8 @@ class Machine:
     iolevel: int = 4
     innocent: dict[str, Load]
     disk: Disk | None = None
+    block_bytes: int = 0
+    folio_bytes: int = PAGE_BYTES
     timers: dict[str, int] = field(default_factory=dict)
     queue: MachineQueue | None = None
     own_limit: int = WHOLE
@@ -69,6 +81,16 @@ class Machine:
     def flush_s(self) -> float:
         """Flush time, background threshold / throughput, in s. Scaling does not change it."""
         return self.background_bytes / self.write_bps
+
+
+def largest_folio(filesystem: str, version: str) -> int:
+    """Return the largest folio that a write makes, in bytes. version: of the kernel, as in /proc/version or uname(2).
+
+    A file of facts shows the feature only by the version: no file of /proc or /sys has it.
+    """
+    release, since = _RELEASE.match(version), _LARGE_FOLIOS.get(filesystem)
+    is_large = release and since and (int(release[1]), int(release[2])) >= since
+    return _LARGE_FOLIO_BYTES if is_large else PAGE_BYTES
 
 
 def with_disk(machine: Machine, disk: Disk) -> Machine:
@@ -116,6 +138,7 @@ def machine_of(run: Run) -> Machine:
         ioclass=offender.load.ioclass,
         iolevel=offender.load.iolevel,
         innocent={item.name: item.load for item in run.loads if item.load.role != "offender"},
+        folio_bytes=largest_folio(run.spec.disk.filesystem, str((run.record.get("kernel") or {}).get("release"))),
         queue=_recorded_queue(run, live),
     )
 
@@ -158,6 +181,7 @@ def this_machine(directory: Path, disk: Disk | None = None) -> Machine:
         offender_bytes=TIMES_THRESHOLD * limits["dirty"],
         wait_ns=WAIT_NS,
         innocent=INNOCENT,
+        folio_bytes=largest_folio(place.filesystem, os.uname().release),
         queue=queue_at(place),
     )
     return with_disk(machine, disk) if disk else machine

@@ -8,14 +8,16 @@ from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 from typing import Any
 
+from wblab.core.drivers import Driver
 from wblab.core.errors import InputError
 from wblab.core.loads import Load
 from wblab.core.spec import Disk
 from wblab.lab.wings import needed
 from wblab.live.changes.permitted import WHOLE
 from wblab.live.disks.queue import MachineQueue, queue_from
-from wblab.live.twin.described import TIMES_THRESHOLD, WAIT_NS, Machine, with_disk
+from wblab.live.twin.described import SYNCING, TIMES_THRESHOLD, WAIT_NS, Machine, largest_folio, with_disk
 from wblab.machine.block import driver_among
+from wblab.report.quantities import size
 
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._!-]{0,63}")
 _PART = re.compile(r"(?P<disk>[a-z]+|(?:nvme\d+n|mmcblk)\d+)p?\d+")
@@ -25,6 +27,7 @@ _OCTAL = re.compile(r"\\([0-7]{3})")
 _QUEUE = ("nr_requests", "max_sectors_kb", "wbt_lat_usec", "rotational", "write_cache")
 _TIMERS = ("dirty_expire_centisecs", "dirty_writeback_centisecs")
 _MOST_NAMES = 6
+ONE_BY_ONE: Driver = "usb-storage"
 _MOST_BELOW = 8
 
 
@@ -40,13 +43,20 @@ class Place:
 
 @dataclass(frozen=True)
 class Elsewhere:
-    """Another machine. name: of the file with its facts. files: those of /proc and /sys, by path."""
+    """Another machine. name: of the file with its facts. files: those of /proc and /sys, by path.
+
+    block_bytes: what its heaviest program wrote at a time while a recorder watched; 0: unknown. syncs: whether the
+    program that stalled there calls fsync(). one_by_one: numbers of disks that take one request at a time.
+    """
 
     name: str
     files: dict[str, str]
     limits: tuple[int, int]
     rates: dict[str, float]
     place: Place
+    block_bytes: int = 0
+    syncs: bool = False
+    one_by_one: frozenset[str] = frozenset()
 
     @classmethod
     def read(cls, path: Path, directory: str = "") -> "Elsewhere":
@@ -61,7 +71,17 @@ class Elsewhere:
                 f"{path} lacks the dirty limits: /proc/vmstat, or /proc/meminfo and vm.dirty_* of its machine"
             )
         place = _place(path, files, directory)
-        return cls(facts.name, files, facts.limits, dict(facts.rates), place)
+        habits = facts.habits
+        return cls(
+            facts.name,
+            files,
+            facts.limits,
+            dict(facts.rates),
+            place,
+            habits.block_bytes,
+            habits.syncs,
+            habits.one_by_one,
+        )
 
     def said(self, path: str) -> str:
         """Return what a file there had in its only line; empty if it is unknown."""
@@ -80,13 +100,36 @@ class Elsewhere:
             return None
         disk = f"/sys/block/{self.place.disks[0]}"
         settings = {name: self.said(f"{disk}/queue/{name}") for name in _QUEUE}
-        steps = [line.partition(" ") for line in self.files.get(f"{disk}/drivers", "").splitlines()]
-        driver = driver_among((name, PurePosixPath(link).name) for name, _, link in steps)
+        driver = ONE_BY_ONE if self.is_one_by_one else self._driver
         known = {name: value for name, value in settings.items() if value} | ({"driver": driver} if driver else {})
         try:
             return queue_from(known)
         except InputError as error:
             raise InputError(f"{self.name}: the queue of {self.place.disks[0]}: {error}") from None
+
+    @property
+    def _driver(self) -> Driver | None:
+        """The driver of its first disk; None if the lab does not know it."""
+        lines = self.files.get(f"/sys/block/{self.place.disks[0]}/drivers", "").splitlines()
+        steps = [line.partition(" ") for line in lines]
+        return driver_among((name, PurePosixPath(link).name) for name, _, link in steps)
+
+    @property
+    def is_one_by_one(self) -> bool:
+        """Whether its first disk was seen to take one request at a time, by a driver that the lab does not know."""
+        disks = self.place.disks
+        return bool(disks) and not self._driver and self.said(f"/sys/block/{disks[0]}/dev") in self.one_by_one
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What nobody told, and a recording shows."""
+        found = []
+        if self.block_bytes:
+            found.append(f"its heaviest program wrote {size(self.block_bytes)} at a time: so does the twin's offender")
+        if self.is_one_by_one:
+            disk = self.place.disks[0]
+            found.append(f"{disk} takes one request at a time: the twin has {ONE_BY_ONE}, which does so too")
+        return tuple(found)
 
     @property
     def own_limit(self) -> int:
@@ -132,7 +175,9 @@ class Elsewhere:
             scheduler=self.scheduler,
             offender_bytes=TIMES_THRESHOLD * dirty,
             wait_ns=WAIT_NS,
-            innocent=innocent,
+            innocent=innocent | SYNCING if self.syncs else innocent,
+            block_bytes=self.block_bytes,
+            folio_bytes=largest_folio(self.place.filesystem, self.said("/proc/version")),
             timers=self.timers,
             queue=self.queue,
             own_limit=self.own_limit,

@@ -7,6 +7,7 @@ kernel's timers (a dirty page's age, the flusher's period), a request's latency 
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
+from math import log2
 from pathlib import Path
 from typing import Any, cast, get_args
 
@@ -20,7 +21,7 @@ from wblab.core.units import NS_PER_S
 from wblab.live.changes.permitted import WHOLE
 from wblab.live.disks.queue import UNKNOWN, MachineQueue, guest_driver, guest_queue, length_in_guest
 from wblab.live.twin import NAME as _DESIGN
-from wblab.live.twin.described import Machine, OffenderLimits
+from wblab.live.twin.described import PAGE_BYTES, Machine, OffenderLimits
 from wblab.report.quantities import size
 from wblab.study.cells import Cell, run_name
 from wblab.study.plan import Plan
@@ -106,13 +107,22 @@ def twin_of(machine: Machine, name: str, factor: float | None = None) -> Twin:
                 "file": "offender",
                 "wait": machine.wait_ns,
                 "size": offender,
-                "block": max(_BLOCK_BYTES, -(-offender // _MOST_WRITES)),
+                "block": max(block_in_twin(machine, factor), -(-offender // _MOST_WRITES)),
                 "ioclass": machine.ioclass,
                 "iolevel": machine.iolevel,
             }
         },
     }
     return Twin(from_table(Spec, table, exact=True), factor, tuple(notes))
+
+
+def block_in_twin(machine: Machine, factor: float) -> int:
+    """Return what the twin's offender writes at a time, in bytes: the machine's blocks, as the nearest power of two.
+
+    Without folios of several pages, blocks of any size are accounted for by the page, as small ones are.
+    """
+    block = machine.block_bytes / factor
+    return 1 << round(log2(block)) if machine.folio_bytes > PAGE_BYTES < block else _BLOCK_BYTES
 
 
 def _device(machine: Machine, factor: float) -> dict[str, Any]:
@@ -154,7 +164,7 @@ def _group(group: OffenderLimits, scheduler: str, factor: float) -> dict[str, An
 
 
 def _pages(size: float) -> int:
-    return -(-int(size) // 4096) * 4096
+    return -(-int(size) // PAGE_BYTES) * PAGE_BYTES
 
 
 # A twin's runs: a study with one cell and several seeds.

@@ -11,6 +11,7 @@ from wblab.core.errors import InputError
 from wblab.lab.disks import read_disk
 from wblab.live.advise.machinesite import site_elsewhere
 from wblab.live.runs.request import INNOCENT
+from wblab.live.twin.described import SYNCING, largest_folio
 from wblab.live.twin.elsewhere import Elsewhere
 from wblab.live.twin.make import make
 from wblab.live.twin.scale import twin_of
@@ -70,6 +71,40 @@ def test_what_its_facts_say_is_the_machine(tmp_path):
     assert found.write_bps == 81920 * 512 // 4
     assert found.timers == {"vm.dirty_expire_centisecs": 3000, "vm.dirty_writeback_centisecs": 500}
     assert twin_of(found, "twin").spec.disk
+
+
+@pytest.mark.parametrize(
+    ("filesystem", "version", "has"),
+    [
+        ("ext4", "Linux version 6.16.0 (a@b)", True),
+        ("ext4", "6.12.43", False),
+        ("xfs", "Linux version 6.6.1-arch (a@b)", True),
+        ("xfs", "6.1.0-57-amd64", False),
+        ("vfat", "7.2.11", False),
+        ("ext4", "", False),
+    ],
+)
+def test_since_when_a_write_makes_one_folio(filesystem, version, has):
+    assert (largest_folio(filesystem, version) > 4096) == has
+
+
+def test_who_synced_while_a_recorder_watched_has_loads_like_it(tmp_path):
+    there = Elsewhere.read(facts(tmp_path), "/srv")
+    found = replace(there, syncs=True, block_bytes=1 << 20).machine(INNOCENT, None)
+    assert found.innocent == INNOCENT | SYNCING
+    assert found.block_bytes == 1 << 20
+    assert there.machine(INNOCENT, None).innocent == INNOCENT
+
+
+def test_a_disk_of_an_unknown_driver_that_takes_one_request_at_a_time(tmp_path):
+    there = Elsewhere.read(facts(tmp_path), "/")  # nvme0n1: these facts lack its driver
+    seen = replace(there, one_by_one=frozenset({"259:0"}))
+    assert (there.queue.driver, seen.queue.driver) == ("ubd", "usb-storage")
+    assert seen.queue.requests == there.queue.requests
+    assert "wbt" not in site_elsewhere(seen).abilities
+    assert [note for note in seen.notes if "one request at a time" in note]
+    known = replace(Elsewhere.read(facts(tmp_path), "/srv"), one_by_one=frozenset({"8:16"}))
+    assert not known.is_one_by_one
 
 
 def test_a_limit_of_its_own_that_the_disk_has(tmp_path):

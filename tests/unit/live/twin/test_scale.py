@@ -153,6 +153,14 @@ def test_a_named_disk_brings_its_driver_s_queue():
     assert with_disk(with_queue, replace(read_disk("usb-stick"), driver="ubd")).queue == with_queue.queue
 
 
+def test_the_copy_s_blocks_are_scaled_where_folios_are_large():
+    large = replace(THESIS, block_bytes=MIB, folio_bytes=2 * MIB)
+    for factor, block in ((1, MIB), (8, 128 << 10), (11, 128 << 10), (300, 1 << 10)):
+        load = twin_of(large, "twin", factor).spec.load["offender"]
+        assert load.block == max(block, load.size // 2**20)
+    assert twin_of(replace(large, folio_bytes=4096), "twin", 8) == twin_of(THESIS, "twin", 8)
+
+
 def test_a_slow_disk_gets_enough_time():
     machine = as_set(write_bps=1_000_000, dirty_bytes=3 * GIB)
     assert twin_of(machine, "twin").spec.time_limit > 10 * 10**9 * 3 * GIB // 1_000_000
