@@ -56,7 +56,7 @@ def recorded(store: Store) -> Advice:
     cells = {cell.name for cell in store.plan.cells}
     second = (option.candidate for option in advice.pairs if option.candidate.cell in cells)
     tried = (*advice.candidates, *second)
-    if cells != {item.cell for item in tried}:
+    if cells != {cell for item in tried for cell in item.cells}:
         raise InputError(f"{store.path / ADVICE_FILE} belongs to another study: was it copied there?")
     return replace(advice, candidates=tried)
 
@@ -141,7 +141,8 @@ def _patterned(advice: Advice) -> Iterator[tuple[str, str, re.Pattern[str]]]:
     yield from _of_site(advice.site)
     for candidate in _candidates(advice):
         yield "candidates.name", candidate.name, _REMEDY
-        yield "candidates.cell", candidate.cell, _CELL
+        for cell in candidate.cells:
+            yield "candidates.cell", cell, _CELL
     yield from _of_table("before", advice.before, _BEFORE_PATH, BEFORE)
 
 

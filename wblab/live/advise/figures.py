@@ -2,7 +2,7 @@
 
 import time
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from statistics import median
 from typing import Any
@@ -18,6 +18,7 @@ from wblab.core.spec import Disk
 from wblab.core.tables import to_table
 from wblab.core.units import NS_PER_S, BytesPerSecond, Nanoseconds
 from wblab.lab.progress import Report
+from wblab.live.advise.plan import BLOCK
 from wblab.live.disks.plan import LARGEST, SMALLEST
 from wblab.live.disks.survey import site
 from wblab.live.disks.testfile import test_file
@@ -104,7 +105,8 @@ class RemedyFigures:
     """A remedy's outcomes by seed, and the differences from the same seeds without the remedy.
 
     longest_pause_s, wait_time_s: differences in s. offender: difference as a share of its rate without the remedy. All
-    are corrected for the number of comparisons. The machine with its current settings has no differences.
+    are corrected for the number of comparisons. The machine with its current settings has no differences. parts: the
+    same by the size of the copy's blocks, if it was tried with several; then an outcome is the worse one of each seed.
     """
 
     name: str
@@ -112,6 +114,7 @@ class RemedyFigures:
     longest_pause_s: Interval | None = None
     wait_time_s: Interval | None = None
     offender: Interval | None = None
+    parts: Mapping[str, "RemedyFigures"] = field(default_factory=dict)
 
     def mean(self, field: str) -> float:
         """Return the mean of one field over the outcomes, its expected value."""
@@ -134,6 +137,7 @@ class RemedyFigures:
                 if (found := getattr(self, field))
             },
             "seeds": {str(seed): to_table(outcome) for seed, outcome in self.outcomes.items()},
+            **({BLOCK: {block: part.to_json() for block, part in self.parts.items()}} if self.parts else {}),
         }
 
 
@@ -146,6 +150,15 @@ def outcome_of(run: Run, factor: float) -> RemedyOutcome:
         longest_pause_s=max((load["longest_pause_s"] for load in innocent), default=0.0),
         wait_time_s=max((load["wait_time_s"] for load in innocent), default=0.0),
         offender_bps=factor * sum(offender),
+    )
+
+
+def worse(outcomes: Sequence[RemedyOutcome]) -> RemedyOutcome:
+    """Return the longest pause and wait time of several runs, and the mean rate of their offenders."""
+    return RemedyOutcome(
+        longest_pause_s=max(each.longest_pause_s for each in outcomes),
+        wait_time_s=max(each.wait_time_s for each in outcomes),
+        offender_bps=float(np.mean([each.offender_bps for each in outcomes])),
     )
 
 
@@ -166,10 +179,10 @@ def figures(
     present = resampling.confidence
     found = [p for each in alone.values() for item in each if (p := item.p(present)) is not None]
     joint = joint_confidence(found, 1 - present)
-    rows = [
-        RemedyFigures(name, others[name], *(item.at(joint, present) for item in intervals))
-        for name, intervals in alone.items()
-    ]
+    rows = []
+    for name, intervals in alone.items():
+        pause, wait, rate = (item.at(joint, present) for item in intervals)
+        rows.append(RemedyFigures(name, others[name], pause, wait, rate))
     return sorted(rows, key=lambda row: (row.mean("longest_pause_s"), row.cost))
 
 

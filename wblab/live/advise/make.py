@@ -106,8 +106,9 @@ def run_rounds(
         return found
     names = ", ".join(dict.fromkeys(name for option in options for name in option.of))
     asked.note(f"second round: pairs of the remedies that help ({names})")
-    store.add([option.cell for option in options])
-    return tried({run_name(option.cell, seed) for option in options for seed in store.plan.seeds})
+    cells = [cell for option in options for cell in option.cells]
+    store.add(cells)
+    return tried({run_name(cell, seed) for cell in cells for seed in store.plan.seeds})
 
 
 def _more(found: AdviceResult) -> list[str]:

@@ -5,7 +5,7 @@ settings may have changed when the first round ends.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import combinations
 
 from wblab.core.check import check_spec
@@ -15,8 +15,9 @@ from wblab.live.advise import NAME as _DESIGN
 from wblab.live.advise.machinesite import MachineSite
 from wblab.live.advise.remedies import NOW, Remedy, joined
 from wblab.live.advise.settings import WantedSetting, differing, impossible
-from wblab.live.twin.described import Machine
+from wblab.live.twin.described import PAGE_BYTES, Machine
 from wblab.live.twin.scale import Twin, factor_of, twin_of
+from wblab.report.quantities import size
 from wblab.study.cells import Cell
 from wblab.study.plan import Plan
 
@@ -26,18 +27,31 @@ NAME = "advice"
 # that it touches.
 _LARGEST_GUEST_BYTES, _MOST_WRITTEN_BYTES = 2 << 30, 192 << 20
 _FINE_BYTES, _COARSE_BYTES = 1 << 20, 256 << 10  # least limit on dirty memory in the twin: wanted, and still useful
-_PAGE_BYTES = 4096
 _MOST_NAME = 40
+# A copy of which nobody knows the blocks is tried in both. Large ones matter on a disk that writes less than the
+# largest folio in each of the kernel's longest pauses: 2 MiB in 0.2 s (balance_dirty_pages() in mm/page-writeback.c).
+BLOCK = "block"
+SMALL_BYTES, LARGE_BYTES = 4 << 10, 1 << 20
+_SLOW_BPS = 10 << 20
 
 
 @dataclass(frozen=True, kw_only=True)
 class Candidate:
-    """A remedy for this machine: what to set, and the cell that tries it. NOW sets nothing."""
+    """A remedy for this machine: what to set, and the cell that tries it. NOW sets nothing.
+
+    beside: further cells that try it, beside a copy in other blocks.
+    """
 
     name: str
     about: str
     cell: str
+    beside: tuple[str, ...] = field(default=())
     wanted: tuple[WantedSetting, ...] = field(default=())
+
+    @property
+    def cells(self) -> tuple[str, ...]:
+        """The names of all cells that try it."""
+        return (self.cell, *self.beside)
 
     @property
     def has_group(self) -> bool:
@@ -47,16 +61,23 @@ class Candidate:
 
 @dataclass(frozen=True, kw_only=True)
 class Option:
-    """A candidate with its cell's spec, which the second round may try. of: the two remedies that it combines."""
+    """A candidate with its cells' specs, which the second round may try. of: the two remedies that it combines.
+
+    beside: the specs of its further cells.
+    """
 
     candidate: Candidate
     spec: Spec
+    beside: tuple[Spec, ...] = field(default=())
     of: tuple[str, ...] = field(default=())
 
     @property
-    def cell(self) -> Cell:
-        """Its cell in the study."""
-        return Cell(self.candidate.cell, {AXIS: self.candidate.name}, self.spec)
+    def cells(self) -> tuple[Cell, ...]:
+        """Its cells in the study, by the size of the copy's blocks if there are several."""
+        name, specs = self.candidate.name, (self.spec, *self.beside)
+        sizes = [{BLOCK: size(block)} for block in (SMALL_BYTES, LARGE_BYTES)] if self.beside else [{}]
+        each = zip(self.candidate.cells, specs, sizes, strict=True)
+        return tuple(Cell(cell, {AXIS: name, **levels}, spec) for cell, spec, levels in each)
 
 
 @dataclass(frozen=True)
@@ -111,10 +132,10 @@ def plan(
     options = [_option(now, state, f"{number:0{digits}}", factor, kernel) for number, state in enumerate(states)]
     alone = [option for option in options if not option.of]
     return PlannedAdvice(
-        Plan(NAME, tuple(seeds), tuple(option.cell for option in alone), design=_DESIGN),
+        Plan(NAME, tuple(seeds), tuple(cell for option in alone for cell in option.cells), design=_DESIGN),
         tuple(option.candidate for option in alone),
         tuple(option for option in options if option.of),
-        twin_of(now, NAME, factor),
+        twin_of(replace(now, block_bytes=blocks_of(now)[-1]), NAME, factor),
         factor,
         left_out,
     )
@@ -133,19 +154,33 @@ def _joined(now: Machine, alone: Sequence[_State]) -> Iterator[_State]:
 
 def _option(now: Machine, state: _State, number: str, factor: int, kernel: str) -> Option:
     remedy = state.remedy
-    spec = twin_of(state.machine, f"{number}-{_plain(remedy.name)}", factor).spec.on(kernel)
-    check_spec(spec)
-    wanted = tuple(differing(now, state.machine))
-    return Option(
-        candidate=Candidate(name=remedy.name, about=remedy.about, cell=spec.name, wanted=wanted), spec=spec, of=state.of
+    specs: list[Spec] = []
+    for block in blocks_of(now):
+        name = f"{number}-{_plain(remedy.name)}{'-large' * bool(specs)}"
+        specs.append(twin_of(replace(state.machine, block_bytes=block), name, factor).spec.on(kernel))
+        check_spec(specs[-1])
+    candidate = Candidate(
+        name=remedy.name,
+        about=remedy.about,
+        cell=specs[0].name,
+        beside=tuple(spec.name for spec in specs[1:]),
+        wanted=tuple(differing(now, state.machine)),
     )
+    return Option(candidate=candidate, spec=specs[0], beside=tuple(specs[1:]), of=state.of)
+
+
+def blocks_of(machine: Machine) -> tuple[int, ...]:
+    """Return the sizes of the blocks in which the copy beside a remedy writes, in bytes: the known one, or two."""
+    if machine.block_bytes or machine.folio_bytes <= PAGE_BYTES or machine.write_bps >= _SLOW_BPS:
+        return (machine.block_bytes,)
+    return SMALL_BYTES, LARGE_BYTES
 
 
 def fine_factor(now: Machine, others: Sequence[Machine]) -> int:
     """Return the twins' scale factor: small enough that every twin's limit on dirty memory has many pages."""
     finest = min(_least_bytes(machine) for machine in (now, *others)) / _FINE_BYTES
     smallest = [machine.queue.request_bytes for machine in (now, *others) if machine.queue]
-    request = min(smallest) / _PAGE_BYTES if smallest else finest
+    request = min(smallest) / PAGE_BYTES if smallest else finest
     least = max(now.memory_bytes / _LARGEST_GUEST_BYTES, now.offender_bytes / _MOST_WRITTEN_BYTES)
     return max(1, int(min(factor_of(now), max(least, min(finest, request)))))
 

@@ -118,9 +118,20 @@ def _effects(found: AdviceResult) -> tuple[Block, ...]:
     waits = column([row.mean("wait_time_s") for row in rows], "s")
     rates = column([row.mean("offender_bps") for row in rows], "bytes/s")
     shorter, sooner, slower = zip(*map(_differences, rows), strict=True)
-    cells = zip(names, pauses, shorter, waits, sooner, rates, slower, strict=True)
-    table = Table(_COLUMNS, tuple(map(Row, cells)))
-    return f"{what}, {seeds} seed{'s' * (seeds != 1)} each.", *found.advice.about[:2], table
+    sizes = list(found.now.parts)
+    by_size = [column([row.parts[block].mean("longest_pause_s") for row in rows], "s") for block in sizes]
+    heads = tuple(Column(f"blocks of {block}", "number", 2) for block in sizes)
+    cells = zip(names, pauses, *by_size, shorter, waits, sooner, rates, slower, strict=True)
+    table = Table((*_COLUMNS[:2], *heads, *_COLUMNS[2:]), tuple(map(Row, cells)))
+    both = (
+        (
+            f"Nobody knows in which blocks copies write there, so each was tried beside {' and '.join(sizes)}: a "
+            "remedy must help beside both, and the longer pause of each seed counts.",
+        )
+        if sizes
+        else ()
+    )
+    return f"{what}, {seeds} seed{'s' * (seeds != 1)} each.", *both, *found.advice.about[:2], table
 
 
 def _differences(row: RemedyFigures) -> tuple[str, str, str]:

@@ -1,17 +1,18 @@
 """The result: effects of all remedies, the recommendation and its reason, and whether the twin matches a live run."""
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from math import log2
 from pathlib import Path
 from typing import Any
 
 from wblab.analysis.runs.run import Run, read_run
+from wblab.analysis.statistics.decision import REPRODUCED
 from wblab.core.errors import InputError, WblabError
-from wblab.live.advise.figures import RemedyFigures, RemedyOutcome, figures, outcome_of
+from wblab.live.advise.figures import RemedyFigures, RemedyOutcome, figures, outcome_of, worse
 from wblab.live.advise.files import files_of
-from wblab.live.advise.plan import Candidate, Option
+from wblab.live.advise.plan import AXIS, BLOCK, Candidate, Option
 from wblab.live.advise.record import Advice
 from wblab.live.advise.remedies import NOW
 from wblab.live.advise.settings import Where
@@ -23,8 +24,8 @@ from wblab.study.store import Store
 # Choose the remedy to recommend.
 #
 # A remedy helps if it shortens the longest pause by a fifth or more, the interval of that change excludes zero, and no
-# wait time grows. Halving the longest pause is worth a fifth of the offender's rate, down to a pause that nobody
-# notices.
+# wait time grows; beside copies in small and in large blocks, if it was tried with both. Halving the longest pause is
+# worth a fifth of the offender's rate, down to a pause that nobody notices.
 # The remedy of highest worth is recommended if that exceeds its cost. Among remedies of about the same worth, the one
 # with the fewest settings wins.
 
@@ -33,6 +34,7 @@ LEAST_GAIN = 0.2  # share of the longest pause
 HALVING = 0.2  # share of the offender's rate that halving the longest pause is worth
 _SAME = 0.1  # halvings
 _NOTHING = 0.005  # share of the offender's rate
+Outcomes = Mapping[str, Mapping[int, RemedyOutcome]]  # of a remedy, by size of the copy's blocks and seed
 
 
 @dataclass(frozen=True)
@@ -66,6 +68,9 @@ def choose(
             f"the expected longest pause is only {expected}, and nobody notices a pause below {UNNOTICED_S:g} s",
         )
     if not best:
+        some = helping_in_part(now, others)
+        if some is not None and live_s is None:
+            return AdviceChoice(None, some)
         few = min((len(row.outcomes) for row in (now, *others)), default=0)
         none = f"none of {len(others)} remedies clearly shortens the longest pause by a fifth"
         return AdviceChoice(None, f"{none}, with {few} run{'s' * (few != 1)} each; more seeds may show one (--seeds N)")
@@ -86,7 +91,25 @@ def helping(now: RemedyFigures, others: Sequence[RemedyFigures], live_s: float |
     pause_s = now.mean("longest_pause_s")
     if min(pause_s, pause_s if live_s is None else live_s) < UNNOTICED_S:
         return []
-    return sorted((row for row in others if _helps(row, pause_s)), key=_price)
+    return sorted((row for row in others if _helps_throughout(row, now)), key=_price)
+
+
+def helping_in_part(now: RemedyFigures, others: Sequence[RemedyFigures]) -> str | None:
+    """Say which remedy helps beside a copy in blocks of one size, and not of the other; None if none does."""
+    for block, before in now.parts.items():
+        found = [row for row in others if _helps(row.parts[block], before.mean("longest_pause_s"))]
+        if found:
+            best = min(found, key=lambda row: _price(row.parts[block]))
+            unlike = "; ".join(
+                f"in blocks of {size} from {_change(now.parts[size], best.parts[size])}" for size in now.parts
+            )
+            head = "no remedy helps both beside a copy in small blocks and beside one in large blocks"
+            return f"{head}: {best.name} changes the longest pause {unlike}"
+    return None
+
+
+def _change(before: RemedyFigures, after: RemedyFigures) -> str:
+    return " to ".join(column([before.mean("longest_pause_s"), after.mean("longest_pause_s")], "s"))
 
 
 def _halvings(pause_s: float) -> float:
@@ -124,6 +147,16 @@ def _helps(row: RemedyFigures, now_s: float) -> bool:
         return False
     enough = row.longest_pause_s.estimate <= -LEAST_GAIN * now_s
     return enough and row.longest_pause_s.claim < 0 and row.wait_time_s.claim <= 0
+
+
+def _helps_throughout(row: RemedyFigures, now: RemedyFigures) -> bool:
+    """Whether a remedy helps with each size of blocks in which pauses are noticed, and leaves the others unnoticed."""
+    if not now.parts:
+        return _helps(row, now.mean("longest_pause_s"))
+    each = [(row.parts[block], before.mean("longest_pause_s")) for block, before in now.parts.items()]
+    return _helps(row, now.mean("longest_pause_s")) and all(
+        _helps(part, before_s) or max(before_s, part.mean("longest_pause_s")) < UNNOTICED_S for part, before_s in each
+    )
 
 
 def _effort(candidate: Candidate) -> tuple[bool, int]:
@@ -209,16 +242,49 @@ def result_of(
     read: reads the run in a directory. outcome: of a run, by the factor by which the machine is larger than its twin.
     """
     runs = _runs(store, read)
-    outcomes: dict[str, dict[int, RemedyOutcome]] = {
-        name: {seed: outcome(run, advice.factor) for seed, run in each.items()} for name, each in runs.items()
+    outcomes: dict[str, Outcomes] = {
+        name: {
+            block: {seed: outcome(run, advice.factor) for seed, run in each.items()} for block, each in blocks.items()
+        }
+        for name, blocks in runs.items()
     }
-    now = outcomes.pop(NOW, {})
-    if not now:
+    now, *others = rows_of(outcomes)
+    if not now.outcomes:
         raise WblabError(f"{store.path} has no run with the current settings: wblab advise --resume {store.path}")
-    paths = {name: [run.path for run in each.values()] for name, each in runs.items()}
+    paths = {name: [run.path for each in blocks.values() for run in each.values()] for name, blocks in runs.items()}
     live = _live(advice)
-    matched = matches(live, list(runs[NOW].values())) if live else []
-    return AdviceResult(store.path, advice, RemedyFigures(NOW, now), figures(now, outcomes), paths, matched)
+    matched = _best_match(live, [list(each.values()) for each in runs[NOW].values()]) if live else []
+    return AdviceResult(store.path, advice, now, others, paths, matched)
+
+
+def rows_of(outcomes: Mapping[str, Outcomes]) -> list[RemedyFigures]:
+    """Return the figures of the machine as it is, then of all remedies, shortest pause first.
+
+    outcomes: by remedy. Of several sizes of blocks the worse outcome of each seed counts, if all of them are there.
+    """
+    blocks = list(outcomes.get(NOW, {})) or [""]
+    whole: dict[str, dict[int, RemedyOutcome]] = {}
+    for name, each in outcomes.items():
+        seeds = [seed for seed in each.get(blocks[0], {}) if all(seed in each.get(block, {}) for block in blocks)]
+        if seeds:
+            whole[name] = {seed: worse([each[block][seed] for block in blocks]) for seed in seeds}
+    now, others = whole.pop(NOW, {}), whole
+    rows = [RemedyFigures(NOW, now), *figures(now, others)]
+    if len(blocks) < 2:
+        return rows
+    parts: dict[str, dict[str, RemedyFigures]] = {row.name: {} for row in rows}
+    for block in blocks:
+        of_block = {name: outcomes[name][block] for name in whole}
+        before = outcomes[NOW][block]
+        for part in (RemedyFigures(NOW, before), *figures(before, of_block)):
+            parts[part.name][block] = part
+    return [replace(row, parts=parts[row.name]) for row in rows]
+
+
+def _best_match(live: Run, twins: Sequence[list[Run]]) -> list[Match]:
+    """Compare a live run with its twins, whose copies differ in their blocks; return the comparison that fits best."""
+    found = [matches(live, runs) for runs in twins]
+    return max(found, key=lambda each: sum(item.outcome == REPRODUCED for item in each))
 
 
 def _live(advice: Advice) -> Run | None:
@@ -229,14 +295,13 @@ def _live(advice: Advice) -> Run | None:
         return None
 
 
-def _runs(store: Store, read: Callable[[Path], Run]) -> dict[str, dict[int, Run]]:
-    """Return the finished runs, by remedy and seed."""
-    names = {item: cell for cell in store.plan.cells for item in cell.levels.values()}
-    found: dict[str, dict[int, Run]] = {}
-    for name, cell in names.items():
+def _runs(store: Store, read: Callable[[Path], Run]) -> dict[str, dict[str, dict[int, Run]]]:
+    """Return the finished runs, by remedy, size of the copy's blocks and seed."""
+    found: dict[str, dict[str, dict[int, Run]]] = {}
+    for cell in store.plan.cells:
         each = {seed: _run(store, cell, seed, read) for seed in store.plan.seeds}
         if there := {seed: run for seed, run in each.items() if run}:
-            found[str(name)] = there
+            found.setdefault(str(cell.levels[AXIS]), {})[str(cell.levels.get(BLOCK, ""))] = there
     return found
 
 

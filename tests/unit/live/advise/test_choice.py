@@ -7,7 +7,7 @@ import pytest
 
 from wblab.live.advise.figures import RemedyFigures, RemedyOutcome, figures
 from wblab.live.advise.plan import Candidate
-from wblab.live.advise.result import choose
+from wblab.live.advise.result import choose, rows_of
 from wblab.live.advise.settings import WantedSetting
 
 SEEDS = range(1, 11)
@@ -65,6 +65,30 @@ def test_of_equal_remedies_the_one_with_fewest_settings_is_recommended():
     wheres = {"both": ("queue", "sysctl"), "one": ("queue",), "group": ("slice",)}
     choice = chosen(NOW, others, wheres)
     assert choice.name == "one"  # a group needs more than a setting: the user must name the heavy writers
+
+
+def beside(small_s, large_s, bps=100):
+    return {"4 KiB": outcomes(small_s, bps), "1 MiB": outcomes(large_s, bps)}
+
+
+@pytest.mark.parametrize(
+    ("now", "others", "name"),
+    [
+        (beside(5, 4), {"both": beside(1, 1.5), "small": beside(0.4, 4)}, "both"),
+        (beside(5, 4), {"small": beside(0.4, 4.1), "large": beside(5, 0.4)}, None),
+        (beside(0.2, 4), {"large": beside(0.2, 0.4)}, "large"),  # nobody notices the others
+        (beside(0.2, 4), {"harm": beside(2, 0.4)}, None),
+    ],
+)
+def test_a_remedy_must_help_beside_copies_in_small_and_in_large_blocks(now, others, name):
+    first, *rows = rows_of({"now": now, **others})
+    choice = choose(first, rows, {each: candidate(each, "queue") for each in others})
+    assert choice.name == name
+    assert first.mean("longest_pause_s") == pytest.approx(
+        max(first.parts[block].mean("longest_pause_s") for block in now), rel=0.1
+    )
+    if "small" in others and name is None:
+        assert "small changes the longest pause in blocks of 4 KiB from 5.0" in choice.reason
 
 
 def test_unnoticeable_pauses_count_as_equal():

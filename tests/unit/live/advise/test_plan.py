@@ -4,7 +4,7 @@ import pytest
 from support.advised import MACHINE, MIB, SITE
 
 from wblab.core.errors import InputError
-from wblab.live.advise.plan import AXIS, fine_factor, plan
+from wblab.live.advise.plan import AXIS, BLOCK, fine_factor, plan
 from wblab.live.advise.remedies import parse_remedies, read_remedies
 from wblab.live.advise.settings import WantedSetting, differing, impossible
 from wblab.live.disks.queue import MachineQueue
@@ -42,6 +42,22 @@ def test_all_of_the_lab_s_remedies_can_be_planned_and_stored():
     assert Plan.from_json(found.plan.to_json()) == found.plan
     assert not found.left_out
     assert [item.cell for item in found.candidates] == [cell.name for cell in found.plan.cells]
+
+
+def test_a_copy_whose_blocks_nobody_knows_is_tried_in_small_and_large_ones_on_a_slow_disk():
+    slow = replace(MACHINE, write_bps=4 * MIB, folio_bytes=2 * MIB)
+    given = remedies(own={"own_limit": "50% of the limit"})
+    found = plan(slow, SITE, given, [1])
+    assert [(cell.name, cell.levels) for cell in found.plan.cells] == [
+        ("0-now", {AXIS: "now", BLOCK: "4 KiB"}),
+        ("0-now-large", {AXIS: "now", BLOCK: "1 MiB"}),
+        ("1-own", {AXIS: "own", BLOCK: "4 KiB"}),
+        ("1-own-large", {AXIS: "own", BLOCK: "1 MiB"}),
+    ]
+    blocks = [cell.spec.load["offender"].block for cell in found.plan.cells]
+    assert blocks[0] < 4096 < blocks[1]
+    for known in (replace(slow, block_bytes=MIB), replace(slow, folio_bytes=4096), MACHINE):
+        assert all(cell.levels.keys() == {AXIS} for cell in plan(known, SITE, given, [1]).plan.cells)
 
 
 def test_the_scale_of_the_twin_keeps_limits_above_some_pages():

@@ -43,7 +43,7 @@ def test_an_advice_is_stored_and_read_back(tree, tmp_path):
     assert "vm/dirty_bytes" not in shown
     assert advice_in(Store(tmp_path, planned.plan, {})) == advice
     pair = advice.pairs[0]
-    with_pair = replace(planned.plan, cells=(*planned.plan.cells, pair.cell))
+    with_pair = replace(planned.plan, cells=(*planned.plan.cells, *pair.cells))
     assert advice_in(Store(tmp_path, with_pair, {})).candidates == (*advice.candidates, pair.candidate)
     with pytest.raises(InputError, match="belongs to another study"):
         advice_in(Store(tmp_path, replace(planned.plan, cells=planned.plan.cells[1:]), {}))
