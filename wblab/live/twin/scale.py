@@ -15,9 +15,10 @@ from wblab.analysis.runs.run import Run, read_run
 from wblab.core.diskcheck import LEAST_ERASE
 from wblab.core.drivers import Scheduler
 from wblab.core.errors import InputError
+from wblab.core.loads import Load
 from wblab.core.spec import Disk, Filesystem, Spec
 from wblab.core.tables import from_table, to_table
-from wblab.core.units import NS_PER_S
+from wblab.core.units import NS_PER_S, Nanoseconds
 from wblab.live.changes.permitted import WHOLE
 from wblab.live.disks.queue import UNKNOWN, MachineQueue, guest_driver, guest_queue, length_in_guest
 from wblab.live.twin import NAME as _DESIGN
@@ -38,6 +39,7 @@ _MOST_TIMES_DIRTY = 20  # more shows nothing new and takes memory, where the gue
 _SPARE = {"xfs": 320 << 20, "btrfs": 256 << 20}  # for the filesystem itself
 _SPARE_BYTES = 64 << 20
 _LIMIT_NS, _TIMES_LONGER = 900 * NS_PER_S, 10
+_ROOM, _MOST_NS = 0.7, 3600 * NS_PER_S  # share of the cycles that a load can record; without such loads, this long
 _NEARLY = 1.2  # factor within which a queue is as long
 _BULK = "bulk"
 
@@ -75,10 +77,14 @@ def twin_of(machine: Machine, name: str, factor: float | None = None) -> Twin:
     elevator = cast("Scheduler", scheduler)
     if machine.queue:
         notes += _of_queue(machine.queue, elevator, factor)
-    written = min(machine.offender_bytes, _MOST_TIMES_DIRTY * machine.dirty_bytes)
+    written = min(machine.offender_bytes, _MOST_TIMES_DIRTY * machine.dirty_bytes, most := _most_written(machine))
     if written < machine.offender_bytes:
-        notes.append(f"the twin's offender writes only {_MOST_TIMES_DIRTY} times the dirty threshold, to save time")
+        why = "as long as its loads can be measured" if written == most else "to save time"
+        notes.append(
+            f"the twin's offender writes only {written / machine.dirty_bytes:.3g} times the dirty threshold, {why}"
+        )
     offender = max(int(written / factor), _BLOCK_BYTES)
+    limit_ns = max(_LIMIT_NS, machine.wait_ns + _TIMES_LONGER * NS_PER_S * written // machine.write_bps)
     innocent_bytes = sum(size for load in machine.innocent.values() for size in load.files.values())
     table: dict[str, Any] = {
         "name": name,
@@ -93,14 +99,14 @@ def twin_of(machine: Machine, name: str, factor: float | None = None) -> Twin:
             "queue": guest_queue(machine.queue, elevator, factor) if machine.queue else {"wbt_lat_usec": 0},
             "bdi": {"max_ratio_fine": machine.own_limit, "strict_limit": 1} if machine.own_limit < WHOLE else {},
         },
-        "time_limit": max(_LIMIT_NS, machine.wait_ns + _TIMES_LONGER * NS_PER_S * written // machine.write_bps),
+        "time_limit": limit_ns,
         "cgroup": _group(machine.group, scheduler, factor) if machine.group else {},
         "sysctl": machine.timers
         | {
             "vm.dirty_background_bytes": _pages(machine.background_bytes / factor),
             "vm.dirty_bytes": _pages(machine.dirty_bytes / factor),
         },
-        "load": {load: to_table(parameters) for load, parameters in machine.innocent.items()}
+        "load": {name: to_table(_ended(load, limit_ns)) for name, load in machine.innocent.items()}
         | {
             "offender": {
                 "kind": "load",
@@ -114,6 +120,22 @@ def twin_of(machine: Machine, name: str, factor: float | None = None) -> Twin:
         },
     }
     return Twin(from_table(Spec, table, exact=True), factor, tuple(notes))
+
+
+def _most_written(machine: Machine) -> int:
+    """Return how much the offender can write while each other load still has room for its cycles, in bytes.
+
+    Up to the dirty threshold it writes at the rate of memory, then at the disk's.
+    """
+    lasts_ns = [load.capacity * load.idle_ns(0) for load in machine.innocent.values() if load.idle_ns(0)]
+    room_ns = max(_ROOM * min(lasts_ns) - machine.wait_ns, NS_PER_S) if lasts_ns else _MOST_NS
+    return machine.dirty_bytes + int(room_ns * machine.write_bps / NS_PER_S)
+
+
+def _ended(load: Load, limit_ns: int) -> Load:
+    """Return a load that ends before it has recorded all its cycles, however long the copy beside it takes."""
+    lasts_ns = load.capacity * load.idle_ns(0) * 19 // 20
+    return replace(load, until=Nanoseconds(lasts_ns)) if 0 < lasts_ns < min(limit_ns, load.until) else load
 
 
 def block_in_twin(machine: Machine, factor: float) -> int:

@@ -167,6 +167,19 @@ def test_a_slow_disk_gets_enough_time():
     assert twin_of(THESIS, "twin").spec.time_limit == 900 * 10**9
 
 
+def test_the_copy_ends_before_a_load_beside_it_has_recorded_all_its_cycles():
+    large = replace(
+        THESIS, memory_bytes=256 * GIB, background_bytes=25 * GIB, dirty_bytes=51 * GIB, offender_bytes=153 * GIB
+    )
+    slow = with_disk(large, read_disk("usb-stick"))
+    twin = twin_of(slow, "twin")
+    load, rate = twin.spec.load["offender"], twin.spec.disk["disk"].write_bps
+    lasts_ns = load.wait + (load.size - twin.spec.sysctl["vm.dirty_bytes"]) / rate * 1e9
+    assert 0.6 < lasts_ns / min(each.capacity * each.idle for each in INNOCENT.values()) < 0.8
+    assert all(0 < twin.spec.load[name].until < each.capacity * each.idle for name, each in INNOCENT.items())
+    assert any("as long as its loads can be measured" in note for note in twin.notes)
+
+
 def test_the_twin_has_room_for_the_innocent_loads_files():
     load = Commit(file="db", size=Bytes(64 * MIB), idle=Nanoseconds(10**8))
     sizes = [twin_of(as_set(innocent=loads), "twin").spec.disk["disk"].size for loads in (INNOCENT, {"db": load})]
