@@ -165,6 +165,8 @@ def find_run(text: str, results: Path) -> Path:
 
     Raises InputError if none or several match.
     """
+    if not text:
+        raise InputError("a run's name is empty: give a run directory, the begin or end of its name, or 'latest'")
     if text == "latest":
         finished = _there(results, "[!_.]*")
         if not finished:

@@ -188,6 +188,12 @@ def test_find_run_refuses_an_impossible_name(tmp_path, text):
         find_run(text, tmp_path)
 
 
+def test_find_run_says_that_a_name_is_empty(make_run, tmp_path):
+    make_run(LOADS)
+    with pytest.raises(InputError, match="a run's name is empty: give a run directory"):
+        find_run("", tmp_path)
+
+
 def test_latest_is_never_a_failed_run(make_run, tmp_path):
     path = make_run(LOADS)
     path.rename(path.with_name("_staged"))
