@@ -142,3 +142,17 @@ def test_who_holds_a_directory_s_lock_is_in_the_sentence_on_those_that_wait_for_
     (victims,) = [loads for text, loads in said if "held the lock of a directory that" in text]
     assert len(victims) == 1
     assert victims < {"mw1", "mw2"}
+
+
+@pytest.mark.parametrize(
+    ("limit", "said"),
+    [
+        (("disk.burst_bytes=16MiB", "disk.sustained_bps=1MiB/s"), "had used up its credits of 16 MiB, and did no more"),
+        (("disk.iops=8",), "the disk was at its limit of 8 requests per second"),
+    ],
+)
+def test_a_disk_at_a_limit_of_its_own_is_told(shared_lab, limit, said):
+    settings = ("disk.write_bps=100MiB/s", "disk.queue.wbt_lat_usec=0", NO_L2, "load.l1.size=32MiB")
+    synced = "load.s1={kind='commit', file='s1', idle='100ms'}"
+    found = groups(explained(shared_lab, "s1", "base-device", *settings, *limit, synced))
+    assert any(said in sentence(group) for group in found)

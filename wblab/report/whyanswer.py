@@ -6,19 +6,20 @@ from dataclasses import dataclass
 
 from wblab.analysis.why.account import ASLEEP, CUT_OFF, REQUEST, RUNNABLE, RUNNING, STOPPED, UNEXPLAINED, Chain
 from wblab.analysis.why.blame import is_own_sleep
-from wblab.analysis.why.charges import DEVICE, LIMIT, MAPPER, THROTTLE
+from wblab.analysis.why.charges import CACHE, DEVICE, FLUSH, LIMIT, MAPPER, THROTTLE
 from wblab.analysis.why.devicelimits import BY_A_PROGRAM
 from wblab.analysis.why.dirtylimits import DirtyLimit
 from wblab.analysis.why.explain import NO_ONE, Cause, Explanation
 from wblab.analysis.why.kinds import UNKNOWN, what_of
 from wblab.analysis.why.parties import JOURNAL, READ, each_of, is_of_load, joined
 from wblab.analysis.why.request import IoRequest
+from wblab.analysis.why.spent import Spent
 from wblab.core.drivers import SHORT_BYTES
 from wblab.core.spec import Spec
 from wblab.core.units import format_bytes
 from wblab.lab.disks import short_queue_settings
 from wblab.report.dirtylimittext import group_words, lifted, looked, slows
-from wblab.report.quantities import duration, enumerated, grouped, in_series, percent, size
+from wblab.report.quantities import duration, enumerated, grouped, in_series, percent, quantity, size
 from wblab.report.whybehind import THROTTLED, also, behind, culprit, leader, of_it, rest
 
 _RECLAIM = "reclaim"
@@ -177,7 +178,32 @@ def reason(group: Group) -> str:
     """Return the part of the sentence that says why."""
     item = group.longest
     alone = "it" if len({each.load for each in group.items}) == 1 else "they"
-    return f"{_locked(group, alone)}{_because(group)}{_of_it(item)}{_passed(item)}"
+    return f"{_locked(group, alone)}{_because(group)}{_of_it(item)}{_passed(item)}{_spent(item)}"
+
+
+def _spent(item: Explanation) -> str:
+    """Return why the disk that a load waited for was slow, if by its credits or limit of requests, as a clause."""
+    found = spent_in(item)
+    if found is None:
+        return ""
+    if found.of == "requests":
+        return f"; {found.disk} was at its limit of {found.rate} requests per second"
+    left = quantity(found.rate, "bytes/s")
+    return f"; {found.disk} had used up its credits of {size(found.burst_bytes)}, and did no more than {left}"
+
+
+def spent_in(item: Explanation) -> Spent | None:
+    """Return what made the disk slow that a load waited for, by its credits or limit of requests; None if nothing."""
+    chain, request = main_chain(item)
+    if item.spent is None or (item.polling and _is_polled(item, chain)):
+        return None
+    if chain.end == REQUEST:
+        main = next(iter(culprit(item)), None)
+        is_at_work = main is not None and main.layer in (DEVICE, THROTTLE, CACHE, FLUSH)
+        return item.spent if is_at_work and request and request.name == item.spent.name else None
+    cause = _throttled(item) if chain.links[-1][1] == THROTTLED else None
+    is_disk = cause and not cause.is_limit_alone and next(iter(cause.places), cause.disk) == item.spent.disk
+    return item.spent if is_disk else None
 
 
 def accused(group: Group) -> list[str]:

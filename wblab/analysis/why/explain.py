@@ -38,6 +38,7 @@ from wblab.analysis.why.recorded import Recorded
 from wblab.analysis.why.request import IoRequest, request_of
 from wblab.analysis.why.requests import Party, device_number
 from wblab.analysis.why.served import Shares, as_bytes, served
+from wblab.analysis.why.spent import Spent, spent_of
 from wblab.core.spec import Spec
 from wblab.core.units import Bytes
 
@@ -134,7 +135,9 @@ class Explanation:
     meanwhile, the longest first.
     polling: the task whose own sleeps are much of the pause, None if that is no task.
     background: where the longest chain that ends with a request waited for data, the flusher's work that wrote most of
-    them, if the background limit began it. is_last: whether the run's end stopped the load in this cycle.
+    them, if the background limit began it.
+    is_last: whether the run's end stopped the load in this cycle.
+    spent: a disk whose credits were used up, or that was at its limit of requests, for most of the time that it worked.
     """
 
     load: str
@@ -151,6 +154,7 @@ class Explanation:
     polling: Polling | None = None
     background: Background | None = None
     is_last: bool = False
+    spent: Spent | None = None
 
     @property
     def unknown_ns(self) -> int:
@@ -217,6 +221,7 @@ def _explained(  # noqa: PLR0913, PLR0917
         charges=_charges(run, recorded, parties, left, (start_ns, end_ns)),
         polling=polling_of(run, recorded, parties, left, pause_ns, (start_ns, until_ns)),
         background=_background(run, recorded, parties, requests),
+        spent=spent_of(run, recorded, (start_ns, end_ns)),
         is_last=not item.load.ends
         and row == len(item.boundaries_ns) - 2
         and end_ns - until_ns < item.load.idle_ns(row),  # it did not sleep after it

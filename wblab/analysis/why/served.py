@@ -10,6 +10,7 @@ from wblab.analysis.runs.run import Run
 from wblab.analysis.why.devicelimits import device_name, is_hardware
 from wblab.analysis.why.recorded import Recorded
 from wblab.analysis.why.requests import Numbers, Party, numbered
+from wblab.core.drivers import COUNTED_BYTES
 from wblab.core.spec import Disk, Spec
 from wblab.core.units import NS_PER_S, Bytes
 
@@ -28,6 +29,8 @@ class Served:
     begun_ns, done_ns: when it served each: since the completion before, as of a disk that serves one at a time. One
     that a limit above its queue makes slow serves what that limit holds.
     still_ns: how much of that the disk stood still. cached_ns: how much of that it waited for room in its own cache.
+    spent_ns: how much of that its credits or its limit of requests per second added, by its model; by_credits: 1 where
+    the credits did.
     drains, drain_ns, drained_ns: the rows that went through the disk's cache, and when that wrote each to the medium.
     """
 
@@ -41,6 +44,8 @@ class Served:
     drains: Numbers
     drain_ns: Numbers
     drained_ns: Numbers
+    spent_ns: Numbers
+    by_credits: Numbers
 
     def within(self, start_ns: int, end_ns: int) -> slice:
         """Return the requests that it served in a span of time, at least in part."""
@@ -54,6 +59,18 @@ class Served:
         at = self.within(start_ns, end_ns)
         begun_ns, done_ns = np.maximum(self.begun_ns[at], start_ns), np.minimum(self.done_ns[at], end_ns)
         return max(0, end_ns - start_ns - int((done_ns - begun_ns).sum()))
+
+    def spent(self, start_ns: int, end_ns: int) -> int:
+        """Return how much of a span of time its credits or its limit of requests added, in ns."""
+        at = self.within(start_ns, end_ns)
+        time_ns = np.minimum(self.done_ns[at], end_ns) - np.maximum(self.begun_ns[at], start_ns)
+        whole_ns = np.maximum(1, self.done_ns[at] - self.begun_ns[at])
+        return int((self.spent_ns[at] * np.maximum(0, time_ns) / whole_ns).sum())
+
+    def is_of_credits(self, start_ns: int, end_ns: int) -> bool:
+        """Whether most of what `spent` returns is that of credits, not of a limit of requests."""
+        at = self.within(start_ns, end_ns)
+        return bool(2 * (self.spent_ns[at] * self.by_credits[at]).sum() > self.spent_ns[at].sum())
 
     def shares(self, start_ns: int, end_ns: int) -> Shares:
         """Return the time and bytes of data that it served in a span of time, by party."""
@@ -87,6 +104,10 @@ def _served(run: Run, recorded: Recorded, device: int) -> Served:
     usual_ns = np.zeros(len(rows), np.int64)
     usual_ns[data] = _usual_ns(recorded, rows[data], (done_ns - begun_ns)[data], disk)
     longer_ns = done_ns - begun_ns - usual_ns
+    credits_ns, counted_ns = _least_ns(done.size[rows], disk)
+    least_ns, by_credits = np.maximum(credits_ns, counted_ns), (credits_ns > counted_ns).astype(np.int64)
+    spent_ns = np.clip(least_ns - usual_ns, 0, np.maximum(0, longer_ns)) * (is_flush == 0)
+    longer_ns -= spent_ns
     cached_ns = np.zeros(len(rows), np.int64)
     still_ns = np.zeros(len(rows), np.int64)
     if is_hardware(run, device) and (disk is None or disk.stall_every or disk.erase_block):
@@ -105,7 +126,17 @@ def _served(run: Run, recorded: Recorded, device: int) -> Served:
         else (np.zeros(0, np.int64),) * 2
     )
     drains = drains[: len(drain_ns)]
-    return Served(recorded, rows, begun_ns, done_ns, is_flush, still_ns, cached_ns, drains, drain_ns, drained_ns)
+    return Served(
+        *(recorded, rows, begun_ns, done_ns, is_flush, still_ns, cached_ns, drains, drain_ns, drained_ns),
+        *(spent_ns, by_credits),
+    )
+
+
+def _least_ns(size: Numbers, disk: Disk | None) -> tuple[Numbers, Numbers]:
+    """Return how long requests take on a disk without credits, and at its limit of requests; 0 where it has none."""
+    credits_ns = size * NS_PER_S // disk.sustained_bps if disk and disk.sustained_bps else np.zeros_like(size)
+    counted_ns = -(-size // COUNTED_BYTES) * NS_PER_S // disk.iops if disk and disk.iops else np.zeros_like(size)
+    return credits_ns, counted_ns
 
 
 def _model(run: Run, device: int) -> Disk | None:

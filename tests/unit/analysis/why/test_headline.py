@@ -6,6 +6,7 @@ import pytest
 from support.blametraces import Story
 from support.runs import MS
 
+from wblab.analysis.why.spent import Spent
 from wblab.report import whybehind
 from wblab.report.whyanswer import accused, groups, remedy, sentence
 from wblab.report.whytext import of_rest
@@ -128,6 +129,18 @@ def test_a_request_of_the_journal_with_a_load_s_data_is_told_by_whose_they_are(s
     requests = tuple(each and replace(each, whose=whose) for each in item.requests)
     (group,) = groups([replace(item, chains=(through, *item.chains[1:]), requests=requests)])
     assert f"and a request of 4 KiB {said} that it waited for was queued behind it" in sentence(group)
+
+
+def test_a_disk_without_credits_is_told_where_the_load_waited_for_it(story_run):
+    item = one(story_run, behind(flushed))
+    requests = tuple(each and replace(each, name="disk") for each in item.requests)
+    spent = Spent("disk", "the disk", "credits", 1 << 20, 16 << 20, 800 * MS)
+    (group,) = groups([replace(item, requests=requests, spent=spent)])
+    assert sentence(group).endswith("; the disk had used up its credits of 16 MiB, and did no more than 1 MiB/s.")
+    (group,) = groups([replace(item, requests=requests, spent=replace(spent, of="requests", rate=8))])
+    assert sentence(group).endswith("; the disk was at its limit of 8 requests per second.")
+    (group,) = groups([replace(item, requests=requests, spent=replace(spent, name="other"))])
+    assert "credits" not in sentence(group)
 
 
 def near_the_limit(pages, sectors, done_ms):

@@ -61,7 +61,8 @@ def candidates(
     spec: Spec, wait: Wait, disk: str, culprits: Sequence[str], stalled: Sequence[str]
 ) -> list[SettingCandidate]:
     """Return what to try, the most promising first. disk: whose queue it is; culprits, stalled: names of loads."""
-    offered = [*_lifted(spec, wait, stalled), *_mounted(spec, stalled)]
+    whole = [_whole(spec, disk), *(spec.disk_of(load) for load in stalled)]
+    offered = [*_lifted(spec, wait, stalled), *_unspent(spec, whole), *_mounted(spec, stalled)]
     others = [load for load in culprits if load in spec.load and load not in stalled]
     if wait == "processor":
         offered += _in_group(spec, others, "cpu.max of 10 %", {"cpu.max": "10000 100000"})
@@ -98,6 +99,18 @@ def _lifted(spec: Spec, wait: Wait, stalled: Sequence[str]) -> Iterator[SettingC
     if wait == "limit" and _has_low_limit(spec):
         usual = read_remedy(["sysctl.vm.dirty_background_ratio=10", "sysctl.vm.dirty_ratio=20"])
         yield SettingCandidate("with the kernel's own dirty limit, 20 %", "dirty limit of 20 %", usual, is_lift=True)
+
+
+def _unspent(spec: Spec, disks: Sequence[str]) -> Iterator[SettingCandidate]:
+    """Yield the disks without what makes them slow after a while: credits, and a limit of requests per second."""
+    for disk in dict.fromkeys(below for name in disks for below in _hardware(spec, name)):
+        key, said, has = spec.disk_key(disk), _said(spec, disk), spec.disk[disk]
+        if has.burst_bytes:
+            change = Edit((f"{key}.burst_bytes=0", f"{key}.sustained_bps=0"))
+            yield SettingCandidate(f"if the credits of {said} did not end", "credits without end", change, is_lift=True)
+        if has.iops:
+            what = f"without the limit of {said}, {has.iops} requests per second"
+            yield SettingCandidate(what, "no limit of requests", Edit((f"{key}.iops=0",)), is_lift=True)
 
 
 def _mounted(spec: Spec, stalled: Sequence[str]) -> Iterator[SettingCandidate]:

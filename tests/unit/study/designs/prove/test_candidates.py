@@ -106,3 +106,15 @@ def test_a_journal_may_leave_the_order_of_data_to_the_flusher():
     journal = replace(BASE.disk["disk"], mount_options=("data=journal",))
     assert "data=writeback" not in shorts(replace(BASE, disk={"disk": journal}))
     assert "data=writeback" not in shorts(replace(BASE, disk={"disk": replace(journal, filesystem="xfs")}))
+
+
+def test_credits_and_a_limit_of_requests_are_lifted_first():
+    disk = replace(BASE.disk["disk"], burst_bytes=16 << 20, sustained_bps=1 << 20, iops=40)
+    first, second, *_ = candidates(replace(BASE, disk={"disk": disk}), "queue", "disk", ("l1",), ("w1",))
+    assert first.settings == ("disk.burst_bytes=0", "disk.sustained_bps=0")
+    assert (second.settings, second.what) == (
+        ("disk.iops=0",),
+        "without the limit of the disk, 40 requests per second",
+    )
+    assert first.is_lift
+    assert second.is_lift
