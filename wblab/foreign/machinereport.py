@@ -1,6 +1,7 @@
 """The state of a machine as a report: which limits hold, for how long a disk, and whether that explains stalls."""
 
 from collections.abc import Iterator, Sequence
+from dataclasses import asdict
 from typing import Any
 
 from wblab.foreign.disktext import DiskText
@@ -140,9 +141,13 @@ def _shown(found: MachineText) -> Iterator[tuple[str, str]]:
     for number, own in sorted(found.disks.bdis.items()):
         if words := _own_limit(own):
             yield f"own limit of {names.get(number, number)}", words
+    for each in found.groups[:_MOST_ROWS]:
+        of = f" for {printable(names.get(each.disk, each.disk))}" if each.disk else ""
+        most = quantity(each.most, "bytes/s") if each.disk else size(each.most)
+        yield f"control group {printable(each.group)}", f"{each.name} {most}{of}"
     if found.disks.writers:
-        most = [f"{printable(who)} {quantity(rate, 'bytes/s')}" for who, rate in found.disks.writers.items()]
-        yield "wrote most", ", ".join(most[:_MOST_NAMES])
+        heaviest = [f"{printable(who)} {quantity(rate, 'bytes/s')}" for who, rate in found.disks.writers.items()]
+        yield "wrote most", ", ".join(heaviest[:_MOST_NAMES])
 
 
 def _how(found: MachineText, name: str, limit: DirtyLimit) -> str:
@@ -205,7 +210,8 @@ def _silent(found: MachineText) -> Iterator[str]:
         yield "which program wrote: pidstat -d 1 says it, for writes that are counted when a page becomes dirty"
     if memory.now_bytes is None:
         yield "how much was dirty: Dirty and Writeback of /proc/meminfo, while it freezes"
-    yield "the limits of control groups, and who waited for what: stacks say that"
+    groups = "" if found.groups else "the limits of control groups, and "
+    yield f"{groups}who waited for what: stacks say that"
 
 
 def machine_data(found: MachineText) -> dict[str, Any]:
@@ -233,6 +239,7 @@ def machine_data(found: MachineText) -> dict[str, Any]:
             }
             for item in found.filled[:200]
         ],
+        "groups": [asdict(limit) for limit in found.groups[:200]],
         "writers": {printable(name): rate for name, rate in list(found.disks.writers.items())[:20]},
     }
 

@@ -1,10 +1,12 @@
 """The state of a machine as a text shows it, and whether its dirty limits and queues can explain stalls of seconds."""
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
 from wblab.foreign.disktext import BUSY, DisksText, DiskText, read_disks
+from wblab.foreign.grouptext import GroupLimit, read_groups
 from wblab.foreign.memorytext import Limits, MemoryText, read_memory
 from wblab.foreign.statelines import state_lines
 
@@ -44,6 +46,7 @@ class MachineText:
 
     memory: MemoryText
     disks: DisksText
+    groups: Sequence[GroupLimit] = ()
 
     @cached_property
     def limits(self) -> Limits | None:
@@ -130,5 +133,5 @@ def read_machine(text: str) -> MachineText | None:
     if not any(sign in text for sign in _SIGNS):
         return None
     lines = list(state_lines(text))
-    found = MachineText(read_memory(lines), read_disks(lines, text))
+    found = MachineText(read_memory(lines), read_disks(lines, text), read_groups(text))
     return found if found.says_something else None

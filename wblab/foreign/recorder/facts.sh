@@ -2,11 +2,16 @@
 # wblab facts: what decides writeback on this machine, as text: sh facts.sh > facts.txt
 # It reads files of /proc and /sys and changes nothing. Only root sees where tasks sleep in the kernel.
 facts() {
+    group='memory.max memory.high memory.current io.max
+        memory.limit_in_bytes memory.soft_limit_in_bytes memory.usage_in_bytes blkio.throttle.write_bps_device'
     for task in /proc/[0-9]*/task/[0-9]*; do # who sleeps uninterruptibly, and where
-        read -r stat < "$task/stat" || continue
-        stat=${stat##*) }
-        [ "${stat%% *}" = D ] || continue
+        read -r stat < "$task/stat" && stat=${stat##*) } && [ "${stat%% *}" = D ] || continue
         for file in comm wchan io cgroup stack; do echo "==> $task/$file <=="; cat "$task/$file"; echo; done
+        while IFS=: read -r _ kind at; do # the limits of its control groups and of those above, version 2 and 1
+            case $kind in '') ;; *memory*|*blkio*) kind=/$kind ;; *) continue ;; esac; at=${at%/}
+            while for file in $group; do file=/sys/fs/cgroup$kind$at/$file; [ -f "$file" ] && echo "==> $file <==" && cat "$file"; done
+                [ "$at" ]; do at=${at%/*}; done
+        done < "$task/cgroup"
     done
     for disk in /sys/block/*/device; do # the drivers of each disk, its own first
         place=$(readlink -f "$disk") && [ -d "$place" ] && echo "==> ${disk%/*}/drivers <==" || continue

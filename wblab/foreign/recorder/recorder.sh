@@ -8,8 +8,7 @@
 # It needs root, tracefs (Linux 4.4 or later), and what busybox has. It traces in an instance of its own, and removes that
 # however it ends. The file names programs and the kernel's addresses: think of that before you share it.
 LC_ALL=C; export LC_ALL; umask 077
-say() { echo "recorder: $*" >&2; }
-fail() { say "$*"; exit 2; }
+say() { echo "recorder: $*" >&2; }; fail() { say "$*"; exit 2; }
 whole() { case $2 in ''|0*|*[!0-9]*|????????*) fail "$1 $2: give a whole number" ;; esac; }
 PID='' COMM='' PROBE='' OVER=200ms COUNT=1 BUFFER='' OUT=. CLEAN='' I='' W='' P='' T='' JOBS=''
 while [ $# -gt 0 ]; do
@@ -28,7 +27,6 @@ case $CLEAN$PID$COMM$PROBE in '') fail "give --pid, --comm or --probe: see sh $0
 [ -z "$PROBE" ] || [ -d "$PROBE" ] || fail "--probe $PROBE: it is not a directory"
 [ -d "$OUT" ] || fail "--out $OUT: it is not a directory"
 OUT=$(cd "$OUT" && pwd); [ -z "$PROBE" ] || PROBE=$(cd "$PROBE" && pwd)
-
 M=/dev/shm; [ -d $M ] && [ ! -h $M ] || M=/run
 remove() { # a directory in memory; tracefs may be mounted in it, at a place that others pass by
     umount "$1"/wblab-tracefs-*; rmdir "$1"/wblab-tracefs-*; rm -f "$1"/*; rmdir "$1"
@@ -41,8 +39,7 @@ undo() {
 }
 trap undo EXIT; trap 'exit 130' INT; trap 'exit 143' TERM HUP PIPE; W=$M/wblab-recorder-$$; mkdir "$W" || { W=''; fail "$M has no room for a directory"; }
 while read -r _ place kind _; do case $kind$place in */wblab-tracefs-*) ;; tracefs*) T=$place; break ;; esac; done < /proc/mounts
-[ -n "$T" ] || { T=$W/wblab-tracefs-$$; mkdir "$T" && mount -t tracefs tracefs "$T" 2>/dev/null; } ||
-    fail "tracefs cannot be mounted: this kernel or container has none"
+[ -n "$T" ] || { T=$W/wblab-tracefs-$$; mkdir "$T" && mount -t tracefs tracefs "$T" 2>/dev/null; } || fail "tracefs cannot be mounted: this kernel or container has none"
 for d in "$T"/instances/wblab-recorder-* "$M"/wblab-recorder-*; do
     [ -d "$d" ] && [ ! -h "$d" ] && [ ! -d "/proc/${d##*-}" ] || continue
     [ -n "$CLEAN" ] || { say "a killed recorder left $d: sh $0 --clean"; continue; }
@@ -53,7 +50,6 @@ done
 mkdir "$I" || { I='' P=''; fail "this kernel makes no trace instance"; }
 [ -z "$P" ] || mkdir "$P" || { P=''; fail "$PROBE cannot be written"; } # others may plant links in PROBE, not in here
 [ -z "$P" ] || { cd "$P" && [ -O . ] && [ -z "$(ls -A)" ]; } || fail "somebody else changes $PROBE: give another directory"
-
 while read -r name kb _; do [ "$name" != MemFree: ] || FREE=$kb; done < /proc/meminfo
 set -- "$I"/per_cpu/cpu*; KB=$((${BUFFER:-64} * 1024)); [ -n "$BUFFER" ] || [ $KB -lt $((FREE / 16)) ] || KB=$((FREE / 16))
 echo 0 > "$I/tracing_on"
@@ -62,8 +58,7 @@ calls='open openat openat2 creat close write writev pwrite64 pwritev pwritev2 se
 fsync fdatasync sync syncfs sync_file_range msync rename renameat renameat2 link linkat unlink unlinkat mkdir mkdirat rmdir io_submit'
 writeback='balance_dirty_pages global_dirty_state bdi_dirty_ratelimit writeback_dirty_folio writeback_dirty_page writeback_start
 folio_wait_writeback wait_on_page_writeback writeback_single_inode_start writeback_single_inode writeback_written'
-block='bio_queue bio_remap getrq rq_insert rq_issue rq_complete rq_requeue'
-jbd2='start_commit commit_locking commit_flushing commit_logging end_commit checkpoint run_stats checkpoint_stats'
+block='bio_queue bio_remap getrq rq_insert rq_issue rq_complete rq_requeue' jbd2='start_commit commit_locking commit_flushing commit_logging end_commit checkpoint run_stats checkpoint_stats'
 events='sched/sched_switch sched/sched_waking sched/sched_process_fork vmscan/mm_vmscan_throttled lock/contention_begin
 lock/contention_end xfs/xfs_log_grant_sleep xfs/xfs_log_grant_wake xfs/xfs_buf_iowait xfs/xfs_log_force'
 for name in $calls; do events="$events syscalls/sys_enter_$name syscalls/sys_exit_$name"; done
@@ -75,7 +70,6 @@ done 2>/dev/null
 { echo 'stacktrace if prev_state & 255' > "$I/events/sched/sched_switch/trigger" &&
     echo stacktrace > "$I/events/sched/sched_waking/trigger"; } 2>/dev/null || say "this kernel records no stacks, so why knows less"
 echo 'stacktrace if comm ~ "kworker*"' 2>/dev/null > "$I/events/block/block_bio_queue/trigger"
-
 now() { read -r up _ < /proc/uptime; NOW=$((${up%.*} * 100 + 1${up#*.} - 100)); } # in 10 ms
 tasks() { # the directories of the tasks to look at
     [ -z "$PID" ] || { echo "/proc/$PID/task"/*; return; }
