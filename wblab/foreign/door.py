@@ -10,7 +10,7 @@ from wblab.core.errors import InputError
 from wblab.core.files import open_file
 from wblab.core.units import format_bytes
 from wblab.foreign.filekind import PACKED, PEEK_BYTES, TEXT, TRACE, FileKind, kind_of, kind_of_text
-from wblab.foreign.machinereport import headline, machine_blocks, machine_data, machine_report
+from wblab.foreign.machinereport import headline, machine_blocks, machine_data, machine_report, to_try
 from wblab.foreign.machinetext import MachineText, read_machine
 from wblab.foreign.recording import facts_text, is_recording
 from wblab.foreign.sleepreport import sleep_report
@@ -88,7 +88,8 @@ def _with_machine(report: Report, machine: MachineText | None, *, is_traced: boo
     """
     if machine is None:
         return report
-    section = Section("The machine's state", (headline(machine), *machine_blocks(machine, with_tries=not is_traced)))
+    tries = [] if is_traced else to_try(machine)
+    section = Section("The machine's state", (headline(machine), *tries, *machine_blocks(machine)))
     return replace(report, blocks=(*report.blocks, section), data={**report.data, "machine": machine_data(machine)})
 
 

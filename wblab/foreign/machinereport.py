@@ -25,19 +25,27 @@ def machine_report(name: str, found: MachineText) -> Report:
     """Return the report on the state of a machine. name: of its file."""
     release = f", Linux {printable(found.memory.release)}" if found.memory.release else ""
     about = (f"{name}: the state of a machine{release}", "")
-    blocks = (*machine_blocks(found), _apart("To learn who stalls and why, record the next stall:", Lines(RECORD)))
+    blocks = (
+        *to_try(found),
+        *machine_blocks(found),
+        _apart("To learn who stalls and why, record the next stall:", Lines(RECORD)),
+    )
     silent = _apart("What this text cannot tell:", Points(tuple(_silent(found))))
     title = f"{name}: can its dirty limits explain stalls?"
     data = {"file": name, "kind": "state", **machine_data(found)}
     return Report(title, headline(found), (*blocks, silent), data=data, about=about)
 
 
-def machine_blocks(found: MachineText, *, with_tries: bool = True) -> list[Block]:
-    """Return what a text shows, and what to try if `with_tries`."""
+def to_try(found: MachineText) -> list[Block]:
+    """Return what to try on a machine, by its state alone."""
+    blocks = tuple(tried(found))
+    return [Section("What to try", blocks)] if blocks else []
+
+
+def machine_blocks(found: MachineText) -> list[Block]:
+    """Return what a text shows."""
     shown = [Row(row) for row in _shown(found)]
     blocks: list[Block] = []
-    if with_tries and (to_try := list(tried(found))):
-        blocks.append(Section("What to try", tuple(to_try)))
     if shown:
         blocks.append(Table((Column("what"), Column("how much", "prose")), tuple(shown)))
     if disks := found.real_disks:
