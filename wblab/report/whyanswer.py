@@ -11,7 +11,7 @@ from wblab.analysis.why.devicelimits import BY_A_PROGRAM
 from wblab.analysis.why.dirtylimits import DirtyLimit
 from wblab.analysis.why.explain import NO_ONE, Cause, Explanation
 from wblab.analysis.why.kinds import UNKNOWN, what_of
-from wblab.analysis.why.parties import JOURNAL, READ, each_of, is_of_load, joined
+from wblab.analysis.why.parties import JOURNAL, METADATA, READ, each_of, is_of_load, joined
 from wblab.analysis.why.request import IoRequest
 from wblab.analysis.why.spent import Spent
 from wblab.core.drivers import SHORT_BYTES
@@ -28,6 +28,7 @@ _HALF = 0.5
 _NEARLY_ALL = 0.9  # of a pause: a cause of less than this is printed with its time
 _LEAST = 0.1  # of a pause: a known cause of more than this is the answer, though more is unknown
 _MOST_LOADS = 3
+_OFTEN, _SMALL_BYTES = 10, 64 << 10  # waits in fsync, and the bytes of each, by which a program is known to sync often
 _GROUP = 3  # parties that did as much
 _FILE_LOCK, _LOCKS, _FOR_OTHERS = "file lock", ("file lock", "lock"), "task"
 _LOCKED = "a lock of one of them"
@@ -178,7 +179,30 @@ def reason(group: Group) -> str:
     """Return the part of the sentence that says why."""
     item = group.longest
     alone = "it" if len({each.load for each in group.items}) == 1 else "they"
-    return f"{_locked(group, alone)}{_because(group)}{_of_it(item)}{_passed(item)}{_spent(item)}"
+    return f"{_locked(group, alone)}{_because(group)}{_of_it(item)}{_passed(item)}{_spent(item)}{_synced(item)}"
+
+
+def _synced(item: Explanation) -> str:
+    """Return who called fsync often, which fills a disk with little data, as a clause; empty if nobody did."""
+    who, times = syncing(item)
+    return f"; {who} wrote little and called fsync often: it waited {times} times in that meanwhile" if who else ""
+
+
+def syncing(item: Explanation) -> tuple[str, int]:
+    """Return who filled the disk with many small fsyncs, and how often it waited in these; empty if nobody did.
+
+    That is whose data were ahead, or for whom a journal wrote or the disk flushed its cache.
+    """
+    chain, _ = main_chain(item)
+    main = next(iter(culprit(item)), None) if chain.end == REQUEST else None
+    if main is None or main.layer not in (DEVICE, FLUSH, CACHE) or main.party.startswith(READ):
+        return "", 0
+    who, times = next(iter(item.synced.items()), ("", 0))
+    others = [name for name in each_of(main.party) if not name.startswith((JOURNAL, METADATA))]
+    is_theirs = who in others or not others
+    is_most = 2 * times > sum(item.synced.values())
+    is_small = main.size <= times * _SMALL_BYTES
+    return (who, times) if times >= _OFTEN and is_most and is_theirs and is_small else ("", 0)
 
 
 def _spent(item: Explanation) -> str:
@@ -210,7 +234,9 @@ def accused(group: Group) -> list[str]:
     """Return all whom the sentence on a group names as causes, and the load itself if it does."""
     item = group.longest
     held = _lock_of(item)
-    return list(dict.fromkeys([*([held[0]] if held else []), *each_of(group.party), *_passing(item)]))
+    storm, _ = syncing(item)
+    names = [*([held[0]] if held else []), *each_of(group.party), *_passing(item), *([storm] if storm else [])]
+    return list(dict.fromkeys(names))
 
 
 def _passed(item: Explanation) -> str:

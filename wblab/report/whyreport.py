@@ -91,8 +91,10 @@ def _more(
     """Yield what is said of the first cause, of the others, and the longest pause of the first."""
     first, *others = causes
     yield Section("", paragraphs(trials.first(first)), close=True)
+    most_ns = max(group.longest.pause_ns for group in causes)
     also = [
-        " ".join(filter(None, (f"Also: {sentence(group)}", trials.further(group)))) for group in others[:_MOST_CAUSES]
+        " ".join(filter(None, (f"{_also(group, first, most_ns)}: {sentence(group)}", trials.further(group))))
+        for group in others[:_MOST_CAUSES]
     ]
     if left := len(others[_MOST_CAUSES:]):
         also.append(f"And {left} more {'cause' if left == 1 else 'causes'}, for less time.")
@@ -102,6 +104,12 @@ def _more(
     yield Section(f"In detail{more}:", (detail(longest),))
     last = total([item.explanation for item in found]), *paragraphs(trials.after(first))
     yield Section("", (Section("", last, close=True),))
+
+
+def _also(group: Group, first: Group, most_ns: int) -> str:
+    """Return how a further cause begins: it says if the longest pause of the run is another than that of the first."""
+    is_longest = group.longest.pause_ns == most_ns > first.longest.pause_ns
+    return "Also, with the longest pause of all" if is_longest else "Also"
 
 
 def _killed(run: Run) -> list[str]:

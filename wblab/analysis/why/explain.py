@@ -2,6 +2,7 @@
 
 import re
 from collections import Counter
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
 import numpy as np
@@ -39,6 +40,7 @@ from wblab.analysis.why.request import IoRequest, request_of
 from wblab.analysis.why.requests import Party, device_number
 from wblab.analysis.why.served import Shares, as_bytes, served
 from wblab.analysis.why.spent import Spent, spent_of
+from wblab.analysis.why.synced import synced_by
 from wblab.core.spec import Spec
 from wblab.core.units import Bytes
 
@@ -137,6 +139,7 @@ class Explanation:
     background: where the longest chain that ends with a request waited for data, the flusher's work that wrote most of
     them, if the background limit began it.
     is_last: whether the run's end stopped the load in this cycle.
+    synced: how often tasks of each other party began to sleep in fsync.
     spent: a disk whose credits were used up, or that was at its limit of requests, for most of the time that it worked.
     """
 
@@ -155,6 +158,7 @@ class Explanation:
     background: Background | None = None
     is_last: bool = False
     spent: Spent | None = None
+    synced: Mapping[str, int] = field(default_factory=dict)
 
     @property
     def unknown_ns(self) -> int:
@@ -222,6 +226,7 @@ def _explained(  # noqa: PLR0913, PLR0917
         polling=polling_of(run, recorded, parties, left, pause_ns, (start_ns, until_ns)),
         background=_background(run, recorded, parties, requests),
         spent=spent_of(run, recorded, (start_ns, end_ns)),
+        synced=synced_by(recorded, parties, item.pid, (start_ns, end_ns)),
         is_last=not item.load.ends
         and row == len(item.boundaries_ns) - 2
         and end_ns - until_ns < item.load.idle_ns(row),  # it did not sleep after it

@@ -143,6 +143,28 @@ def test_a_disk_without_credits_is_told_where_the_load_waited_for_it(story_run):
     assert "credits" not in sentence(group)
 
 
+def test_many_small_fsyncs_are_told_and_who_calls_them_is_accused(story_run):
+    item = one(story_run, behind(flushed))  # l1 has 400 KiB in the queue
+    clause = "; l1 wrote little and called fsync often: it waited 40 times in that meanwhile."
+    (group,) = groups([replace(item, synced={"l1": 40, "dd": 3})])
+    assert sentence(group).endswith(clause)
+    for synced in ({"l1": 5}, {"dd": 40}, {"l1": 40, "dd": 30, "w2": 20}):  # 80 KiB each, another one, one of several
+        (group,) = groups([replace(item, synced=synced)])
+        assert "fsync often" not in sentence(group)
+    journal = replace(item.charges[0], party="the journal")
+    (group,) = groups([replace(item, charges=(journal,), synced={"l1": 40})])
+    assert (sentence(group).endswith(clause), accused(group)) == (True, ["the journal", "l1"])
+
+
+def test_who_slept_in_fsync_is_counted_beside_the_stalled_load(story_run):
+    story = Story(dict(NAMES))
+    waits(story)
+    for at in range(3):
+        blocked(story, 300 + 20 * at, 310 + 20 * at, COMMIT, ("other_function", *IRQ), pid=L1)
+    served(story)
+    assert one(story_run, story).synced == {"l1": 3}
+
+
 def near_the_limit(pages, sectors, done_ms):
     """Return a story in which mw1 sleeps for 900 ms near the limit, and the disk completes one request."""
     story = Story(dict(NAMES))
