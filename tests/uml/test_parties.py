@@ -1,5 +1,7 @@
 """Runs with a known cause of the stalls: `why` names that cause, or says that it is unknown."""
 
+from pathlib import Path
+
 import pytest
 
 from wblab.analysis.why.account import CUT_OFF
@@ -10,6 +12,7 @@ from wblab.report.whyanswer import groups, sentence
 from wblab.report.whybehind import culprit
 
 BOUND_NS = 300_000_000
+CASES = Path(__file__).parent / "cases"
 NO_L2 = "load.l2.size=4KiB"
 
 
@@ -156,3 +159,9 @@ def test_a_disk_at_a_limit_of_its_own_is_told(shared_lab, limit, said):
     synced = "load.s1={kind='commit', file='s1', idle='100ms'}"
     found = groups(explained(shared_lab, "s1", "base-device", *settings, *limit, synced))
     assert any(said in sentence(group) for group in found)
+
+
+def test_data_that_another_program_drove_out_of_memory_are_told(shared_lab):
+    run = shared_lab.once(str(CASES / "eater.toml"))
+    (group, *_) = groups(explain(run, read_recorded(run), "v1", BOUND_NS))
+    assert "; it had to read 160 KiB again, which had been dropped from memory." in sentence(group)

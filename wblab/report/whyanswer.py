@@ -16,7 +16,7 @@ from wblab.analysis.why.request import IoRequest
 from wblab.analysis.why.spent import Spent
 from wblab.core.drivers import SHORT_BYTES
 from wblab.core.spec import Spec
-from wblab.core.units import format_bytes
+from wblab.core.units import Bytes, format_bytes
 from wblab.lab.disks import short_queue_settings
 from wblab.report.dirtylimittext import group_words, lifted, looked, slows
 from wblab.report.quantities import duration, enumerated, grouped, in_series, percent, quantity, size
@@ -179,7 +179,23 @@ def reason(group: Group) -> str:
     """Return the part of the sentence that says why."""
     item = group.longest
     alone = "it" if len({each.load for each in group.items}) == 1 else "they"
-    return f"{_locked(group, alone)}{_because(group)}{_of_it(item)}{_passed(item)}{_spent(item)}{_synced(item)}"
+    beside = (_passed, _spent, _synced, _again)
+    return f"{_locked(group, alone)}{_because(group)}{_of_it(item)}{''.join(say(item) for say in beside)}"
+
+
+def _again(item: Explanation) -> str:
+    """Return that a load read what had been in memory before, as a clause; empty if that was less than half of it."""
+    size_ = dropped(item)
+    return f"; it had to read {size(size_)} again, which had been dropped from memory" if size_ else ""
+
+
+def dropped(item: Explanation) -> Bytes:
+    """Return the bytes that a load read again, if these are what it waited for most; else 0."""
+    chain, _ = main_chain(item)
+    main = next(iter(culprit(item)), None) if chain.end == REQUEST else None
+    own = main is not None and main.layer == DEVICE and main.party.startswith(READ)
+    is_own = own and any(is_of_load(item.load, name) for name in each_of(main.party if main else ""))
+    return item.again if is_own and main and 2 * item.again > main.size else Bytes(0)
 
 
 def _synced(item: Explanation) -> str:

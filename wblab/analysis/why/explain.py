@@ -22,6 +22,7 @@ from wblab.analysis.why.account import (
     chains,
     followed,
 )
+from wblab.analysis.why.again import read_again
 from wblab.analysis.why.background import Background, background_of
 from wblab.analysis.why.blame import Blame, blamed, unexplained_ns
 from wblab.analysis.why.charges import UNKNOWN as NOT_SHOWN
@@ -140,6 +141,7 @@ class Explanation:
     them, if the background limit began it.
     is_last: whether the run's end stopped the load in this cycle.
     synced: how often tasks of each other party began to sleep in fsync.
+    again: the bytes that the load asked to read although they had been in memory before.
     spent: a disk whose credits were used up, or that was at its limit of requests, for most of the time that it worked.
     """
 
@@ -159,6 +161,7 @@ class Explanation:
     is_last: bool = False
     spent: Spent | None = None
     synced: Mapping[str, int] = field(default_factory=dict)
+    again: Bytes = Bytes(0)
 
     @property
     def unknown_ns(self) -> int:
@@ -226,11 +229,20 @@ def _explained(  # noqa: PLR0913, PLR0917
         polling=polling_of(run, recorded, parties, left, pause_ns, (start_ns, until_ns)),
         background=_background(run, recorded, parties, requests),
         spent=spent_of(run, recorded, (start_ns, end_ns)),
+        again=_again(recorded, parties, item, (start_ns, end_ns)),
         synced=synced_by(recorded, parties, item.pid, (start_ns, end_ns)),
         is_last=not item.load.ends
         and row == len(item.boundaries_ns) - 2
         and end_ns - until_ns < item.load.idle_ns(row),  # it did not sleep after it
     )
+
+
+def _again(recorded: Recorded, parties: Parties, item: LoadCycles, span_ns: tuple[int, int]) -> Bytes:
+    """Return the bytes that a load asked to read although they had been in memory; 0 if it drops them itself."""
+    if getattr(item.load, "cache", "") == "cold":
+        return Bytes(0)
+    found = read_again(recorded, parties, span_ns)
+    return Bytes(sum(size for name, size in found.items() if is_of_load(item.name, name)))
 
 
 def _background(run: Run, recorded: Recorded, parties: Parties, requests: list[IoRequest | None]) -> Background | None:

@@ -165,6 +165,25 @@ def test_who_slept_in_fsync_is_counted_beside_the_stalled_load(story_run):
     assert one(story_run, story).synced == {"l1": 3}
 
 
+def test_data_that_had_been_in_memory_are_told(story_run):
+    """mw1's dd reads 400 KiB, of which the disk had read or written 240 KiB before."""
+    story = Story(dict(NAMES))
+    story.fork(0, MW1, DD)
+    story.submit(0, FLUSHER, 1000, 480, inode=13)
+    story.complete(10 * MS, 1000, 480)
+    story.submit(20 * MS, DD, 1000, 800, inode=13, rwbs="RS")
+    story.submit(20 * MS, JOURNAL, 200, 8, rwbs="WSM")
+    story.switch(20 * MS, MW1, 0, stack=SHADOW)
+    story.complete(900 * MS, 1000, 800)
+    served(story)
+    item = one(story_run, story)
+    (group,) = groups([item])
+    assert item.again == 240 << 10
+    assert sentence(group).endswith("; it had to read 240 KiB again, which had been dropped from memory.")
+    (group,) = groups([replace(item, again=8 << 10)])
+    assert "dropped" not in sentence(group)
+
+
 def near_the_limit(pages, sectors, done_ms):
     """Return a story in which mw1 sleeps for 900 ms near the limit, and the disk completes one request."""
     story = Story(dict(NAMES))

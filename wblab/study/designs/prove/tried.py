@@ -18,7 +18,7 @@ from wblab.core.spec import Spec
 from wblab.core.units import NS_PER_S
 from wblab.kernels import Kernel, KernelResolver
 from wblab.lab.progress import bar
-from wblab.report.whyanswer import Group, accused, main_chain, reason, spent_in
+from wblab.report.whyanswer import Group, accused, dropped, main_chain, reason, spent_in
 from wblab.study.designs.prove.bench import LATE, Bench, Made, bench
 from wblab.study.designs.prove.candidates import Wait
 from wblab.study.designs.prove.change import LeftOut, RemedyChange, phase_named
@@ -219,7 +219,7 @@ def question_of(run: Run, group: Group) -> EffectQuestion:
         others=(*phases, *(name for name in others if name not in likely)),
         wait=_WAITS.get(chain.end, "limit" if chain.links[-1][1] == _THROTTLED else "other"),
         disk=disk,
-        is_own=pause.load in whose,
+        is_own=pause.load in whose and not dropped(pause),  # its reads are the effect of who needed the memory
         names_limit=bool(request and request.is_limited) or spent_in(pause) is not None,
         mentioned=tuple(name for name in (*others, *spec.agent) if re.search(rf"(?<!\w){re.escape(name)}(?!\w)", why)),
     )
