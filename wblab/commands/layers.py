@@ -4,9 +4,11 @@ import argparse
 import json
 from collections.abc import Iterator
 from dataclasses import asdict
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from wblab.commands.common import add_exp, add_json, add_run, named_run
+from wblab.commands.common import add_exp, add_json, add_run, is_file_of_others, named_run, note
+from wblab.lab.wings import needed
 from wblab.report.listing import Listing
 from wblab.report.quantities import percent
 
@@ -25,9 +27,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "and asleep by what the load waited for, down to the journal, the queue and the device. These states are "
         "disjoint and sum to the call. The last table sums time by function prefix; nested calls count again."
     )
-    add_run(parser)
+    add_run(parser, about="a run, latest, or a trace.dat or recorder's file of another machine")
     add_exp(parser)
-    parser.add_argument("--load", default="", metavar="LOAD", help="only calls of this load")
+    parser.add_argument("--load", default="", metavar="LOAD", help="only calls of this load, or task of a trace")
     add_json(parser, "print JSON, with every single call")
     parser.set_defaults(run=_layers)
 
@@ -39,7 +41,12 @@ def _layers(arguments: argparse.Namespace) -> None:
     from wblab.report.report import Lines, Report
     from wblab.report.text import show
 
-    found = layers(read_run(named_run(arguments)), arguments.load)
+    if is_file_of_others(arguments.run_name):
+        found, lacking = needed("the layers of a trace")(Path(arguments.run_name), arguments.load)
+        for line in lacking:
+            note(line)
+    else:
+        found = layers(read_run(named_run(arguments)), arguments.load)
     if arguments.json:
         print(json.dumps([_json(call) for call in found], indent=2))
         return

@@ -29,6 +29,7 @@ OFFERS = {
     "a run of a packed file": ("wblab.publish.bundle.keep", "keep_run"),
     "a file of another machine explained": ("wblab.foreign.door", "explained"),
     "a timeline of a trace": ("wblab.foreign.tracepicture", "draw"),
+    "the layers of a trace": ("wblab.foreign.tracelayers", "layered"),
     "what to draw of a trace": ("wblab.foreign.tracepicture", "Wanted"),
     "a recorder's file kept": ("wblab.foreign.kept", "opened"),
     "whether a file has a machine's facts": ("wblab.foreign.facts", "has_facts"),

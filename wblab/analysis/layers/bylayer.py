@@ -17,7 +17,7 @@ from tracecmd.sequence import Sequence
 from wblab.analysis.layers.calls import Charged, Name, Path, Piece, TracedCall, calls, check_calls, read_phases
 from wblab.analysis.layers.stages import DEVICE, FLUSH, asleep_in, inclusive, once, read_disks, summed
 from wblab.analysis.runs.run import LoadCycles, Run
-from wblab.analysis.why.recorded import read_recorded
+from wblab.analysis.why.recorded import Recorded, read_recorded
 from wblab.analysis.why.requests import device_number
 from wblab.core.errors import InputError
 from wblab.core.loads.durable import Commit, SyncWrite
@@ -110,15 +110,33 @@ def layers(run: Run, load: str = "") -> list[LayeredCall]:
 
 def _taken_apart(run: Run, chosen: Iterable[LoadCycles]) -> list[LayeredCall]:
     recorded = read_recorded(run)
+    return taken_apart(recorded, _called(run, recorded, chosen), run.zero_ns, _depths(run))
+
+
+def _called(run: Run, recorded: Recorded, chosen: Iterable[LoadCycles]) -> Iterator["CalledTask"]:
+    """Yield the loads with their calls. Raises InputError for a trace without system calls."""
+    check_calls(run, recorded.trace)
+    for item in chosen:
+        yield CalledTask(item.name, item.pid, calls(recorded.trace, recorded.sequence, item))
+
+
+@dataclass(frozen=True)
+class CalledTask:
+    """A task with its calls, in the order of time."""
+
+    name: str
+    pid: int
+    calls: Iterable[TracedCall]
+
+
+def taken_apart(
+    recorded: Recorded, tasks: Iterable[CalledTask], zero_ns: int, depths: Mapping[int, int]
+) -> list[LayeredCall]:
+    """Return the calls of tasks by layer. zero_ns: from when moments count. depths: as of `read_disks`."""
     trace, sequence = recorded.trace, recorded.sequence
-    charge = Charged(
-        recorded,
-        read_disks(trace, sequence, recorded.done, _depths(run)),
-        read_phases(trace, sequence),
-    )
+    charge = Charged(recorded, read_disks(trace, sequence, recorded.done, depths), read_phases(trace, sequence))
     entered = read_entered(trace, sequence)
-    check_calls(run, trace)
-    return [_layered(run, charge, entered, item, call) for item in chosen for call in calls(trace, sequence, item)]
+    return [_layered(charge, entered, task, call, zero_ns) for task in tasks for call in task.calls]
 
 
 def _depths(run: Run) -> dict[int, int]:
@@ -136,7 +154,7 @@ def _waits(item: LoadCycles) -> bool:
 
 
 def _layered(
-    run: Run, charge: Charged, entered: Mapping[str, Entered], item: LoadCycles, call: TracedCall
+    charge: Charged, entered: Mapping[str, Entered], item: CalledTask, call: TracedCall, zero_ns: int
 ) -> LayeredCall:
     sleeps = asleep_in(charge.recorded, item.pid, call.start_ns, call.end_ns)
     functions = inclusive(sleeps)
@@ -144,9 +162,9 @@ def _layered(
         load=item.name,
         number=call.number,
         call=call.name,
-        start_ns=call.start_ns - run.zero_ns,
+        start_ns=call.start_ns - zero_ns,
         duration_ns=call.end_ns - call.start_ns,
-        pieces=tuple(_joined(charge.of_task(item.pid, call.start_ns, call.end_ns), run.zero_ns)),
+        pieces=tuple(_joined(charge.of_task(item.pid, call.start_ns, call.end_ns), zero_ns)),
         functions=functions,
         entered={name: each.of(item.pid, call.start_ns, call.end_ns) for name, each in entered.items()},
         prefixes=summed(functions),
