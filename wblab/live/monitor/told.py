@@ -1,6 +1,7 @@
 """The last seconds of samples in words: a sentence on who is stopped now, and lines for a terminal.
 
-The sentence says what the samples show. They do not show who holds up a wait: that is said to be unknown.
+The sentence says what the samples show, and of all that were seen the longest wait. They do not show who holds up a
+wait: the sentence says what does.
 """
 
 from collections import Counter, deque
@@ -26,6 +27,7 @@ _MUCH = 0.1  # of the span
 _HISTORY_NS, _MOST_OF = 60 * NS_PER_S, 0.5
 _MOST_NAMES = 3
 _WORKERS = ("kworker", "jbd2")
+_WHO = "Who held it, samples do not show: wblab why of a capture does."
 
 
 class Told:
@@ -36,6 +38,7 @@ class Told:
         self._batches: deque[Batch] = deque()
         self._state: CacheState | None = None
         self._waits = 0
+        self._longest: Waited | None = None  # of all waits that were long
         self._history: deque[WrittenSample] = deque()
         self._writers: tuple[WrittenSample, ...] = ()
         self._disks: tuple[Worked, ...] = ()
@@ -51,21 +54,25 @@ class Told:
             self._batches.popleft()
         self._state = batch.states[-1] if batch.states else self._state
         self._waits += len(batch.waits)
+        for wait in batch.waits:
+            if _lasted_ns(wait) > max(_LONG_NS, _lasted_ns(self._longest) if self._longest else 0):
+                self._longest = wait
         self._history.extend(batch.writers)
         while self._history and batch.now_ns - self._history[0].at_ns > _HISTORY_NS:
             self._history.popleft()
         self._writers, self._disks = batch.writers or self._writers, batch.disks or self._disks
 
     def sentence(self) -> str:
-        """Say who is stopped now, by what as far as the samples show it, and who writes most."""
-        found = [*self._throttling(), *self._waiting()]
+        """Say who is stopped now, by what as far as the samples show it, who writes most, and the longest wait seen."""
+        waiting = self._waiting()
+        found = [*self._throttling(), *waiting]
         if not found and (share := self._pressure().get("some", 0.0)) >= _MUCH:
             found = [f"In {percent(share)} of the last 3 s some task waited for I/O: for what, and which, is unknown."]
         if found:
-            return " ".join([*found, *self._most()])
+            return " ".join([*found, *self._most(), *([_WHO] if waiting else []), *self._before()])
         if self._source and self._source.untraced and not self._waits:
             return "Whether a writer is stopped is unknown: there are no kernel events, and no --dir to try."
-        return "Nobody is seen to be stopped."
+        return " ".join(["Nobody is seen to be stopped now.", *self._before()])
 
     def lines(self) -> list[str]:
         """Return lines for a terminal: the sentence, the page cache, who is throttled, who writes, disks, pressure."""
@@ -105,10 +112,18 @@ class Told:
         found = []
         for wait in longest.values():
             if (lasted_ns := _lasted_ns(wait)) > _LONG_NS:
-                who = "A small write" if wait.name == PROBE else wait.name
                 did = "was stopped" if wait.over else "has been stopped"
-                found.append(f"{who} {did} for {duration(lasted_ns)}; by whom is unknown.")
+                who = _who(wait).capitalize() if wait.name == PROBE else wait.name
+                found.append(f"{who} {did} for {duration(lasted_ns)}.")
         return found
+
+    def _before(self) -> list[str]:
+        """Name the longest wait seen, if it is not one of the last seconds, which are named already."""
+        wait, now_ns = self._longest, self._batches[-1].now_ns if self._batches else 0
+        if wait is None or now_ns - wait.at_ns <= SPAN_NS:
+            return []
+        ago = duration(round(now_ns - wait.at_ns, -9))
+        return [f"The longest seen: {_who(wait)} was stopped for {duration(_lasted_ns(wait))}, {ago} ago."]
 
     def _written(self) -> dict[str, float]:
         return {_on(row.task, row.disk): row.written * NS_PER_S / row.span_ns for row in self._writers if row.span_ns}
@@ -146,6 +161,10 @@ class Told:
 
 def _on(task: str, disk: str) -> str:
     return f"{task} (to {disk})" if disk else task
+
+
+def _who(wait: Waited) -> str:
+    return "a small write" if wait.name == PROBE else wait.name
 
 
 def _lasted_ns(wait: Waited) -> int:

@@ -40,7 +40,9 @@ def through_a_pipe(*chunks):
 
 def told(items):
     """Return items as an audience has them: each batch with the sentence on who is stopped."""
-    return [replace(item, now="Nobody is seen to be stopped.") if isinstance(item, Batch) else item for item in items]
+    return [
+        replace(item, now="Nobody is seen to be stopped now.") if isinstance(item, Batch) else item for item in items
+    ]
 
 
 def test_items_come_through_a_pipe_in_pieces_and_with_a_terminals_line_ends():
