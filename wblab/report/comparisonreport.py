@@ -77,6 +77,7 @@ def report(  # noqa: PLR0913 - what is compared, and how much of it comes first
         notes=tuple(_notes(part, sorts, every)),
         inputs={"resampling seed": str(comparison.resampling.seed)},
         data=comparison.to_json(),
+        is_open=is_open_answer(part),
     )
 
 
@@ -106,7 +107,7 @@ def _whole(comparison: Comparison, figure: str) -> Iterator[Block]:
         yield Picture("Each group: its mean with the interval, and each run as a dot", svg=figure)
     undecided = [item for item in short if is_open(item) or not (item.claim or item.interval.known)]
     alike = [item for item in short if not item.claim and item not in undecided]
-    for head, items in (("Not decided", undecided), ("No difference shown", alike)):
+    for head, items in (("Seen, but not decided by so few runs", undecided), ("No difference shown", alike)):
         if names := _names(items):
             yield Section(f"{head}: {len(names)}", (Points(tuple(names)),), "folded")
     yield Section("How differences are found", _HOW, "page")
@@ -184,14 +185,14 @@ def answer(comparison: Comparison) -> str:
 
     If nothing is claimed, say so, and what to do next.
     """
-    items = [item for sort in chosen_sorts(comparison) for item in listed(comparison, sort)]
+    items = _answering(comparison)
     claimed = [item for item in items if item.claim]
     if claimed:
         return _sentence(min(claimed, key=rank))
     if apart := [item for item in items if is_open(item)]:
         first = min(apart, key=rank)
-        more = f"Make {runs_to_decide(first)} of each."
-        return f"Not decided: {_apart(first)}, but with so few runs that can be chance. {more}"
+        more = f"so few runs can be chance. Make {runs_to_decide(first)} of each."
+        return f"Seen, but not decided: {_apart(first)}; {more}"
     if any(item.interval.known for item in items):
         tiny = any(item.is_below_resolution and item.interval.claim for item in items)
         return (
@@ -200,6 +201,17 @@ def answer(comparison: Comparison) -> str:
         )
     few = f"Too few runs to claim that: give {LEAST_RUNS} of each group, each with its own seed (--set seed=2)."
     return f"{_sentence(min(items, key=rank))} {few}" if items else few
+
+
+def is_open_answer(comparison: Comparison) -> bool:
+    """Whether the answer is of something seen that more runs must decide: nothing is claimed, or known."""
+    items = _answering(comparison)
+    undecided = any(map(is_open, items)) or not any(item.interval.known for item in items)
+    return undecided and not any(item.claim for item in items)
+
+
+def _answering(comparison: Comparison) -> list[Difference]:
+    return [item for sort in chosen_sorts(comparison) for item in listed(comparison, sort)]
 
 
 def _apart(item: Difference) -> str:

@@ -135,7 +135,7 @@ class Report:
 
     notes: what a reader should know. command: repeats it; empty if there is none. inputs: what the result depends on,
     such as digests, by name. data: what programs read, as JSON values. about: lines above the headline, on what it is
-    about; in text, an empty one sets them apart.
+    about; in text, an empty one sets them apart. is_open: the headline is of something seen that more runs must decide.
     """
 
     title: str
@@ -146,6 +146,7 @@ class Report:
     inputs: Mapping[str, str] = field(default_factory=dict)
     data: Mapping[str, Any] = field(default_factory=dict)
     about: tuple[Words, ...] = ()
+    is_open: bool = False
 
     def to_json(self) -> dict[str, Any]:
         """Return a JSON object; numbers that are not finite become null."""

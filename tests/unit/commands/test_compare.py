@@ -72,7 +72,7 @@ def test_two_runs_are_a_short_table(compare, runs, monkeypatch):
 
 def test_page_and_terminal_say_the_same(compare, runs, tmp_path):
     three = [*runs[:3], *runs[5:8]]  # of each: too few to decide what every run shows
-    for some, says in ((runs, "which is better"), (three, "Not decided"), (runs[::5], "Too few runs")):
+    for some, says in ((runs, "which is better"), (three, "not decided"), (runs[::5], "Too few runs")):
         page = tmp_path / "page.html"
         output = compare(*some, "-o", page)[1]
         sentence = output.partition("\n\n")[0]

@@ -179,7 +179,7 @@ def test_an_answer_says_how_many_runs_would_decide():
     few["value"] = few["value"].where(few["disk.scheduler"] == "none", few["value"] * 0 + 0.01 * few["seed"])
     few["value"] = few["value"].where(few["disk.scheduler"] != "none", 10.0 + 9 * (few["seed"] % 2))
     said = answer(compare(observations(few)))
-    assert said.startswith("Not decided: ")
+    assert said.startswith("Seen, but not decided: ")
     assert "smaller in every run with disk.scheduler=bfq<" in said
     assert re.search(r"Make \d+ of each\.$", said)
 

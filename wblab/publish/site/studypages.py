@@ -75,6 +75,11 @@ class StudyPage:
         found = "" if isinstance(self.report, InputError) else printable(text_of(self.report.headline))
         return Link(found, self.address, self.title) if found else Link(self.title, self.address)
 
+    @property
+    def is_open(self) -> bool:
+        """Whether it decided nothing yet."""
+        return isinstance(self.report, InputError) or self.report.is_open
+
     def cell_address(self, cell: Cell) -> str:
         """Return the address of a cell's page."""
         return f"{self.folder}/{cell.name}/index.html"
@@ -205,18 +210,18 @@ def _counted(study: StudyPage, cells: Sequence[tuple[Cell, list[OneRun]]]) -> st
 def _cells(study: StudyPage, address: str, cells: Sequence[tuple[Cell, list[OneRun]]]) -> str:
     """Return the table of cells."""
     axes = list(cells[0][0].levels)
-    heads = ("cell", *axes, "runs", "longest pause of an innocent load")
+    heads = ("cell", "longest pause of an innocent load", "runs", *axes)  # a phone shows the first columns
     rows = [
         (
             cell.name,
-            *(str(cell.levels[axis]) for axis in axes),
-            str(len(rows)),
             spread([row.longest_s for row in rows], "s") if rows else "–",
+            str(len(rows)),
+            *(str(cell.levels[axis]) for axis in axes),
         )
         for cell, rows in cells
     ]
     links = {(at, 0): relative(address, study.cell_address(cell)) for at, (cell, _) in enumerate(cells)}
-    return html_table(Listing(rows, heads, frozenset((len(heads) - 2, len(heads) - 1))), links)
+    return html_table(Listing(rows, heads, frozenset((1, 2))), links)
 
 
 def _target(study: StudyPage, link: str) -> str | None:

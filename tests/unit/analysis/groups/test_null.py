@@ -9,7 +9,7 @@ from support.nullgroups import FEW, SHAPES, claims, drawn, halves, recorded
 from support.reports import cells, tables
 
 from wblab.analysis.statistics.decision import for_looks, looks
-from wblab.report.comparisonreport import answer, report
+from wblab.report.comparisonreport import answer, is_open_answer, report
 from wblab.report.comparisontext import line
 from wblab.study.undecided import undecided
 
@@ -41,7 +41,9 @@ def test_runs_without_spread_that_are_equal_are_decided():
 def test_a_thousandfold_without_spread_is_claimed_or_said_to_be_open(runs, claimed):
     found = halves({("w1", "write", "longest_pause_s"): np.full(2 * runs, 0.01)}, change=lambda values: values * 1000)
     assert (claims(found) == 1) == claimed
-    assert answer(found).startswith("w1's longest pause is 9.99 s more" if claimed else "Not decided: w1's longest")
+    assert answer(found).startswith(
+        "w1's longest pause is 9.99 s more" if claimed else "Seen, but not decided: w1's longest"
+    )
 
 
 def test_equal_values_of_few_runs_wait_for_more_seeds_before_they_decide():
@@ -69,12 +71,13 @@ def test_the_headline_does_not_contradict_the_rows(runs, shapes, factor, seed):
     told = {row[-2] for table in tables(report(found)) for row in cells(table)}
     assert {row.verdict for row in rows} - {"too few runs"} <= told
     verdicts = {row.verdict for row in rows}
+    assert is_open_answer(found) == headline.startswith("Seen") or "Too few runs" in headline
     if "Too few runs" in headline:
         assert verdicts == {"too few runs"}
     elif headline.startswith("No difference is shown"):
         assert verdicts <= {"no difference shown", "below resolution"}
         assert all(item.interval.claim == 0 or item.is_below_resolution for item in found.differences)
-    elif headline.startswith("Not decided"):
+    elif headline.startswith("Seen, but not decided"):
         assert "not decided" in verdicts
         assert not any(row.claimed for row in rows)
     else:

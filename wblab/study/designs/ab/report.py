@@ -36,6 +36,7 @@ def report(found: KernelsResult) -> Report:
         command=found.asked.command,
         inputs={f"digest of {name}": value for name, value in found.specs.items()},
         data=to_json(found),
+        is_open=not found.figures.claimed and any(item.is_open for item in found.figures.rows),
     )
 
 
@@ -84,8 +85,8 @@ def _of_figures(found: ComparedFigures) -> str:
     if apart := [item for item in rows if item.is_open]:
         least = least_runs(1 - found.whole.confidence) if found.whole else 0
         return (
-            f"Not decided: in {len(apart)} of {len(rows)} figures every run of one side is above every run of the "
-            f"other, but so few runs can be chance; {least} seeds would decide."
+            f"Seen, but not decided: in {len(apart)} of {len(rows)} figures every run of one side is above every run "
+            f"of the other; so few runs can be chance. {least} seeds would decide."
         )
     if not any(item.difference.interval.known for item in rows):
         return f"Too few runs to claim anything: {min(item.seeds for item in rows)} of each side."

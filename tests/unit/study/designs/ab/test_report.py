@@ -74,7 +74,7 @@ def test_the_headline_never_contradicts_the_rows(longer, seeds, spread):
 def test_complete_separation_of_too_few_is_not_decided():
     result = found(asked("a", "b"), {("base-b", "w1"): 2.0}, 3, spread=0.8)
     assert any(row.is_open for row in result.figures.rows)
-    assert headline(result).startswith("Not decided: in")
+    assert headline(result).startswith("Seen, but not decided: in")
 
 
 def test_what_is_undecided_gets_more_seeds(differing, alike):
