@@ -161,7 +161,8 @@ def legend_above(ax: Any) -> None:
 # The colour of each cause of a pause, the same in every picture and page; related kinds of wait share a hue.
 #
 # Eight hues, each of another lightness: L* of CIELAB from 30 to 86, in steps of 8. Colour-blind readers can distinguish
-# the families' first colours from one another and from those of loads, on light pages and dark ones.
+# the families' first colours from one another and from those of loads, on light pages and dark ones. What is no wait is
+# grey: the less a task did, the darker.
 
 UNKNOWN = "#FFFFFF"  # drawn with a border or hatched, so that it looks like a gap
 
@@ -182,7 +183,8 @@ FAMILIES = {
     "#00DF56": ("folio under writeback", "folio locked", "inode under writeback"),
     "#ABEB29": ("lock", "file lock", "task", "io_uring", "work", "grace period"),
     "#DDDDDD": (RUNNING,),
-    OTHERS: (RUNNABLE, ASLEEP, "stopped", "frozen"),
+    "#9AA3AD": (RUNNABLE,),
+    "#5A6670": (ASLEEP, "stopped", "frozen"),
 }
 _LIGHTEST = 0.55  # of the way to white; the kinds of a family are evenly spaced
 _OF = {
@@ -190,6 +192,14 @@ _OF = {
     for colour, kinds in FAMILIES.items()
     for place, what in enumerate(kinds)
 }
+
+
+_LABELS = {"journal writes block": "block that the journal writes"}  # where a name alone sounds like a culprit
+
+
+def cause_label(what: str) -> str:
+    """Return what a legend calls one part of a pause: what was waited for, not who is to blame."""
+    return _LABELS.get(what, what)
 
 
 def cause_colours(parts: Iterable[str]) -> dict[str, str]:

@@ -18,7 +18,7 @@ from wblab.plot.causes import Causes, causes_of, colour_of
 from wblab.plot.heatpanes import heat_panes
 from wblab.plot.loadpanes import INNOCENT, OFFENDING, control_panes, writer_panes, writing_panes
 from wblab.plot.marks import PAUSED, MarkMeaning, Rules, Spans, Timeline
-from wblab.plot.style import LOST, MARK, PAUSE, load_colours
+from wblab.plot.style import LOST, MARK, PAUSE, cause_label, load_colours
 from wblab.plot.waitspane import waits_pane
 from wblab.report.quantities import size
 
@@ -187,7 +187,10 @@ def _of_pauses(causes: Causes, bound_ns: int) -> list[MarkMeaning]:
     """Return the meanings of the colours of pauses; the first entry also names the threshold."""
     says = f"paused for over {format_time(bound_ns)}"
     found = [
-        MarkMeaning(f"{PAUSED}: {name}", (colour_of(name),), f"{says}: {name}" if not at else name, name == UNEXPLAINED)
+        MarkMeaning(
+            f"{PAUSED}: {name}", (colour_of(name),), f"{says}: {label}" if not at else label, name == UNEXPLAINED
+        )
         for at, name in enumerate(causes.listed)
+        for label in [cause_label(name)]
     ]
     return found or [MarkMeaning(PAUSED, (PAUSE,), says)]

@@ -19,7 +19,7 @@ from wblab.core.spec import Spec
 from wblab.core.units import NS_PER_S
 from wblab.plot.lanespicture import lanes_picture
 from wblab.plot.picture import themed
-from wblab.plot.style import cause_colour
+from wblab.plot.style import cause_colour, cause_label
 from wblab.plot.timeline import title
 from wblab.plot.waitspane import DID
 from wblab.report.quantities import duration, percent
@@ -106,16 +106,18 @@ def _bar(parts: Mapping[str, int], scale_ns: int = 0) -> Picture:
     """Return a bar of as many colours as there are parts; the unknown is hatched. scale_ns: what fills the width."""
     total, left, drawn = sum(parts.values()), 0.0, ""
     for what, time_ns in parts.items():
-        share, title = 100 * time_ns / total, f"<title>{escape(what)}: {duration(time_ns)}</title>"
+        share, title = 100 * time_ns / total, f"<title>{escape(cause_label(what))}: {duration(time_ns)}</title>"
         fill = "url(#unknown)" if what == UNEXPLAINED else cause_colour(what)
         at = f'x="{left:.4f}%" width="{share:.4f}%" height="100%"'
-        drawn += f'<rect {at} fill="{fill}" stroke="currentColor" stroke-opacity=".6">{title}</rect>'
+        drawn += f'<rect {at} fill="{fill}">{title}</rect>'  # without a stroke, which would hide what is narrow
         left += share
     hatching = '<path d="M0 8 8 0" stroke="currentColor"/>'
     pattern = f'<pattern id="unknown" width="8" height="8" patternUnits="userSpaceOnUse">{hatching}</pattern>'
     wide = 100 * total / max(scale_ns, total)
-    style = f"width: {wide:.2f}%; height: 1.4em; min-width: 3px; display: block"
-    words = ", ".join(f"{what} {percent(time_ns / total)}" for what, time_ns in parts.items())
+    style = (
+        f"width: {wide:.2f}%; height: 1.4em; min-width: 3px; display: block; box-sizing: border-box; border: 1px solid"
+    )
+    words = ", ".join(f"{cause_label(what)} {percent(time_ns / total)}" for what, time_ns in parts.items())
     # Its colours are those of the swatches, on light pages and dark.
     return Picture(
         "", f'<svg class="themed" role="img" aria-label="{escape(words)}" style="{style}">{pattern}{drawn}</svg>'
@@ -126,7 +128,12 @@ def _parts(parts: Mapping[str, int]) -> Table:
     """Return the time of each part, and their sum."""
     total = sum(parts.values())
     rows: list[tuple[Words, ...]] = [
-        (Span(what, swatch=cause_colour(what)), duration(time_ns), percent(time_ns / total), DID.get(what, what))
+        (
+            Span(cause_label(what), swatch=cause_colour(what)),
+            duration(time_ns),
+            percent(time_ns / total),
+            DID.get(what, what),
+        )
         for what, time_ns in parts.items()
     ]
     columns = (Column("what"), Column("time", "number"), Column("share", "number"), Column("in words: it …", "prose"))

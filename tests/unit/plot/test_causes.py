@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from wblab.analysis.runs.pauses import around, between
-from wblab.analysis.why.account import RUNNABLE, RUNNING, UNEXPLAINED
+from wblab.analysis.why.account import ASLEEP, RUNNABLE, RUNNING, UNEXPLAINED
 from wblab.analysis.why.explain import Cause, Explanation
 from wblab.analysis.why.kinds import KINDS
 from wblab.plot.causes import OTHER, causes_of, in_words
@@ -48,7 +48,7 @@ def lab(colour, seen):
 
 @pytest.mark.parametrize("seen", SEEN)
 def test_families_of_causes_and_loads_are_told_apart_whoever_looks(seen):
-    waits = [colour for colour, kinds in FAMILIES.items() if RUNNING not in kinds and RUNNABLE not in kinds]
+    waits = [colour for colour, kinds in FAMILIES.items() if not {RUNNING, RUNNABLE, ASLEEP}.intersection(kinds)]
     colours = {colour: lab(colour, SEEN[seen]) for colour in (*waits, *INNOCENT[:2], OFFENDERS[0])}
     apart = {pair: np.linalg.norm(colours[pair[0]] - colours[pair[1]]) for pair in combinations(colours, 2)}
     assert {pair: distance for pair, distance in apart.items() if distance < APART} == {}
@@ -57,7 +57,8 @@ def test_families_of_causes_and_loads_are_told_apart_whoever_looks(seen):
 def test_the_eight_families_differ_in_lightness():
     lightness = sorted(lab(colour, SEEN["all"])[0] for colour in list(FAMILIES)[:8])
     assert min(np.diff(lightness)) > STEP
-    assert RUNNING in list(FAMILIES.values())[8]
+    greys = [lab(cause_colour(what), SEEN["all"])[0] for what in (RUNNING, RUNNABLE, ASLEEP)]
+    assert max(np.diff(greys)) < -2 * STEP
 
 
 def test_every_cause_has_a_colour_of_its_own():
