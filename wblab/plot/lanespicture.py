@@ -18,19 +18,20 @@ Axes = Any  # matplotlib.axes.Axes
 
 MOST_LANES = 30  # of a run
 # In inches: margins, a run's title above its lanes, a lane, the room between runs.
-_WIDTH, _LEFT, _RIGHT, _TOP, _BOTTOM, _TITLE, _LANE, _BETWEEN = 8.0, 0.95, 0.25, 0.0, 0.62, 0.68, 0.37, 0.1
+_WIDTH, _LEFT, _RIGHT, _TOP, _BOTTOM, _TITLE, _LANE, _BETWEEN = 8.0, 1.3, 0.92, 0.0, 0.62, 0.68, 0.37, 0.1
 _DPI = 150
-_HEAD_PT, _LARGE_PT, _NAME_PT, _SMALL_PT = 15, 20, 14, 10.5
+_HEAD_PT, _LARGE_PT, _NAME_PT, _LONGEST_PT, _SMALL_PT = 15, 20, 14, 13, 12
 _LETTER = 0.6  # of a letter's height: its width, at most
-_NAME_LETTERS, _TITLE_LETTERS, _LONG_LETTERS, _KEY_LETTERS = 8, 29, 46, 92
+_NAME_LETTERS, _TITLE_LETTERS, _LONG_LETTERS, _KEY_LETTERS = 17, 29, 38, 92
 _TIED = "\u00a0"  # between a number and its unit
-_KEY_LINES, _KEY_LINE_IN = 4, 0.2
+_KEY_LINES, _KEY_LINE_IN = 5, 0.225
 _TALL, _THIN, _HATCHED = 0.84, 0.16, 0.46  # of a lane's height
+_EDGE = 0.12  # in inches, of the picture: nothing is nearer to it
 _LEAST_WIDTH = 0.0015  # of the time axis: of a freeze
 
 
 def lanes_picture(runs: Sequence[Lanes]) -> PictureFigure:
-    """Return the figure of runs: a lane for each load, tall while it is frozen, and the longest freeze as a number."""
+    """Return the figure of runs: a lane for each load, tall while it is frozen, and its longest freeze as a number."""
     shown = [run.shown(MOST_LANES) for run in runs]
     heights_in = [_LANE * max(1, len(lanes)) for lanes in shown]
     key = _key(shown)
@@ -50,16 +51,20 @@ def lanes_picture(runs: Sequence[Lanes]) -> PictureFigure:
         ax.tick_params(axis="x", labelsize=_NAME_PT, labelbottom=at == len(runs) - 1)
     ax.set_xlabel("seconds", fontsize=_NAME_PT, labelpad=0)
     figure.text(
-        0.12 / _WIDTH, 0.1 / height_in, "\n".join(map(literal, key)), fontsize=_SMALL_PT, color=MARK, va="bottom"
+        _EDGE / _WIDTH, 0.1 / height_in, "\n".join(map(literal, key)), fontsize=_SMALL_PT, color=MARK, va="bottom"
     )
     return figure
 
 
 def _key(shown: Sequence[Sequence[Lane]]) -> list[str]:
     """Return the lines below the picture: how it is read, and what each load does."""
-    does = dict.fromkeys(f"{lane.name}: {lane.says}" for lanes in shown for lane in lanes)
-    hatched = ", hatched if it writes fast" if any(lane.role == "offender" for lanes in shown for lane in lanes) else ""
-    text = f"A line: at work{hatched}. A tall bar: frozen. {'; '.join(does)}."
+    who: dict[str, list[str]] = {}
+    for says, name in dict.fromkeys((lane.says, lane.called) for lanes in shown for lane in lanes):
+        who.setdefault(says, []).append(name)
+    does = [f"{', '.join(names)}: {says}" for says, names in who.items()]
+    stand = " The programs are stand-ins." if any(lane.called != lane.name for lanes in shown for lane in lanes) else ""
+    hatched = " Hatched: writing fast." if any(lane.role == "offender" for lanes in shown for lane in lanes) else ""
+    text = f"Line: at work.{hatched} Tall bar: frozen; on the right, the longest.{stand} {'; '.join(does)}."
     lines = [line.replace(_TIED, " ") for line in wrap(re.sub(r"(?<=\d) (?=\w)", _TIED, text), _KEY_LETTERS)]
     return lines if len(lines) <= _KEY_LINES else [*lines[: _KEY_LINES - 1], f"{lines[_KEY_LINES - 1]} …"]
 
@@ -77,7 +82,13 @@ def _draw_lanes(ax: Axes, run: Lanes, lanes: Sequence[Lane]) -> None:
             if per_letter_s * len(text) < (end_ns - start_ns) / NS_PER_S:
                 look = {"ha": "center", "va": "center", "color": "white", "fontweight": "bold", "zorder": 4}
                 ax.text(center_s, middle, text, fontsize=_NAME_PT, **look)
-    ax.set_yticks([at + 0.5 for at in range(len(lanes))], [_name(lane) for lane in lanes], fontsize=_NAME_PT)
+        if lane.frozen_ns:
+            said: dict[str, Any] = {"fontsize": _LONGEST_PT, "fontweight": "bold", "color": FROZEN, "va": "center"}
+            beside = {"xycoords": ("axes fraction", "data"), "textcoords": "offset points", "annotation_clip": False}
+            ax.annotate(duration(lane.longest_ns), (1, middle), (5, 0), **said, **beside)
+    names = [_name(lane) for lane in lanes]
+    room_pt = 72 * (_LEFT - _EDGE) / (_LETTER * max(map(len, names), default=1))
+    ax.set_yticks([at + 0.5 for at in range(len(lanes))], names, fontsize=min(_NAME_PT, room_pt))
     ax.tick_params(axis="y", length=0)
     ax.spines[["top", "right", "left"]].set_visible(False)
     ax.grid(axis="x", color=GRID, linewidth=0.8)
@@ -87,7 +98,8 @@ def _draw_lanes(ax: Axes, run: Lanes, lanes: Sequence[Lane]) -> None:
 
 
 def _name(lane: Lane) -> str:
-    return literal(shorten(lane.name, _NAME_LETTERS, placeholder="…") or lane.name[:_NAME_LETTERS])
+    name = lane.called if len(lane.called) <= _NAME_LETTERS else lane.name
+    return literal(shorten(name, _NAME_LETTERS, placeholder="…") or name[:_NAME_LETTERS])
 
 
 def _working(lane: Lane) -> dict[str, Any]:
@@ -103,9 +115,9 @@ def _bar(ax: Axes, start_ns: int, end_ns: int, middle: float, height: float, **l
 
 
 def _say_above(ax: Axes, run: Lanes) -> None:
-    """Write a run's title, its longest freeze, and what begins at the dashed line."""
+    """Write a run's title, its longest freeze, and who begins at the dashed line."""
     place = {"xycoords": "axes fraction", "textcoords": "offset points", "annotation_clip": False}
-    left_pt = -72 * (_LEFT - 0.12)
+    left_pt = -72 * (_LEFT - _EDGE)
     failed = " (this run did not succeed)" if run.failure else ""
     title, size_pt, at_pt = run.title + failed, float(_HEAD_PT), 24
     if len(title) > _TITLE_LETTERS:
@@ -115,17 +127,17 @@ def _say_above(ax: Axes, run: Lanes) -> None:
     longest = run.longest_ns
     text = f"longest freeze {duration(longest)}" if longest else f"no freeze over {duration(run.bound_ns)}"
     large: dict[str, Any] = {"fontsize": _LARGE_PT, "fontweight": "bold", "color": FROZEN if longest else MARK}
-    ax.annotate(text, (1, 1), (0, 24), ha="right", va="baseline", **large, **place)
+    ax.annotate(text, (1, 1), (72 * (_RIGHT - _EDGE), 24), ha="right", va="baseline", **large, **place)
     if run.begins_ns is not None:
         begins_s = run.begins_ns / NS_PER_S
         is_left = begins_s < ax.get_xlim()[1] / 2
         offender = next(
-            lane.name
+            lane.called
             for lane in run.lanes
             if lane.role == "offender" and lane.worked and lane.start_ns == run.begins_ns
         )
         ax.annotate(
             literal(f"{offender} begins to write fast"),
             (begins_s, 1), (4 if is_left else -4, 5), xycoords=("data", "axes fraction"), textcoords="offset points",
-            ha="left" if is_left else "right", fontsize=_SMALL_PT + 1.5, color=MARK, annotation_clip=False,
+            ha="left" if is_left else "right", fontsize=_SMALL_PT, color=MARK, annotation_clip=False,
         )  # fmt: skip

@@ -14,7 +14,7 @@ from wblab.report.quantities import duration
 
 WIDTH = 80
 MOST_LANES = 8  # of a run
-_NAME, _FIGURE = 10, 7  # columns: of a name, and of the longest freeze
+_NAME, _FIGURE = 13, 7  # columns: of a name, and of the longest freeze
 _TICKS = 5  # at most, on the axis of time
 _STEPS = (1, 2, 5)
 
@@ -55,7 +55,7 @@ def lanes_lines(runs: Sequence[Lanes], blocks: Blocks | None = None, width: int 
         return []
     blocks = blocks or blocks_for(sys.stdout.encoding)
     shown, axis = [run.shown(MOST_LANES) for run in runs], max(1, axis_ns(runs))
-    names = min(_NAME, max(len(printable(lane.name)) for lanes in shown for lane in lanes))
+    names = min(_NAME, max(len(printable(lane.called)) for lanes in shown for lane in lanes))
     columns = width - names - _FIGURE - 2
     lines = []
     for run, lanes in zip(runs, shown, strict=True):
@@ -65,7 +65,7 @@ def lanes_lines(runs: Sequence[Lanes], blocks: Blocks | None = None, width: int 
         for lane in lanes:
             figure = duration(lane.longest_ns) if lane.frozen_ns else ""
             drawn = lane_text(lane, axis, columns, blocks)
-            lines.append(f"{_short(lane.name, names):<{names}} {drawn} {figure:>{_FIGURE}}".rstrip())
+            lines.append(f"{_short(lane.called, names):<{names}} {drawn} {figure:>{_FIGURE}}".rstrip())
     return [*lines, " " * (names + 1) + _axis(axis, columns), " " * (names + 1) + blocks.key]
 
 
@@ -119,7 +119,7 @@ def _frozen(run: Lanes) -> str:
     by_time: dict[str, list[str]] = {}
     for lane in run.lanes:
         if lane.role == "innocent" and lane.frozen_ns:
-            by_time.setdefault(duration(lane.longest_ns), []).append(lane.name)
+            by_time.setdefault(duration(lane.longest_ns), []).append(lane.called)
     parts = [f"{' and '.join(names)} for up to {time}" for time, names in by_time.items()]
     if not parts:
         return "nobody freezes"

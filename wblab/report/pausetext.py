@@ -10,6 +10,7 @@ from wblab.analysis.runs.run import Run
 from wblab.analysis.runs.writers import Writer
 from wblab.core.loads import KINDS, Load
 from wblab.core.spec import Spec
+from wblab.lab.callings import called
 from wblab.lab.changes import changes
 from wblab.lab.places import RESULTS
 from wblab.lab.specfile import LiveSpec
@@ -86,13 +87,18 @@ def shown_run(run: Run) -> str:
     return shlex.quote(below if len(below) < len(path) and not below.startswith("..") else path)
 
 
-def headline(report: PauseReport) -> str:
-    """Return one sentence: which innocent loads were stalled, how often and for how long."""
+def headline(report: PauseReport, *, plain: bool = False) -> str:
+    """Return one sentence: which innocent loads were stalled, how often and for how long.
+
+    plain: say beside a load's name what a reader who knows none calls it.
+    """
+    names = {load.name: called(load.kind, load.name) if plain else load.name for load in report.loads}
     loads = [load for load in report.loads if KINDS.get(load.kind, Load).role == "innocent"]
     stalled = sorted((load for load in loads if load.pauses), key=lambda load: -load.longest_pause_s)
-    spared = [load.name for load in loads if not load.pauses]
+    spared = [names[load.name] for load in loads if not load.pauses]
     said = [
-        f"{load.name} was stalled {_times(len(load.pauses))} {quantity(load.longest_pause_s, 's')}" for load in stalled
+        f"{names[load.name]} was stalled {_times(len(load.pauses))} {quantity(load.longest_pause_s, 's')}"
+        for load in stalled
     ]
     said += [f"{' and '.join(spared)} had no pause over {quantity(report.bound_s, 's')}"] if spared else []
     return f"{'; '.join(said)}." if said else "The run has no innocent load."

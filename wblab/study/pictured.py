@@ -96,7 +96,7 @@ def _pictures(cells: Sequence[DrawnCell], of: int) -> Sequence[Block]:
     few = f"{len(cells)} of {of} cells, evenly from the shortest freeze to the longest. " if len(cells) < of else ""
     lanes = (
         "Of each cell one run: the one whose longest freeze is the median of its seeds. A line is a load at work, a "
-        "tall bar is one that is frozen."
+        "hatched bar is one that writes fast, a tall bar is one that is frozen."
     )
     heat = (
         "Each cell of a map counts cycles of innocent loads, of all seeds: to the right by when they began, upwards by "

@@ -6,7 +6,10 @@ from wblab.plot.lanespicture import MOST_LANES, lanes_picture
 
 
 def _run(title, *frozen, failure=""):
-    lanes = (Lane("w1", "innocent", "appends", 0, 40 * S, frozen), Lane("l1", "offender", "copies", 5 * S, 20 * S))
+    lanes = (
+        Lane("w1", "innocent", "appends", 0, 40 * S, frozen, "write"),
+        Lane("l1", "offender", "copies", 5 * S, 20 * S, (), "load"),
+    )
     return Lanes(title, lanes, S, failure)
 
 
@@ -17,10 +20,10 @@ def _texts(ax):
 def test_each_run_has_its_title_and_its_longest_freeze_on_one_axis():
     figure = lanes_picture([_run("as Linux comes", (10 * S, 34 * S), (35 * S, 36 * S)), _run("a short $queue$")])
     first, second = figure.axes
-    assert {"as Linux comes", "longest freeze 24 s", "24 s", "l1 begins to write fast"} == _texts(first)
+    assert {"as Linux comes", "longest freeze 24 s", "24 s", "copy l1 begins to write fast"} == _texts(first)
     assert {r"a short \$queue\$", "no freeze over 1 s"} < _texts(second)
     assert first.get_xlim() == second.get_xlim() == (0, 40)
-    assert [label.get_text() for label in first.get_yticklabels()] == ["w1", "l1"]
+    assert [label.get_text() for label in first.get_yticklabels()] == ["editor w1", "copy l1"]
 
 
 def test_it_is_landscape_and_says_what_its_marks_and_loads_are():
@@ -29,13 +32,22 @@ def test_it_is_landscape_and_says_what_its_marks_and_loads_are():
     assert width > height
     (key,) = (text.get_text() for text in figure.texts)
     assert (
-        " ".join(key.split())
-        == "A line: at work, hatched if it writes fast. A tall bar: frozen. w1: appends; l1: copies."
+        " ".join(key.split()) == "Line: at work. Hatched: writing fast. Tall bar: frozen; on the right, the longest. "
+        "The programs are stand-ins. editor w1: appends; copy l1: copies."
     )
 
 
 def test_a_failed_run_says_so():
     assert "a (this run did not succeed)" in _texts(lanes_picture([_run("a", failure="killed")]).axes[0])
+
+
+def test_each_lane_has_its_own_longest_freeze_beside_it():
+    lanes = (Lane("w1", "innocent", "", 0, 9 * S, ((0, S),)), Lane("w2", "innocent", "", 0, 9 * S, ((0, 4 * S),)))
+    (ax,) = lanes_picture([Lanes("a", lanes, 0)]).axes
+    beside = {
+        text.xy[1]: text.get_text() for text in ax.texts if getattr(text, "xycoords", "") == ("axes fraction", "data")
+    }
+    assert beside == {0.5: "1 s", 1.5: "4 s"}
 
 
 def test_of_many_loads_those_frozen_longest_are_drawn():

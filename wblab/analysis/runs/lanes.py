@@ -11,6 +11,7 @@ import numpy as np
 from wblab.analysis.runs.pauses import DEFAULT_BOUND_NS
 from wblab.analysis.runs.run import LoadCycles, Run
 from wblab.core.loads.base import Role
+from wblab.lab.callings import called
 
 Span = tuple[int, int]  # ns: a start and an end
 
@@ -19,7 +20,10 @@ _ORDER: tuple[Role, ...] = ("innocent", "offender", "control")
 
 @dataclass(frozen=True)
 class Lane:
-    """One load. says: what it does. start_ns, end_ns: when it worked. frozen_ns: its freezes, in the order of time."""
+    """One load. says: what it does. start_ns, end_ns: when it worked. frozen_ns: its freezes, in the order of time.
+
+    kind: of the load, from which comes what it is called.
+    """
 
     name: str
     role: Role
@@ -27,6 +31,12 @@ class Lane:
     start_ns: int
     end_ns: int
     frozen_ns: tuple[Span, ...] = ()
+    kind: str = ""
+
+    @property
+    def called(self) -> str:
+        """Its name, with what a reader calls such a program: `editor w1`."""
+        return called(self.kind, self.name)
 
     @property
     def worked(self) -> bool:
@@ -91,8 +101,9 @@ def lanes_of(run: Run, title: str = "", bound_ns: int = DEFAULT_BOUND_NS) -> Lan
 def _lane(item: LoadCycles, start_ns: int, zero_ns: int, bound_ns: int) -> Lane:
     end_ns = int(item.boundaries_ns[-1])
     frozen = () if item.load.role == "offender" else _freezes(item, zero_ns, bound_ns)
-    says = item.load.description
-    return Lane(item.name, item.load.role, says, min(start_ns, end_ns) - zero_ns, end_ns - zero_ns, frozen)
+    load = item.load
+    times_ns = min(start_ns, end_ns) - zero_ns, end_ns - zero_ns
+    return Lane(item.name, load.role, load.description, *times_ns, frozen, load.kind)
 
 
 def _freezes(item: LoadCycles, zero_ns: int, bound_ns: int) -> tuple[Span, ...]:

@@ -72,7 +72,8 @@ class ShownRun:
     @cached_property
     def says(self) -> str:
         """One sentence: which loads were stalled, and for how long."""
-        return printable(headline(pause_report(self.run, DEFAULT_BOUND_NS)))
+        said = printable(headline(pause_report(self.run, DEFAULT_BOUND_NS), plain=True))
+        return said[:1].upper() + said[1:]
 
 
 def run_files(shown: ShownRun) -> Iterator[File]:

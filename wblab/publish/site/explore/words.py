@@ -3,15 +3,9 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from wblab.lab.callings import CALLINGS, Calling
 from wblab.publish.site.explore.positions import Lane
 from wblab.report.quantities import quantity
-
-LANES: Mapping[str, tuple[str, str]] = {
-    "write": ("a text editor", "adds a byte to a file"),
-    "multiwrite": ("a mail program", "makes a small new file"),
-    "load": ("the copy", "writes a large file"),
-    "control": ("a clock", "only sleeps, and never touches the disk"),
-}
 
 
 @dataclass(frozen=True)
@@ -59,9 +53,9 @@ KNOBS: Mapping[str, KnobWords] = {
 
 def lane_words(lane: Lane) -> tuple[str, str]:
     """Return what a load is called, and what it does how often."""
-    name, does = LANES.get(lane.kind, (lane.kind, ""))
+    of = CALLINGS.get(lane.kind, Calling("", lane.kind, ""))
     often = f", {round(1 / lane.idle_s)} times a second" if lane.idle_s and lane.role != "control" else ""
-    return name, f"{does}{often if lane.role == 'innocent' else ''}"
+    return of.whole, f"{of.does}{often if lane.role == 'innocent' else ''}"
 
 
 def knob_words(name: str) -> KnobWords:

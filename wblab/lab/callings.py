@@ -1,0 +1,29 @@
+"""What a reader who knows no load calls one: an everyday program for which it stands in. Lanes have both names."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Calling:
+    """What a kind of load is called. short: beside its name; whole: in a sentence; does: what it does, in short."""
+
+    short: str
+    whole: str
+    does: str
+
+
+# By kind of load. A kind that is missing stands in for nothing that all know: its loads have their names alone.
+CALLINGS: Mapping[str, Calling] = {
+    "write": Calling("editor", "a text editor", "adds a byte to a file"),
+    "multiwrite": Calling("mail", "a mail program", "makes a small new file"),
+    "commit": Calling("database", "a database", "commits a record"),
+    "load": Calling("copy", "the copy", "writes a large file"),
+    "control": Calling("clock", "a clock", "only sleeps, and never touches the disk"),
+}
+
+
+def called(kind: str, name: str) -> str:
+    """Return the name of a load with what it is called: `editor w1`."""
+    short = CALLINGS[kind].short if kind in CALLINGS else ""
+    return name if name.startswith(short) else f"{short} {name}"
