@@ -210,7 +210,7 @@ def _counted(study: StudyPage, cells: Sequence[tuple[Cell, list[OneRun]]]) -> st
 def _cells(study: StudyPage, address: str, cells: Sequence[tuple[Cell, list[OneRun]]]) -> str:
     """Return the table of cells."""
     axes = list(cells[0][0].levels)
-    heads = ("cell", "longest pause of an innocent load", "runs", *axes)  # a phone shows the first columns
+    heads = ("cell", "longest pause", "runs", *axes)  # a phone shows the first columns
     rows = [
         (
             cell.name,
