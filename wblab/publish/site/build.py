@@ -9,6 +9,7 @@ from wblab import __version__
 from wblab.core.errors import InputError
 from wblab.host.process.limits import Limits
 from wblab.kernels import KernelResolver
+from wblab.lab.callings import CALLINGS
 from wblab.lab.places import CITATION
 from wblab.lab.progress import Report
 from wblab.lab.results import SPECS
@@ -175,7 +176,7 @@ def home(runs: Sequence[ShownRun], studies: Sequence[StudyPage], contents: Seque
         results=RESULTS,
         explore=EXPLORE,
     )
-    yield page(OPEN, "Open a file", "open.html")
+    yield page(OPEN, "Open a file", "open.html", called={kind: one.short for kind, one in CALLINGS.items()})
     yield page(CITE, "How to cite", "cite.html", lab=__version__, title_=TITLE, file=CITATION.name)
     yield File(CITATION.name, CITATION.read_bytes())
     about = "Each study is many runs: its report, its cells, and a line that repeats each run."

@@ -90,7 +90,7 @@ def test_it_draws_a_bar_for_each_pause(site, packed):
         await choose(page, packed)
         return await page.value("[...document.querySelectorAll('.lane .frozen')].map((bar) => bar.title)")
 
-    assert in_browser(site, bars) == ["mw1: frozen for 1.40 s, from 0.2 s"]
+    assert in_browser(site, bars) == ["mail mw1: frozen for 1.40 s, from 0.2 s"]
 
 
 def test_a_study_s_runs_are_chosen_and_a_stranger_s_text_stays_text(study, site, tmp_path):

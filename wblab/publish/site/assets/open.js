@@ -2,6 +2,10 @@
 const MOST_ROWS = 500;
 const [found, status_, chooser, area] = ["found", "status", "file", "drop"].map((name) => document.getElementById(name));
 
+// What a reader calls a load, beside its name: as in wblab/lab/callings.py.
+const called = JSON.parse(found.dataset.called);
+const calledLoad = (load, kind) => (Object.hasOwn(called, kind) && !load.name.startsWith(called[kind]) ? `${called[kind]} ${load.name}` : load.name);
+
 function table(heads, rows, numbers) {
   const made = element("table"), frame = element("div", "", { class: "scroll", tabindex: "0", role: "region", "aria-label": heads.join(", ") });
   for (const [tag, cells] of [["th", heads], ...rows.map((row) => ["td", row])]) {
@@ -29,7 +33,9 @@ function facts(pairs) {
 
 // What a run is and what it measured, as nodes.
 async function runNodes(bundle, run) {
-  const loads = await readLoads(bundle, run), bound = duration(bundle.about.bound_ns);
+  const kinds = new Map(run.pauses.map((of) => [of.load, of.kind]));
+  const loads = (await readLoads(bundle, run)).map((load) => ({ ...load, title: calledLoad(load, kinds.get(load.name)) }));
+  const bound = duration(bundle.about.bound_ns);
   const nodes = [element("p")];
   nodes[0].append(element("b", run.headline));
   if (run.outcome !== "succeeded") nodes.push(element("p", "This run did not succeed.", { class: "no" }));
