@@ -167,7 +167,10 @@ def _of_queue(queue: MachineQueue, scheduler: Scheduler, factor: float) -> Itera
     """Yield what the guest's queue cannot reproduce."""
     if queue.driver == UNKNOWN:
         driver = guest_driver(queue, scheduler, factor)
-        yield f"the lab does not know the driver of the disk: the twin has {driver} with all settings of the queue"
+        yield (
+            f"the lab does not know the driver of the disk: the twin has {driver} with all settings of the queue. If "
+            "that driver takes fewer requests at a time, a short queue helps less there: a recorder's file shows it"
+        )
     wanted, has = queue.length_bytes / factor, length_in_guest(queue, scheduler, factor)
     if not wanted / _NEARLY < has < wanted * _NEARLY:
         yield f"the twin's queue holds {size(has)} instead of {size(wanted)}: its driver permits no other"
