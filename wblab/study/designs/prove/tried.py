@@ -219,10 +219,17 @@ def question_of(run: Run, group: Group) -> EffectQuestion:
         others=(*phases, *(name for name in others if name not in likely)),
         wait=_WAITS.get(chain.end, "limit" if chain.links[-1][1] == _THROTTLED else "other"),
         disk=disk,
-        is_own=pause.load in whose and not dropped(pause),  # its reads are the effect of who needed the memory
+        is_own=pause.load in whose,
         names_limit=bool(request and request.is_limited) or spent_in(pause) is not None,
-        mentioned=tuple(name for name in (*others, *spec.agent) if re.search(rf"(?<!\w){re.escape(name)}(?!\w)", why)),
+        mentioned=_mentioned((*others, *phases, *spec.agent), pause, why),
     )
+
+
+def _mentioned(names: Sequence[str], pause: Explanation, why: str) -> tuple[str, ...]:
+    """Return who is in the words of a reason; all, if it says that something dropped the load's data from memory."""
+    if dropped(pause):
+        return tuple(names)
+    return tuple(name for name in names if re.search(rf"(?<!\w){re.escape(name)}(?!\w)", why))
 
 
 def _who(spec: Spec, said: Sequence[str]) -> tuple[str, ...]:
