@@ -20,8 +20,6 @@ KNOWN = {
     # a v0 a quarter as fast 0.13 s.
     205: "o1's burst was served long before; what v0 writes waits behind the backlog that it left on a saturated disk",
 }
-# Cases whose sentence says what the load itself read, and a trial who made that slow: by the memory that it took.
-KNOWN_CASES = ("eater",)
 A_DAY, NEW, A_NIGHT = 3, 500, 100
 MOST_WRONG = 0.1  # of the sentences that name somebody
 DAY = datetime.now(UTC).date().toordinal()
@@ -54,4 +52,4 @@ def test_the_first_sentences_on_a_hundred_new_experiments_agree_with_trials():
 def test_no_sentence_on_a_spec_with_a_known_cause_contradicts_trials(path):
     found = tried_sentence(path.stem, read_spec(path), built_kernels())
     assert found.finding != "no run", found
-    assert (found.finding == "contradicts") == (path.stem in KNOWN_CASES), found
+    assert found.finding != "contradicts", found
