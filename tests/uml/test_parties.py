@@ -165,3 +165,12 @@ def test_data_that_another_program_drove_out_of_memory_are_told(shared_lab):
     run = shared_lab.once(str(CASES / "eater.toml"))
     (group, *_) = groups(explain(run, read_recorded(run), "v1", BOUND_NS))
     assert "; it had to read 160 KiB again, which had been dropped from memory." in sentence(group)
+
+
+def test_who_called_sync_is_told_beside_whose_data_were_written_for_it(shared_lab):
+    roomy = ("sysctl.vm.dirty_background_ratio=60", "sysctl.vm.dirty_ratio=80", "load.l1.size=8MiB", NO_L2)
+    kept = "load.s1={kind='commit', file='s1', idle='200ms', size='64KiB'}"
+    syncs = "load.y1={kind='command', wait='7s', argv=['sync']}"
+    found = groups(explained(shared_lab, "s1", "base-device", *roomy, kept, syncs))
+    said = [sentence(group) for group in found]
+    assert any(text.endswith(" had called sync.") and "wrote that because y1" in text for text in said), said

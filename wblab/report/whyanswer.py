@@ -179,8 +179,24 @@ def reason(group: Group) -> str:
     """Return the part of the sentence that says why."""
     item = group.longest
     alone = "it" if len({each.load for each in group.items}) == 1 else "they"
-    beside = (_passed, _spent, _synced, _again)
+    beside = (_passed, _asked, _spent, _synced, _again)
     return f"{_locked(group, alone)}{_because(group)}{_of_it(item)}{''.join(say(item) for say in beside)}"
+
+
+def _asked(item: Explanation) -> str:
+    """Return who had called sync, for which the flusher wrote the data ahead of a load, as a clause."""
+    names = calling(item)
+    return f"; the flusher wrote that because {enumerated(names)} had called sync" if names else ""
+
+
+def calling(item: Explanation) -> tuple[str, ...]:
+    """Return who had called sync, for which others' data were written that stalled a load; empty if it was the load."""
+    chain, _ = main_chain(item)
+    main = next(iter(culprit(item)), None) if chain.end == REQUEST and item.callers else None
+    if main is None or main.layer not in (DEVICE, THROTTLE) or not main.party or main.party.startswith(READ):
+        return ()
+    is_own = any(is_of_load(item.load, name) for name in item.callers)
+    return () if is_own else tuple(name for name in item.callers if name not in each_of(main.party))
 
 
 def _again(item: Explanation) -> str:
@@ -251,7 +267,13 @@ def accused(group: Group) -> list[str]:
     item = group.longest
     held = _lock_of(item)
     storm, _ = syncing(item)
-    names = [*([held[0]] if held else []), *each_of(group.party), *_passing(item), *([storm] if storm else [])]
+    names = [
+        *([held[0]] if held else []),
+        *each_of(group.party),
+        *_passing(item),
+        *([storm] if storm else []),
+        *calling(item),
+    ]
     return list(dict.fromkeys(names))
 
 

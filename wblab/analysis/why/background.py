@@ -1,4 +1,4 @@
-"""Why a flusher wrote what was ahead of a load: more of memory was dirty than the background limit, and by whom.
+"""Why a flusher wrote what was ahead of a load: the background limit was passed, and by whom, or who called sync.
 
 A flusher's work for that limit writes every file of its disk, whoever dirtied it (fs/fs-writeback.c: wb_writeback). So
 the program that passes the limit can stall a load whose own data, or a third one's, are then ahead in the queue.
@@ -19,6 +19,9 @@ from wblab.core.units import Bytes
 
 _BEGAN, _STATE = "writeback_start", "global_dirty_state"
 _FOR_LIMIT, _IS_SYNC = "for_background", "sync_mode"
+_REASON, _FOR_SYNC = "reason", 2  # WB_REASON_SYNC
+_IN_SYNC = frozenset(("ksys_sync", "sys_sync", "sync_filesystem", "sync_inodes_sb"))
+_AT_ONCE_NS = 1_000_000
 _BTRFS = "btrfs-"  # the begin of the names of its bdis
 
 Numbers = NDArray[np.int64]
@@ -56,13 +59,14 @@ class Background:
 class _Works:
     """What flushers began to do, in order: their tasks, the places in the trace, and 1 if for the background limit.
 
-    of_btrfs: 1 for those of btrfs that no program waits for.
+    of_btrfs: 1 for those of btrfs that no program waits for. is_sync: 1 for those that sync or syncfs asked for.
     """
 
     task: Numbers
     rank: Numbers
     is_background: Numbers
     of_btrfs: Numbers
+    is_sync: Numbers
 
     def begun(self, task: Numbers, rank: Numbers) -> Numbers:
         """Return the last work that each task had begun before a place in the trace; -1 if none."""
@@ -84,34 +88,65 @@ def background_of(
     or if the limit was not passed: then the disk's share of it was.
     """
     works = recorded.once("flushers' works", lambda: _works(recorded))
+    most = _most(recorded, works, works.is_background, device, span, is_btrfs=is_btrfs)
+    return (
+        recorded.once(("background", most), lambda: _begun(recorded, parties, int(works.rank[most])))
+        if most >= 0
+        else None
+    )
+
+
+def sync_callers(recorded: Recorded, parties: Parties, device: int, span: tuple[int, int]) -> tuple[str, ...]:
+    """Return who waited in sync or syncfs when the work began that most data were written for that a device completed.
+
+    span: two places in the trace. Empty if most were written for something else.
+    """
+    works = recorded.once("flushers' works", lambda: _works(recorded))
+    most = _most(recorded, works, works.is_sync, device, span, is_btrfs=False)
+    if most < 0:
+        return ()
+    chosen = [at for at, stack in enumerate(recorded.stacks.known) if not _IN_SYNC.isdisjoint(stack)]
+    spans, begun_ns = recorded.offcpu, int(recorded.sequence.ts_ns[works.rank[most]])
+    waits = np.isin(spans.stack, chosen) & (spans.ts_ns <= begun_ns + _AT_ONCE_NS) & (spans.woken_ns >= begun_ns)
+    rows = np.flatnonzero(waits).tolist()
+    names = (parties.owner(recorded.tasks.lives.key(int(spans.pid[row]), int(spans.rank[row]))) for row in rows)
+    return tuple(dict.fromkeys(names))
+
+
+def _most(  # noqa: PLR0913 - a question on the data of one disk
+    recorded: Recorded, works: _Works, kind: Numbers, device: int, span: tuple[int, int], *, is_btrfs: bool
+) -> int:
+    """Return the work of a kind for which most data were written that a device completed; -1 for less than half."""
     moved = recorded.moved
     first, last = np.searchsorted(moved.done_rank, span, side="right").tolist()
     rows = first + np.flatnonzero((moved.device[first:last] == device) & (moved.is_read[first:last] == 0))
     if not len(works.rank) or not len(rows):
-        return None
+        return NOBODY
     task, rank, size = moved.submitter[rows], moved.rank[rows], moved.size[rows]
     at = works.begun_by_btrfs(rank) if is_btrfs else works.begun(task, rank)
-    for_limit = (at >= 0) & (works.is_background[at] > 0) & (task != moved.owner[rows])
-    if 2 * int(size[for_limit].sum()) <= int(size.sum()):
-        return None
-    which, place = np.unique(at[for_limit], return_inverse=True)
-    most = int(which[np.argmax(np.bincount(place, size[for_limit]))])
-    return recorded.once(("background", most), lambda: _begun(recorded, parties, int(works.rank[most])))
+    chosen = (at >= 0) & (kind[at] > 0) & (task != moved.owner[rows])
+    if 2 * int(size[chosen].sum()) <= int(size.sum()):
+        return NOBODY
+    which, place = np.unique(at[chosen], return_inverse=True)
+    return int(which[np.argmax(np.bincount(place, size[chosen]))])
 
 
 def _works(recorded: Recorded) -> _Works:
     if _BEGAN not in recorded.trace.names:
-        return _Works(*[np.zeros(0, np.int64)] * 4)
+        return _Works(*[np.zeros(0, np.int64)] * 5)
     events = recorded.trace.events(_BEGAN)
     if _FOR_LIMIT not in events or _IS_SYNC not in events:
-        return _Works(*[np.zeros(0, np.int64)] * 4)
+        return _Works(*[np.zeros(0, np.int64)] * 5)
     rank = recorded.sequence.ranks(events)
     order = np.argsort(rank)
     is_background = events[_FOR_LIMIT].astype(np.int64)
     of_btrfs = np.array([str(name).startswith(_BTRFS) for name in events["name"].tolist()], bool)
     of_btrfs &= events[_IS_SYNC].astype(np.int64) == 0
     keys = recorded.tasks.lives.keys(events.pid, rank)
-    return _Works(keys[order], rank[order], is_background[order], of_btrfs[order].astype(np.int64))
+    is_sync = (events[_REASON].astype(np.int64) == _FOR_SYNC) if _REASON in events else np.zeros(len(rank), bool)
+    return _Works(
+        keys[order], rank[order], is_background[order], *(each[order].astype(np.int64) for each in (of_btrfs, is_sync))
+    )
 
 
 def _begun(recorded: Recorded, parties: Parties, rank: int) -> Background | None:

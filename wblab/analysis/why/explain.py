@@ -23,7 +23,7 @@ from wblab.analysis.why.account import (
     followed,
 )
 from wblab.analysis.why.again import read_again
-from wblab.analysis.why.background import Background, background_of
+from wblab.analysis.why.background import Background, background_of, sync_callers
 from wblab.analysis.why.blame import Blame, blamed, unexplained_ns
 from wblab.analysis.why.charges import UNKNOWN as NOT_SHOWN
 from wblab.analysis.why.charges import Charge, Charges, scaled
@@ -141,6 +141,7 @@ class Explanation:
     them, if the background limit began it.
     is_last: whether the run's end stopped the load in this cycle.
     synced: how often tasks of each other party began to sleep in fsync.
+    callers: who had called sync or syncfs, if the flusher wrote most of what was ahead of the load for that.
     again: the bytes that the load asked to read although they had been in memory before.
     spent: a disk whose credits were used up, or that was at its limit of requests, for most of the time that it worked.
     """
@@ -162,6 +163,7 @@ class Explanation:
     spent: Spent | None = None
     synced: Mapping[str, int] = field(default_factory=dict)
     again: Bytes = Bytes(0)
+    callers: tuple[str, ...] = ()
 
     @property
     def unknown_ns(self) -> int:
@@ -229,12 +231,22 @@ def _explained(  # noqa: PLR0913, PLR0917
         polling=polling_of(run, recorded, parties, left, pause_ns, (start_ns, until_ns)),
         background=_background(run, recorded, parties, requests),
         spent=spent_of(run, recorded, (start_ns, end_ns)),
+        callers=_callers(run, recorded, parties, requests),
         again=_again(recorded, parties, item, (start_ns, end_ns)),
         synced=synced_by(recorded, parties, item.pid, (start_ns, end_ns)),
         is_last=not item.load.ends
         and row == len(item.boundaries_ns) - 2
         and end_ns - until_ns < item.load.idle_ns(row),  # it did not sleep after it
     )
+
+
+def _callers(run: Run, recorded: Recorded, parties: Parties, requests: list[IoRequest | None]) -> tuple[str, ...]:
+    """Return who had called sync, if most data ahead of the first request were written for that."""
+    first = next(filter(None, requests), None)
+    if first is None:
+        return ()
+    span = recorded.rank_at(first.handed_ns), recorded.rank_at(first.done_ns)
+    return sync_callers(recorded, parties, below(run, first.device), span)
 
 
 def _again(recorded: Recorded, parties: Parties, item: LoadCycles, span_ns: tuple[int, int]) -> Bytes:

@@ -3,7 +3,6 @@
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from wblab.analysis.why.kinds import DIRECT_READS
 from wblab.analysis.why.sleeps import (
     BUFFER_LOCKERS,
     BUFFER_USERS,
@@ -59,8 +58,7 @@ def wait_in(names: Sequence[str], modules: Sequence[str] = (), *, is_sure: bool 
         of = f" of the module {module}" if module else ""
         return Wait(UNKNOWN, f"for something unknown, in {name}(){of}", name, is_sure)
     purpose = _purpose(outer) if known.kind in _FOR_A_PURPOSE else None
-    kind = "direct read" if known.kind == "direct write" and _reads(outer) else known.kind
-    return _known(*(purpose or (kind, name)), is_sure=is_sure)
+    return _known(*(purpose or (known.kind, name)), is_sure=is_sure)
 
 
 def _of_shared(shared: Shared, name: str, outer: Sequence[str], *, is_sure: bool) -> Wait:
@@ -68,15 +66,10 @@ def _of_shared(shared: Shared, name: str, outer: Sequence[str], *, is_sure: bool
     for caller in [name, *outer][: shared.near + 1]:
         for kind, callers in shared.callers:
             if caller in callers:
-                is_read = kind == "direct write" and _reads(outer)
-                return _known("direct read" if is_read else kind, caller, is_sure=is_sure)
+                return _known(kind, caller, is_sure=is_sure)
     if shared.kind:
         return _known(shared.kind, name, is_sure=is_sure)
     return Wait(UNKNOWN, shared.otherwise, name, is_sure)
-
-
-def _reads(outer: Iterable[str]) -> bool:
-    return not set(DIRECT_READS).isdisjoint(outer)
 
 
 def _is_buffer(name: str, passed: Sequence[str]) -> bool:

@@ -452,7 +452,7 @@ PURPOSES = {
 def _direct(names: Iterable[Name]) -> dict[str, Name]:
     found = {name.function: name for name in names}
     for kind in KINDS:
-        for function in kind.sleeps if kind.name != "direct read" else ():  # callers tell it from a direct write
+        for function in kind.sleeps if kind.name != "direct read" else ():  # a stack that is cut may lack who reads
             if function not in _NOT_ALONE:
                 found.setdefault(function, Name(function, kind.name, ""))
     return found

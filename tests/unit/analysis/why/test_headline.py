@@ -184,6 +184,16 @@ def test_data_that_had_been_in_memory_are_told(story_run):
     assert "dropped" not in sentence(group)
 
 
+def test_who_called_sync_is_told_where_the_flusher_wrote_for_that(story_run):
+    item = one(story_run, behind(flushed))
+    (group,) = groups([replace(item, callers=("y1's sync",))])
+    assert sentence(group).endswith("; the flusher wrote that because y1's sync had called sync.")
+    assert accused(group) == ["l1", "y1's sync"]
+    for callers in (("mw1's sync",), ("l1",)):  # the load's own, which says so; whose data these are
+        (group,) = groups([replace(item, callers=callers)])
+        assert "had called sync" not in sentence(group)
+
+
 def near_the_limit(pages, sectors, done_ms):
     """Return a story in which mw1 sleeps for 900 ms near the limit, and the disk completes one request."""
     story = Story(dict(NAMES))
