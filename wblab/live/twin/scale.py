@@ -15,7 +15,7 @@ from wblab.analysis.runs.run import Run, read_run
 from wblab.core.diskcheck import LEAST_ERASE
 from wblab.core.drivers import Scheduler
 from wblab.core.errors import InputError
-from wblab.core.loads import Load
+from wblab.core.loads import Commit, Load
 from wblab.core.spec import Disk, Filesystem, Spec
 from wblab.core.tables import from_table, to_table
 from wblab.core.units import NS_PER_S, Nanoseconds
@@ -85,7 +85,7 @@ def twin_of(machine: Machine, name: str, factor: float | None = None) -> Twin:
         )
     offender = max(int(written / factor), _BLOCK_BYTES)
     limit_ns = max(_LIMIT_NS, machine.wait_ns + _TIMES_LONGER * NS_PER_S * written // machine.write_bps)
-    innocent_bytes = sum(size for load in machine.innocent.values() for size in load.files.values())
+    innocent_bytes = sum(sum(load.files.values()) + _logged(load, limit_ns) for load in machine.innocent.values())
     table: dict[str, Any] = {
         "name": name,
         "memory": _pages(machine.memory_bytes / factor),
@@ -130,6 +130,12 @@ def _most_written(machine: Machine) -> int:
     lasts_ns = [load.capacity * load.idle_ns(0) for load in machine.innocent.values() if load.idle_ns(0)]
     room_ns = max(_ROOM * min(lasts_ns) - machine.wait_ns, NS_PER_S) if lasts_ns else _MOST_NS
     return machine.dirty_bytes + int(room_ns * machine.write_bps / NS_PER_S)
+
+
+def _logged(load: Load, limit_ns: int) -> int:
+    """Return how large the log of a load that commits can grow until the run ends, in bytes; 0 for any other load."""
+    is_log = isinstance(load, Commit) and not load.files and load.idle > 0
+    return load.cycle_bytes * (limit_ns // load.idle_ns(0)) if is_log else 0
 
 
 def _ended(load: Load, limit_ns: int) -> Load:

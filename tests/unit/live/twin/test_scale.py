@@ -13,7 +13,7 @@ from wblab.core.units import Bytes, Nanoseconds
 from wblab.lab.disks import read_disk
 from wblab.live.disks.queue import MachineQueue
 from wblab.live.runs.request import INNOCENT
-from wblab.live.twin.described import Machine, OffenderLimits, with_disk
+from wblab.live.twin.described import SYNCING, Machine, OffenderLimits, with_disk
 from wblab.live.twin.scale import GUEST_BYTES, twin_of
 
 GIB, MIB = 1 << 30, 1 << 20
@@ -185,3 +185,10 @@ def test_the_twin_has_room_for_the_innocent_loads_files():
     load = Commit(file="db", size=Bytes(64 * MIB), idle=Nanoseconds(10**8))
     sizes = [twin_of(as_set(innocent=loads), "twin").spec.disk["disk"].size for loads in (INNOCENT, {"db": load})]
     assert sizes[1] >= sizes[0] + 60 * MIB
+
+
+def test_the_twin_has_room_for_a_log_that_grows_until_the_run_ends():
+    without, beside = (twin_of(as_set(innocent=loads), "twin").spec for loads in (INNOCENT, INNOCENT | SYNCING))
+    log = SYNCING["k2"]
+    grown = log.block * (beside.time_limit // log.idle)
+    assert beside.disk["disk"].size >= without.disk["disk"].size + SYNCING["k1"].size + grown
