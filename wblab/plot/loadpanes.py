@@ -142,7 +142,7 @@ def load_pane(item: LoadCycles, blocks: Blocks, window: Window) -> Pane:
         for at, middle_ns in _labelled(blocks, window)
     ]
     # Pauses are cut off there: their length is above them, and in their width.
-    ticks = {0.0: "0", blocks.full_s / 2: f"{blocks.full_s / 2:.2g}", blocks.full_s: f"> {blocks.full_s:.2g}"}
+    ticks = {0.0: "0", blocks.full_s / 2: f"{blocks.full_s / 2:.3g}", blocks.full_s: f"> {blocks.full_s:.3g}"}
     axis = Axis("cycle (s)", 0, _HEADROOM * blocks.full_s, ticks=ticks)
     return Pane(item.name, describe(item), axis, (blocks, *labels), 0.65)
 
