@@ -46,7 +46,7 @@ for d in "$T"/instances/wblab-recorder-* "$M"/wblab-recorder-*; do
     case $d in "$T"/*) rmdir "$d" ;; *) remove "$d" ;; esac && say "removed $d"
 done
 [ -z "$CLEAN" ] || exit 0; I=$T/instances/wblab-recorder-$$ P=${PROBE:+$PROBE/.wblab-recorder-$$}
-(trap '' INT TERM HUP; while [ -d /proc/$$ ]; do sleep 1; done; [ ! -d "$I" ] || undo) > /dev/null 2>&1 & # SIGKILL runs no trap
+(trap '' INT TERM HUP; while [ -d /proc/$$ ]; do sleep 1; done; [ ! -d "$W" ] || undo) > /dev/null 2>&1 & # SIGKILL runs no trap
 mkdir "$I" || { I='' P=''; fail "this kernel makes no trace instance"; }
 [ -z "$P" ] || mkdir "$P" || { P=''; fail "$PROBE cannot be written"; } # others may plant links in PROBE, not in here
 [ -z "$P" ] || { cd "$P" && [ -O . ] && [ -z "$(ls -A)" ]; } || fail "somebody else changes $PROBE: give another directory"
