@@ -69,6 +69,7 @@ def _interrupt(number: int, frame: FrameType | None) -> None:
 
 VERBS = (
     Verb("run", "run an experiment", "run", often=True),
+    Verb("on", "run a program of your own on a slow disk", "run", often=True, wing="on"),
     Verb("repeat", "is it the same to the bit? Make runs again and compare", "run", often=True),
     Verb(
         "study",

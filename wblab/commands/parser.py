@@ -64,7 +64,12 @@ class Parser(argparse.ArgumentParser):
 
 
 class VerbParser(Parser):
-    """The parser of a verb. The verb's module is loaded and adds its arguments at first use."""
+    """The parser of a verb. The verb's module is loaded and adds its arguments at first use.
+
+    behind: as what the words behind -- are kept, unparsed; "" for a verb that has none, or parses them itself.
+    """
+
+    behind = ""
 
     def __init__(self, *, module: str, forms: Sequence[Verb] = (), **options: Any) -> None:
         super().__init__(**options)
@@ -110,9 +115,13 @@ class VerbParser(Parser):
         self.fill()
         self._within = True
         try:
+            rest = given[len(own) + 1 :] if self.behind else []
+            args = own if self.behind else args
             mixed = "--" not in (args or ()) and self._may_mix()
             parse = self.parse_known_intermixed_args if mixed else super().parse_known_args
             parsed, left = parse(args, namespace)
+            if self.behind:
+                setattr(parsed, self.behind, rest)
         finally:
             self._within = False
         if left:

@@ -14,7 +14,7 @@ from wblab.core.errors import InputError, WblabError
 from wblab.host.recorded import RunFailedError
 from wblab.host.request import Request, ready
 from wblab.kernels import KernelResolver, built_kernels, full_name
-from wblab.lab.formats import EXPERIMENT, PACKED
+from wblab.lab.formats import EXPERIMENT, HANDED, PACKED
 from wblab.lab.results import study_at
 from wblab.lab.wings import needed
 from wblab.study.asked import check_options
@@ -86,6 +86,10 @@ def _of_run(arguments: argparse.Namespace, resolve: KernelResolver) -> None:
         spec = _spec(first, kernel)
         spec = traced_fully(spec, resolve(spec.kernel.build))
         first, second = (_made(ready(spec, resolve), directory) for _ in range(2))
+    elif (first.path / HANDED).is_dir():
+        second = read_run(
+            needed("a program's run made again")(ready(_spec(first, kernel), resolve), first.path, directory)
+        )
     else:
         second = _made(ready(_spec(first, kernel), resolve), directory)
     _say(first, second, as_json=arguments.json)

@@ -115,13 +115,16 @@ class GuestLab:
         return not self.packages.is_relative_to(self.modules)
 
 
-def guest_lab(spec: Spec) -> GuestLab | None:
-    """Return the lab for a guest of a spec, if programs run there. Raises WblabError, InputError."""
+def guest_lab(spec: Spec, handed: Path | None = None) -> GuestLab | None:
+    """Return the lab for a guest of a spec, if programs run there. Raises WblabError, InputError.
+
+    handed: a directory that they get in the place of the lab's packages.
+    """
     if not spec.needs_lab:
         return None
     installed = lab()
     modules, identity = copied(installed.python)
-    packages = installed.packages if asks_for_packages(spec) else modules / _NOTHING
+    packages = handed or (installed.packages if asks_for_packages(spec) else modules / _NOTHING)
     return GuestLab(installed.python, modules, identity, packages)
 
 

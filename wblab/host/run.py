@@ -55,18 +55,20 @@ def run_experiment(  # noqa: PLR0913 - four of them by name
     limits: Limits = _LIMITS,
     readable: Sequence[str] = (),
     samples_fd: int | None = None,
+    handed: Path | None = None,
 ) -> Finished:
     """Run a request, and keep what the guest leaves in a new directory below `results`. Raises RunFailedError.
 
     readable: what the guest may read of the host beside what it needs.
     samples_fd: a pipe that gets what the guest writes to layout.SAMPLES_DEVICE.
+    handed: a directory that programs of the guest get at layout.PACKAGES, in the place of the lab's packages.
     """
     kernel = request.kernel
 
     def make(staged: Path, record: dict[str, Any]) -> Ended:
         program = bundle(interpreter())
         record["guest"] = _describe_program(program)
-        if guests_lab := guest_lab(request.traced):
+        if guests_lab := guest_lab(request.traced, handed):
             record["guest"]["programs"] = describe_programs(request.traced, guests_lab)
         write_json(staged / EXPERIMENT, record)
         if kernel.config:

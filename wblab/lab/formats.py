@@ -16,6 +16,7 @@ from wblab.lab.held import replace_file
 
 # A run directory, beside what the guest leaves: the record, and of a run on a machine itself what its command printed.
 EXPERIMENT, CONSOLE, CONFIG, COMMAND_LOG = "experiment.json", "console.log", "kernel.config", "command.log"
+HANDED = "handed"  # what a guest was given for a program of its user, for a repeat
 # The directory of a study, or of a bisection, has the run directories in RUNS.
 RUNS = "runs"
 STUDY_FILE, ROWS, JOURNAL = "study.json", "rows", "journal.jsonl"

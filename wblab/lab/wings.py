@@ -17,6 +17,7 @@ WINGS = {
     "lessons": "lessons",
     "publish": "packed files and sites",
     "foreign": "files of other machines",
+    "on": "programs of one's own",
 }
 # What a wing offers: a module, and a name in it.
 OFFERS = {
@@ -27,6 +28,7 @@ OFFERS = {
     "texts of lessons": ("wblab.lessons.page", "texts"),
     "opening packed files": ("wblab.publish.bundle.keep", "open_packed"),
     "a run of a packed file": ("wblab.publish.bundle.keep", "keep_run"),
+    "a program's run made again": ("wblab.on.made", "again"),
     "a file of another machine explained": ("wblab.foreign.door", "explained"),
     "a timeline of a trace": ("wblab.foreign.tracepicture", "draw"),
     "the layers of a trace": ("wblab.foreign.tracelayers", "layered"),

@@ -1,0 +1,115 @@
+"""`wblab on` as its users call it: a program of one's own in a guest, with its files on the guest's disk."""
+
+import json
+import os
+import subprocess
+import sys
+
+import pytest
+
+from wblab.kernels import find_kernel
+from wblab.on.world import KERNEL
+
+PYTHON = "/usr/bin/python3"
+WRITES = """
+import os, sys
+print(os.getcwd(), sys.argv[1:], sys.stdin.read().strip(), flush=True)
+print("to standard error", file=sys.stderr)
+with open("made", "wb") as file:
+    for _ in range(4):
+        file.write(bytes(1 << 20))
+        file.flush()
+        os.fsync(file.fileno())
+sys.exit(3)
+"""
+
+
+@pytest.fixture(scope="module")
+def place(tmp_path_factory, kernel):
+    if not os.access(PYTHON, os.X_OK):
+        pytest.skip("no Python /usr/bin/python3 on this machine")
+    place = tmp_path_factory.mktemp("project")
+    (place / "writes.py").write_text(WRITES)
+    return place
+
+
+def on(place, *words, given="", **options):
+    command = [sys.executable, "-m", "wblab", "on", "--exp", str(place.parent / "exp"), *words]
+    return subprocess.run(
+        command, cwd=place, input=given, capture_output=True, text=True, check=False, timeout=600, **options
+    )
+
+
+@pytest.fixture(scope="module")
+def done(place, kernel):
+    """A program that writes behind a copy."""
+    words = ("--kernel", "7.2", "--beside", "copy", "--keep", "made", "--limit", "200ms", "--json")
+    return on(place, "sd-card", *words, "--", PYTHON, "writes.py", "a b", given="word")
+
+
+def test_streams_arguments_directory_and_exit_code_pass_through(done, place):
+    assert done.stdout == f"{place} ['a b'] word\n"
+    assert done.stderr.startswith("to standard error\n")
+    assert done.returncode == 3
+
+
+def test_its_longest_call_is_named_and_what_it_made_comes_back(done, place):
+    told = json.loads(done.stderr[done.stderr.index("{") :])
+    assert (told["exit_code"], told["longest"]["name"]) == (3, "fsync")
+    assert told["longest"]["time_ns"] > 2 * 10**9  # the copy is in front of it
+    assert (place / "made").stat().st_size == 4 << 20
+
+
+def test_it_repeats_to_the_bit(done, place):
+    told = json.loads(done.stderr[done.stderr.index("{") :])
+    again = subprocess.run(
+        [sys.executable, "-m", "wblab", "repeat", told["directory"], "--exp", str(place.parent / "exp")],
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=600,
+    )
+    assert again.stdout.startswith("Identical"), again.stderr
+
+
+def test_alone_it_is_within_the_limit_and_says_so(place):
+    script = "open('f','w').write('x'); import os; print(os.isatty(1), os.environ.get('SECRET'))"
+    words = ("--kernel", "7.2", "--limit", "10s", "ram", "--", PYTHON, "-c", script)
+    done = on(place, *words, env=os.environ | {"SECRET": "s"})
+    assert (done.returncode, done.stdout) == (0, "False None\n")
+    assert "within 10 s" in done.stderr
+    assert not (place / "f").exists()
+
+
+def test_a_command_that_is_not_there_ends_as_with_env(place):
+    done = on(place, "--kernel", "7.2", "ram", "--", "no-such-program")
+    assert done.returncode == 127
+    assert "cannot run 'no-such-program': No such file or directory" in done.stderr
+
+
+SERVER = """
+import os, socket, sys, threading
+server = socket.create_server(("127.0.0.1", 0))
+client = socket.create_connection(server.getsockname())
+print(server.accept()[1][0], os.path.samefile(os.__file__, os.__file__), end=" ")
+try:
+    open("/etc/shadow")
+except OSError as error:
+    print(type(error).__name__, flush=True)
+over = False
+def end():
+    global over
+    over = True
+threading.Timer(0.2, end).start()
+while not over:
+    pass
+print("over")
+"""
+
+
+def test_a_server_a_spinning_thread_and_a_refused_file(place):
+    if not find_kernel(KERNEL):
+        pytest.skip(f"the kernel {KERNEL} is not built: wblab kernel build {KERNEL}")
+    done = on(place, "--kernel", KERNEL, "ram", "--", PYTHON, "-c", SERVER)
+    assert done.stdout == "127.0.0.1 True FileNotFoundError\nover\n"
+    assert "not granted, so they did not exist: /etc/shadow" in done.stderr

@@ -1,0 +1,39 @@
+"""What cannot be run is refused in one line before anything boots."""
+
+import pytest
+
+from wblab.cli import main
+from wblab.on.world import Wanted, world
+
+GOES_ON = ("--", "true")
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["sd-crad", *GOES_ON], "no disk 'sd-crad'"),
+        (["sd-card"], "write the command behind --, as in 'wblab on sd-card -- pytest'"),
+        (["sd-card", "--beside", "nobody", *GOES_ON], "--beside nobody: no preset has this name"),
+        (["sd-card", "--keep", "/etc", *GOES_ON], "--keep /etc: give a path within the directory"),
+        (["sd-card", "--dir", "/nowhere", *GOES_ON], "--dir /nowhere: there is no such directory"),
+        (["sd-card", "--allow-read", "/nowhere", *GOES_ON], "--allow-read: there is no '/nowhere'"),
+        (["sd-card", "--set", "disk.speed=1", *GOES_ON], "unknown key 'disk.speed'"),
+        (["two-disks", *GOES_ON], "two-disks has 2 disks: a program is run on a preset with one"),
+        (["sd-card", "--size", "16KiB", *GOES_ON], "more than half of the disk: raise --size"),
+    ],
+)
+def test_what_cannot_be_is_refused_in_one_line(words, said, tmp_path, monkeypatch, capsys):
+    (tmp_path / "file").write_bytes(bytes(9 << 10))
+    monkeypatch.chdir(tmp_path)
+    assert main(["on", "--kernel", "7.2", "--exp", str(tmp_path / "exp"), *words]) == 2
+    error = capsys.readouterr().err
+    assert said in error
+    assert len(error.splitlines()) == 1
+    assert not (tmp_path / "exp").exists()
+
+
+def test_a_preset_brings_its_disk_its_limits_and_what_writes_beside():
+    spec, beside = world(Wanted(disk="base-device", kernel="7.2"))
+    assert list(spec.load) == ["command"]
+    assert spec.disk["disk"].write_bps == 1 << 20
+    assert {name: table["kind"] for name, table in beside.items()} == {"l1": "load", "l2": "load"}

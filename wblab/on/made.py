@@ -1,0 +1,191 @@
+"""A user's program run in a guest: what it prints comes through while it runs, and its exit code at the end."""
+
+import json
+import os
+import shutil
+import sys
+import tarfile
+from collections.abc import Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field
+from hashlib import sha256
+from pathlib import Path
+from tempfile import TemporaryDirectory, mkdtemp
+from threading import Thread
+from typing import Any, BinaryIO
+
+from wblab.core.errors import WblabError
+from wblab.core.layout import LEFT
+from wblab.core.units import Bytes, format_bytes
+from wblab.host.process.limits import Limits
+from wblab.host.recorded import Finished, RunFailedError
+from wblab.host.request import Request, make_run
+from wblab.lab.formats import HANDED
+from wblab.lab.printable import printable
+from wblab.lab.progress import Report, silent
+from wblab.machine.trust import check_found
+from wblab.on.handed import Tree, hand_over
+from wblab.on.order import ERR, EXIT, KEPT, NOTE, OURS, OUT, Frames, Order
+
+PROGRAM = "program.json"  # in the run directory: how the program ended, and digests of what it printed
+_PIECE = 1 << 16
+_REFUSED = "hostfs: not granted: "
+_COMPUTED = "um: a program computed for long"
+_CONSOLE_BYTES = 8 << 20
+
+
+@dataclass
+class Said:
+    """What a guest said: how the program ended, and notes; printed: digests of what came out of it."""
+
+    code: int = OURS
+    notes: list[str] = field(default_factory=list)
+    printed: "dict[str, Any]" = field(default_factory=lambda: {OUT: sha256(), ERR: sha256()})
+
+    def table(self) -> dict[str, Any]:
+        """Return what two runs of a program are compared by."""
+        out, err = (self.printed[kind].hexdigest() for kind in (OUT, ERR))
+        return {"exit_code": self.code, "stdout_sha256": out, "stderr_sha256": err}
+
+
+@dataclass(frozen=True)
+class Ran:
+    """A program that ran. refused: files of the host that it asked for and was not granted.
+
+    computes: it computed for so long without a system call that the guest's clock followed the host's.
+    """
+
+    finished: Finished
+    said: Said
+    refused: tuple[str, ...]
+    computes: bool
+
+
+def run_program(  # noqa: PLR0913 - by name
+    request: Request,
+    order: Order,
+    tree: Tree,
+    stdin: bytes | None,
+    results: Path,
+    *,
+    reads: Sequence[str],
+    limits: Limits,
+    report: Report = silent,
+    out: BinaryIO | None = None,
+    err: BinaryIO | None = None,
+) -> Ran:
+    """Run an order in the guest of a request. Raises RunFailedError, InputError.
+
+    out, err: get what the program prints, as it prints it; by default, our own standard output and error.
+    """
+    results.mkdir(parents=True, exist_ok=True)
+    handed = Path(mkdtemp(prefix=".handed-", dir=results))
+    try:
+        hand_over(order, tree, stdin, handed)
+        ran = carried_out(request, handed, results, reads=reads, limits=limits, report=report, out=out, err=err)
+        with suppress(OSError):
+            os.rename(handed, ran.finished.directory / HANDED)
+        return ran
+    finally:
+        shutil.rmtree(handed, ignore_errors=True)
+
+
+def carried_out(  # noqa: PLR0913 - by name
+    request: Request,
+    handed: Path,
+    results: Path,
+    *,
+    reads: Sequence[str],
+    limits: Limits,
+    report: Report = silent,
+    out: BinaryIO | None = None,
+    err: BinaryIO | None = None,
+) -> Ran:
+    """Run what was handed over, in a directory. Raises RunFailedError."""
+    said, (reading, writing) = Said(), os.pipe()
+    sinks = {OUT: out or sys.stdout.buffer, ERR: err or sys.stderr.buffer}
+    listener = Thread(target=_listen, args=(reading, said, sinks), daemon=True)
+    listener.start()
+    try:
+        finished = make_run(
+            request, results, report=report, limits=limits, readable=reads, samples_fd=writing, handed=handed
+        )
+    except RunFailedError as error:
+        if said.notes:
+            raise RunFailedError(f"{said.notes[-1]}; {error}", error.directory) from error
+        raise
+    finally:
+        os.close(writing)
+        listener.join()
+    (finished.directory / PROGRAM).write_text(json.dumps(said.table() | {"reads": list(reads)}, indent=2) + "\n")
+    console = _console(finished.directory)
+    refused = [line.partition(_REFUSED)[2] for line in console if _REFUSED in line]
+    return Ran(finished, said, tuple(dict.fromkeys(refused)), any(_COMPUTED in line for line in console))
+
+
+def again(request: Request, first: Path, results: Path) -> Path:
+    """Run the program of a run once more, with what that was given. Return the new run's directory.
+
+    Raises WblabError if it printed something else or ended otherwise; InputError for what is not ours.
+    """
+    check_found(first / HANDED, "run the command again with 'wblab on'")
+    before = json.loads((first / PROGRAM).read_text())
+    with open(os.devnull, "wb") as nowhere, TemporaryDirectory(prefix=".handed-", dir=results) as room:
+        handed = Path(room) / HANDED
+        shutil.copytree(first / HANDED, handed)
+        ran = carried_out(request, handed, results, reads=before["reads"], limits=Limits(), out=nowhere, err=nowhere)
+        os.rename(handed, ran.finished.directory / HANDED)
+    now = ran.said.table()
+    if differs := [name for name in now if now[name] != before.get(name)]:
+        raise WblabError(f"the program's {differs[0]} differs: see {ran.finished.directory}")
+    return ran.finished.directory
+
+
+def _listen(reading: int, said: Said, sinks: dict[str, BinaryIO]) -> None:
+    frames = Frames()
+    with open(reading, "rb", buffering=0) as source:
+        while piece := source.read(_PIECE):
+            for kind, content in frames.feed(piece):
+                if kind == EXIT:
+                    said.code = int(content) if content.isdigit() and int(content) < 256 else OURS
+                elif kind == NOTE:
+                    said.notes.append(printable(content.decode(errors="replace"))[:500])
+                else:
+                    said.printed[kind].update(content)
+                    with suppress(OSError, ValueError):  # a pipe that nobody reads any more: the program ends anyway
+                        sinks[kind].write(content)
+                        sinks[kind].flush()
+
+
+def _console(directory: Path) -> list[str]:
+    with (directory / "console.log").open("rb") as file:
+        return [printable(line) for line in file.read(_CONSOLE_BYTES).decode(errors="replace").splitlines()]
+
+
+def bring_back(directory: Path, to: Path) -> list[str]:
+    """Unpack what --keep named from a run into a directory; nothing outside of it is written. Return the names.
+
+    Raises WblabError for an archive that is none: the guest's program may have written it.
+    """
+    archive = directory / LEFT / KEPT
+    if not archive.is_file():
+        return []
+    try:
+        with tarfile.open(archive) as file:
+            members = file.getmembers()
+            file.extractall(to, filter="data")
+    except (tarfile.TarError, OSError) as error:
+        raise WblabError(f"cannot bring back what {archive} has: {error}") from None
+    size = sum(member.size for member in members)
+    return [f"{len(members)} files, {format_bytes(Bytes(size))}"]
+
+
+def as_json(ran: Ran) -> dict[str, Any]:
+    """Return what is known of a program that ran, for programs."""
+    return {
+        "directory": str(ran.finished.directory),
+        "exit_code": ran.said.code,
+        "notes": ran.said.notes,
+        "refused": list(ran.refused),
+        "computes": ran.computes,
+    }

@@ -1,0 +1,1 @@
+"""The verb of the wing that runs programs of one's own."""

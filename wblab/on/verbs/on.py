@@ -1,0 +1,217 @@
+"""wblab on: a program of one's own in a guest with a slow disk, as env(1) would run it."""
+
+import argparse
+import json
+import os
+import shlex
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from wblab.commands.common import add_exp, add_json, add_settings, note, results, whole
+from wblab.core.errors import InputError, WblabError
+from wblab.core.units import NS_PER_S, Bytes, parse_bytes, parse_time
+
+if TYPE_CHECKING:
+    from wblab.commands.parser import VerbParser
+    from wblab.on.calls import Call
+    from wblab.on.made import Ran
+    from wblab.on.world import Wanted
+
+_TOO_LONG = 124  # as timeout(1) ends
+
+
+def add_arguments(parser: "VerbParser") -> None:
+    """Describe the verb and its options."""
+    parser.description = (
+        "Run a command on a slow disk: in a guest, with a copy of the current directory on that disk. What it prints, "
+        "standard input and its exit code pass through as with env(1); 125 is the lab's own failure. Time is virtual, "
+        "so that the same command gives the same bytes."
+    )
+    about = "a kind of disk (hdd, ssd, nvme, usb-stick, sd-card, ram), a file of 'wblab disk measure', or a preset"
+    parser.add_argument("disk", metavar="DISK", help=about)
+    add = parser.add_argument
+    add(
+        "--beside", default="", metavar="WHAT", help="what else writes: copy (blocks of 1 MiB), or a preset's offenders"
+    )
+    add("--size", default="512MiB", metavar="SIZE", help="of the disk (default: 512MiB)")
+    add("--filesystem", default="ext4", metavar="NAME", help="of the disk (default: ext4)")
+    add("--memory", default="512MiB", metavar="SIZE", help="of the guest (default: 512MiB)")
+    add("--limit", metavar="TIME", help="fail with 124 if a write, fsync, open, rename or the like takes longer")
+    about = "run it that many times with other seeds, and print how long its calls took"
+    add("--seeds", type=whole(1, 100), default=1, metavar="N", help=about)
+    add("--seed", type=whole(0), default=0, metavar="N", help="of the loads beside it and of the disk (default: 0)")
+    add("--dir", type=Path, default=Path(), metavar="DIR", help="what goes with it (default: the current directory)")
+    add("--tracked", action="store_true", help="only the files that git tracks go with it")
+    about = "bring this back into the directory afterwards; repeatable"
+    add("--keep", action="append", default=[], metavar="PATH", help=about)
+    about = "pass this variable on, or set it: NAME or NAME=VALUE; repeatable"
+    add("--env", action="append", default=[], metavar="NAME", help=about)
+    about = "let it read this file or directory of the host too; repeatable"
+    add("--allow-read", action="append", default=[], type=Path, metavar="PATH", help=about)
+    add("--kernel", default="", metavar="SERIES", help="the guest's kernel (default: 7.2+programs)")
+    add("--max-time", default="6h", metavar="TIME", help="host time after which it is killed (default: 6h)")
+    add_settings(parser)
+    add_exp(parser, "run directories go")
+    add_json(parser, "print what came of it as JSON, on standard error")
+    parser.behind = "command"
+    parser.usage = "%(prog)s [options] DISK -- COMMAND [ARGUMENTS]"
+    parser.set_defaults(run=_on)
+
+
+def _on(arguments: argparse.Namespace) -> None:
+    from wblab.on.order import OURS
+
+    try:
+        code = _ran(arguments)
+    except InputError:
+        raise
+    except WblabError as error:
+        note(str(error))
+        code = OURS
+    sys.stdout.flush()
+    raise SystemExit(code)
+
+
+def _ran(arguments: argparse.Namespace) -> int:
+    """Run the command once or several times. Return the exit code."""
+    from dataclasses import replace
+
+    from wblab.on.handed import standard_input
+
+    limit_ns = parse_time(arguments.limit) if arguments.limit else None
+    stdin, wanted = standard_input(), _wanted(arguments)
+    code = 0
+    for number in range(arguments.seeds):
+        ran = _once(arguments, replace(wanted, seed=wanted.seed + number), stdin)
+        found = _told(arguments, ran, limit_ns)
+        code = (
+            code or ran.said.code or (_TOO_LONG if found and limit_ns is not None and found.time_ns > limit_ns else 0)
+        )
+    return code
+
+
+def _wanted(arguments: argparse.Namespace) -> "Wanted":
+    from wblab.on.world import Wanted
+
+    return Wanted(
+        disk=arguments.disk,
+        size=Bytes(parse_bytes(arguments.size)),
+        filesystem=arguments.filesystem,
+        memory=Bytes(parse_bytes(arguments.memory)),
+        beside=arguments.beside,
+        settings=tuple(arguments.settings),
+        seed=arguments.seed,
+        kernel=arguments.kernel or _kernel(),
+    )
+
+
+def _kernel() -> str:
+    """Return the kernel for programs, or the default one, and say what that lacks, where it is not built."""
+    from wblab.kernels import find_kernel
+    from wblab.on.world import KERNEL
+
+    if find_kernel(KERNEL):
+        return KERNEL
+    lacks = "no network, no System V IPC, and a program that waits without a system call never ends"
+    note(f"on the default kernel: {lacks}: 'wblab kernel build {KERNEL}' has them")
+    return ""
+
+
+def _once(arguments: argparse.Namespace, wanted: "Wanted", stdin: bytes | None) -> "Ran":
+    from wblab.core.units import format_bytes
+    from wblab.host.process.limits import Limits
+    from wblab.host.request import ready
+    from wblab.kernels import built_kernels
+    from wblab.on import handed
+    from wblab.on.made import run_program
+    from wblab.on.order import Order
+    from wblab.on.world import world
+
+    argv, directory = _command(arguments), arguments.dir.resolve()
+    if not directory.is_dir():
+        raise InputError(f"--dir {arguments.dir}: there is no such directory")
+    variables = handed.unshimmed(argv, os.environ)
+    prefix = handed.prefix_of(argv, variables)
+    tree = handed.tree_of(directory, tracked=arguments.tracked, prefix=prefix)
+    if tree.size > wanted.size // 2:
+        raise InputError(
+            f"{directory} has {format_bytes(tree.size)}, more than half of the disk: raise --size, or choose what goes "
+            "with it: --tracked, --dir"
+        )
+    for name in arguments.keep:
+        if os.path.isabs(name) or ".." in Path(name).parts:
+            raise InputError(f"--keep {name}: give a path within the directory")
+    spec, beside = world(wanted)
+    reads = handed.reads(argv, variables, prefix, directory)
+    for path in arguments.allow_read:
+        if not path.exists():
+            raise InputError(f"--allow-read: there is no {str(path)!r}: check the path")
+        reads.append(str(path.resolve()))
+    shown = os.get_terminal_size(1) if os.isatty(1) and os.isatty(2) else None
+    order = Order(
+        argv=argv,
+        directory=str(directory),
+        linked=tree.linked,
+        environment=handed.environment(variables, arguments.env),
+        uid=os.getuid(),
+        gid=os.getgid(),
+        keep=tuple(arguments.keep),
+        beside=beside,
+        seed=wanted.seed,
+        columns=shown.columns if shown else 0,
+        lines=shown.lines if shown else 0,
+    )
+    limits = Limits(wall_s=parse_time(arguments.max_time) / NS_PER_S)
+    request = ready(spec, built_kernels(wanted.kernel))
+    return run_program(request, order, tree, stdin, results(arguments), reads=reads, limits=limits)
+
+
+def _command(arguments: argparse.Namespace) -> tuple[str, ...]:
+    argv = tuple(arguments.command)
+    if not argv:
+        example = f"wblab on {shlex.quote(arguments.disk)} -- pytest"
+        raise InputError(f"write the command behind --, as in '{example}'")
+    return argv
+
+
+def _told(arguments: argparse.Namespace, ran: "Ran", limit_ns: int | None) -> "Call | None":
+    """Say on standard error what came of it. Return its longest call."""
+    from wblab.lab.formats import HANDED
+    from wblab.on.calls import calls
+    from wblab.on.made import as_json, bring_back
+    from wblab.on.order import LOAD, NAME, ORDER, read_order
+    from wblab.report.quantities import duration
+
+    directory = ran.finished.directory
+    beside = read_order((directory / HANDED / ORDER).read_text()).beside
+    others = ("trace-cmd", NAME, LOAD, *beside)
+    longest = next(iter(calls(directory / "trace.dat", others)), None)
+    brought = bring_back(directory, arguments.dir.resolve()) if arguments.keep else []
+    if arguments.json:
+        table = as_json(ran) | {"longest": longest.__dict__ if longest else None}
+        print(json.dumps(table, indent=2), file=sys.stderr)
+        return longest
+    for said in ran.said.notes:
+        note(said)
+    if ran.refused:
+        names = ", ".join(ran.refused[:5]) + (f" and {len(ran.refused) - 5} more" if len(ran.refused) > 5 else "")
+        note(f"not granted, so they did not exist: {names}: --allow-read PATH grants them")
+    if ran.computes:
+        note("it computed for long without a system call, by the host's clock: this run does not repeat to the bit")
+    for said in brought:
+        note(f"brought back: {said}")
+    if longest:
+        where = f"longest call: {longest.name} of {longest.program}, {duration(longest.time_ns)}"
+        note(f"{where}, at {longest.begin_ns / NS_PER_S:.2f} s" + _over(longest.time_ns, limit_ns))
+        note(f"why: wblab why {shlex.quote(str(directory))}/trace.dat --task {longest.pid}")
+    note(f"run: {directory}")
+    return longest
+
+
+def _over(time_ns: int, limit_ns: int | None) -> str:
+    from wblab.report.quantities import duration
+
+    if limit_ns is None:
+        return ""
+    return f": over the limit of {duration(limit_ns)}" if time_ns > limit_ns else f": within {duration(limit_ns)}"
