@@ -119,7 +119,7 @@ def carried_out(  # noqa: PLR0913 - by name
         listener.join()
     (finished.directory / PROGRAM).write_text(json.dumps(said.table() | {"reads": list(reads)}, indent=2) + "\n")
     console = _console(finished.directory)
-    refused = [line.partition(_REFUSED)[2] for line in console if _REFUSED in line]
+    refused = [f"/{line.partition(_REFUSED)[2].lstrip('/')}" for line in console if _REFUSED in line]
     return Ran(finished, said, tuple(dict.fromkeys(refused)), any(_COMPUTED in line for line in console))
 
 
