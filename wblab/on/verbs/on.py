@@ -49,7 +49,7 @@ def add_arguments(parser: "VerbParser") -> None:
     add("--env", action="append", default=[], metavar="NAME", help=about)
     about = "let it read this file or directory of the host too; repeatable"
     add("--allow-read", action="append", default=[], type=Path, metavar="PATH", help=about)
-    add("--kernel", default="", metavar="SERIES", help="the guest's kernel (default: 7.2+programs)")
+    add("--kernel", default="", metavar="SERIES|PATH", help="the guest's kernel (default: 7.2+programs)")
     add("--max-time", default="6h", metavar="TIME", help="host time after which it is killed (default: 6h)")
     add_settings(parser)
     add_exp(parser, "run directories go")
