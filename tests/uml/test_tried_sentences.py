@@ -19,6 +19,8 @@ KNOWN = {
     # v0 and a0 write 4.1 MiB/s, the disk 4: a backlog stays. With half of o1 v0's pause is 0.85 instead of 2.10 s, with
     # a v0 a quarter as fast 0.13 s.
     205: "o1's burst was served long before; what v0 writes waits behind the backlog that it left on a saturated disk",
+    # Without o2 v1's pause is 0.76 instead of 0.57 s: what lay before its request was o2's, but o1 keeps the disk busy.
+    130: "o2's data lay before the request; without o1 the disk would have had time for both",
 }
 A_DAY, NEW, A_NIGHT = 3, 500, 100
 MOST_WRONG = 0.1  # of the sentences that name somebody

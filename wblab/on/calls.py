@@ -1,7 +1,7 @@
 """How long the calls of a program took, from the trace of its run: which was the longest, and whose."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
@@ -15,11 +15,15 @@ from wblab.on.world import CALLS
 _ENTER, _EXIT = "raw_syscalls:sys_enter", "raw_syscalls:sys_exit"
 # Calls in which a program waits for another one as often as for a disk are told apart by what they do to files.
 _CHANGES = frozenset(CALLS.values()) - {"read", "readv", "close", "pread64", "preadv"}
+_INIT = 1  # the guest's first process
 
 
 @dataclass(frozen=True)
 class Call:
-    """A system call: its name, by which program and task, when since the first of all, and how long it took, in ns."""
+    """A system call: its name, by which program and task, and how long it took, in ns.
+
+    begin_ns: since the program's first call.
+    """
 
     name: str
     program: str
@@ -37,14 +41,15 @@ def calls(trace: Path, without: Sequence[str]) -> list[Call]:
         with tracecmd.open(trace) as opened:
             if not {"sys_enter", "sys_exit"} & set(opened.names):
                 return []
-            return sorted(_paired(opened, set(without)), key=lambda call: -call.time_ns)
+            found = _paired(opened, set(without))
     except (OSError, TraceError) as error:
         raise InputError(f"cannot read {trace}: {error}") from None
+    first_ns = min((call.begin_ns for call in found), default=0)
+    return sorted((replace(call, begin_ns=call.begin_ns - first_ns) for call in found), key=lambda call: -call.time_ns)
 
 
 def _paired(trace: tracecmd.TraceFile, without: set[str]) -> list[Call]:
     enters, exits = (trace.events(name.partition(":")[2]) for name in (_ENTER, _EXIT))
-    first_ns = int(enters.ts_ns[0]) if len(enters) else 0
     pids = np.concatenate([enters.pid, exits.pid])
     times_ns = np.concatenate([enters.ts_ns, exits.ts_ns])
     numbers = np.concatenate([enters["id"], exits["id"]])
@@ -57,7 +62,7 @@ def _paired(trace: tracecmd.TraceFile, without: set[str]) -> list[Call]:
         if is_exit[at] or not is_exit[then] or pids[at] != pids[then] or numbers[at] != numbers[then]:
             continue
         name, program = CALLS.get(int(numbers[at]), ""), str(names[then])
-        if name in _CHANGES and program not in without:
+        if name in _CHANGES and program not in without and pids[at] != _INIT:
             spent_ns = int(times_ns[then] - times_ns[at])
-            found.append(Call(name, printable(program), int(pids[at]), int(times_ns[at]) - first_ns, spent_ns))
+            found.append(Call(name, printable(program), int(pids[at]), int(times_ns[at]), spent_ns))
     return found

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from wblab.on.made import Ran
     from wblab.on.world import Wanted
 
+_SHORT_NS = 1_000_000
 _TOO_LONG = 124  # as timeout(1) ends
 
 
@@ -201,7 +202,9 @@ def _told(arguments: argparse.Namespace, ran: "Ran", limit_ns: int | None) -> "C
         note("it computed for long without a system call, by the host's clock: this run does not repeat to the bit")
     for said in brought:
         note(f"brought back: {said}")
-    if longest:
+    if longest and longest.time_ns < _SHORT_NS:
+        note("no write, sync, open, rename or the like took longer than 1 ms")
+    elif longest:
         where = f"longest call: {longest.name} of {longest.program}, {duration(longest.time_ns)}"
         note(f"{where}, at {longest.begin_ns / NS_PER_S:.2f} s" + _over(longest.time_ns, limit_ns))
         note(f"why: wblab why {shlex.quote(str(directory))}/trace.dat --task {longest.pid}")
