@@ -3,6 +3,7 @@
 import hashlib
 import os
 import shlex
+from collections.abc import Callable
 from pathlib import Path
 
 from wblab.core.errors import InputError
@@ -17,17 +18,18 @@ from wblab.report.report import Lines, Report
 _PIECE_BYTES = 1 << 20
 
 
-def opened(file: Path, directory: Path | None) -> Report | None:
+def opened(file: Path, room: Callable[[], Path | None]) -> Report | None:
     """Return what a recorder's file holds; None if it is none. Raises InputError for a damaged one.
 
-    directory: where it is to be kept under its own name; None: it is not. One with the same bytes may be there.
+    room: makes the directory in which it is to be kept under its own name; of None it is not. One with the same bytes
+    may be there.
     """
     if not is_recording(file):
         return None
     recording = read_recording(file)
     with recording.trace():
         pass  # what cannot be read is not kept
-    kept = _kept(file, directory) if directory else None
+    kept = _kept(file, directory) if (directory := room()) else None
     shown = shlex.quote(printable(str(kept or file)))
     next_lines = (
         *(() if kept else (f"wblab open {shown} --keep    # copy it to the other results",)),

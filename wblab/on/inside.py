@@ -21,11 +21,11 @@ from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from functools import partial
 from pathlib import Path
-from random import Random
 
 from wblab.core import layout
 from wblab.core.child import fork_child
 from wblab.core.loads import Load
+from wblab.core.streams import draw_stream
 from wblab.core.syscalls import MS_NODEV, MS_NOSUID, libc, mount, set_process_name
 from wblab.core.tables import from_table
 from wblab.on.order import (
@@ -146,7 +146,7 @@ def _write(order: Order, disk: Path, name: str, table: Mapping[str, object]) -> 
     """Carry out all cycles of a load that writes."""
     set_process_name(name)
     load = from_table(Load, table, f"load.{name}", exact=True)
-    cycle = load.prepare(disk, Random(f"{order.seed} {name}"))
+    cycle = load.prepare(disk, draw_stream(order.seed, name))
     for number in range(load.capacity):
         cycle(number)
 

@@ -33,7 +33,7 @@ def test_a_damaged_one_is_refused_and_not_kept(tmp_path, capsys, changes, said):
     assert main(["open", str(file), "--exp", str(results), "--keep"]) == 2
     (line,) = capsys.readouterr().err.splitlines()
     assert said in line
-    assert not list(results.iterdir())
+    assert not results.exists()
 
 
 def test_another_file_of_that_name_stays(tmp_path, capsys):

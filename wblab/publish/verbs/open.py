@@ -5,6 +5,7 @@ import json
 import os
 import shlex
 from contextlib import ExitStack
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -42,7 +43,7 @@ def _open(arguments: argparse.Namespace) -> None:
     from wblab.publish.bundle.read import opened
 
     look_at = offered("a recorder's file kept")
-    if look_at and (report := look_at(arguments.file, _room_of_file(arguments))):
+    if look_at and (report := look_at(arguments.file, partial(_room_of_file, arguments))):
         tell(report, as_json=arguments.json)
         return
     with ExitStack() as stack:
