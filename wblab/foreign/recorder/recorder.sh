@@ -84,9 +84,9 @@ probe() { # sets TOOK and WHO
     done
 }
 look() { # sets TOOK and WHO. Who sleeps again and again is taken to stall; a stall of over a minute is not awaited
-    [ -z "$PROBE" ] || { probe; return; }; LOOKED=-200 BUSY=''
+    [ -z "$PROBE" ] || { probe; return; }; LOOKED=-200 BUSY='' AWAKE='' SEEN=''
     while now; do
-        [ $((NOW - LOOKED)) -lt 100 ] || { TASKS=$(tasks 2>/dev/null); LOOKED=$NOW; }
+        [ -n "$AWAKE" ] || [ $((NOW - LOOKED)) -lt 100 ] || { TASKS=$(tasks 2>/dev/null); LOOKED=$NOW; }
         [ -z "$PID" ] || [ -d "/proc/$PID" ] || { say "process $PID has ended"; return 1; }
         STILL=''
         for t in $TASKS; do
@@ -96,9 +96,10 @@ look() { # sets TOOK and WHO. Who sleeps again and again is taken to stall; a st
             TOOK=$((NOW - since)) WHO="task ${t##*/}"
             [ $TOOK -lt "$OVER" ] || [ -e "$W/facts.txt" ] || facts > "$W/facts.txt" # its stack, while it sleeps
             case $state in D*) [ $TOOK -lt 6000 ] || return 0; STILL="$STILL$t=$since " ;;
-                *) [ $TOOK -lt "$OVER" ] || return 0 ;; esac
+                *) case " $AWAKE" in *" $t "*) return 0 ;; esac # at a dirty limit a task wakes now and then: two looks show an end
+                    [ $TOOK -lt "$OVER" ] || SEEN="$SEEN$t " STILL="$STILL$t=$since " ;; esac
         done 2>/dev/null
-        BUSY=$STILL; sleep $NAP
+        BUSY=$STILL AWAKE=$SEEN SEEN=''; sleep $NAP
     done
 }
 keep() { # the pages of each processor. Who has read them all waits for more, and is ended then
