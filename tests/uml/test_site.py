@@ -50,7 +50,7 @@ def site(kernel, tmp_path_factory):
 def test_every_link_of_a_site_of_real_runs_leads_somewhere(site):
     assert dead_links(site) == []
     assert (site / "runs/base-device/trace.perfetto-trace.gz").stat().st_size > 1000
-    assert "<b>editor w1 " in (site / "runs/base-device/index.html").read_text()
+    assert "<b>Editor w1 " in (site / "runs/base-device/index.html").read_text()
 
 
 def test_copied_lines_end_in_identical(site, tmp_path, monkeypatch, capsys):
