@@ -11,8 +11,8 @@ import subprocess
 import sys
 import tarfile
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from hashlib import sha256
+from dataclasses import dataclass, replace
+from hashlib import file_digest, sha256
 from pathlib import Path
 
 from wblab.core.errors import InputError
@@ -113,10 +113,10 @@ def hand_over(order: Order, tree: Tree, stdin: bytes | None, at: Path) -> Order:
             raise InputError(
                 f"cannot read {error.filename}: {error.strerror}: --tracked leaves out what git does"
             ) from None
-        order = _replaced(order, tree=_named(archive, "tar"))
+        order = replace(order, tree=_named(archive, "tar"))
     if stdin:
         (at / "stdin").write_bytes(stdin)
-        order = _replaced(order, stdin=_named(at / "stdin", "stdin"))
+        order = replace(order, stdin=_named(at / "stdin", "stdin"))
     (at / ORDER).write_text(order.text())
     (at / f"order-{sha256(order.text().encode()).hexdigest()[:16]}").touch()
     for path in (at, *at.iterdir()):
@@ -135,16 +135,10 @@ def _anonymous(item: tarfile.TarInfo) -> tarfile.TarInfo:
 
 def _named(path: Path, suffix: str) -> str:
     with path.open("rb") as file:
-        digest = sha256()
-        while piece := file.read(1 << 20):
-            digest.update(piece)
+        digest = file_digest(file, "sha256")
     renamed = path.with_name(f"{digest.hexdigest()[:32]}.{suffix}")
     path.rename(renamed)
     return renamed.name
-
-
-def _replaced(order: Order, **changes: str) -> Order:
-    return Order(**{**order.__dict__, **changes})
 
 
 def environment(own: Mapping[str, str], more: Sequence[str]) -> dict[str, str]:

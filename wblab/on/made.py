@@ -20,9 +20,8 @@ from wblab.core.units import Bytes, format_bytes
 from wblab.host.process.limits import Limits
 from wblab.host.recorded import Finished, RunFailedError
 from wblab.host.request import Request, make_run
-from wblab.lab.formats import HANDED
+from wblab.lab.formats import CONSOLE, HANDED
 from wblab.lab.printable import printable
-from wblab.lab.progress import Report, silent
 from wblab.machine.trust import check_found
 from wblab.on.handed import Tree, hand_over
 from wblab.on.order import ERR, EXIT, KEPT, NOTE, OURS, OUT, Frames, Order
@@ -70,19 +69,13 @@ def run_program(  # noqa: PLR0913 - by name
     *,
     reads: Sequence[str],
     limits: Limits,
-    report: Report = silent,
-    out: BinaryIO | None = None,
-    err: BinaryIO | None = None,
 ) -> Ran:
-    """Run an order in the guest of a request. Raises RunFailedError, InputError.
-
-    out, err: get what the program prints, as it prints it; by default, our own standard output and error.
-    """
+    """Run an order in the guest of a request; what it prints comes out of us. Raises RunFailedError, InputError."""
     results.mkdir(parents=True, exist_ok=True)
     handed = Path(mkdtemp(prefix=".handed-", dir=results))
     try:
         hand_over(order, tree, stdin, handed)
-        ran = carried_out(request, handed, results, reads=reads, limits=limits, report=report, out=out, err=err)
+        ran = _carried_out(request, handed, results, reads, limits, sys.stdout.buffer, sys.stderr.buffer)
         with suppress(OSError):
             os.rename(handed, ran.finished.directory / HANDED)
         return ran
@@ -90,26 +83,22 @@ def run_program(  # noqa: PLR0913 - by name
         shutil.rmtree(handed, ignore_errors=True)
 
 
-def carried_out(  # noqa: PLR0913 - by name
+def _carried_out(  # noqa: PLR0913, PLR0917
     request: Request,
     handed: Path,
     results: Path,
-    *,
     reads: Sequence[str],
     limits: Limits,
-    report: Report = silent,
-    out: BinaryIO | None = None,
-    err: BinaryIO | None = None,
+    out: BinaryIO,
+    err: BinaryIO,
 ) -> Ran:
-    """Run what was handed over, in a directory. Raises RunFailedError."""
+    """Run what was handed over, in a directory. out, err: get what the program prints. Raises RunFailedError."""
     said, (reading, writing) = Said(), os.pipe()
-    sinks = {OUT: out or sys.stdout.buffer, ERR: err or sys.stderr.buffer}
+    sinks = {OUT: out, ERR: err}
     listener = Thread(target=_listen, args=(reading, said, sinks), daemon=True)
     listener.start()
     try:
-        finished = make_run(
-            request, results, report=report, limits=limits, readable=reads, samples_fd=writing, handed=handed
-        )
+        finished = make_run(request, results, limits=limits, readable=reads, samples_fd=writing, handed=handed)
     except RunFailedError as error:
         if said.notes:
             raise RunFailedError(f"{said.notes[-1]}; {error}", error.directory) from error
@@ -133,7 +122,7 @@ def again(request: Request, first: Path, results: Path) -> Path:
     with open(os.devnull, "wb") as nowhere, TemporaryDirectory(prefix=".handed-", dir=results) as room:
         handed = Path(room) / HANDED
         shutil.copytree(first / HANDED, handed)
-        ran = carried_out(request, handed, results, reads=before["reads"], limits=Limits(), out=nowhere, err=nowhere)
+        ran = _carried_out(request, handed, results, before["reads"], Limits(), nowhere, nowhere)
         os.rename(handed, ran.finished.directory / HANDED)
     now = ran.said.table()
     if differs := [name for name in now if now[name] != before.get(name)]:
@@ -158,7 +147,7 @@ def _listen(reading: int, said: Said, sinks: dict[str, BinaryIO]) -> None:
 
 
 def _console(directory: Path) -> list[str]:
-    with (directory / "console.log").open("rb") as file:
+    with (directory / CONSOLE).open("rb") as file:
         return [printable(line) for line in file.read(_CONSOLE_BYTES).decode(errors="replace").splitlines()]
 
 

@@ -178,6 +178,7 @@ def _command(arguments: argparse.Namespace) -> tuple[str, ...]:
 
 def _told(arguments: argparse.Namespace, ran: "Ran", limit_ns: int | None) -> "Call | None":
     """Say on standard error what came of it. Return its longest call."""
+    from wblab.core.rundir import TRACE
     from wblab.lab.formats import HANDED
     from wblab.on.calls import calls
     from wblab.on.made import as_json, bring_back
@@ -187,7 +188,7 @@ def _told(arguments: argparse.Namespace, ran: "Ran", limit_ns: int | None) -> "C
     directory = ran.finished.directory
     beside = read_order((directory / HANDED / ORDER).read_text()).beside
     others = ("trace-cmd", NAME, LOAD, *beside)
-    longest = next(iter(calls(directory / "trace.dat", others)), None)
+    longest = next(iter(calls(directory / TRACE, others)), None)
     brought = bring_back(directory, arguments.dir.resolve()) if arguments.keep else []
     if arguments.json:
         table = as_json(ran) | {"longest": longest.__dict__ if longest else None}
@@ -207,7 +208,7 @@ def _told(arguments: argparse.Namespace, ran: "Ran", limit_ns: int | None) -> "C
     elif longest:
         where = f"longest call: {longest.name} of {longest.program}, {duration(longest.time_ns)}"
         note(f"{where}, at {longest.begin_ns / NS_PER_S:.2f} s" + _over(longest.time_ns, limit_ns))
-        note(f"why: wblab why {shlex.quote(str(directory))}/trace.dat --task {longest.pid}")
+        note(f"why: wblab why {shlex.quote(str(directory))}/{TRACE} --task {longest.pid}")
     note(f"run: {directory}")
     return longest
 
