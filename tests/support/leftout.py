@@ -53,6 +53,7 @@ PERMITTED = (
     r"cpio is not installed",
     r"(in-qemu\.sh|a machine with busybox alone) needs .*",
     r"openssl .* is not installed",
+    r"promtool is not installed: .*",
     r"needs dpkg-deb, .*",
     r"no pkg-config, or no development files of libtracecmd",
     r"mkfs\.xfs is repeatable since xfsprogs 6\.18",

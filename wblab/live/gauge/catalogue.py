@@ -125,7 +125,7 @@ QUEUE_BYTES = _shown(
     "disk_request_limit_bytes", ("disk",), "disks", "Its largest request (block/blk-sysfs.c, max_sectors_kb)."
 )
 AVAILABLE = _shown("source_available", ("source",), "gauge", "Whether a source can be read here; without, no series.")
-PROCESSOR = _counted("gauge_cpu_seconds", (), "gauge", "Processor time that the gauge itself took.", NS_PER_S)
+PROCESSOR = _counted("monitor_cpu_seconds", (), "gauge", "Processor time that the gauge itself took.", NS_PER_S)
 
 METRICS = (
     *(DIRTY, WRITEBACK, THRESHOLD, BACKGROUND),
