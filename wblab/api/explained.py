@@ -132,7 +132,8 @@ class ExplainedPause(Explained):
         return "\n".join(sentences(self.explanation))
 
     def __repr__(self) -> str:
-        return f"<Pause of {self.load} at {self.start_s:.1f} s: {sentence(groups([self.explanation])[0])}>"
+        (cause,) = groups([self.explanation])
+        return f"<Pause of {self.load} at {self.start_s:.1f} s: {sentence(cause, self.run.kinds)}>"
 
     def _repr_html_(self) -> str | None:
         return shown(Report("", "", (pause(self.explanation),)))
@@ -177,8 +178,8 @@ class Why(Sequence[ExplainedPause]):
         """Return a sentence for each cause, the one that matters most first."""
         if not self:
             return [f"No pause over {self._bound}."]
-        causes = groups(item.explanation for item in self)
-        return [sentence(causes[0]), *(f"Also: {sentence(each)}" for each in causes[1:_MOST_CAUSES])]
+        causes, kinds = groups(item.explanation for item in self), self.run.kinds
+        return [sentence(causes[0], kinds), *(f"Also: {sentence(each, kinds)}" for each in causes[1:_MOST_CAUSES])]
 
     @property
     def pauses(self) -> "pd.DataFrame":

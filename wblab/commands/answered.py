@@ -94,7 +94,7 @@ def _lines(directory: Path, times_size: int) -> list[str]:
     if isinstance(run.spec, LiveSpec) and not captures(run):
         return [f"next: wblab why --pauses {name}; to know why, repeat it as root with --capture-pauses 300ms"]
     found = _explained(run, times_size)
-    answer = [sentence(groups(found)[0])] if found else []
+    answer = [sentence(groups(found)[0], run.kinds)] if found else []
     return [*answer, f"{'more' if answer else 'next'}: wblab why {name}"]
 
 

@@ -1,5 +1,6 @@
 """What a reader who knows no load calls one: an everyday program for which it stands in. Lanes have both names."""
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 
@@ -27,3 +28,20 @@ def called(kind: str, name: str) -> str:
     """Return the name of a load with what it is called: `editor w1`."""
     short = CALLINGS[kind].short if kind in CALLINGS else ""
     return name if name.startswith(short) else f"{short} {name}"
+
+
+def introduced(text: str, kinds: Mapping[str, str]) -> str:
+    """Return a sentence with what loads are called, each where it is named first: `copy l1 ..., of l1`.
+
+    kinds: of all loads, by name. A name that is a word stays as it is, as the sentence may have that word for something
+    else; and so does a row of loads, such as `l1 to l6`.
+    """
+    first = {
+        found.start(): name
+        for name in kinds
+        if not name.isalpha()
+        and (found := re.search(rf"(?<![\w./-])(?<!\d to ){re.escape(name)}(?![\w/-])(?! to \w*\d)", text))
+    }
+    for at, name in sorted(first.items(), reverse=True):
+        text = f"{text[:at]}{called(kinds[name], name)}{text[at + len(name) :]}"
+    return text

@@ -87,12 +87,12 @@ def shown_run(run: Run) -> str:
     return shlex.quote(below if len(below) < len(path) and not below.startswith("..") else path)
 
 
-def headline(report: PauseReport, *, plain: bool = False) -> str:
+def headline(report: PauseReport, *, is_bare: bool = False) -> str:
     """Return one sentence: which innocent loads were stalled, how often and for how long.
 
-    plain: say beside a load's name what a reader who knows none calls it.
+    is_bare: loads have their names alone, without what a reader calls them, as in files that are handed on.
     """
-    names = {load.name: called(load.kind, load.name) if plain else load.name for load in report.loads}
+    names = {load.name: load.name if is_bare else called(load.kind, load.name) for load in report.loads}
     loads = [load for load in report.loads if KINDS.get(load.kind, Load).role == "innocent"]
     stalled = sorted((load for load in loads if load.pauses), key=lambda load: -load.longest_pause_s)
     spared = [names[load.name] for load in loads if not load.pauses]

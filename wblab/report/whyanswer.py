@@ -1,8 +1,9 @@
 """The answer of `wblab why`: one sentence for each cause says who stalled whom, for how long and how."""
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from types import MappingProxyType
 
 from wblab.analysis.why.account import ASLEEP, CUT_OFF, REQUEST, RUNNABLE, RUNNING, STOPPED, UNEXPLAINED, Chain
 from wblab.analysis.why.blame import is_own_sleep
@@ -17,6 +18,7 @@ from wblab.analysis.why.spent import Spent
 from wblab.core.drivers import SHORT_BYTES
 from wblab.core.spec import Spec
 from wblab.core.units import Bytes, format_bytes
+from wblab.lab.callings import introduced
 from wblab.lab.disks import short_queue_settings
 from wblab.report.dirtylimittext import group_words, lifted, looked, slows
 from wblab.report.quantities import duration, enumerated, grouped, in_series, percent, quantity, size
@@ -163,8 +165,11 @@ def _throttled(item: Explanation) -> Cause | None:
     return next((cause for cause in item.causes if cause.kind == THROTTLED), None)
 
 
-def sentence(group: Group) -> str:
-    """Return one sentence for pauses of one cause: who stalled whom, for how long and how."""
+def sentence(group: Group, kinds: Mapping[str, str] = MappingProxyType({})) -> str:
+    """Return one sentence for pauses of one cause: who stalled whom, for how long and how.
+
+    kinds: of the run's loads, by name. Each of these has what a reader calls it beside its name.
+    """
     loads = list(dict.fromkeys(item.load for item in group.items))
     calls = list(dict.fromkeys(filter(None, map(_called, group.items))))
     times = {1: "once", 2: "twice"}.get(len(group.items), f"{len(group.items)} times")
@@ -172,7 +177,7 @@ def sentence(group: Group) -> str:
     where = f" in {_listed(calls)}" if calls else ""
     were = "was" if len(loads) == 1 else "were"
     stalled = f"{_listed(loads)} {were} stalled {times}{where}, {upto} {duration(group.longest.pause_ns)}"
-    return f"{stalled}: {reason(group)}."
+    return introduced(f"{stalled}: {reason(group)}.", kinds)
 
 
 def reason(group: Group) -> str:

@@ -63,7 +63,7 @@ def report(
     blocks, tables = tuple(more), [_table(run, item) for item in found]
     for group in groups(item.explanation for item in found):
         place = next(at for at, item in enumerate(found) if item.explanation is group.longest)
-        tables[place] |= {"sentence": sentence(group), "tried": trials.table(group)}
+        tables[place] |= {"sentence": sentence(group, run.kinds), "tried": trials.table(group)}
     return replace(known, blocks=blocks, data={"pauses": tables})
 
 
@@ -81,7 +81,7 @@ def in_stages(
     if run.failure:
         about[1:] = [f"The run failed: {run.failure}. This explains what it recorded until then."]
     causes = groups(item.explanation for item in found)
-    known = Report(title, sentence(causes[0]), (), about=(*about, ""))
+    known = Report(title, sentence(causes[0], run.kinds), (), about=(*about, ""))
     return known, _more(found, causes, trials, detail or (lambda item: pause(item.explanation)))
 
 
@@ -89,11 +89,11 @@ def _more(
     found: Sequence[Explained], causes: Sequence[Group], trials: Untried, detail: Callable[[Explained], Section]
 ) -> Iterator[Block]:
     """Yield what is said of the first cause, of the others, and the longest pause of the first."""
-    first, *others = causes
+    (first, *others), kinds = causes, trials.run.kinds
     yield Section("", paragraphs(trials.first(first)), close=True)
     most_ns = max(group.longest.pause_ns for group in causes)
     also = [
-        " ".join(filter(None, (f"{_also(group, first, most_ns)}: {sentence(group)}", trials.further(group))))
+        " ".join(filter(None, (f"{_also(group, first, most_ns)}: {sentence(group, kinds)}", trials.further(group))))
         for group in others[:_MOST_CAUSES]
     ]
     if left := len(others[_MOST_CAUSES:]):

@@ -33,7 +33,7 @@ def test_the_sentence_and_the_next_command(explained_run, capsys):
     lane, *_, first, second = said.splitlines()
     assert lane.startswith("mail mw1 ")
     assert lane.endswith("1.40 s")
-    assert first.startswith("wblab: mw1 was stalled once in openat(), for 1.40 s: dd")
+    assert first.startswith("wblab: mail mw1 was stalled once in openat(), for 1.40 s: dd")
     assert second == f"wblab: more: wblab why {explained_run}"
 
 

@@ -138,6 +138,11 @@ class Run:
         """The final places of files, by load and name. Raises InputError for a damaged file."""
         return read_extents(self.path, self.spec)
 
+    @property
+    def kinds(self) -> dict[str, str]:
+        """The kind of each load, by its name."""
+        return {item.name: item.load.kind for item in self.loads}
+
     def offender_starts_ns(self) -> dict[str, int]:
         """Return when each offender began to write, by name, in ns."""
         return {

@@ -84,7 +84,7 @@ def _why(run: Run, look: SectionLook) -> Shown:
         return block(block_lines(*evidence(run, found, bound)))
     explained = [item.explanation for item in found]
     causes = groups(explained)
-    sayings = [sentence(group) for group in causes]
+    sayings = [sentence(group, run.kinds) for group in causes]
     detail = [*sentences(causes[0].longest), total(explained)]
     html = f"{as_list(sayings)}<p>The longest pause of the first cause in detail:</p>{block(detail).html}"
     return Shown(html, "\n".join(map(printable, [*sayings, "", *detail])))

@@ -99,7 +99,7 @@ def told(path: Path, name: str) -> PackedRun:
         )
     try:
         run = read_run(path)
-        measured, words = digest(run), headline(pause_report(run))
+        measured, words = digest(run), headline(pause_report(run), is_bare=True)
     except NothingMeasuredError:
         run, measured, words = None, "", "It measured nothing."
     outcome = record.get("outcome")

@@ -72,7 +72,7 @@ class ShownRun:
     @cached_property
     def says(self) -> str:
         """One sentence: which loads were stalled, and for how long."""
-        said = printable(headline(pause_report(self.run, DEFAULT_BOUND_NS), plain=True))
+        said = printable(headline(pause_report(self.run, DEFAULT_BOUND_NS)))
         return said[:1].upper() + said[1:]
 
 

@@ -30,7 +30,7 @@ def test_the_answer_comes_first_and_each_cause_has_one_sentence(path, capsys):
     said = capsys.readouterr().out
     first, _, answer, *_ = said.split("\n")
     assert first.startswith("Run run: base, seed 1")
-    assert answer.startswith("mw1 was stalled twice in openat(), for up to 600 ms: ")
+    assert answer.startswith("mail mw1 was stalled twice in openat(), for up to 600 ms: ")
     assert said.count(" was stalled for 600 ms") == 1
     assert "sys_openat > __ext4_new_inode" not in said
     assert f"wblab timeline {path} --from 0.000s --to 0.700s" in said
@@ -102,7 +102,7 @@ def why(path):
 
 
 def test_the_answer_is_a_sentence_and_each_pause_a_row(why):
-    assert why.answer.startswith("mw1 was stalled twice in openat(), for up to 600 ms: ")
+    assert why.answer.startswith("mail mw1 was stalled twice in openat(), for up to 600 ms: ")
     assert why.pauses[["start_s", "load", "cause"]].values.tolist() == [
         [0.0, "mw1", "journal writes block"],
         [0.7, "mw1", "journal writes block"],

@@ -223,7 +223,7 @@ def _sentences(run: Run) -> tuple[str, ...]:
     if not (run.path / rundir.TRACE).is_file() or not explains(cache := page_cache(run)):
         return ()
     found = groups(item.explanation for item in explanations_of(run, [""], DEFAULT_BOUND_NS, cache))
-    return tuple(printable(sentence(group)) for group in found[:_MOST_CAUSES])
+    return tuple(printable(sentence(group, run.kinds)) for group in found[:_MOST_CAUSES])
 
 
 # What the runs were made of.
