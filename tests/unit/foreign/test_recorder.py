@@ -1,5 +1,7 @@
 """The recorder: a script that needs a shell and root, and what it kept, which is a stranger's file."""
 
+import os
+import shutil
 import stat
 import subprocess
 import sys
@@ -18,6 +20,7 @@ from wblab.foreign.recording import facts_of, is_recording, read_recording
 from wblab.foreign.traced import Asked, read_traced
 
 SHELLS = ["sh", "bash"]
+SHELLS_HERE = [words for words in ("sh", "busybox sh") if shutil.which(words.split()[0])]
 
 
 @pytest.fixture
@@ -158,6 +161,41 @@ def test_it_keeps_a_stall_that_is_explained_and_leaves_nothing(script, tmp_path,
         pauses = [each.explanation for each in traced.explanations(100_000_000)]
     assert any("task" in each.parts for each in pauses), (recording_.who, recording_.stall_ms, pauses)
     wait_until(lambda: _left(tracing) <= before)  # another test may have a recorder, too
+
+
+# Many short sleeps, then a longer one, over and over. It writes how long each one took at most, in nanoseconds: which
+# sleeps a busy machine makes longer is not for the test to say.
+SLEEPS = """
+import ctypes, os, signal, sys, time
+open('/proc/self/comm', 'w').write(sys.argv[1])
+signal.signal(signal.SIGCHLD, signal.SIG_IGN)
+while True:
+    for sleep_s in (*[0.05] * 30, 0.9):
+        began_ns = time.monotonic_ns()
+        if not ctypes.CDLL(None).syscall(56, 0x4000 | 17, 0, 0, 0, 0):
+            time.sleep(sleep_s)
+            os._exit(0)
+        os.write(1, b'%d\\n' % (time.monotonic_ns() - began_ns))
+"""
+
+
+@pytest.mark.parametrize("shell", SHELLS_HERE)
+def test_many_short_sleeps_are_no_stall(script, tmp_path, tracing, shell):
+    name = f"wblab-{os.getpid()}"
+    said = tmp_path / "said"
+    with said.open("w") as file, subprocess.Popen([sys.executable, "-c", SLEEPS, name], stdout=file) as sleeper:
+        try:
+            options = ["--comm", name, "--over", "500ms", "--buffer", "1", "--out", tmp_path]
+            subprocess.run([*shell.split(), script, *options], capture_output=True, check=True)
+            lines = len(said.read_text().splitlines())
+            wait_until(lambda: len(said.read_text().splitlines()) > lines)  # the sleep that was recorded is in it
+        finally:
+            sleeper.kill()
+    longest_ns = max(int(line) for line in said.read_text().splitlines())
+    (path,) = tmp_path.glob("recorder-*.tar.gz")
+    found = read_recording(path)
+    assert found.who == f"task {sleeper.pid}"
+    assert 500 <= found.stall_ms <= longest_ns / 1e6 + 10  # the clock of /proc/uptime has hundredths
 
 
 def test_a_recorder_that_is_killed_is_undone_by_its_guard(script, tmp_path, tracing):

@@ -2,7 +2,7 @@
 # wblab recorder: wait until a program stalls, and keep what the kernel traced in the seconds around it.
 #   sh recorder.sh --pid N | --comm NAME | --probe DIR   [--over 200ms] [--count 1] [--buffer MB] [--out DIR]
 #   sh recorder.sh --clean                               remove what a killed recorder left
-# --pid, --comm: a task of it sleeps uninterruptibly for so long, as /proc shows twenty times a second. --probe: writing
+# --pid, --comm: a task of it sleeps uninterruptibly for so long in one call, as /proc shows 20 times a second. --probe: writing
 # 4 KiB to a file in DIR, and syncing it, takes so long. --buffer: of all processors together, at first 64 MB. --out: where
 # recorder-TIME.tar.gz goes, a disk that does not stall. To read it, elsewhere: wblab why recorder-TIME.tar.gz
 # It needs root, tracefs (Linux 4.4 or later), and what busybox has. It traces in an instance of its own, and removes that
@@ -25,8 +25,7 @@ whole --count "$COUNT"; [ -z "$BUFFER" ] || whole --buffer "$BUFFER"; [ "$(id -u
 case $CLEAN$PID$COMM$PROBE in '') fail "give --pid, --comm or --probe: see sh $0 --help" ;; esac
 [ -z "$PID" ] || { whole --pid "$PID"; [ -d "/proc/$PID" ] || fail "--pid $PID: there is no such process"; }
 [ -z "$PROBE" ] || [ -d "$PROBE" ] || fail "--probe $PROBE: it is not a directory"
-[ -d "$OUT" ] || fail "--out $OUT: it is not a directory"
-OUT=$(cd "$OUT" && pwd); [ -z "$PROBE" ] || PROBE=$(cd "$PROBE" && pwd)
+[ -d "$OUT" ] || fail "--out $OUT: it is not a directory"; OUT=$(cd "$OUT" && pwd); [ -z "$PROBE" ] || PROBE=$(cd "$PROBE" && pwd)
 M=/dev/shm; [ -d $M ] && [ ! -h $M ] || M=/run
 remove() { # a directory in memory; tracefs may be mounted in it, at a place that others pass by
     umount "$1"/wblab-tracefs-*; rmdir "$1"/wblab-tracefs-*; rm -f "$1"/*; rmdir "$1"
@@ -52,8 +51,7 @@ mkdir "$I" || { I='' P=''; fail "this kernel makes no trace instance"; }
 [ -z "$P" ] || { cd "$P" && [ -O . ] && [ -z "$(ls -A)" ]; } || fail "somebody else changes $PROBE: give another directory"
 while read -r name kb _; do [ "$name" != MemFree: ] || FREE=$kb; done < /proc/meminfo
 set -- "$I"/per_cpu/cpu*; KB=$((${BUFFER:-64} * 1024)); [ -n "$BUFFER" ] || [ $KB -lt $((FREE / 16)) ] || KB=$((FREE / 16))
-echo 0 > "$I/tracing_on"
-{ echo mono > "$I/trace_clock" && echo $((KB / $# + 1)) > "$I/buffer_size_kb"; } || fail "no buffer of $KB KiB: give --buffer"
+echo 0 > "$I/tracing_on"; { echo mono > "$I/trace_clock" && echo $((KB / $# + 1)) > "$I/buffer_size_kb"; } || fail "no buffer of $KB KiB: give --buffer"
 calls='open openat openat2 creat close write writev pwrite64 pwritev pwritev2 sendfile copy_file_range fallocate truncate ftruncate
 fsync fdatasync sync syncfs sync_file_range msync rename renameat renameat2 link linkat unlink unlinkat mkdir mkdirat rmdir io_submit'
 writeback='balance_dirty_pages global_dirty_state bdi_dirty_ratelimit writeback_dirty_folio writeback_dirty_page writeback_start
@@ -79,27 +77,30 @@ tasks() { # the directories of the tasks to look at
 probe() { # sets TOOK and WHO
     WHO="the probe in $PROBE"; while now; began=$NOW; do
         dd if=/dev/zero of=.wblab-probe bs=4096 count=1 conv=fsync 2>/dev/null || fail "$PROBE cannot be written"
-        now; TOOK=$((NOW - began)); [ $TOOK -lt "$OVER" ] || return 0
-        sleep 1
+        now; TOOK=$((NOW - began)); [ $TOOK -lt "$OVER" ] || return 0; sleep 1
     done
 }
-look() { # sets TOOK and WHO. Who sleeps again and again is taken to stall; a stall of over a minute is not awaited
-    [ -z "$PROBE" ] || { probe; return; }; LOOKED=-200 BUSY='' AWAKE='' SEEN=''
+call_of() { # sets CALL: the system call that a task is in, and how many reads and writes it has made
+    CALL=''; read -r CALL < "$1/syscall"; while read -r name made; do case $name in sysc?:) CALL=$CALL:$made ;; esac; done < "$1/io"; CALL=:$CALL
+}
+look() { # sets TOOK and WHO. A stall is one sleep, or those of one call, as at a dirty limit; one of over a minute is not awaited
+    [ -z "$PROBE" ] || { probe; return; }; LOOKED=-200 LONG=''
     while now; do
-        [ -n "$AWAKE" ] || [ $((NOW - LOOKED)) -lt 100 ] || { TASKS=$(tasks 2>/dev/null); LOOKED=$NOW; }
+        [ -n "$LONG" ] || [ $((NOW - LOOKED)) -lt 100 ] || { TASKS=$(tasks 2>/dev/null); LOOKED=$NOW; }
         [ -z "$PID" ] || [ -d "/proc/$PID" ] || { say "process $PID has ended"; return 1; }
-        STILL=''
-        for t in $TASKS; do
-            read -r stat < "$t/stat" || stat='gone) X '
-            state=${stat##*) } since=$NOW
-            case " $BUSY" in *" $t="*) since=${BUSY##*"$t="}; since=${since%% *} ;; esac
-            TOOK=$((NOW - since)) WHO="task ${t##*/}"
-            [ $TOOK -lt "$OVER" ] || [ -e "$W/facts.txt" ] || facts > "$W/facts.txt" # its stack, while it sleeps
-            case $state in D*) [ $TOOK -lt 6000 ] || return 0; STILL="$STILL$t=$since " ;;
-                *) case " $AWAKE" in *" $t "*) return 0 ;; esac # at a dirty limit a task wakes now and then: two looks show an end
-                    [ $TOOK -lt "$OVER" ] || SEEN="$SEEN$t " STILL="$STILL$t=$since " ;; esac
-        done 2>/dev/null
-        BUSY=$STILL AWAKE=$SEEN SEEN=''; sleep $NAP
+        LONG=''; for t in $TASKS; do # TOOK: from the first to the last look that saw the stall, so it was longer
+            k=${COUNT}_${t##*/} WHO="task ${t##*/}"; read -r stat < "$t/stat" || stat='gone) X '
+            eval "since=\${since_$k:-0} TOOK=\${took_$k:-0} sleep=\$sleep_$k call=\$call_$k awake=\$awake_$k"
+            case ${stat##*) } in
+                D*) while read -r name n; do [ "$name" != voluntary_ctxt_switches: ] || break; done < "$t/status" # the number of its sleep
+                    CALL=$call; [ "$n" = "$sleep" ] || call_of "$t"; case $CALL in :running*) continue ;; esac # just now
+                    if [ "$n" = "$sleep" ] || { [ -n "$sleep" ] && [ "$CALL" = "$call" ]; }; then TOOK=$((NOW - since)); [ $TOOK -lt 6000 ] || return 0
+                    else [ $TOOK -lt "$OVER" ] || return 0; now; since=$NOW TOOK=0; fi; sleep=$n call=$CALL awake=''
+                    [ $TOOK -lt "$OVER" ] || [ -e "$W/facts.txt" ] || facts > "$W/facts.txt" ;; # its stack, while it sleeps
+                *) [ -z "$awake" ] || return 0; [ $TOOK -lt "$OVER" ] && sleep='' TOOK=0 || awake=1 ;; # two looks show an end
+            esac
+            [ $TOOK -lt "$OVER" ] || LONG=1; eval "since_$k=\$since took_$k=\$TOOK sleep_$k=\$sleep call_$k=\$call awake_$k=\$awake"
+        done 2>/dev/null; sleep $NAP
     done
 }
 keep() { # the pages of each processor. Who has read them all waits for more, and is ended then
@@ -121,6 +122,5 @@ keep() { # the pages of each processor. Who has read them all waits for more, an
 say "waiting; Ctrl-C ends it"; sleep 0.05 2>/dev/null && NAP=0.05 || NAP=1
 while [ "$COUNT" -gt 0 ] && echo 1 > "$I/tracing_on" && look; do
     echo "wblab: $WHO stalled for $((TOOK * 10)) ms until now" > "$I/trace_marker"
-    sleep 1; echo 0 > "$I/tracing_on"
-    keep; COUNT=$((COUNT - 1))
+    sleep 1; echo 0 > "$I/tracing_on"; keep; COUNT=$((COUNT - 1))
 done
