@@ -48,6 +48,7 @@ PUBLIC = tuple(
     )
 )
 _MOST_STDIN = 256 << 20
+_OWN = (*HIDDEN, "/var/tmp")  # what inside.py mounts filesystems over, too
 
 
 @dataclass(frozen=True)
@@ -73,9 +74,9 @@ def tree_of(directory: Path, *, tracked: bool, prefix: Path | None) -> Tree:
     return Tree(directory, names, linked, Bytes(size))
 
 
-def is_hidden(path: Path) -> bool:
-    """Whether guests have a directory of their own in the place of the host's."""
-    return any(path.is_relative_to(hidden) for hidden in HIDDEN)
+def is_hidden(path: Path) -> str:
+    """Return which directory above a path guests have of their own, in the place of the host's; "" for none."""
+    return next((own for own in _OWN if path.is_relative_to(own)), "")
 
 
 def _walked(directory: Path, without: set[str]) -> Iterator[str]:
@@ -195,12 +196,12 @@ def reads(argv: Sequence[str], variables: Mapping[str, str], prefix: Path | None
     program = shutil.which(argv[0], path=variables.get("PATH"))
     if program and not Path(os.path.abspath(program)).is_relative_to(directory):
         real = os.path.realpath(program)
-        if not is_distributed(real) and is_hidden(Path(real)):
-            raise InputError(f"a guest has a /{Path(real).parts[1]} of its own: put {program} into another directory")
+        if not is_distributed(real) and (own := is_hidden(Path(real))):
+            raise InputError(f"a guest has a {own} of its own: put {program} into another directory")
         found += [*needed(real), os.path.abspath(program)]
     if prefix and not (prefix.is_relative_to(directory) and is_hidden(prefix)):
-        if is_hidden(prefix):
-            raise InputError(f"a guest has a /{prefix.parts[1]} of its own: put the environment {prefix} elsewhere")
+        if own := is_hidden(prefix):
+            raise InputError(f"a guest has a {own} of its own: put the environment {prefix} elsewhere")
         check_no_home(str(prefix))
         found.append(str(prefix))
         for python in sorted(prefix.glob("bin/python*")):

@@ -3,11 +3,12 @@
 import os
 import subprocess
 import tarfile
+from pathlib import Path
 
 import pytest
 
 from wblab.core.errors import InputError
-from wblab.on.handed import environment, hand_over, prefix_of, tree_of, unshimmed
+from wblab.on.handed import environment, hand_over, prefix_of, reads, tree_of, unshimmed
 from wblab.on.made import bring_back
 from wblab.on.order import ERR, EXIT, OUT, Frames, Order, frame, read_order
 
@@ -111,3 +112,9 @@ def test_nothing_comes_back_to_outside_of_the_directory(tmp_path):
             assert "cannot bring back" in str(error)  # noqa: PT017
         assert (tmp_path / "evil").read_text() == "x"
         assert not any(path.is_symlink() for path in home.iterdir())
+
+
+@pytest.mark.parametrize("own", ["/tmp", "/var/tmp"])
+def test_an_environment_where_guests_have_a_directory_of_their_own_is_refused(own):
+    with pytest.raises(InputError, match=f"a guest has a {own} of its own: put the environment {own}/x/venv elsewhere"):
+        reads(["/bin/sh"], {"PATH": "/usr/bin"}, Path(own, "x/venv"), Path("/srv"))
