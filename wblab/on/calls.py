@@ -9,8 +9,10 @@ import tracecmd
 from tracecmd import TraceError
 
 from wblab.core.errors import InputError
+from wblab.core.units import NS_PER_S
 from wblab.lab.printable import printable
 from wblab.on.world import CALLS
+from wblab.report.quantities import duration
 
 _ENTER, _EXIT = "raw_syscalls:sys_enter", "raw_syscalls:sys_exit"
 # Calls in which a program waits for another one as often as for a disk are told apart by what they do to files.
@@ -30,6 +32,17 @@ class Call:
     pid: int
     begin_ns: int
     time_ns: int
+
+    def said(self, limit_ns: int | None) -> str:
+        """Return the call in words, and whether it is over a limit."""
+        text = f"{self.name} of {self.program}, {duration(self.time_ns)}, at {self.begin_ns / NS_PER_S:.2f} s"
+        if limit_ns is None:
+            return text
+        return f"{text}: {'over the limit of' if self.is_over(limit_ns) else 'within'} {duration(limit_ns)}"
+
+    def is_over(self, limit_ns: int | None) -> bool:
+        """Whether it took longer than a limit."""
+        return limit_ns is not None and self.time_ns > limit_ns
 
 
 def calls(trace: Path, without: Sequence[str]) -> list[Call]:

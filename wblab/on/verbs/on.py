@@ -86,9 +86,7 @@ def _ran(arguments: argparse.Namespace) -> int:
     for number in range(arguments.seeds):
         ran = _once(arguments, replace(wanted, seed=wanted.seed + number), stdin)
         found = _told(arguments, ran, limit_ns)
-        code = (
-            code or ran.said.code or (_TOO_LONG if found and limit_ns is not None and found.time_ns > limit_ns else 0)
-        )
+        code = code or ran.said.code or (_TOO_LONG if found and found.is_over(limit_ns) else 0)
     return code
 
 
@@ -183,15 +181,17 @@ def _told(arguments: argparse.Namespace, ran: "Ran", limit_ns: int | None) -> "C
     from wblab.on.calls import calls
     from wblab.on.made import as_json, bring_back
     from wblab.on.order import LOAD, NAME, ORDER, read_order
-    from wblab.report.quantities import duration
 
     directory = ran.finished.directory
     beside = read_order((directory / HANDED / ORDER).read_text()).beside
     others = ("trace-cmd", NAME, LOAD, *beside)
     longest = next(iter(calls(directory / TRACE, others)), None)
     brought = bring_back(directory, arguments.dir.resolve()) if arguments.keep else []
+    told = longest.said(limit_ns) if longest else ""
+    why = f"wblab why {shlex.quote(str(directory))}/{TRACE} --task {longest.pid}" if longest else ""
     if arguments.json:
-        table = as_json(ran) | {"longest": longest.__dict__ if longest else None}
+        table = as_json(ran) | {"longest": longest.__dict__ if longest else None, "told": told, "why": why}
+        table["over_limit"] = bool(longest and longest.is_over(limit_ns))
         print(json.dumps(table, indent=2), file=sys.stderr)
         return longest
     for said in ran.said.notes:
@@ -206,16 +206,7 @@ def _told(arguments: argparse.Namespace, ran: "Ran", limit_ns: int | None) -> "C
     if longest and longest.time_ns < _SHORT_NS:
         note("no write, sync, open, rename or the like took longer than 1 ms")
     elif longest:
-        where = f"longest call: {longest.name} of {longest.program}, {duration(longest.time_ns)}"
-        note(f"{where}, at {longest.begin_ns / NS_PER_S:.2f} s" + _over(longest.time_ns, limit_ns))
-        note(f"why: wblab why {shlex.quote(str(directory))}/{TRACE} --task {longest.pid}")
+        note(f"longest call: {told}")
+        note(f"why: {why}")
     note(f"run: {directory}")
     return longest
-
-
-def _over(time_ns: int, limit_ns: int | None) -> str:
-    from wblab.report.quantities import duration
-
-    if limit_ns is None:
-        return ""
-    return f": over the limit of {duration(limit_ns)}" if time_ns > limit_ns else f": within {duration(limit_ns)}"
