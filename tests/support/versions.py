@@ -15,8 +15,8 @@ ROOT = Path(__file__).resolve().parents[2]
 LOCK = ROOT / "constraints.txt"
 _HEAD = "# Exact versions that `make` installs, written by `make lock`: the newest in the ranges of pyproject.toml.\n"
 # Parts of tests/unit that use the packages. What runs a guest uses none.
-_USERS = ("analysis", "commands", "lessons", "live", "plot", "publish", "report", "study", "tracecmd")
-_TOOLS = ("pytest", "pytest-timeout", "pytest-xdist", "hypothesis", "nbclient", "nbformat", "tomli_w", "duckdb")
+_USERS = ("analysis", "commands", "lessons", "live", "on", "plot", "publish", "report", "study", "tracecmd")
+_TOOLS = ("pytest-timeout", "pytest-xdist", "hypothesis", "nbclient", "nbformat", "tomli_w", "duckdb")
 
 
 def requirements(*, tools: bool = False) -> list[Requirement]:
@@ -55,7 +55,7 @@ def ends() -> None:
             tools = [f"{name}=={locked()[name.replace('_', '-')]}" for name in _TOOLS]
             Path(place, "versions").write_text("\n".join([*versions, *tools]))
             subprocess.run([sys.executable, "-m", "venv", f"{place}/venv"], check=True)
-            wanted = ["--editable", f"{ROOT}[cluster,explore,live,notebooks,pages]", *_TOOLS]
+            wanted = ["--editable", f"{ROOT}[cluster,explore,live,notebooks,pages,pytest]", *_TOOLS]
             install = ["-m", "pip", "install", "--quiet", "--no-compile", "--constraint", f"{place}/versions", *wanted]
             subprocess.run([f"{place}/venv/bin/python", *install], check=True)
             print(f"The {end} versions:", flush=True)

@@ -17,6 +17,7 @@ MODULES = {
     "explore": ("pandas", "pyarrow", "scipy", "SALib", "jinja2", "markupsafe"),
     "live": ("aiohttp", "prometheus_client", "psutil", "pyroute2", "scipy"),
     "cluster": ("dask", "distributed"),
+    "pytest": ("pytest",),
     "notebooks": ("IPython", "ipywidgets", "tomlkit"),
     "kernel": ("wblab_kernel",),
 }

@@ -77,7 +77,7 @@ def test_what_builds_a_wheel_is_the_locked_version(project):
 
 def test_tools_are_only_locked():
     tools = [one for one in requirements(tools=True) if not one.specifier]
-    assert "pytest" in {one.name for one in tools}
+    assert "hypothesis" in {one.name for one in tools}
     assert {one.name.lower().replace("_", "-") for one in tools} <= set(locked())
 
 
