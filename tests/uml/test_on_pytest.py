@@ -30,7 +30,7 @@ def test_saved(tmp_path):
         os.fsync(file.fileno())
 @pytest.mark.slow_disk("ram", kernel="7.2")
 def test_equal(): assert {"a": 1} == {"a": 2}
-@pytest.mark.slow_disk("ram", kernel="7.2", size="16MiB")
+@pytest.mark.slow_disk("ram", kernel="7.2", size="1MiB")
 def test_large(): ...
 """
 
