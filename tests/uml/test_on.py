@@ -4,6 +4,7 @@ import json
 import os
 import subprocess
 import sys
+from xml.etree import ElementTree
 
 import pytest
 
@@ -43,7 +44,19 @@ def on(place, *words, given="", **options):
 @pytest.fixture(scope="module")
 def done(place, kernel):
     """A program that writes behind a copy."""
-    words = ("--kernel", "7.2", "--beside", "copy", "--keep", "made", "--limit", "200ms", "--json")
+    words = (
+        "--kernel",
+        "7.2",
+        "--beside",
+        "copy",
+        "--keep",
+        "made",
+        "--limit",
+        "200ms",
+        "--json",
+        "--junit",
+        "../found.xml",
+    )
     return on(place, "sd-card", *words, "--", PYTHON, "writes.py", "a b", given="word")
 
 
@@ -58,6 +71,10 @@ def test_its_longest_call_is_named_and_what_it_made_comes_back(done, place):
     assert (told["exit_code"], told["longest"]["name"]) == (3, "fsync")
     assert told["longest"]["time_ns"] > 2 * 10**9  # the copy is in front of it
     assert (place / "made").stat().st_size == 4 << 20
+    (case,) = ElementTree.parse(place.parent / "found.xml").getroot().iter("testcase")
+    assert float(case.get("time")) > 2
+    assert case.find("failure").get("message") == f"exit code 3; longest call: {told['told']}"
+    assert case.findtext("system-out") == done.stdout
 
 
 def test_it_repeats_to_the_bit(done, place):

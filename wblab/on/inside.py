@@ -16,6 +16,7 @@ import subprocess
 import sys
 import tarfile
 import termios
+import time
 import tty
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
@@ -57,7 +58,7 @@ def main() -> None:
     said = os.open(layout.SAMPLES_DEVICE, os.O_WRONLY | os.O_NOCTTY)
     with suppress(termios.error):
         tty.setraw(said)
-    code = OURS
+    code, time_ns = OURS, 0
     try:
         order = read_order((layout.PACKAGES / ORDER).read_text())
         set_process_name(NAME)
@@ -65,9 +66,11 @@ def main() -> None:
         _make_world()
         place = _unpack(order)
         beside = _start_beside(order, layout.DISK)
+        begin_ns = time.monotonic_ns()
         try:
             code = _run(order, said)
         finally:
+            time_ns = time.monotonic_ns() - begin_ns
             _end_all(beside)
             _keep(order, place, said)
     except Exception as error:
@@ -75,7 +78,7 @@ def main() -> None:
     finally:
         with suppress(OSError):
             os.chdir("/")
-        _say(said, EXIT, str(code).encode())
+        _say(said, EXIT, f"{code} {time_ns}".encode())
         os.sync()
 
 

@@ -28,6 +28,7 @@ from wblab.on.order import ERR, EXIT, KEPT, NOTE, OURS, OUT, Frames, Order
 
 PROGRAM = "program.json"  # in the run directory: how the program ended, and digests of what it printed
 _PIECE = 1 << 16
+_TAIL = 1 << 16
 _REFUSED = "hostfs: not granted: "
 _COMPUTED = "um: a program computed for long"
 _CONSOLE_BYTES = 8 << 20
@@ -35,11 +36,31 @@ _CONSOLE_BYTES = 8 << 20
 
 @dataclass
 class Said:
-    """What a guest said: how the program ended, and notes; printed: digests of what came out of it."""
+    """What a guest said: how the program ended, and notes; printed: digests of what came out of it.
+
+    time_ns: how long the program ran, in the guest's time. tails: of what came out of it, the last _TAIL bytes or more.
+    """
 
     code: int = OURS
+    time_ns: int = 0
     notes: list[str] = field(default_factory=list)
     printed: "dict[str, Any]" = field(default_factory=lambda: {OUT: sha256(), ERR: sha256()})
+    tails: dict[str, bytearray] = field(default_factory=lambda: {OUT: bytearray(), ERR: bytearray()})
+    _left_out: set[str] = field(default_factory=set)
+
+    def printed_more(self, kind: str, content: bytes) -> None:
+        """Note a piece of what the program prints."""
+        self.printed[kind].update(content)
+        tail = self.tails[kind]
+        tail += content
+        if len(tail) > 2 * _TAIL:
+            del tail[:-_TAIL]
+            self._left_out.add(kind)
+
+    def last(self, kind: str, most: int) -> tuple[bytes, bool]:
+        """Return the last bytes of what it printed, at most _TAIL, and whether they are all."""
+        tail = bytes(self.tails[kind])
+        return tail[-most:], kind not in self._left_out and len(tail) <= most
 
     def table(self) -> dict[str, Any]:
         """Return what two runs of a program are compared by."""
@@ -136,11 +157,13 @@ def _listen(reading: int, said: Said, sinks: dict[str, BinaryIO]) -> None:
         while piece := source.read(_PIECE):
             for kind, content in frames.feed(piece):
                 if kind == EXIT:
-                    said.code = int(content) if content.isdigit() and int(content) < 256 else OURS
+                    code, _, time_ns = content.partition(b" ")
+                    said.code = int(code) if code.isdigit() and len(code) <= 3 and int(code) < 256 else OURS
+                    said.time_ns = int(time_ns) if time_ns.isdigit() and len(time_ns) < 20 else 0
                 elif kind == NOTE:
                     said.notes.append(printable(content.decode(errors="replace"))[:500])
                 else:
-                    said.printed[kind].update(content)
+                    said.printed_more(kind, content)
                     with suppress(OSError, ValueError):  # a pipe that nobody reads any more: the program ends anyway
                         sinks[kind].write(content)
                         sinks[kind].flush()
@@ -174,6 +197,7 @@ def as_json(ran: Ran) -> dict[str, Any]:
     return {
         "directory": str(ran.finished.directory),
         "exit_code": ran.said.code,
+        "time_ns": ran.said.time_ns,
         "notes": ran.said.notes,
         "refused": list(ran.refused),
         "computes": ran.computes,

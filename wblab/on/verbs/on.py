@@ -42,6 +42,7 @@ def add_arguments(parser: "VerbParser") -> None:
     about = "run it that many times with other seeds, and print how long its calls took"
     add("--seeds", type=whole(1, 100), default=1, metavar="N", help=about)
     add("--seed", type=whole(0), default=0, metavar="N", help="of the loads beside it and of the disk (default: 0)")
+    add("--junit", type=Path, metavar="FILE", help="write what came of it as JUnit's XML, a case for each seed")
     add("--dir", type=Path, default=Path(), metavar="DIR", help="what goes with it (default: the current directory)")
     add("--tracked", action="store_true", help="only the files that git tracks go with it")
     about = "bring this back into the directory afterwards; repeatable"
@@ -79,14 +80,26 @@ def _ran(arguments: argparse.Namespace) -> int:
     from dataclasses import replace
 
     from wblab.on.handed import standard_input
+    from wblab.on.junit import Case, case_of, check_junit, write_junit
 
     limit_ns = parse_time(arguments.limit) if arguments.limit else None
     stdin, wanted = standard_input(), _wanted(arguments)
-    code = 0
-    for number in range(arguments.seeds):
-        ran = _once(arguments, replace(wanted, seed=wanted.seed + number), stdin)
-        found = _told(arguments, ran, limit_ns)
-        code = code or ran.said.code or (_TOO_LONG if found and found.is_over(limit_ns) else 0)
+    code, cases = 0, []
+    if arguments.junit:
+        check_junit(arguments.junit)
+    try:
+        for seed in range(wanted.seed, wanted.seed + arguments.seeds):
+            try:
+                ran = _once(arguments, replace(wanted, seed=seed), stdin)
+                found = _told(arguments, ran, limit_ns)
+            except WblabError as error:
+                cases.append(Case(seed, kind="error", words=str(error)))
+                raise
+            cases.append(case_of(ran, seed, found, limit_ns))
+            code = code or ran.said.code or (_TOO_LONG if found and found.is_over(limit_ns) else 0)
+    finally:
+        if arguments.junit and cases:
+            write_junit(arguments.junit, arguments.disk, arguments.command, cases)
     return code
 
 
