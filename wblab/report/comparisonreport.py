@@ -19,7 +19,7 @@ from wblab.report.comparisontext import (
     rank,
     runs_to_decide,
 )
-from wblab.report.quantities import metric_name, numbers, span, unit_of
+from wblab.report.quantities import enumerated, metric_name, numbers, span, unit_of
 from wblab.report.report import Block, Cell, Column, Picture, Points, Report, Row, Section, Table
 
 _MOST_ROWS = 12  # of a table in a terminal
@@ -183,12 +183,19 @@ def opening(comparison: Comparison) -> str:
 def answer(comparison: Comparison) -> str:
     """Return the largest claimed difference in the metrics that users ask about first.
 
-    If nothing is claimed, say so, and what to do next.
+    In a factorial study that is what one change does, and then what another one does to that; what two do beyond both
+    comes first only where no change is claimed. If nothing is claimed, say so, and what to do next.
     """
     items = _answering(comparison)
     claimed = [item for item in items if item.claim]
-    if claimed:
-        return _sentence(min(claimed, key=rank))
+    together = sorted((item for item in claimed if item.sort == "interaction"), key=rank)
+    if changes := [item for item in claimed if item.sort != "interaction"]:
+        first = min(changes, key=rank)
+        beside = [_beside(item, first) for item in together if item.about == first.about and first.name in item.changes]
+        asked_first = [_together(item) for item in together if rank(item)[:-1] < rank(first)[:-1]]
+        return " ".join([_sentence(first), *(beside or asked_first)[:1]])
+    if together:
+        return _together(together[0])
     if apart := [item for item in items if is_open(item)]:
         first = min(apart, key=rank)
         more = f"so few runs can be chance. Make {runs_to_decide(first)} of each."
@@ -224,18 +231,41 @@ def _apart(item: Difference) -> str:
     return f"{load}'s {metric_name(item.about.metric)} is {more} {where} {_change(item)} (means: {means})"
 
 
+def _beside(item: Difference, said: Difference) -> str:
+    """Return what an interaction does to an effect that was told, as a sentence."""
+    others = [name for name in item.changes if name != said.name]
+    return f"With {printable(enumerated(others))} too, it is {_beyond(item)}."
+
+
+def _together(item: Difference) -> str:
+    """Return an interaction as a sentence."""
+    changes = printable(enumerated(item.changes))
+    return f"{line(item).load}'s {metric_name(item.about.metric)} with {changes} is {_beyond(item)}."
+
+
+def _beyond(item: Difference) -> str:
+    """Return how much two changes do beyond both: what is printed is no mean of any run."""
+    found, words = item.interval, line(item)
+    by = f"{words.difference.lstrip('+-')} {'more' if found.estimate > 0 else 'less'}"
+    return f"{by} than both changes, each alone, add up to{_interval(item)}"
+
+
 def _sentence(item: Difference) -> str:
     about, found, words = item.about, item.interval, line(item)
     (value, before), name = _means(item)
     by = f"{words.difference.lstrip('+-')} {'more' if found.estimate > 0 else 'less'}"
     better = {1: ", which is better", -1: ", which is worse"}.get(item.gain, "")
-    interval = ""
-    if found.low is not None and found.high is not None:
-        same = found.low == found.high
-        ends = span(found.low, found.high, unit_of(about.metric), signed=True)
-        interval = " (the same with every seed)" if same else f" (interval of the difference: {ends})"
-    measured = f"{value} instead of {before} {name}".rstrip() + interval
+    measured = f"{value} instead of {before} {name}".rstrip() + _interval(item, " of the difference")
     return f"{words.load}'s {metric_name(about.metric)} is {by} with {_change(item)}{better}: {measured}."
+
+
+def _interval(item: Difference, of: str = "") -> str:
+    """Return the interval of a difference in brackets; empty without one. of: what it is of, if that is not clear."""
+    found = item.interval
+    if found.low is None or found.high is None:
+        return ""
+    ends = span(found.low, found.high, unit_of(item.about.metric), signed=True)
+    return " (the same with every seed)" if found.low == found.high else f" (interval{of}: {ends})"
 
 
 def _means(item: Difference) -> tuple[tuple[str, ...], str]:

@@ -168,6 +168,42 @@ def test_an_answer_is_a_sentence_with_the_difference_and_its_interval(groups):
     assert "(interval of the difference: " in text
 
 
+def crossed(both, first=0.0):
+    """Return a comparison in which two changes together make pauses so much longer, and the first change alone too."""
+    rows = table(("disk.scheduler", "load.l1.ioclass"))
+    one, other = rows["disk.scheduler"] == "bfq<", rows["load.l1.ioclass"] == "bfq<"
+    rows.loc[one, "value"] += first
+    rows.loc[one & other & (rows["metric"] == "longest_pause_s"), "value"] += both
+    return compare(observations(rows))
+
+
+def test_an_answer_is_what_one_change_does_and_then_what_another_does_to_that():
+    """Seen: the answer was the interaction, of which it gave a mean that no run had."""
+    first, second = answer(crossed(4)).split(". With ")
+    assert re.match(r"m?w1's longest pause is 2\.\d+ s more with ioclass = bfq<, which is worse: 9\.\d+ instead", first)
+    assert re.fullmatch(
+        r"scheduler = bfq< too, it is [34](\.\d+)? s more than both changes, each alone, add up to "
+        r"\(interval: \+[23]\.\d+ to \+4\.\d+ s\)\.",
+        second,
+    )
+
+
+def test_two_changes_of_which_none_is_claimed_alone_are_the_answer_together():
+    rows = table(("disk.scheduler", "load.l1.ioclass"))
+    unlike = (rows["disk.scheduler"] == "bfq<") != (rows["load.l1.ioclass"] == "bfq<")
+    rows["value"] = 8 + 0.1 * (rows["seed"] % 3) + 4 * unlike
+    said = answer(compare(observations(rows)))
+    assert re.match(
+        r"m?w1's longest pause with scheduler = bfq< and ioclass = bfq< is 8 s less than both changes", said
+    )
+
+
+def test_an_answer_without_an_interaction_is_one_sentence(factorial):
+    assert re.fullmatch(
+        r"m?w1's longest pause is \S+ s less with scheduler = bfq<, which is better: .*\)\.", answer(factorial)
+    )
+
+
 def test_an_answer_of_too_few_runs_says_what_was_measured_and_that_nothing_is_claimed():
     few = compare(observations(table(seeds=2)))
     assert "Too few runs to claim that: give 3 of each group" in answer(few)

@@ -35,6 +35,7 @@ TOO_FEW = "without an interval"  # words of notes
 
 Sort = Literal["group", "effect", "interaction"]
 _MOST_NAMED = 8  # in a note
+_WITH = " × "  # between the changes of an interaction
 _RANKS: dict[Role, int] = {"innocent": 0, "offender": 1, "control": 2}  # most interesting first
 
 
@@ -86,6 +87,11 @@ class Difference:
     def interval(self) -> Interval:
         """The difference and its confidence interval."""
         return self.found.interval
+
+    @property
+    def changes(self) -> list[str]:
+        """The names of the changes that an interaction is of; the name of any other difference."""
+        return self.name.split(_WITH) if self.sort == "interaction" else [self.name]
 
     @property
     def relative(self) -> float | None:
@@ -335,7 +341,7 @@ def _factorial(data: Observations, axes: Sequence[str], shown: Sequence[int]) ->
             yield "effect", f"{names[place]} = {change[1]}", [place], sides(change)
     for one, two in combinations(shown, 2):
         for first, second in product(changes[one], changes[two]):
-            name = f"{names[one]} = {first[1]} × {names[two]} = {second[1]}"
+            name = f"{names[one]} = {first[1]}{_WITH}{names[two]} = {second[1]}"
             yield "interaction", name, [one, two], sides(first, second)
 
 
