@@ -3,18 +3,12 @@
 import os
 import re
 import shlex
-import shutil
 import subprocess
 import sys
-import sysconfig
-from importlib.util import find_spec
-from pathlib import Path
 
 import pytest
+from support.userproject import make_project
 
-from wblab.lab.places import ROOT
-
-PYTEST = ("pytest", "_pytest", "pluggy", "iniconfig", "packaging", "pygments", "py")
 TESTS = """
 import os, time, pytest
 @pytest.mark.slow_disk("ram", kernel="7.2")
@@ -39,19 +33,12 @@ def test_large(): ...
 def done(kernel, tmp_path_factory):
     """All of them, in an environment that has pytest, as a project of a user has one."""
     place = tmp_path_factory.mktemp("project")
-    subprocess.run([sys.executable, "-m", "venv", "--without-pip", place / "venv"], check=True)
-    packages = next(place.glob("venv/lib/python*/site-packages"))
-    for name in PYTEST:
-        origin = Path(find_spec(name).origin)
-        source = origin.parent if origin.name == "__init__.py" else origin
-        (shutil.copytree if source.is_dir() else shutil.copy)(source, packages / source.name)
-    others = (ROOT, ROOT / "misc", sysconfig.get_path("purelib"))
-    (packages / "lab.pth").write_text("".join(f"{path}\n" for path in others))
+    programs = make_project(place)
     (place / "test_it.py").write_text(TESTS)
     words = ("-p", "wblab.on.pytest_plugin", "-p", "no:cacheprovider", "--durations=0", "--durations-min=1", "-ra")
     environment = {name: value for name, value in os.environ.items() if not name.startswith(("PYTEST", "WBLAB_EXP"))}
     environment |= {"PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"}
-    command = [place / "venv/bin/python", "-m", "pytest", f"--basetemp={place.parent / 'exp'}", *words]
+    command = [programs / "python", "-m", "pytest", f"--basetemp={place.parent / 'exp'}", *words]
     return subprocess.run(command, cwd=place, env=environment, capture_output=True, text=True, check=False, timeout=900)
 
 
