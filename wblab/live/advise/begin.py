@@ -11,7 +11,7 @@ from wblab.core.loads import Load
 from wblab.core.loads.files import OnFile
 from wblab.core.spec import Disk
 from wblab.core.units import BytesPerSecond
-from wblab.lab.disks import doubts, read_disk
+from wblab.lab.disks import read_disk
 from wblab.lab.formats import LIVE, RUN
 from wblab.lab.printable import printable
 from wblab.lab.progress import Report
@@ -34,7 +34,7 @@ from wblab.live.twin.described import (
     sustained_bps,
     with_disk,
 )
-from wblab.live.twin.elsewhere import Elsewhere
+from wblab.live.twin.elsewhere import Elsewhere, notes_on
 from wblab.live.twin.result import TwinResult
 from wblab.machine.block import dirty_settings, memory_bytes, scheduler, thresholds
 
@@ -84,14 +84,10 @@ def begin(
             plan(likely, site, remedies, question.seeds, question.kernel)
             announce()
         now, rates, notes = _machine(site, live, innocent, disk, report)
-    notes = doubts(question.disk) if question.disk else notes
+    known = notes_on(question.disk, there, notes)
     if there:
         named = ", ".join(site.known_by)
-        notes = [
-            *notes,
-            *there.notes,
-            f"the files find disks by name ({named}), which may change with a boot of that machine",
-        ]
+        known = (*known, f"the files find disks by name ({named}), which may change with a boot of that machine")
     planned = plan(now, site, remedies, question.seeds, question.kernel)
     described = TwinResult(now, planned.twin, live, (), ()).about()
     of = f", of {printable(there.name)}" if there else ""
@@ -99,7 +95,7 @@ def begin(
         "rates": rates,
         "live": str(live.path.resolve()) if live else "",
         "about": (*described, f"directory: {site.directory}, on {', '.join(site.disks) or site.device}{of}"),
-        "notes": (*notes, *planned.twin.notes),
+        "notes": (*known, *planned.twin.notes),
     }
     return planned, advice_of(planned, site, about, there)
 

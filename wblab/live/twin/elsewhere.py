@@ -4,6 +4,7 @@ The facts are a stranger's. What becomes part of a spec, a rule or a command is 
 """
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 from typing import Any
@@ -12,6 +13,7 @@ from wblab.core.drivers import Driver
 from wblab.core.errors import InputError
 from wblab.core.loads import Load
 from wblab.core.spec import Disk
+from wblab.lab.disks import doubts
 from wblab.lab.wings import needed
 from wblab.live.changes.permitted import WHOLE
 from wblab.live.disks.queue import MachineQueue, queue_from
@@ -183,6 +185,15 @@ class Elsewhere:
             own_limit=self.own_limit,
         )
         return with_disk(machine, disk) if disk else machine
+
+
+def notes_on(model: str, there: Elsewhere | None, measured: Sequence[str] = ()) -> tuple[str, ...]:
+    """Return what to know of a machine before its twin is made. Raises InputError.
+
+    model: the name or file of its disk's model, empty if there is none: then `measured` says what is doubtful. there:
+    the machine, if it is another one.
+    """
+    return (*(doubts(model) if model else measured), *(there.notes if there else ()))
 
 
 def schedulers_in(line: str) -> list[str]:

@@ -9,7 +9,7 @@ from wblab.lab.disks import read_disk
 from wblab.live.runs.request import INNOCENT
 from wblab.live.twin import NAME
 from wblab.live.twin.described import machine_of, this_machine, with_disk
-from wblab.live.twin.elsewhere import Elsewhere
+from wblab.live.twin.elsewhere import Elsewhere, notes_on
 from wblab.live.twin.result import report, result_of
 from wblab.live.twin.scale import plan_of, read_study, twin_study
 from wblab.report.report import Report
@@ -41,18 +41,19 @@ def _planned(asked: StudyRequest, resolve: KernelResolver) -> Planned:
     if asked.resume:
         return Planned.again(asked, NAME, resolve, read_study)  # a damaged study is refused before its runs start
     disk = read_disk(asked.disk) if asked.disk else None
-    file, live = Path(asked.what), None
+    file, live, there = Path(asked.what), None, None
     if asked.parts and not file.is_file():
         raise InputError(f"{asked.parts[0]}: a directory is for another machine's facts, and {asked.what} is none")
     if asked.what.startswith(HERE):
         machine = this_machine(Path(asked.what.removeprefix(HERE)), disk)
     elif file.is_file():
-        machine = Elsewhere.read(file, " ".join(asked.parts)).machine(INNOCENT, disk)
+        there = Elsewhere.read(file, " ".join(asked.parts))
+        machine = there.machine(INNOCENT, disk)
     else:
         live = read_run(find_run(asked.what, asked.results))
         machine = machine_of(live)
     if live and disk:
         machine = with_disk(machine, disk)
-    study = twin_study(machine, live.path if live else None)
+    study = twin_study(machine, live.path if live else None, notes_on(asked.disk, there))
     plan = plan_of(study, asked.seeds or _SEEDS, full_name(asked.one_kernel))
     return Planned.new(plan, resolve)

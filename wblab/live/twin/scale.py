@@ -5,7 +5,7 @@ Durations stay the same because they are ratios of quantities that are scaled al
 kernel's timers (a dirty page's age, the flusher's period), a request's latency and the length of a disk's stall.
 """
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from math import log2
 from pathlib import Path
@@ -212,9 +212,10 @@ class TwinStudy:
     live: Path | None
 
 
-def twin_study(machine: Machine, live: Path | None) -> TwinStudy:
-    """Scale a machine down to its twin."""
-    return TwinStudy(machine, twin_of(machine, NAME), live)
+def twin_study(machine: Machine, live: Path | None, notes: Sequence[str] = ()) -> TwinStudy:
+    """Scale a machine down to its twin. notes: what to know of the machine, before those on the twin."""
+    twin = twin_of(machine, NAME)
+    return TwinStudy(machine, replace(twin, notes=(*notes, *twin.notes)), live)
 
 
 def plan_of(study: TwinStudy, seeds: int, kernel_name: str) -> Plan:

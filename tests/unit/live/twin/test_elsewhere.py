@@ -9,6 +9,7 @@ from support.statetexts import MACHINES, headed
 
 from wblab.core.errors import InputError
 from wblab.lab.disks import read_disk
+from wblab.live.advise.begin import AdviceQuestion, begin
 from wblab.live.advise.machinesite import site_elsewhere
 from wblab.live.runs.request import INNOCENT
 from wblab.live.twin.described import SYNCING, largest_folio
@@ -155,3 +156,27 @@ def test_a_study_of_a_file_with_facts_is_a_twin(tmp_path):
         assert Elsewhere.read(path, "/srv").place.disks == ("sdb",)
     with pytest.raises(InputError, match="give a directory of that machine"):
         make(StudyRequest(results=tmp_path, what=str(packed)))
+
+
+def test_a_study_and_an_advice_say_the_same_of_a_machine(tmp_path, monkeypatch):
+    """Seen: `study FILE` left out what the recording shows, and that the model of the disk is doubtful."""
+    (model := tmp_path / "mine.toml").write_text(
+        '[disk]\nmodel = "device"\nwrite_bps = "3MB/s"\n\n[measured]\nexplained = 0.13\n'
+    )
+    there = replace(Elsewhere.read(facts(tmp_path), "/srv"), block_bytes=1 << 20)
+    question = AdviceQuestion(site=site_elsewhere(there), there=there, disk=str(model), seeds=[1])
+    advised = begin(question, tmp_path, lambda *_: None)[1].notes
+    plans = []
+
+    def planned(plan, resolve):
+        plans.append(plan)
+        raise InputError("that is enough")
+
+    monkeypatch.setattr("wblab.live.twin.make.Elsewhere.read", lambda *_: there)
+    monkeypatch.setattr("wblab.live.twin.make.Planned.new", planned)
+    with pytest.raises(InputError, match="that is enough"):
+        make(StudyRequest(results=tmp_path, what=str(facts(tmp_path)), parts=("/srv",), disk=str(model)))
+    notes = plans[0].about["notes"]
+    assert [note for note in advised if "the files find disks by name" not in note] == notes
+    assert [note for note in notes if "explains 13% of what was measured" in note]
+    assert [note for note in notes if "its heaviest program wrote 1 MiB at a time" in note]
