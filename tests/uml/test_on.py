@@ -130,3 +130,66 @@ def test_a_server_a_spinning_thread_and_a_refused_file(place):
     done = on(place, "--kernel", KERNEL, "ram", "--", PYTHON, "-c", SERVER)
     assert done.stdout == "127.0.0.1 True FileNotFoundError\nover\n"
     assert "not granted, so they did not exist: /etc/shadow" in done.stderr
+
+
+@pytest.fixture(scope="module")
+def faulty(place):
+    """Runs a program on a disk with faults, which needs the kernel for programs."""
+    if not find_kernel(KERNEL):
+        pytest.skip(f"the kernel {KERNEL} is not built: wblab kernel build {KERNEL}")
+    (place / "keeps.py").write_text(KEEPS)
+    return lambda *words, **options: on(place, "--kernel", KERNEL, "--json", *words, **options)
+
+
+KEEPS = """
+import os, time
+for name in ("synced", "written"):
+    with open(name, "wb") as file:
+        file.write(name.encode() * 1000)
+        file.flush()
+        if name == "synced":
+            os.fsync(file.fileno())
+    print(name, flush=True)
+time.sleep(3600)
+"""
+
+
+def test_a_loss_of_power_leaves_what_was_flushed_and_no_more(faulty, place):
+    check = "cat; for name in synced written; do wc -c <$name; done; exit 7"
+    done = faulty("--crash-at", "2s", "--then", check, "sd-card", "--", PYTHON, "keeps.py")
+    assert done.returncode == 7
+    words = done.stdout.split()
+    assert words[:5] == ["synced", "written", "synced", "written", "6000"]
+    assert words[5:] in ([], ["0"])  # the name may have reached the journal, its data had not
+    told = json.loads(done.stderr[done.stderr.index("{") :])
+    assert told["notes"][0].startswith("power was lost 2.0")
+    again = [sys.executable, "-m", "wblab", "repeat", told["directory"], "--exp", str(place.parent / "exp")]
+    repeated = subprocess.run(again, capture_output=True, text=True, check=False, timeout=600)
+    assert repeated.stdout.startswith("Identical"), repeated.stderr
+
+
+def test_power_is_lost_after_each_number_of_writes_that_is_asked_for(faulty):
+    done = faulty("--crash-after", "1..3", "--then", "ls synced || true", "sd-card", "--", PYTHON, "keeps.py")
+    assert [f"after {number} writes of the disk" in done.stderr for number in range(1, 5)] == [True] * 3 + [False]
+    assert done.returncode == 0
+
+
+def test_a_write_fails_a_disk_stands_still_and_a_disk_is_full(faulty):
+    script = """
+import os, time
+for number in range(4):
+    try:
+        with open(str(number), "wb") as file:
+            file.write(bytes(1 << 20)); file.flush(); begin = time.monotonic(); os.fsync(file.fileno())
+            print(number, "slow" if time.monotonic() - begin > 5 else "synced")
+    except OSError as error:
+        print(number, error.strerror)
+    time.sleep(1)
+"""
+    command = ("sd-card", "--", PYTHON, "-c", script)
+    failed = faulty("--error-at", "1", *command).stdout.splitlines()
+    assert failed[0] == "0 Input/output error"
+    stalled = faulty("--stall-at", "1.05s:9s", *command).stdout.splitlines()
+    assert [line.split()[1] for line in stalled].count("slow") == 1
+    full = faulty("--full-at", "2500KiB", *command).stdout.splitlines()
+    assert full == ["0 synced", "1 synced", "2 No space left on device", "3 No space left on device"]

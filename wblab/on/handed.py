@@ -30,7 +30,19 @@ _MARK = "pyvenv.cfg"  # of a virtual environment
 PUBLIC = tuple(
     f"/etc/{name}"
     for name in (
-        *("hosts", "hostname", "host.conf", "resolv.conf", "services", "protocols", "networks", "gai.conf", "rpc"),
+        *(
+            "hosts",
+            "hosts.allow",
+            "hosts.deny",
+            "hostname",
+            "host.conf",
+            "resolv.conf",
+            "services",
+            "protocols",
+            "networks",
+            "gai.conf",
+            "rpc",
+        ),
         *(
             "os-release",
             "debian_version",

@@ -4,13 +4,11 @@ It runs as the guest's root, as the command of a load; the program runs as the u
 only, as all that runs in a guest.
 """
 
-import ctypes
 import fcntl
 import os
 import pty
 import selectors
 import signal
-import socket
 import struct
 import subprocess
 import sys
@@ -27,8 +25,10 @@ from wblab.core import layout
 from wblab.core.child import fork_child
 from wblab.core.loads import Load
 from wblab.core.streams import draw_stream
-from wblab.core.syscalls import MS_NODEV, MS_NOSUID, libc, mount, set_process_name
+from wblab.core.syscalls import libc, set_process_name
 from wblab.core.tables import from_table
+from wblab.guest.tree import descendants
+from wblab.on.faults import FaultyDisk
 from wblab.on.order import (
     CANNOT_INVOKE,
     CHUNK_BYTES,
@@ -45,11 +45,11 @@ from wblab.on.order import (
     frame,
     read_order,
 )
+from wblab.on.surroundings import PLACE, join, make_world, part, unpack
 
-_MS_BIND, _MS_REC, _MS_REMOUNT_RDONLY = 4096, 16384, 4096 | 32 | 1  # MS_BIND; with MS_REMOUNT, MS_RDONLY: mount(2)
+PRINTED = Path("/run/printed")  # what the program printed before a loss of power
 _SUBREAPER = 36  # PR_SET_CHILD_SUBREAPER, prctl(2)
-_SIOCSIFFLAGS, _IFF_UP, _SIOCGIFFLAGS = 0x8914, 1, 0x8913  # netdevice(7)
-_LINKS = {"fd": "/proc/self/fd", "stdin": "/proc/self/fd/0", "stdout": "/proc/self/fd/1", "stderr": "/proc/self/fd/2"}
+_LOOK_S = 0.05  # between two looks whether the program has ended
 _MOST_BYTES = 64 << 20  # of output that is passed on
 
 
@@ -63,16 +63,20 @@ def main() -> None:
         order = read_order((layout.PACKAGES / ORDER).read_text())
         set_process_name(NAME)
         libc.prctl(_SUBREAPER, 1, 0, 0, 0)
-        _make_world()
-        place = _unpack(order)
+        make_world()
+        unpack(order)
+        join(order)
+        os.sync()
+        disk = FaultyDisk(order.faults, order.seed, layout.DISK, for_root=order.uid == 0)
         beside = _start_beside(order, layout.DISK)
         begin_ns = time.monotonic_ns()
         try:
-            code = _run(order, said)
+            code = _carried_out(order, disk, said)
         finally:
             time_ns = time.monotonic_ns() - begin_ns
             _end_all(beside)
-            _keep(order, place, said)
+            _keep(order, said)
+            part(order)
     except Exception as error:
         _say(said, NOTE, f"{type(error).__name__}: {error}".encode())
     finally:
@@ -86,58 +90,6 @@ def _say(said: int, kind: str, content: bytes) -> None:
     line = frame(kind, content)
     while line:
         line = line[os.write(said, line) :]
-
-
-def _make_world() -> None:
-    """Mount and link what programs expect of a Linux system, and bring the loopback device up."""
-    for name, target in _LINKS.items():
-        with suppress(FileExistsError):
-            os.symlink(target, f"/dev/{name}")
-    for path, kind, options in (
-        ("/dev/shm", "tmpfs", "mode=1777"),
-        ("/dev/pts", "devpts", "ptmxmode=0666,mode=0620"),
-        ("/dev/mqueue", "mqueue", ""),
-        ("/var/tmp", "tmpfs", "mode=1777"),
-        ("/run/lock", "tmpfs", "mode=1777"),
-    ):
-        with suppress(OSError):
-            os.makedirs(path, exist_ok=True)
-            mount(kind, path, kind, MS_NOSUID | MS_NODEV if kind != "devpts" else MS_NOSUID, options)
-    if not os.path.exists("/dev/ptmx"):
-        with suppress(OSError):
-            os.symlink("pts/ptmx", "/dev/ptmx")
-    for device in ("null", "zero", "full", "random", "urandom", "tty", "ptmx"):
-        with suppress(OSError):
-            os.chmod(f"/dev/{device}", 0o666)
-    os.chmod("/tmp", 0o1777)
-    with suppress(OSError):
-        socket.sethostname("wblab")
-        with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as any_socket:
-            asked = struct.pack("16sh14x", b"lo", 0)
-            (flags,) = struct.unpack("16xh14x", fcntl.ioctl(any_socket, _SIOCGIFFLAGS, asked))
-            fcntl.ioctl(any_socket, _SIOCSIFFLAGS, struct.pack("16sh14x", b"lo", flags | _IFF_UP))
-
-
-def _unpack(order: Order) -> Path:
-    """Put the directory's files onto the disk, and the disk's directory where the host has it."""
-    place = layout.DISK / "work"
-    place.mkdir()
-    if order.tree:
-        with tarfile.open(layout.PACKAGES / order.tree) as archive:
-            archive.extractall(place, filter="fully_trusted")  # the user's own files, made by the lab's other half
-    for path in (place, *place.rglob("*")):
-        os.chown(path, order.uid, order.gid, follow_symlinks=False)
-    home = Path(order.environment["HOME"])
-    home.mkdir(parents=True, exist_ok=True)
-    os.chown(home, order.uid, order.gid)
-    for name in order.linked:
-        (place / name).mkdir(parents=True, exist_ok=True)
-        mount(f"{order.directory}/{name}", place / name, "none", _MS_BIND)
-        mount("none", place / name, "none", _MS_REMOUNT_RDONLY)
-    os.makedirs(order.directory, exist_ok=True)
-    mount(str(place), order.directory, "none", _MS_BIND | _MS_REC)
-    os.sync()
-    return place
 
 
 def _start_beside(order: Order, disk: Path) -> list[int]:
@@ -154,8 +106,40 @@ def _write(order: Order, disk: Path, name: str, table: Mapping[str, object]) -> 
         cycle(number)
 
 
-def _run(order: Order, said: int) -> int:
-    """Run the command to its end, and pass on what it prints. Return its exit code, as a shell would."""
+def _carried_out(order: Order, disk: FaultyDisk, said: int) -> int:
+    """Run the command; if the disk loses power, also what is to run on the disk as that left it. Return the code."""
+    stdin = layout.PACKAGES / order.stdin if order.stdin else Path(os.devnull)
+    code = _run(order, order.argv, stdin, disk, said)
+    if not order.faults.crashes:
+        return code
+    was_killed = disk.lost_ns is not None
+    if not was_killed:
+        disk.lose_power()
+        _lose_all(disk)
+    _end_all(())
+    part(order)
+    lost = disk.come_back()
+    join(order)
+    _say(said, NOTE, lost.encode())
+    if order.faults.then:
+        code_then = _run(order, ("/bin/sh", "-c", order.faults.then), PRINTED, None, said)
+        return code_then if was_killed else code or code_then
+    return 0 if was_killed else code
+
+
+def _lose_all(disk: FaultyDisk) -> None:
+    """Kill all that runs below this process: with the power, it is gone. Whoever waits for the disk can then end."""
+    for pid in descendants(os.getpid()):
+        with suppress(ProcessLookupError):
+            os.kill(pid, signal.SIGKILL)
+    disk.release()
+
+
+def _run(order: Order, argv: Sequence[str], stdin: Path, disk: FaultyDisk | None, said: int) -> int:
+    """Run a command to its end, and pass on what it prints. Return its exit code, as a shell would.
+
+    disk: gets its faults meanwhile.
+    """
     ends: Mapping[int, str]
     if order.columns:
         pairs = {pty.openpty(): kind for kind in (OUT, ERR)}
@@ -169,12 +153,13 @@ def _run(order: Order, said: int) -> int:
         pairs = {os.pipe(): kind for kind in (OUT, ERR)}
     ends = {pair[0]: kind for pair, kind in pairs.items()}
     out, err = (pair[1] for pair in pairs)
-    stdin = open(layout.PACKAGES / order.stdin, "rb") if order.stdin else open(os.devnull, "rb")  # noqa: SIM115
-    with stdin:
+    if disk:
+        disk.begin(time.monotonic_ns)
+    with stdin.open("rb") as source:
         try:
             process = subprocess.Popen(
-                order.argv,
-                stdin=stdin,
+                argv,
+                stdin=source,
                 stdout=out,
                 stderr=err,
                 cwd=order.directory,
@@ -185,27 +170,30 @@ def _run(order: Order, said: int) -> int:
                 start_new_session=True,
             )
         except OSError as error:
-            name = order.argv[0]
+            name = argv[0]
             _say(said, NOTE, f"cannot run {name!r}: {os.strerror(error.errno or 0)}".encode())
             return NOT_FOUND if isinstance(error, FileNotFoundError) else CANNOT_INVOKE
     signal.signal(signal.SIGTERM, lambda *_: process.terminate())
     for fd in (out, err):
         os.close(fd)
-    _pass_on(ends, process, said)
+    _pass_on(ends, process, said, disk)
     code = process.wait()
     return code if code >= 0 else 128 - code
 
 
-def _pass_on(ends: Mapping[int, str], process: "subprocess.Popen[bytes]", said: int) -> None:
+def _pass_on(ends: Mapping[int, str], process: "subprocess.Popen[bytes]", said: int, disk: FaultyDisk | None) -> None:
     """Say what comes out of pipes or terminals until the program has ended and they are empty."""
     left = _MOST_BYTES
-    with selectors.DefaultSelector() as wait:
+    with selectors.DefaultSelector() as wait, PRINTED.open("ab") as printed:
         for fd in ends:
             os.set_blocking(fd, False)
             wait.register(fd, selectors.EVENT_READ)
         while wait.get_map():
             ended = process.poll() is not None
-            ready = [key.fd for key, _ in wait.select(0 if ended else 0.05)]
+            patience_s = disk.patience_s(_LOOK_S) if disk else _LOOK_S
+            ready = [key.fd for key, _ in wait.select(0 if ended else patience_s)]
+            if disk and disk.turn():
+                _lose_all(disk)
             if ended and not ready:  # what it left running may hold them open
                 return
             for fd in ready:
@@ -217,6 +205,8 @@ def _pass_on(ends: Mapping[int, str], process: "subprocess.Popen[bytes]", said: 
                     wait.unregister(fd)
                 elif left > 0:
                     _say(said, ends[fd], piece)
+                    if disk and disk.keeps_output and ends[fd] == OUT:
+                        printed.write(piece)
                     left -= len(piece)
                     if left <= 0:
                         _say(said, NOTE, f"what it prints after {_MOST_BYTES >> 20} MiB is left out".encode())
@@ -226,7 +216,7 @@ def _pass_on(ends: Mapping[int, str], process: "subprocess.Popen[bytes]", said: 
 def _end_all(beside: Sequence[int]) -> None:
     """End whatever still runs below this process: it would hold the disk."""
     while True:
-        for pid in {*beside, *_children()}:
+        for pid in {*beside, *descendants(os.getpid())}:
             with suppress(ProcessLookupError):
                 os.kill(pid, signal.SIGKILL)
         try:
@@ -236,31 +226,18 @@ def _end_all(beside: Sequence[int]) -> None:
         beside = ()
 
 
-def _children() -> list[int]:
-    own = str(os.getpid())
-    found = []
-    for entry in os.listdir("/proc"):
-        with suppress(OSError, IndexError):
-            if entry.isdecimal() and Path("/proc", entry, "stat").read_text().rpartition(")")[2].split()[1] == own:
-                found.append(int(entry))
-    return found
-
-
-def _keep(order: Order, place: Path, said: int) -> None:
-    """Put what is to come back into an archive of the run's directory, then take the directory's mounts away."""
-    if order.keep:
-        left = layout.SCRATCH / layout.LEFT
-        left.mkdir(exist_ok=True)
-        with tarfile.open(left / KEPT, "w") as archive:
-            for name in order.keep:
-                if os.path.lexists(place / name):
-                    archive.add(place / name, name)
-                else:
-                    _say(said, NOTE, f"--keep {name}: it made no such file".encode())
-    os.chdir("/")
-    detach = 2  # MNT_DETACH, umount(2)
-    for path in (order.directory, *(str(place / name) for name in order.linked)):
-        libc.umount2(ctypes.c_char_p(os.fsencode(path)), detach)
+def _keep(order: Order, said: int) -> None:
+    """Put what is to come back into an archive of the run's directory."""
+    if not order.keep:
+        return
+    left = layout.SCRATCH / layout.LEFT
+    left.mkdir(exist_ok=True)
+    with tarfile.open(left / KEPT, "w") as archive:
+        for name in order.keep:
+            if os.path.lexists(PLACE / name):
+                archive.add(PLACE / name, name)
+            else:
+                _say(said, NOTE, f"--keep {name}: it made no such file".encode())
 
 
 if __name__ == "__main__":

@@ -1,6 +1,6 @@
 """What came of a command's runs as JUnit's XML, which services for continuous integration read.
 
-A suite is the command, a case a run with a seed; times are virtual. A command that fails, or a call over the limit, is
+A suite is the command, a case a run; times are virtual. A command that fails, or a call over the limit, is
 a failure; what the lab failed in is an error. Output is bounded: the last of it.
 """
 
@@ -27,9 +27,9 @@ _COMMAND = 200  # letters of a suite's name
 
 @dataclass(frozen=True)
 class Case:
-    """A run. kind: "failure" or "error" with its words, or "" for neither. time_ns: how long the command ran."""
+    """A run. which: of several. kind: "failure" or "error" with its words, or "" for neither. time_ns: it ran."""
 
-    seed: int
+    which: str
     time_ns: int = 0
     kind: str = ""
     words: str = ""
@@ -37,7 +37,7 @@ class Case:
     err: str = ""
 
 
-def case_of(ran: "Ran", seed: int, longest: "Call | None", limit_ns: int | None) -> Case:
+def case_of(ran: "Ran", which: str, longest: "Call | None", limit_ns: int | None) -> Case:
     """Return the case of a program that ran."""
     told = f"longest call: {longest.said(limit_ns)}" if longest else ""
     failed = [f"exit code {ran.said.code}"] if ran.said.code else []
@@ -45,7 +45,7 @@ def case_of(ran: "Ran", seed: int, longest: "Call | None", limit_ns: int | None)
     about = filter(None, (*ran.said.notes, told, f"run: {ran.finished.directory}"))
     printed = {kind: _text(ran.said.last(kind, _MOST_BYTES)) for kind in (OUT, ERR)}
     err = "\n".join(filter(None, (printed[ERR].rstrip("\n"), *(f"wblab: {line}" for line in about))))
-    return Case(seed, ran.said.time_ns, "failure" if failed else "", "; ".join(failed), printed[OUT], err)
+    return Case(which, ran.said.time_ns, "failure" if failed else "", "; ".join(failed), printed[OUT], err)
 
 
 def check_junit(file: Path) -> None:
@@ -65,7 +65,7 @@ def write_junit(file: Path, disk: str, argv: Sequence[str], cases: Sequence[Case
     for case in cases:
         attributes = {
             "classname": f"wblab.on.{Path(disk).stem}",
-            "name": f"{_valid(command)[:_COMMAND]} [seed {case.seed}]",
+            "name": f"{_valid(command)[:_COMMAND]} [{case.which}]",
         }
         of = ElementTree.SubElement(suite, "testcase", {**attributes, "time": _seconds(case.time_ns)})
         if case.kind:

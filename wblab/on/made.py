@@ -7,14 +7,14 @@ import sys
 import tarfile
 from collections.abc import Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from hashlib import sha256
 from pathlib import Path
 from tempfile import TemporaryDirectory, mkdtemp
 from threading import Thread
 from typing import Any, BinaryIO
 
-from wblab.core.errors import WblabError
+from wblab.core.errors import InputError, WblabError
 from wblab.core.layout import LEFT
 from wblab.core.units import Bytes, format_bytes
 from wblab.host.process.limits import Limits
@@ -23,8 +23,10 @@ from wblab.host.request import Request, make_run
 from wblab.lab.formats import CONSOLE, HANDED
 from wblab.lab.printable import printable
 from wblab.machine.trust import check_found
+from wblab.on.faults import KNOWN_BY, LOG_BYTES, Faults
 from wblab.on.handed import Tree, hand_over
 from wblab.on.order import ERR, EXIT, KEPT, NOTE, OURS, OUT, Frames, Order
+from wblab.on.world import KERNEL
 
 PROGRAM = "program.json"  # in the run directory: how the program ended, and digests of what it printed
 _PIECE = 1 << 16
@@ -102,6 +104,19 @@ def run_program(  # noqa: PLR0913 - by name
         return ran
     finally:
         shutil.rmtree(handed, ignore_errors=True)
+
+
+def feasible(faults: Faults, request: Request, limits: Limits) -> tuple[Faults, Limits]:
+    """Return the faults of a guest's disk and the bounds on the guest, with room for them. Raises InputError."""
+    if not faults.asks_the_kernel:
+        return faults, limits
+    disk = next(iter(request.spec.disk.values()))
+    if not disk.is_hardware:
+        raise InputError(f"a disk of model {disk.model} has no faults: give another disk")
+    if not request.kernel.held([KNOWN_BY]):
+        raise InputError(f"--crash-at, --stall-at and the like need another kernel: wblab kernel build {KERNEL}")
+    log_end = disk.size + LOG_BYTES
+    return replace(faults, log_end=log_end), replace(limits, output_bytes=max(limits.output_bytes, log_end))
 
 
 def _carried_out(  # noqa: PLR0913, PLR0917

@@ -9,6 +9,8 @@ from collections.abc import Iterator
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
+from wblab.on.faults import Faults
+
 ORDER = "order.json"
 KEPT = "kept.tar"  # in layout.LEFT: what --keep names
 LOAD = "command"  # the name of the load that carries the program out
@@ -28,6 +30,7 @@ class Order:
     read only. stdin: the file of standard input; "" for none. environment: all variables. uid, gid: whom it runs as.
     keep: what comes back of the directory. beside: loads that write to the same disk meanwhile, as tables, by name.
     seed: of their choices. columns, lines: of the terminal that standard output and error are; 0: they are none.
+    faults: what happens to the disk.
     """
 
     argv: tuple[str, ...]
@@ -43,6 +46,7 @@ class Order:
     seed: int = 0
     columns: int = 0
     lines: int = 0
+    faults: Faults = field(default_factory=Faults)
 
     def text(self) -> str:
         """Return the order as JSON, always the same text for the same order."""
@@ -51,8 +55,10 @@ class Order:
 
 def read_order(text: str) -> Order:
     """Return the order of a text."""
-    table = {key: tuple(value) if isinstance(value, list) else value for key, value in json.loads(text).items()}
-    return Order(**dict[str, Any](table))
+    table: dict[str, Any] = json.loads(text)
+    faults = Faults(**table.pop("faults", {}))
+    found = {key: tuple(value) if isinstance(value, list) else value for key, value in table.items()}
+    return Order(**dict[str, Any](found), faults=faults)
 
 
 def frame(kind: str, content: bytes) -> bytes:

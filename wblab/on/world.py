@@ -6,7 +6,7 @@ from typing import Any
 
 from wblab.core.errors import InputError, nearest
 from wblab.core.loads import Command, Load, Offender
-from wblab.core.spec import GuestKernel, Spec
+from wblab.core.spec import Disk, GuestKernel, Spec
 from wblab.core.tables import to_table
 from wblab.core.units import NS_PER_S, Bytes, Nanoseconds
 from wblab.lab.disks import disk_settings
@@ -17,6 +17,7 @@ from wblab.on.order import LOAD
 KERNEL = "7.2+programs"
 _ARGV = ("python3", "-m", "wblab.on.inside")
 _LONGEST = Nanoseconds(6 * 3600 * NS_PER_S)
+_APART = "apart"  # where the lab's own process stands if not on the disk
 _COPY = "copy"  # what --beside names: a copy in large blocks
 # Calls whose length is traced, by their numbers on x86-64 (arch/x86/entry/syscalls/syscall_64.tbl).
 CALLS = {
@@ -68,6 +69,7 @@ class Wanted:
 
     disk: a kind of disk, a file of `wblab disk measure`, or a preset, of which disk, limits and offenders are taken.
     beside: "copy", or a preset whose offenders write beside it; "" for nothing.
+    unmounts: whether the disk is unmounted while the guest runs: nothing of the lab's own may stand there then.
     """
 
     disk: str
@@ -78,6 +80,7 @@ class Wanted:
     settings: tuple[str, ...] = ()
     seed: int = 0
     kernel: str = KERNEL
+    unmounts: bool = False
 
 
 def world(wanted: Wanted) -> tuple[Spec, dict[str, Any]]:
@@ -97,7 +100,9 @@ def world(wanted: Wanted) -> tuple[Spec, dict[str, Any]]:
 def _table(wanted: Wanted) -> dict[str, Any]:
     table: dict[str, Any] = {"name": "on", "load": {LOAD: {"kind": "command", "wait": "0s", "argv": list(_ARGV)}}}
     size = f"{wanted.size}B"
-    own = [f'memory="{wanted.memory}B"', f'disk.size="{size}"', f'disk.resident="{size}"']
+    own = [f'memory="{wanted.memory}B"', f'disk.size="{size}"']
+    if wanted.filesystem != "btrfs":  # which has all of its disk's memory anyway
+        own.append(f'disk.resident="{size}"')
     try:
         of_disk = disk_settings(wanted.disk)
     except InputError:
@@ -113,13 +118,15 @@ def _of_program(whole: Spec, wanted: Wanted) -> Spec:
     """Return a spec with the program as its only load, and its calls traced."""
     numbers = " || ".join(f"id == {number}" for number in CALLS)
     filters = dict.fromkeys(_RAW, f'COMM != "trace-cmd" && ({numbers})')
+    apart = {_APART: Disk(model="ram", size=Bytes(4 << 20), filesystem="ext2")} if wanted.unmounts else {}
     return replace(
         whole,
         name=f"on-{Path(wanted.disk).stem}",
+        disk={**whole.disk, **apart},
         kernel=GuestKernel(name=wanted.kernel),
         seed=wanted.seed or whole.seed,
         time_limit=_LONGEST,
-        load={LOAD: Command(argv=_ARGV, wait=Nanoseconds(0))},
+        load={LOAD: Command(argv=_ARGV, wait=Nanoseconds(0), disk=next(iter(apart), ""))},
         stop_order=(),
         may_fail=(),
         trace=replace(whole.trace, events=(*_EVENTS, *_RAW), filters=filters, blame="always"),

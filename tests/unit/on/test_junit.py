@@ -50,10 +50,10 @@ def test_a_suite_has_a_case_for_each_seed(ran, tmp_path):
     call = Call("fsync", "app", 31, 50_000_000, 9_740_000_000)
     failed = replace(ran, said=Said(code=3))
     cases = [
-        case_of(ran, 0, call, None),
-        case_of(ran, 1, call, 200_000_000),
-        case_of(failed, 2, None, None),
-        Case(3, kind="error", words="the guest did not boot"),
+        case_of(ran, "seed 0", call, None),
+        case_of(ran, "seed 1", call, 200_000_000),
+        case_of(failed, "seed 2", None, None),
+        Case("seed 3", kind="error", words="the guest did not boot"),
     ]
     write_junit(tmp_path / "found.xml", "srv.toml", ("app", "a b"), cases)
     root = ElementTree.parse(tmp_path / "found.xml").getroot()

@@ -19,6 +19,11 @@ GOES_ON = ("--", "true")
         (["sd-card", "--allow-read", "/nowhere", *GOES_ON], "--allow-read: there is no '/nowhere'"),
         (["sd-card", "--set", "disk.speed=1", *GOES_ON], "unknown key 'disk.speed'"),
         (["two-disks", *GOES_ON], "two-disks has 2 disks: a program is run on a preset with one"),
+        (["sd-card", "--crash-at", "1s", "--crash-after", "3", *GOES_ON], "power is lost once, give one of them"),
+        (["sd-card", "--then", "true", *GOES_ON], "--then runs after a loss of power: add --crash-at or --crash-after"),
+        (["sd-card", "--crash-at", "soon", *GOES_ON], "'soon' is not understood"),
+        (["sd-card", "--stall-at", "3s", *GOES_ON], "say when and for how long, as in 3s:2s"),
+        (["sd-card", "--crash-at", "1s", *GOES_ON], "need another kernel: wblab kernel build 7.2+programs"),
         (["sd-card", "--size", "16KiB", *GOES_ON], "more than half of the disk: raise --size"),
     ],
 )

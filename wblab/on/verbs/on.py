@@ -13,8 +13,11 @@ from wblab.core.errors import InputError, WblabError
 from wblab.core.units import NS_PER_S, Bytes, parse_bytes, parse_time
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from wblab.commands.parser import VerbParser
     from wblab.on.calls import Call
+    from wblab.on.faults import Faults
     from wblab.on.made import Ran
     from wblab.on.world import Wanted
 
@@ -42,7 +45,8 @@ def add_arguments(parser: "VerbParser") -> None:
     about = "run it that many times with other seeds, and print how long its calls took"
     add("--seeds", type=whole(1, 100), default=1, metavar="N", help=about)
     add("--seed", type=whole(0), default=0, metavar="N", help="of the loads beside it and of the disk (default: 0)")
-    add("--junit", type=Path, metavar="FILE", help="write what came of it as JUnit's XML, a case for each seed")
+    add("--junit", type=Path, metavar="FILE", help="write what came of it as JUnit's XML, a case for each run")
+    _add_faults(parser)
     add("--dir", type=Path, default=Path(), metavar="DIR", help="what goes with it (default: the current directory)")
     add("--tracked", action="store_true", help="only the files that git tracks go with it")
     about = "bring this back into the directory afterwards; repeatable"
@@ -59,6 +63,20 @@ def add_arguments(parser: "VerbParser") -> None:
     parser.behind = "command"
     parser.usage = "%(prog)s [options] DISK -- COMMAND [ARGUMENTS]"
     parser.set_defaults(run=_on)
+
+
+def _add_faults(parser: "VerbParser") -> None:
+    add = parser.add_argument
+    about = (
+        "lose power at this time after the start, or at its end: its processes are gone, and what no flush confirmed"
+    )
+    add("--crash-at", metavar="TIME|end", help=about)
+    add("--crash-after", metavar="N", help="lose power after N writes of the disk; 10..400/10: once for each, in turn")
+    about = "run this shell command then, on what is left; standard input is what the program had printed"
+    add("--then", default="", metavar="COMMAND", help=about)
+    add("--stall-at", metavar="TIME:TIME", help="let the disk stand still: when, and for how long")
+    add("--error-at", type=whole(1), default=0, metavar="N", help="let the disk's Nth write fail (EIO)")
+    add("--full-at", metavar="SIZE", help="leave it so much room on the disk (ENOSPC)")
 
 
 def _on(arguments: argparse.Namespace) -> None:
@@ -84,23 +102,61 @@ def _ran(arguments: argparse.Namespace) -> int:
 
     limit_ns = parse_time(arguments.limit) if arguments.limit else None
     stdin, wanted = standard_input(), _wanted(arguments)
-    code, cases = 0, []
+    rounds = [(faults, wanted.seed + number) for faults in _faults(arguments) for number in range(arguments.seeds)]
+    cases: list[Case] = []
     if arguments.junit:
         check_junit(arguments.junit)
+    ended: list[tuple[int, Path]] = []
     try:
-        for seed in range(wanted.seed, wanted.seed + arguments.seeds):
+        for faults, seed in rounds:
+            which = f"after {faults.crash_after} writes, seed {seed}" if faults.crash_after else f"seed {seed}"
             try:
-                ran = _once(arguments, replace(wanted, seed=seed), stdin)
+                ran = _once(arguments, replace(wanted, seed=seed, unmounts=faults.crashes), faults, stdin)
                 found = _told(arguments, ran, limit_ns)
             except WblabError as error:
-                cases.append(Case(seed, kind="error", words=str(error)))
+                cases.append(Case(which, kind="error", words=str(error)))
                 raise
-            cases.append(case_of(ran, seed, found, limit_ns))
-            code = code or ran.said.code or (_TOO_LONG if found and found.is_over(limit_ns) else 0)
+            cases.append(case_of(ran, which, found, limit_ns))
+            code = ran.said.code or (_TOO_LONG if found and found.is_over(limit_ns) else 0)
+            ended.append((code, ran.finished.directory))
+            if len(rounds) > 1 and not arguments.json:
+                note(f"{which}: exit code {code}")
     finally:
         if arguments.junit and cases:
             write_junit(arguments.junit, arguments.disk, arguments.command, cases)
-    return code
+    return _all_told(ended, quiet=arguments.json)
+
+
+def _all_told(ended: "Sequence[tuple[int, Path]]", *, quiet: bool) -> int:
+    """Say how several runs ended, from their codes and directories. Return the first code that is not 0."""
+    others = [(code, directory) for code, directory in ended if code]
+    if len(ended) > 1 and not quiet:
+        first = f", the first in {others[0][1]}" if others else ""
+        note(f"exit code 0 in {len(ended) - len(others)} of {len(ended)} runs, another in {len(others)}{first}")
+    return others[0][0] if others else 0
+
+
+def _faults(arguments: argparse.Namespace) -> "list[Faults]":
+    """Return what happens to the disk, for each run. Raises InputError."""
+    from wblab.on.faults import Faults, crash_points, crash_time, stall
+
+    if arguments.crash_at and arguments.crash_after:
+        raise InputError("--crash-at and --crash-after: power is lost once, give one of them")
+    if arguments.then and not (arguments.crash_at or arguments.crash_after):
+        raise InputError("--then runs after a loss of power: add --crash-at or --crash-after")
+    stall_at_ns, stall_ns = stall(arguments.stall_at) if arguments.stall_at else (-1, 0)
+    return [
+        Faults(
+            crash_at_ns=crash_time(arguments.crash_at) if arguments.crash_at else -1,
+            crash_after=point,
+            stall_at_ns=stall_at_ns,
+            stall_ns=stall_ns,
+            error_at=arguments.error_at,
+            free_bytes=parse_bytes(arguments.full_at) if arguments.full_at else -1,
+            then=arguments.then,
+        )
+        for point in (crash_points(arguments.crash_after) if arguments.crash_after else [0])
+    ]
 
 
 def _wanted(arguments: argparse.Namespace) -> "Wanted":
@@ -130,13 +186,13 @@ def _kernel() -> str:
     return ""
 
 
-def _once(arguments: argparse.Namespace, wanted: "Wanted", stdin: bytes | None) -> "Ran":
+def _once(arguments: argparse.Namespace, wanted: "Wanted", faults: "Faults", stdin: bytes | None) -> "Ran":
     from wblab.core.units import format_bytes
     from wblab.host.process.limits import Limits
     from wblab.host.request import ready
     from wblab.kernels import built_kernels
     from wblab.on import handed
-    from wblab.on.made import run_program
+    from wblab.on.made import feasible, run_program
     from wblab.on.order import Order
     from wblab.on.world import world
 
@@ -160,6 +216,8 @@ def _once(arguments: argparse.Namespace, wanted: "Wanted", stdin: bytes | None) 
         if not path.exists():
             raise InputError(f"--allow-read: there is no {str(path)!r}: check the path")
         reads.append(str(path.resolve()))
+    request = ready(spec, built_kernels(wanted.kernel))
+    faults, limits = feasible(faults, request, Limits(wall_s=parse_time(arguments.max_time) / NS_PER_S))
     shown = os.get_terminal_size(1) if os.isatty(1) and os.isatty(2) else None
     order = Order(
         argv=argv,
@@ -173,9 +231,8 @@ def _once(arguments: argparse.Namespace, wanted: "Wanted", stdin: bytes | None) 
         seed=wanted.seed,
         columns=shown.columns if shown else 0,
         lines=shown.lines if shown else 0,
+        faults=faults,
     )
-    limits = Limits(wall_s=parse_time(arguments.max_time) / NS_PER_S)
-    request = ready(spec, built_kernels(wanted.kernel))
     return run_program(request, order, tree, stdin, results(arguments), reads=reads, limits=limits)
 
 
@@ -196,8 +253,8 @@ def _told(arguments: argparse.Namespace, ran: "Ran", limit_ns: int | None) -> "C
     from wblab.on.order import LOAD, NAME, ORDER, read_order
 
     directory = ran.finished.directory
-    beside = read_order((directory / HANDED / ORDER).read_text()).beside
-    others = ("trace-cmd", NAME, LOAD, *beside)
+    order = read_order((directory / HANDED / ORDER).read_text())
+    others = ("trace-cmd", NAME, LOAD, *order.beside)
     longest = next(iter(calls(directory / TRACE, others)), None)
     brought = bring_back(directory, arguments.dir.resolve()) if arguments.keep else []
     told = longest.said(limit_ns) if longest else ""
@@ -216,7 +273,9 @@ def _told(arguments: argparse.Namespace, ran: "Ran", limit_ns: int | None) -> "C
         note("it computed for long without a system call, by the host's clock: this run does not repeat to the bit")
     for said in brought:
         note(f"brought back: {said}")
-    if longest and longest.time_ns < _SHORT_NS:
+    if order.faults.crashes and limit_ns is None:
+        pass  # who cuts the power asks what is left
+    elif longest and longest.time_ns < _SHORT_NS:
         note("no write, sync, open, rename or the like took longer than 1 ms")
     elif longest:
         note(f"longest call: {told}")
