@@ -22,6 +22,7 @@ MACHINE = Machine(
     innocent=INNOCENT,
     timers={"vm.dirty_expire_centisecs": 3000, "vm.dirty_writeback_centisecs": 500},
     queue=MachineQueue(requests=256, request_bytes=1280 << 10, wbt_lat_usec=0),
+    at_once=2,
 )
 SITE = MachineSite(
     directory="/srv",

@@ -32,12 +32,14 @@ _MOST_BLOCK_BYTES = 1 << 30  # of one write
 class Habits:
     """block_bytes: what the heaviest writer wrote at a time; 0: unknown. syncs: whether the stalled program does.
 
-    one_by_one: numbers, major:minor, of disks that took one request at a time while others waited.
+    one_by_one, several: numbers, major:minor, of disks that took one request at a time while others waited, and of
+    those that took more at once.
     """
 
     block_bytes: int = 0
     syncs: bool = False
     one_by_one: frozenset[str] = frozenset()
+    several: frozenset[str] = frozenset()
 
 
 def habits_in(path: Path) -> Habits:
@@ -48,7 +50,9 @@ def habits_in(path: Path) -> Habits:
         recording = read_recording(path)
         with recording.trace() as file, tracecmd.open(file) as trace:
             syncs = recording.who.startswith(_PROBE) or _syncs(trace, recording.who)
-            return Habits(_block_bytes(trace), syncs, frozenset(_one_by_one(trace)))
+            at_once = list(_at_once(trace))
+            one, more = (frozenset(name for name, most in at_once if (most > 1) is many) for many in (False, True))
+            return Habits(_block_bytes(trace), syncs, one, more)
     except (InputError, TraceError, OSError):
         return Habits()
 
@@ -78,15 +82,16 @@ def _syncs(trace: tracecmd.TraceFile, who: str) -> bool:
     return any(bool((trace.events(name).pid == int(task[1])).any()) for name in _SYNCS if name in trace.names)
 
 
-def _one_by_one(trace: tracecmd.TraceFile) -> Iterator[str]:
-    """Yield the disks that never had two requests at once, though at some time two or more waited for them."""
+def _at_once(trace: tracecmd.TraceFile) -> Iterator[tuple[str, int]]:
+    """Yield the most requests that each disk had at once; of those that had one, only if two or more waited for it."""
     if not {_INSERT, _ISSUE, _COMPLETE} <= set(trace.names):
         return
     found = {name: trace.events(name) for name in (_INSERT, _ISSUE, _COMPLETE)}
     for device in np.unique(found[_ISSUE]["dev"]).tolist():
         times = {name: np.asarray(events.ts_ns)[events["dev"] == device] for name, events in found.items()}
-        if _most(times[_ISSUE], times[_COMPLETE]) == 1 and _most(times[_INSERT], times[_ISSUE]) > 1:
-            yield f"{device >> _MINOR_BITS}:{device & (1 << _MINOR_BITS) - 1}"
+        most = _most(times[_ISSUE], times[_COMPLETE])
+        if most > 1 or (most == 1 and _most(times[_INSERT], times[_ISSUE]) > 1):
+            yield f"{device >> _MINOR_BITS}:{device & (1 << _MINOR_BITS) - 1}", most
 
 
 def _most(begins: Numbers, ends: Numbers) -> int:

@@ -106,7 +106,7 @@ class RemedyFigures:
 
     longest_pause_s, wait_time_s: differences in s. offender: difference as a share of its rate without the remedy. All
     are corrected for the number of comparisons. The machine with its current settings has no differences. parts: the
-    same by the size of the copy's blocks, if it was tried with several; then an outcome is the worse one of each seed.
+    same by what was guessed, if it was tried with several guesses; then an outcome is the worst one of each seed.
     """
 
     name: str

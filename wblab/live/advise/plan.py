@@ -4,7 +4,7 @@ The pairs of the second round are chosen after the first. All possible pairs are
 settings may have changed when the first round ends.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import combinations
 
@@ -15,7 +15,9 @@ from wblab.live.advise import NAME as _DESIGN
 from wblab.live.advise.machinesite import MachineSite
 from wblab.live.advise.remedies import NOW, Remedy, joined
 from wblab.live.advise.settings import WantedSetting, differing, impossible
+from wblab.live.disks.queue import UNKNOWN
 from wblab.live.twin.described import PAGE_BYTES, Machine
+from wblab.live.twin.elsewhere import ONE_BY_ONE
 from wblab.live.twin.scale import Twin, factor_of, twin_of
 from wblab.report.quantities import size
 from wblab.study.cells import Cell
@@ -33,13 +35,16 @@ _MOST_NAME = 40
 BLOCK = "block"
 SMALL_BYTES, LARGE_BYTES = 4 << 10, 1 << 20
 _SLOW_BPS = 10 << 20
+# A disk of which nobody knows the driver is tried as one that takes many requests at a time, and as one that takes one:
+# what has been handed to the disk is not shortened with the queue.
+REQUESTS = "requests"
 
 
 @dataclass(frozen=True, kw_only=True)
 class Candidate:
     """A remedy for this machine: what to set, and the cell that tries it. NOW sets nothing.
 
-    beside: further cells that try it, beside a copy in other blocks.
+    beside: further cells that try it, with other guesses at what nobody knows.
     """
 
     name: str
@@ -63,20 +68,20 @@ class Candidate:
 class Option:
     """A candidate with its cells' specs, which the second round may try. of: the two remedies that it combines.
 
-    beside: the specs of its further cells.
+    beside: the specs of its further cells. guesses: the levels of each cell that say what is guessed there.
     """
 
     candidate: Candidate
     spec: Spec
     beside: tuple[Spec, ...] = field(default=())
+    guesses: tuple[dict[str, str], ...] = field(default=({},))
     of: tuple[str, ...] = field(default=())
 
     @property
     def cells(self) -> tuple[Cell, ...]:
-        """Its cells in the study, by the size of the copy's blocks if there are several."""
+        """Its cells in the study, one for each guess."""
         name, specs = self.candidate.name, (self.spec, *self.beside)
-        sizes = [{BLOCK: size(block)} for block in (SMALL_BYTES, LARGE_BYTES)] if self.beside else [{}]
-        each = zip(self.candidate.cells, specs, sizes, strict=True)
+        each = zip(self.candidate.cells, specs, self.guesses, strict=True)
         return tuple(Cell(cell, {AXIS: name, **levels}, spec) for cell, spec, levels in each)
 
 
@@ -135,7 +140,7 @@ def plan(
         Plan(NAME, tuple(seeds), tuple(cell for option in alone for cell in option.cells), design=_DESIGN),
         tuple(option.candidate for option in alone),
         tuple(option for option in options if option.of),
-        twin_of(replace(now, block_bytes=blocks_of(now)[-1]), NAME, factor),
+        twin_of(replace(now, block_bytes=_blocks_of(now)[-1]), NAME, factor),
         factor,
         left_out,
     )
@@ -155,9 +160,10 @@ def _joined(now: Machine, alone: Sequence[_State]) -> Iterator[_State]:
 def _option(now: Machine, state: _State, number: str, factor: int, kernel: str) -> Option:
     remedy = state.remedy
     specs: list[Spec] = []
-    for block in blocks_of(now):
-        name = f"{number}-{_plain(remedy.name)}{'-large' * bool(specs)}"
-        specs.append(twin_of(replace(state.machine, block_bytes=block), name, factor).spec.on(kernel))
+    guesses = guesses_at(now)
+    for guess in guesses:
+        name = f"{number}-{_plain(remedy.name)}{guess.mark}"
+        specs.append(twin_of(guess.on(state.machine), name, factor).spec.on(kernel))
         check_spec(specs[-1])
     candidate = Candidate(
         name=remedy.name,
@@ -166,10 +172,59 @@ def _option(now: Machine, state: _State, number: str, factor: int, kernel: str) 
         beside=tuple(spec.name for spec in specs[1:]),
         wanted=tuple(differing(now, state.machine)),
     )
-    return Option(candidate=candidate, spec=specs[0], beside=tuple(specs[1:]), of=state.of)
+    levels = tuple(guess.levels for guess in guesses)
+    return Option(candidate=candidate, spec=specs[0], beside=tuple(specs[1:]), guesses=levels, of=state.of)
 
 
-def blocks_of(machine: Machine) -> tuple[int, ...]:
+@dataclass(frozen=True)
+class Guess:
+    """A guess at what nobody knows of a machine. block_bytes: in which copies write. one: one request at a time.
+
+    levels: what is guessed, in words, by axis. mark: of the names of its cells.
+    """
+
+    block_bytes: int
+    one: bool
+    levels: dict[str, str]
+    mark: str
+
+    def on(self, machine: Machine) -> Machine:
+        """Return a machine of which this is so."""
+        queue = replace(machine.queue, driver=ONE_BY_ONE) if self.one and machine.queue else machine.queue
+        return replace(machine, block_bytes=self.block_bytes, queue=queue)
+
+
+def guesses_at(machine: Machine) -> tuple[Guess, ...]:
+    """Return the guesses with which each remedy is tried: one that says nothing, if all is known."""
+    blocks = _blocks_of(machine)
+    is_open = machine.queue is not None and machine.queue.driver == UNKNOWN and machine.at_once < 2
+    found = []
+    for one in (False, True) if is_open else (False,):
+        for number, block in enumerate(blocks):
+            levels = {BLOCK: size(block)} if len(blocks) > 1 else {}
+            if is_open:
+                levels[REQUESTS] = "one" if one else "many"
+            found.append(Guess(block, one, levels, "-large" * bool(number) + "-one" * one))
+    return tuple(found)
+
+
+def said_of(levels: Mapping[str, object]) -> str:
+    """Return what is guessed in a cell, in words; empty if nothing is."""
+    words = [f"blocks of {levels[BLOCK]}"] if BLOCK in levels else []
+    return ", ".join([*words, f"{levels[REQUESTS]} at a time"] if REQUESTS in levels else words)
+
+
+def unknown_in(cases: Iterable[str]) -> list[str]:
+    """Return what nobody knows, by the words of what was tried."""
+    every = "; ".join(cases)
+    open_ = {
+        "blocks of ": "in which blocks copies write there",
+        "one at a time": "how many requests the disk takes at once",
+    }
+    return [said for words, said in open_.items() if words in every]
+
+
+def _blocks_of(machine: Machine) -> tuple[int, ...]:
     """Return the sizes of the blocks in which the copy beside a remedy writes, in bytes: the known one, or two."""
     if machine.block_bytes or machine.folio_bytes <= PAGE_BYTES or machine.write_bps >= _SLOW_BPS:
         return (machine.block_bytes,)

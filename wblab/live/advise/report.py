@@ -9,6 +9,7 @@ from wblab.analysis.statistics.intervals import Interval
 from wblab.lab.formats import EXPERIMENT, RUNS
 from wblab.live.advise.figures import RemedyFigures
 from wblab.live.advise.files import group_commands, install_commands, undo_commands
+from wblab.live.advise.plan import unknown_in
 from wblab.live.advise.result import AdviceResult
 from wblab.live.twin.result import Match
 from wblab.report.elsewhere import NOTHING, OUTSIDE, tried_outside
@@ -120,13 +121,13 @@ def _effects(found: AdviceResult) -> tuple[Block, ...]:
     shorter, sooner, slower = zip(*map(_differences, rows), strict=True)
     sizes = list(found.now.parts)
     by_size = [column([row.parts[block].mean("longest_pause_s") for row in rows], "s") for block in sizes]
-    heads = tuple(Column(f"blocks of {block}", "number", 2) for block in sizes)
+    heads = tuple(Column(case, "number", 2) for case in sizes)
     cells = zip(names, pauses, *by_size, shorter, waits, sooner, rates, slower, strict=True)
     table = Table((*_COLUMNS[:2], *heads, *_COLUMNS[2:]), tuple(map(Row, cells)))
     both = (
         (
-            f"Nobody knows in which blocks copies write there, so each was tried beside {' and '.join(sizes)}: a "
-            "remedy must help beside both, and the longer pause of each seed counts.",
+            f"Nobody knows {' and '.join(unknown_in(sizes))}, so each was tried with {'; '.join(sizes)}: a remedy must "
+            "help with each, and the longest pause of each seed counts.",
         )
         if sizes
         else ()

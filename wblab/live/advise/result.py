@@ -12,7 +12,7 @@ from wblab.analysis.statistics.decision import REPRODUCED
 from wblab.core.errors import InputError, WblabError
 from wblab.live.advise.figures import RemedyFigures, RemedyOutcome, figures, outcome_of, worse
 from wblab.live.advise.files import files_of
-from wblab.live.advise.plan import AXIS, BLOCK, Candidate, Option
+from wblab.live.advise.plan import AXIS, Candidate, Option, said_of, unknown_in
 from wblab.live.advise.record import Advice
 from wblab.live.advise.remedies import NOW
 from wblab.live.advise.settings import Where
@@ -95,15 +95,13 @@ def helping(now: RemedyFigures, others: Sequence[RemedyFigures], live_s: float |
 
 
 def helping_in_part(now: RemedyFigures, others: Sequence[RemedyFigures]) -> str | None:
-    """Say which remedy helps beside a copy in blocks of one size, and not of the other; None if none does."""
+    """Say which remedy helps with some guesses at what nobody knows, and not with others; None if none does."""
     for block, before in now.parts.items():
         found = [row for row in others if _helps(row.parts[block], before.mean("longest_pause_s"))]
         if found:
             best = min(found, key=lambda row: _price(row.parts[block]))
-            unlike = "; ".join(
-                f"in blocks of {size} from {_change(now.parts[size], best.parts[size])}" for size in now.parts
-            )
-            head = "no remedy helps both beside a copy in small blocks and beside one in large blocks"
+            unlike = "; ".join(f"with {case} from {_change(now.parts[case], best.parts[case])}" for case in now.parts)
+            head = f"no remedy helps in all of these cases, and nobody knows {' and '.join(unknown_in(now.parts))}"
             return f"{head}: {best.name} changes the longest pause {unlike}"
     return None
 
@@ -301,7 +299,7 @@ def _runs(store: Store, read: Callable[[Path], Run]) -> dict[str, dict[str, dict
     for cell in store.plan.cells:
         each = {seed: _run(store, cell, seed, read) for seed in store.plan.seeds}
         if there := {seed: run for seed, run in each.items() if run}:
-            found.setdefault(str(cell.levels[AXIS]), {})[str(cell.levels.get(BLOCK, ""))] = there
+            found.setdefault(str(cell.levels[AXIS]), {})[said_of(cell.levels)] = there
     return found
 
 

@@ -54,8 +54,9 @@ class Machine:
     machine's disk, if it was measured (wblab disk measure). block_bytes: what the offender writes at a time; 0:
     unknown. folio_bytes: the largest folio that a write makes there. The other fields are the machine's
     current settings; the defaults stand for unknown ones. timers: the vm.dirty* settings that are times. queue: the
-    disk's, or the model's. own_limit: strict limit on the disk's dirty memory, in millionths of the threshold. group:
-    the offender's control group.
+    disk's, or the model's. at_once: how many requests its disk was seen to take at once, at least; 0: unknown.
+    own_limit: strict limit on the disk's dirty memory, in millionths of the threshold. group: the offender's control
+    group.
     """
 
     memory_bytes: int
@@ -74,6 +75,7 @@ class Machine:
     folio_bytes: int = PAGE_BYTES
     timers: dict[str, int] = field(default_factory=dict)
     queue: MachineQueue | None = None
+    at_once: int = 0
     own_limit: int = WHOLE
     group: OffenderLimits | None = None
 

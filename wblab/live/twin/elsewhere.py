@@ -48,7 +48,8 @@ class Elsewhere:
     """Another machine. name: of the file with its facts. files: those of /proc and /sys, by path.
 
     block_bytes: what its heaviest program wrote at a time while a recorder watched; 0: unknown. syncs: whether the
-    program that stalled there calls fsync(). one_by_one: numbers of disks that take one request at a time.
+    program that stalled there calls fsync(). one_by_one, several: numbers of disks that take one request at a time, and
+    of those that take more.
     """
 
     name: str
@@ -59,6 +60,7 @@ class Elsewhere:
     block_bytes: int = 0
     syncs: bool = False
     one_by_one: frozenset[str] = frozenset()
+    several: frozenset[str] = frozenset()
 
     @classmethod
     def read(cls, path: Path, directory: str = "") -> "Elsewhere":
@@ -83,6 +85,7 @@ class Elsewhere:
             habits.block_bytes,
             habits.syncs,
             habits.one_by_one,
+            habits.several,
         )
 
     def said(self, path: str) -> str:
@@ -112,15 +115,20 @@ class Elsewhere:
     @property
     def _driver(self) -> Driver | None:
         """The driver of its first disk; None if the lab does not know it."""
-        lines = self.files.get(f"/sys/block/{self.place.disks[0]}/drivers", "").splitlines()
+        disk = next(iter(self.place.disks), "")
+        lines = self.files.get(f"/sys/block/{disk}/drivers", "").splitlines()
         steps = [line.partition(" ") for line in lines]
         return driver_among((name, PurePosixPath(link).name) for name, _, link in steps)
 
     @property
     def is_one_by_one(self) -> bool:
         """Whether its first disk was seen to take one request at a time, by a driver that the lab does not know."""
-        disks = self.place.disks
-        return bool(disks) and not self._driver and self.said(f"/sys/block/{disks[0]}/dev") in self.one_by_one
+        return not self._driver and self._number in self.one_by_one
+
+    @property
+    def _number(self) -> str:
+        """The number, major:minor, of its first disk; empty without a disk."""
+        return self.said(f"/sys/block/{self.place.disks[0]}/dev") if self.place.disks else ""
 
     @property
     def notes(self) -> tuple[str, ...]:
@@ -182,6 +190,7 @@ class Elsewhere:
             folio_bytes=largest_folio(self.place.filesystem, self.said("/proc/version")),
             timers=self.timers,
             queue=self.queue,
+            at_once=2 if self._number in self.several else 0,
             own_limit=self.own_limit,
         )
         return with_disk(machine, disk) if disk else machine

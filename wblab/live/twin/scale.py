@@ -76,7 +76,7 @@ def twin_of(machine: Machine, name: str, factor: float | None = None) -> Twin:
         scheduler = "none"
     elevator = cast("Scheduler", scheduler)
     if machine.queue:
-        notes += _of_queue(machine.queue, elevator, factor)
+        notes += _of_queue(machine.queue, elevator, factor, is_seen=machine.at_once > 1)
     written = min(machine.offender_bytes, _MOST_TIMES_DIRTY * machine.dirty_bytes, most := _most_written(machine))
     if written < machine.offender_bytes:
         why = "as long as its loads can be measured" if written == most else "to save time"
@@ -169,14 +169,13 @@ def _device(machine: Machine, factor: float) -> dict[str, Any]:
     return {key: int(value) for key, value in table.items()} | {key: getattr(disk, key) for key in kept}
 
 
-def _of_queue(queue: MachineQueue, scheduler: Scheduler, factor: float) -> Iterator[str]:
-    """Yield what the guest's queue cannot reproduce."""
+def _of_queue(queue: MachineQueue, scheduler: Scheduler, factor: float, *, is_seen: bool) -> Iterator[str]:
+    """Yield what the guest's queue cannot reproduce. is_seen: the disk takes several requests at once."""
     if queue.driver == UNKNOWN:
         driver = guest_driver(queue, scheduler, factor)
-        yield (
-            f"the lab does not know the driver of the disk: the twin has {driver} with all settings of the queue. If "
-            "that driver takes fewer requests at a time, a short queue helps less there: a recorder's file shows it"
-        )
+        what = f"the lab does not know the driver of the disk: the twin has {driver} with all settings of the queue"
+        few = "If the driver takes fewer requests at a time, a short queue helps less: a recorder's file shows it"
+        yield what if is_seen else f"{what}. {few}"
     wanted, has = queue.length_bytes / factor, length_in_guest(queue, scheduler, factor)
     if not wanted / _NEARLY < has < wanted * _NEARLY:
         yield f"the twin's queue holds {size(has)} instead of {size(wanted)}: its driver permits no other"

@@ -68,7 +68,7 @@ def test_of_equal_remedies_the_one_with_fewest_settings_is_recommended():
 
 
 def beside(small_s, large_s, bps=100):
-    return {"4 KiB": outcomes(small_s, bps), "1 MiB": outcomes(large_s, bps)}
+    return {"blocks of 4 KiB": outcomes(small_s, bps), "blocks of 1 MiB": outcomes(large_s, bps)}
 
 
 @pytest.mark.parametrize(
@@ -88,7 +88,7 @@ def test_a_remedy_must_help_beside_copies_in_small_and_in_large_blocks(now, othe
         max(first.parts[block].mean("longest_pause_s") for block in now), rel=0.1
     )
     if "small" in others and name is None:
-        assert "small changes the longest pause in blocks of 4 KiB from 5.0" in choice.reason
+        assert "small changes the longest pause with blocks of 4 KiB from 5.0" in choice.reason
 
 
 def test_unnoticeable_pauses_count_as_equal():

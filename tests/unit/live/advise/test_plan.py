@@ -4,7 +4,7 @@ import pytest
 from support.advised import MACHINE, MIB, SITE
 
 from wblab.core.errors import InputError
-from wblab.live.advise.plan import AXIS, BLOCK, fine_factor, plan
+from wblab.live.advise.plan import AXIS, BLOCK, REQUESTS, fine_factor, plan, said_of, unknown_in
 from wblab.live.advise.remedies import parse_remedies, read_remedies
 from wblab.live.advise.settings import WantedSetting, differing, impossible
 from wblab.live.disks.queue import MachineQueue
@@ -58,6 +58,28 @@ def test_a_copy_whose_blocks_nobody_knows_is_tried_in_small_and_large_ones_on_a_
     assert blocks[0] < 4096 < blocks[1]
     for known in (replace(slow, block_bytes=MIB), replace(slow, folio_bytes=4096), MACHINE):
         assert all(cell.levels.keys() == {AXIS} for cell in plan(known, SITE, given, [1]).plan.cells)
+
+
+def test_a_disk_whose_driver_nobody_knows_is_tried_with_many_requests_at_a_time_and_with_one():
+    queue = MachineQueue(requests=128, request_bytes=80 << 10, wbt_lat_usec=0)
+    slow = replace(MACHINE, write_bps=4 * MIB, folio_bytes=2 * MIB, queue=queue, at_once=0)
+    given = remedies(short={"queue": "2MiB"})
+    found = plan(slow, SITE, given, [1]).plan.cells
+    assert [(cell.name, cell.levels) for cell in found[4:]] == [
+        ("1-short", {AXIS: "short", BLOCK: "4 KiB", REQUESTS: "many"}),
+        ("1-short-large", {AXIS: "short", BLOCK: "1 MiB", REQUESTS: "many"}),
+        ("1-short-one", {AXIS: "short", BLOCK: "4 KiB", REQUESTS: "one"}),
+        ("1-short-large-one", {AXIS: "short", BLOCK: "1 MiB", REQUESTS: "one"}),
+    ]
+    assert [cell.spec.disk["disk"].driver for cell in found[4:]] == ["ubd", "ubd", "usb-storage", "usb-storage"]
+    assert len({cell.spec.disk["disk"].queue["nr_requests"] for cell in found[4:]}) == 1
+    cases = [said_of(cell.levels) for cell in found[:4]]
+    assert (cases[0], cases[3]) == ("blocks of 4 KiB, many at a time", "blocks of 1 MiB, one at a time")
+    assert unknown_in(cases) == ["in which blocks copies write there", "how many requests the disk takes at once"]
+    known = replace(slow, block_bytes=MIB)
+    assert len(plan(known, SITE, given, [1]).plan.cells) == 4
+    for machine in (replace(known, at_once=2), replace(known, queue=replace(queue, driver="sata"))):
+        assert all(cell.levels.keys() == {AXIS} for cell in plan(machine, SITE, given, [1]).plan.cells)
 
 
 def test_the_scale_of_the_twin_keeps_limits_above_some_pages():

@@ -106,6 +106,9 @@ def test_a_disk_of_an_unknown_driver_that_takes_one_request_at_a_time(tmp_path):
     assert [note for note in seen.notes if "one request at a time" in note]
     known = replace(Elsewhere.read(facts(tmp_path), "/srv"), one_by_one=frozenset({"8:16"}))
     assert not known.is_one_by_one
+    several = replace(there, several=frozenset({"259:0"}))
+    disk = read_disk("ssd")
+    assert [each.machine(INNOCENT, disk).at_once for each in (there, several)] == [0, 2]
 
 
 def test_a_limit_of_its_own_that_the_disk_has(tmp_path):

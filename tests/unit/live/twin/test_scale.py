@@ -135,7 +135,7 @@ def test_an_unknown_driver_and_a_queue_of_another_length_are_said():
     said = [note for note in twin_of(as_set(queue=queue, scheduler="none"), "twin", 4.0).notes if "queue" in note]
     assert said == [
         "the lab does not know the driver of the disk: the twin has virtio with all settings of the queue. If "
-        "that driver takes fewer requests at a time, a short queue helps less there: a recorder's file shows it",
+        "the driver takes fewer requests at a time, a short queue helps less: a recorder's file shows it",
         "the twin's queue holds 64 MiB instead of 256 MiB: its driver permits no other",
     ]
 
