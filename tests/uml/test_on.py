@@ -2,6 +2,7 @@
 
 import json
 import os
+import shutil
 import subprocess
 import sys
 from xml.etree import ElementTree
@@ -9,6 +10,7 @@ from xml.etree import ElementTree
 import pytest
 
 from wblab.kernels import find_kernel
+from wblab.lab.places import ROOT
 from wblab.on.world import KERNEL
 
 PYTHON = "/usr/bin/python3"
@@ -193,3 +195,10 @@ for number in range(4):
     assert [line.split()[1] for line in stalled].count("slow") == 1
     full = faulty("--full-at", "2500KiB", *command).stdout.splitlines()
     assert full == ["0 synced", "1 synced", "2 No space left on device", "3 No space left on device"]
+
+
+@pytest.mark.parametrize(("setting", "lost"), [((), "lost 1, ok"), (("DELETE", "EXTRA"), "lost 0, ok")])
+def test_sqlite_keeps_its_last_row_only_if_it_syncs_the_directory(faulty, place, setting, lost):
+    shutil.copy(ROOT / "misc" / "programs" / "sqlite", place)
+    words = ("--crash-at", "end", "--then", f"{PYTHON} sqlite check", "ssd", "--", PYTHON, "sqlite", "write", *setting)
+    assert faulty(*words).stdout.splitlines()[-1] == lost
