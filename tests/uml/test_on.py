@@ -197,6 +197,13 @@ for number in range(4):
     assert full == ["0 synced", "1 synced", "2 No space left on device", "3 No space left on device"]
 
 
+def test_power_is_lost_also_for_a_program_that_has_closed_its_outputs(faulty):
+    script = "exec >&- 2>&-; sleep 3600"
+    done = faulty("--crash-at", "1s", "--then", "echo again", "ssd", "--", "sh", "-c", script)
+    assert (done.stdout, done.returncode) == ("again\n", 0)
+    assert "power was lost 1.0" in done.stderr
+
+
 @pytest.mark.parametrize(("setting", "lost"), [((), "lost 1, ok"), (("DELETE", "EXTRA"), "lost 0, ok")])
 def test_sqlite_keeps_its_last_row_only_if_it_syncs_the_directory(faulty, place, setting, lost):
     shutil.copy(ROOT / "misc" / "programs" / "sqlite", place)

@@ -51,6 +51,7 @@ PRINTED = Path("/run/printed")  # what the program printed before a loss of powe
 _SUBREAPER = 36  # PR_SET_CHILD_SUBREAPER, prctl(2)
 _LOOK_S = 0.05  # between two looks whether the program has ended
 _MOST_BYTES = 64 << 20  # of output that is passed on
+_PIPE_BYTES = 64 << 10  # that a pipe holds
 
 
 def main() -> None:
@@ -190,27 +191,38 @@ def _pass_on(ends: Mapping[int, str], process: "subprocess.Popen[bytes]", said: 
             wait.register(fd, selectors.EVENT_READ)
         while wait.get_map():
             ended = process.poll() is not None
-            patience_s = disk.patience_s(_LOOK_S) if disk else _LOOK_S
-            ready = [key.fd for key, _ in wait.select(0 if ended else patience_s)]
-            if disk and disk.turn():
-                _lose_all(disk)
+            ready = [key.fd for key, _ in wait.select(0 if ended else _patience_s(disk))]
+            _take_turn(disk)
             if ended and not ready:  # what it left running may hold them open
                 return
             for fd in ready:
                 try:
-                    piece = os.read(fd, CHUNK_BYTES)
+                    piece = os.read(fd, _PIPE_BYTES)
                 except OSError:  # EIO: nobody has the terminal any more
                     piece = b""
                 if not piece:
                     wait.unregister(fd)
                 elif left > 0:
-                    _say(said, ends[fd], piece)
+                    for at in range(0, len(piece), CHUNK_BYTES):
+                        _say(said, ends[fd], piece[at : at + CHUNK_BYTES])
                     if disk and disk.keeps_output and ends[fd] == OUT:
                         printed.write(piece)
                     left -= len(piece)
                     if left <= 0:
                         _say(said, NOTE, f"what it prints after {_MOST_BYTES >> 20} MiB is left out".encode())
+        while disk and process.poll() is None:  # it has closed what it could print to
+            time.sleep(_patience_s(disk))
+            _take_turn(disk)
         process.wait()
+
+
+def _patience_s(disk: FaultyDisk | None) -> float:
+    return disk.patience_s(_LOOK_S) if disk else _LOOK_S
+
+
+def _take_turn(disk: FaultyDisk | None) -> None:
+    if disk and disk.turn():
+        _lose_all(disk)
 
 
 def _end_all(beside: Sequence[int]) -> None:

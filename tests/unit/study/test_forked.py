@@ -80,7 +80,8 @@ def sockets() -> set[str]:
         except OSError:
             continue
     tables = {name: Path("/proc/net", name).read_text().splitlines()[1:] for name in ("tcp", "tcp6", "udp", "udp6")}
-    found = {line.strip() for lines in tables.values() for line in lines if line.split()[9] in inodes}
+    # The first word counts the lines of the table, which sockets of others move.
+    found = {line.partition(":")[2] for lines in tables.values() for line in lines if line.split()[9] in inodes}
     named = (line.split() for line in Path("/proc/net/unix").read_text().splitlines()[1:])
     return found | {words[7] for words in named if words[6] in inodes and len(words) > 7}
 

@@ -35,25 +35,23 @@ def add_arguments(parser: "VerbParser") -> None:
     about = "a kind of disk (hdd, ssd, nvme, usb-stick, sd-card, ram), a file of 'wblab disk measure', or a preset"
     parser.add_argument("disk", metavar="DISK", help=about)
     add = parser.add_argument
-    add(
-        "--beside", default="", metavar="WHAT", help="what else writes: copy (blocks of 1 MiB), or a preset's offenders"
-    )
+    add("--beside", default="", metavar="WHAT", help="what else writes: copy, or a preset's offenders")
     add("--size", default="512MiB", metavar="SIZE", help="of the disk (default: 512MiB)")
     add("--filesystem", default="ext4", metavar="NAME", help="of the disk (default: ext4)")
     add("--memory", default="512MiB", metavar="SIZE", help="of the guest (default: 512MiB)")
-    add("--limit", metavar="TIME", help="fail with 124 if a write, fsync, open, rename or the like takes longer")
-    about = "run it that many times with other seeds, and print how long its calls took"
+    add("--limit", metavar="TIME", help="fail with 124 if a write, fsync, ... takes longer")
+    about = "run it that many times, with other seeds"
     add("--seeds", type=whole(1, 100), default=1, metavar="N", help=about)
-    add("--seed", type=whole(0), default=0, metavar="N", help="of the loads beside it and of the disk (default: 0)")
-    add("--junit", type=Path, metavar="FILE", help="write what came of it as JUnit's XML, a case for each run")
+    add("--seed", type=whole(0), default=0, metavar="N", help="of the disk, and of what writes beside (default: 0)")
+    add("--junit", type=Path, metavar="FILE", help="write what came of it as JUnit's XML")
     _add_faults(parser)
     add("--dir", type=Path, default=Path(), metavar="DIR", help="what goes with it (default: the current directory)")
     add("--tracked", action="store_true", help="only the files that git tracks go with it")
-    about = "bring this back into the directory afterwards; repeatable"
+    about = "bring this back into the directory; repeatable"
     add("--keep", action="append", default=[], metavar="PATH", help=about)
-    about = "pass this variable on, or set it: NAME or NAME=VALUE; repeatable"
+    about = "pass a variable on, or NAME=VALUE; repeatable"
     add("--env", action="append", default=[], metavar="NAME", help=about)
-    about = "let it read this file or directory of the host too; repeatable"
+    about = "let it read this of the host too; repeatable"
     add("--allow-read", action="append", default=[], type=Path, metavar="PATH", help=about)
     add("--kernel", default="", metavar="SERIES|PATH", help="the guest's kernel (default: 7.2+programs)")
     add("--max-time", default="6h", metavar="TIME", help="host time after which it is killed (default: 6h)")
@@ -67,16 +65,12 @@ def add_arguments(parser: "VerbParser") -> None:
 
 def _add_faults(parser: "VerbParser") -> None:
     add = parser.add_argument
-    about = (
-        "lose power at this time after the start, or at its end: its processes are gone, and what no flush confirmed"
-    )
-    add("--crash-at", metavar="TIME|end", help=about)
-    add("--crash-after", metavar="N", help="lose power after N writes of the disk; 10..400/10: once for each, in turn")
-    about = "run this shell command then, on what is left; standard input is what the program had printed"
-    add("--then", default="", metavar="COMMAND", help=about)
-    add("--stall-at", metavar="TIME:TIME", help="let the disk stand still: when, and for how long")
-    add("--error-at", type=whole(1), default=0, metavar="N", help="let the disk's Nth write fail (EIO)")
-    add("--full-at", metavar="SIZE", help="leave it so much room on the disk (ENOSPC)")
+    add("--crash-at", metavar="TIME|end", help="lose power at this time, or at the command's end")
+    add("--crash-after", metavar="N", help="lose power after N writes of the disk, or 10..400/10")
+    add("--then", default="", metavar="COMMAND", help="run this then; its input is what was printed")
+    add("--stall-at", metavar="TIME:TIME", help="the disk stands still: when, for how long")
+    add("--error-at", type=whole(1), default=0, metavar="N", help="the disk's Nth write fails (EIO)")
+    add("--full-at", metavar="SIZE", help="leave so much room on the disk (ENOSPC)")
 
 
 def _on(arguments: argparse.Namespace) -> None:
