@@ -200,11 +200,24 @@ def bring_back(directory: Path, to: Path) -> list[str]:
     try:
         with tarfile.open(archive) as file:
             members = file.getmembers()
-            file.extractall(to, filter="data")
+            if hasattr(tarfile, "data_filter"):
+                file.extractall(to, filter="data")
+            else:  # Python 3.11.3 and older, as in Debian 12
+                file.extractall(to, members=[plain(member, to) for member in members])
     except (tarfile.TarError, OSError) as error:
         raise WblabError(f"cannot bring back what {archive} has: {error}") from None
     size = sum(member.size for member in members)
     return [f"{len(members)} files, {format_bytes(Bytes(size))}"]
+
+
+def plain(member: tarfile.TarInfo, to: Path) -> tarfile.TarInfo:
+    """Return a file or a directory of an archive as ours. Raises TarError for all else, and for what lies outside."""
+    target, inside = os.path.realpath(to / member.name), os.path.realpath(to)
+    if not (member.isfile() or member.isdir()) or os.path.commonpath([target, inside]) != inside:
+        raise tarfile.TarError(f"{printable(member.name)} is no file, or lies outside")
+    member.uid, member.gid, member.uname, member.gname = os.getuid(), os.getgid(), "", ""
+    member.mode = member.mode & 0o755 | 0o600
+    return member
 
 
 def as_json(ran: Ran) -> dict[str, Any]:

@@ -9,7 +9,7 @@ import pytest
 
 from wblab.core.errors import InputError
 from wblab.on.handed import environment, hand_over, prefix_of, reads, tree_of, unshimmed
-from wblab.on.made import bring_back
+from wblab.on.made import bring_back, plain
 from wblab.on.order import ERR, EXIT, OUT, Frames, Order, frame, read_order
 
 
@@ -118,3 +118,17 @@ def test_nothing_comes_back_to_outside_of_the_directory(tmp_path):
 def test_an_environment_where_guests_have_a_directory_of_their_own_is_refused(own):
     with pytest.raises(InputError, match=f"a guest has a {own} of its own: put the environment {own}/x/venv elsewhere"):
         reads(["/bin/sh"], {"PATH": "/usr/bin"}, Path(own, "x/venv"), Path("/srv"))
+
+
+@pytest.mark.parametrize(
+    ("name", "kind"),
+    [("../out", tarfile.REGTYPE), ("/etc/x", tarfile.REGTYPE), ("l", tarfile.SYMTYPE), ("link/x", b"0")],
+)
+def test_where_python_has_no_filters_only_files_within_come_back(name, kind, tmp_path):
+    (tmp_path / "link").symlink_to("/")
+    member = tarfile.TarInfo(name)
+    member.type = kind
+    with pytest.raises(tarfile.TarError, match="is no file, or lies outside"):
+        plain(member, tmp_path)
+    within = plain(tarfile.TarInfo("a/b"), tmp_path)
+    assert (within.uid, within.mode) == (os.getuid(), 0o644)
