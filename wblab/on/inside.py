@@ -16,7 +16,7 @@ import tarfile
 import termios
 import time
 import tty
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from functools import partial
 from pathlib import Path
@@ -28,7 +28,7 @@ from wblab.core.streams import draw_stream
 from wblab.core.syscalls import libc, set_process_name
 from wblab.core.tables import from_table
 from wblab.guest.tree import descendants
-from wblab.on.faults import FaultyDisk
+from wblab.on.faults import Faults, FaultyDisk
 from wblab.on.order import (
     CANNOT_INVOKE,
     CHUNK_BYTES,
@@ -68,7 +68,7 @@ def main() -> None:
         unpack(order)
         join(order)
         os.sync()
-        disk = FaultyDisk(order.faults, order.seed, layout.DISK, for_root=order.uid == 0)
+        disk = _disk(order, order.faults)
         beside = _start_beside(order, layout.DISK)
         begin_ns = time.monotonic_ns()
         try:
@@ -107,6 +107,10 @@ def _write(order: Order, disk: Path, name: str, table: Mapping[str, object]) -> 
         cycle(number)
 
 
+def _disk(order: Order, faults: Faults) -> FaultyDisk:
+    return FaultyDisk(faults, order.seed, layout.DISK, for_root=order.uid == 0)
+
+
 def _carried_out(order: Order, disk: FaultyDisk, said: int) -> int:
     """Run the command; if the disk loses power, also what is to run on the disk as that left it. Return the code."""
     stdin = layout.PACKAGES / order.stdin if order.stdin else Path(os.devnull)
@@ -123,20 +127,19 @@ def _carried_out(order: Order, disk: FaultyDisk, said: int) -> int:
     join(order)
     _say(said, NOTE, lost.encode())
     if order.faults.then:
-        code_then = _run(order, ("/bin/sh", "-c", order.faults.then), PRINTED, None, said)
+        sound = _disk(order, Faults())
+        code_then = _run(order, ("/bin/sh", "-c", order.faults.then), PRINTED, sound, said)
         return code_then if was_killed else code or code_then
     return 0 if was_killed else code
 
 
 def _lose_all(disk: FaultyDisk) -> None:
     """Kill all that runs below this process: with the power, it is gone. Whoever waits for the disk can then end."""
-    for pid in descendants(os.getpid()):
-        with suppress(ProcessLookupError):
-            os.kill(pid, signal.SIGKILL)
+    _kill(descendants(os.getpid()))
     disk.release()
 
 
-def _run(order: Order, argv: Sequence[str], stdin: Path, disk: FaultyDisk | None, said: int) -> int:
+def _run(order: Order, argv: Sequence[str], stdin: Path, disk: FaultyDisk, said: int) -> int:
     """Run a command to its end, and pass on what it prints. Return its exit code, as a shell would.
 
     disk: gets its faults meanwhile.
@@ -154,8 +157,7 @@ def _run(order: Order, argv: Sequence[str], stdin: Path, disk: FaultyDisk | None
         pairs = {os.pipe(): kind for kind in (OUT, ERR)}
     ends = {pair[0]: kind for pair, kind in pairs.items()}
     out, err = (pair[1] for pair in pairs)
-    if disk:
-        disk.begin(time.monotonic_ns)
+    disk.begin(time.monotonic_ns)
     with stdin.open("rb") as source:
         try:
             process = subprocess.Popen(
@@ -182,7 +184,7 @@ def _run(order: Order, argv: Sequence[str], stdin: Path, disk: FaultyDisk | None
     return code if code >= 0 else 128 - code
 
 
-def _pass_on(ends: Mapping[int, str], process: "subprocess.Popen[bytes]", said: int, disk: FaultyDisk | None) -> None:
+def _pass_on(ends: Mapping[int, str], process: "subprocess.Popen[bytes]", said: int, disk: FaultyDisk) -> None:
     """Say what comes out of pipes or terminals until the program has ended and they are empty."""
     left = _MOST_BYTES
     with selectors.DefaultSelector() as wait, PRINTED.open("ab") as printed:
@@ -191,7 +193,7 @@ def _pass_on(ends: Mapping[int, str], process: "subprocess.Popen[bytes]", said: 
             wait.register(fd, selectors.EVENT_READ)
         while wait.get_map():
             ended = process.poll() is not None
-            ready = [key.fd for key, _ in wait.select(0 if ended else _patience_s(disk))]
+            ready = [key.fd for key, _ in wait.select(0 if ended else disk.patience_s(_LOOK_S))]
             _take_turn(disk)
             if ended and not ready:  # what it left running may hold them open
                 return
@@ -205,32 +207,32 @@ def _pass_on(ends: Mapping[int, str], process: "subprocess.Popen[bytes]", said: 
                 elif left > 0:
                     for at in range(0, len(piece), CHUNK_BYTES):
                         _say(said, ends[fd], piece[at : at + CHUNK_BYTES])
-                    if disk and disk.keeps_output and ends[fd] == OUT:
+                    if disk.keeps_output and ends[fd] == OUT:
                         printed.write(piece)
                     left -= len(piece)
                     if left <= 0:
                         _say(said, NOTE, f"what it prints after {_MOST_BYTES >> 20} MiB is left out".encode())
-        while disk and process.poll() is None:  # it has closed what it could print to
-            time.sleep(_patience_s(disk))
+        while process.poll() is None:  # it has closed what it could print to
+            time.sleep(disk.patience_s(_LOOK_S))
             _take_turn(disk)
         process.wait()
 
 
-def _patience_s(disk: FaultyDisk | None) -> float:
-    return disk.patience_s(_LOOK_S) if disk else _LOOK_S
-
-
-def _take_turn(disk: FaultyDisk | None) -> None:
-    if disk and disk.turn():
+def _take_turn(disk: FaultyDisk) -> None:
+    if disk.turn():
         _lose_all(disk)
+
+
+def _kill(pids: Iterable[int]) -> None:
+    for pid in pids:
+        with suppress(ProcessLookupError):
+            os.kill(pid, signal.SIGKILL)
 
 
 def _end_all(beside: Sequence[int]) -> None:
     """End whatever still runs below this process: it would hold the disk."""
     while True:
-        for pid in {*beside, *descendants(os.getpid())}:
-            with suppress(ProcessLookupError):
-                os.kill(pid, signal.SIGKILL)
+        _kill({*beside, *descendants(os.getpid())})
         try:
             os.waitpid(-1, 0)
         except ChildProcessError:
