@@ -45,7 +45,7 @@ def test_every_rate_has_a_source(name):
 
 
 def test_an_unknown_disk_is_refused_with_the_known_ones():
-    with pytest.raises(InputError, match=r"no disk 'usbstick' .did you mean 'usb-stick'.*one of cloud-volume, hdd, nvme"):
+    with pytest.raises(InputError, match=r"no disk .usbstick. .did you mean .usb-stick.*one of cloud-volume, hdd"):
         disk_settings("usbstick")
     with pytest.raises(InputError, match=r"no disk '\.\./base'"):
         disk_settings("../base")
