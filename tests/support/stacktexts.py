@@ -115,6 +115,42 @@ def iso(case):
     )
 
 
+def _logged(prefix):
+    """A form in which each line of a kernel log has a prefix, made of its number."""
+
+    def form(case):
+        return "\n".join(f"{prefix(at)}{line}" for at, line in enumerate(_head_and_stack(case)))
+
+    return form
+
+
+dmesg_x = _logged(lambda at: f"kern  :{'err   ' if at == 0 else 'info  '}: [Fri Nov 27 08:12:{at % 60:02} 2026] ")
+dmesg_d = _logged(lambda at: f"[ 3721.000{at:03} <    0.000{at:03}>] ")
+dmesg_e = _logged(lambda at: f"[  +0.000{at:03}] " if at else "[Nov27 08:12] ")
+short_unix = _logged(lambda at: f"1795766721.{at:06} db kernel: ")
+short_full = _logged(lambda at: f"Fri 2026-11-27 08:12:{at % 60:02} CET db kernel: ")
+LOGGED = {each: globals()[each] for each in ("dmesg_x", "dmesg_d", "dmesg_e", "short_unix", "short_full")}
+
+
+def decoded(case):
+    """What decode_stacktrace.sh of the kernel's sources makes of a stack: a file and a line in place of offsets."""
+    stack = [
+        f" {'' if sure else '? '}{name} (fs/file.c:{at + 10} (discriminator 2))"
+        for at, (name, sure, _) in enumerate(case.frames)
+    ]
+    return _stamped([_head(case), "Call Trace:", " <TASK>", *stack, " </TASK>"])
+
+
+def inlined(case):
+    """A report of syzkaller, which has the names of inlined functions between the kernel's own lines."""
+    stack = [
+        line
+        for at, frame in enumerate(case.frames)
+        for line in (f" helper_of_{at} include/linux/of.h:{at} [inline]", f" {_with_offset(frame)} fs/of.c:{at}")
+    ]
+    return _stamped([_head(case), "Call Trace:", " <TASK>", *stack, " </TASK>"])
+
+
 def proc(case):
     """What head prints of comm and stack in /proc."""
     stack = [
@@ -241,6 +277,6 @@ FORMS = {
             crash,
             drgn,
         ),
-        *(arm, arm64, powerpc, s390, bare),
+        *(arm, arm64, powerpc, s390, bare, decoded, inlined),
     )
-}
+} | LOGGED

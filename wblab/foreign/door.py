@@ -12,6 +12,7 @@ from wblab.core.units import format_bytes
 from wblab.foreign.filekind import PACKED, PEEK_BYTES, TEXT, TRACE, FileKind, kind_of, kind_of_text
 from wblab.foreign.machinereport import headline, machine_blocks, machine_data, machine_report, to_try
 from wblab.foreign.machinetext import MachineText, read_machine
+from wblab.foreign.plaintext import decoded, unwrapped
 from wblab.foreign.recording import facts_text, is_recording
 from wblab.foreign.sleepreport import sleep_report
 from wblab.foreign.sleeptext import SIGN, read_sleeps
@@ -40,7 +41,7 @@ def explained(
     all stacks, or all pauses with their evidence, in place of the answer.
     """
     name, content = _content(file)
-    kind = kind_of(content[:PEEK_BYTES])
+    kind = kind_of(content.lstrip(b"\0")[:PEEK_BYTES] or content[:PEEK_BYTES])
     asked, is_kept = Asked(tuple(tasks), *span_ns), False
     if file != STANDARD_INPUT and (kind is TRACE or (is_kept := kind.name == PACKED and is_recording(Path(file)))):
         traced = trace_report(Path(file), asked, bound_ns, is_evidence=is_evidence, is_kept=is_kept)
@@ -58,7 +59,7 @@ def explained(
             f"{name!r} is a text of more than {format_bytes(MOST_BYTES)}: take the part with the stacks: "
             f"grep -a -A 40 'blocked for more' {name}"
         )
-    return _of_text(name, content.decode(errors="replace"), is_evidence=is_evidence)
+    return _of_text(name, unwrapped(decoded(content)), is_evidence=is_evidence)
 
 
 def _of_text(name: str, text: str, *, is_evidence: bool) -> Report:

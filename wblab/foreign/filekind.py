@@ -6,7 +6,8 @@ from pathlib import Path
 
 from wblab.core.errors import InputError
 from wblab.core.files import open_file
-from wblab.foreign.stacklines import unprefixed
+from wblab.foreign.plaintext import reads_as_text
+from wblab.foreign.stacklines import USER_THREAD, unprefixed
 
 PEEK_BYTES = 1 << 16
 
@@ -60,13 +61,16 @@ _MAGIC = (
 )
 _PACKET, _SURE_PACKETS = 0x0A, 4  # protos/perfetto/trace/trace.proto: the field packet
 _TAR_AT, _TAR = 257, b"ustar"
+_PRESSURE = "pressure stall information"
+_NAME_PRESSURE = "of which resource, only its file's name says: grep . /proc/pressure/* > psi.txt"
+_COLLECT = "what is needed collects: wblab recorder --facts > facts.sh, then there: sh facts.sh > facts.txt"
 _STATE = (
     ("/proc/meminfo", re.compile(r"MemTotal:\s+\d+ kB")),
     ("/proc/vmstat", re.compile(r"nr_dirty(?:_threshold)? \d+$")),
     ("the output of sysctl", re.compile(r"vm\.dirty_\w+ ?= ?\d+")),
     ("the output of iostat", re.compile(r"Device:?\s.*(?:r/s|tps)\b")),
     ("the output of pidstat", re.compile(r".*\bkB_wr/s\b")),
-    ("pressure stall information", re.compile(r"(?:some|full) avg10=\d")),
+    (_PRESSURE, re.compile(r"(?:some|full) avg10=\d")),
     ("/proc/diskstats", re.compile(r"\d{1,4}\s+\d{1,7} \w+(?: \d+){11,}$")),
 )
 _FTRACE = re.compile(r"\S.{0,24}-\d+\s+(?:\(\s*[\d-]+\)\s+)?\[\d{1,4}\]\s+(?:\S{4,6}\s+)?\d+\.\d+:\s+\w+:")
@@ -89,7 +93,7 @@ def kind_of(begin: bytes) -> FileKind:
         )
     if not begin.strip():
         return FileKind("empty", "empty", "give one with stacks of tasks")
-    if b"\0" in begin:
+    if b"\0" in begin and not reads_as_text(begin):
         return FileKind("data", "no text and of no kind that is known here", "give one with stacks of tasks")
     return TEXT
 
@@ -121,13 +125,19 @@ def kind_of_text(text: str) -> FileKind:
     """Return the kind of a text that has no stacks."""
     lines = [line.strip() for line in text[:PEEK_BYTES].splitlines()[:400]]
     if any(_FTRACE.match(line) or _PERF_SCRIPT.match(line) for line in lines):
-        return FileKind("ftrace text", "a trace as text, without stacks and without balance_dirty_pages", "")
+        return FileKind("ftrace text", "a trace as text, without stacks and without whole balance_dirty_pages", "")
+    if any(USER_THREAD.match(line) for line in lines):
+        return FileKind(
+            "program's stacks",
+            "stacks of a program itself, which do not say what it waits for in the kernel",
+            "the kernel's stacks do, as root: for t in /proc/PID/task/*; do cat $t/comm $t/stack; done",
+        )
     for what, form in _STATE:
         if any(form.match(line) for line in lines):
             return FileKind(
                 "state",
-                f"the state of a machine ({what}), but no limit, queue or rate is in it",
-                "what is needed collects: wblab recorder --facts > facts.sh, then there: sh facts.sh > facts.txt",
+                f"the state of a machine ({what}), but too little of it to judge limits, queues or rates",
+                _NAME_PRESSURE if what == _PRESSURE else _COLLECT,
             )
     if any(_SPEC.match(line) for line in lines):
         return FileKind(

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from wblab.analysis.why.onestack import Wait, is_passed, wait_in
+from wblab.analysis.why.onestack import UNKNOWN, Wait, is_known, is_passed, wait_in
 from wblab.analysis.why.sleeps import SCHEDULER
 from wblab.foreign.stacks import Task
 
@@ -96,7 +96,7 @@ _THREAD_DISK = re.compile(
     r"(?:jbd2|flush|xfsaild|xfs-[a-z]{1,12}|xfs_[a-z_]{1,12}|dmcrypt_write|btrfs-[a-z]{1,12})[/-](?P<disk>[\w.!:-]{1,32})"
 )
 _KWORKER_DISK = re.compile(r"(?:kworker/\S{1,16}[+-])?(?:flush-)(?P<disk>[\w:.-]{1,24})")
-_JOURNAL_NUMBER = re.compile(r"-\d{1,10}$")
+_JOURNAL_NUMBER = re.compile(r"-\d{0,10}$")  # a name of 15 letters may end before its number
 _NEVER = ("\0",)
 _THREADS: tuple[tuple[Role, tuple[str, ...], tuple[str, ...]], ...] = (
     ("journal", ("kjournald2", "kjournald"), ("jbd2/", "kjournald")),
@@ -123,7 +123,10 @@ def wait_of(task: Task) -> Wait:
     sure = [frame for frame in task.frames if frame.sure]
     rests_on_unsure = not any(frame.name not in SCHEDULER for frame in sure)
     frames = task.frames if rests_on_unsure else sure
+    if task.source == "bare" and not task.state and not any(is_passed(frame.name) for frame in frames):
+        return Wait(UNKNOWN, "for nothing that this text shows: its stack has no part of the scheduler")
     is_whole = task.source in {"/proc", "bare"} or bool(frames and is_passed(frames[0].name))
+    frames = [frame for frame in frames if not frame.is_inlined or is_known(frame.name)]
     names, modules = [frame.name for frame in frames], [frame.module for frame in frames]
     return wait_in(names, modules, is_sure=is_whole and not rests_on_unsure)
 

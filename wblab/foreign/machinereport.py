@@ -85,11 +85,19 @@ def _now_words(found: MachineText) -> str:
 
 def _queue_words(found: MachineText) -> str:
     first = found.foremost
-    if not first or not first.disk.queue_bytes:
+    if not first or not _queue(first.disk):
         return ""
     time = f", {_seconds(first.queue_s)}" if first.queue_s else ""
     which = "Each hardware queue" if first.disk.scheduler == "none" else "The queue"
-    return f"{which} of {first.disk.name or 'the disk'} holds up to {size(first.disk.queue_bytes)}{time}."
+    return f"{which} of {first.disk.name or 'the disk'} holds up to {_queue(first.disk)}{time}."
+
+
+def _queue(disk: DiskText) -> str:
+    """Return what a disk's queue holds: in bytes, or in requests if their size is not known; empty if neither is."""
+    if disk.queue_bytes:
+        return size(disk.queue_bytes)
+    requests = disk.whole("nr_requests")
+    return f"{requests} requests" if requests else ""
 
 
 def _verdicts(found: MachineText) -> Iterator[str]:
@@ -186,7 +194,7 @@ def _disks(found: MachineText, disks: Sequence[DiskText]) -> Table:
                 (
                     printable(disk.name) or "not named",
                     printable(disk.scheduler),
-                    size(disk.queue_bytes) if disk.queue_bytes else "",
+                    _queue(disk),
                     _seconds(queued) if queued else "",
                     quantity(disk.rate_bps, "bytes/s") if disk.rate_bps else "",
                     f"{disk.busy:.0f} %" if disk.busy is not None else "",

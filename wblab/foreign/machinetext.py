@@ -64,7 +64,9 @@ class MachineText:
     @property
     def says_something(self) -> bool:
         """Whether it shows anything that can be used."""
-        shown = any(disk.queue_bytes or disk.busy is not None or disk.await_ms is not None for disk in self.real_disks)
+        shown = any(
+            disk.whole("nr_requests") or disk.busy is not None or disk.await_ms is not None for disk in self.real_disks
+        )
         memory = self.memory
         return bool(
             shown or self.limits or memory.dirty_bytes or memory.now_bytes or memory.pressure or self.disks.writers

@@ -18,7 +18,7 @@ _KIB = 1024
 _PAGE_SIZES = (4096, 16384, 65536)
 _MEMINFO = re.compile(r"([A-Z][\w()]{2,24}):\s{1,40}(\d{1,15}) kB")
 _VMSTAT = re.compile(r"(nr_\w{2,40}) (\d{1,18})")
-_SYSCTL = re.compile(r"vm[./](\w{3,40})\s{0,8}=\s{0,8}(\d{1,18})")
+_SYSCTL = re.compile(r"vm[./](\w{3,40})\s{0,8}=\s{0,8}(\d{1,18})(?:\s{0,40}[#;].*)?")
 _SYSCTL_FILE = re.compile(r"/proc/sys/vm/(\w{3,40})")
 _PRESSURE_FILE = re.compile(r"/proc/pressure/(cpu|io|memory)")
 _PRESSURE = re.compile(r"(some|full) avg10=(\d{1,3}\.\d\d) avg60=(\d{1,3}\.\d\d) avg300=(\d{1,3}\.\d\d)")

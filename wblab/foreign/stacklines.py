@@ -5,7 +5,7 @@ Linux 3.0 on, and of crash, drgn and gdb. Each is bounded, so that no line takes
 """
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 MOST_LETTERS = 512  # of a line; the longest line with a frame that the kernel prints has 200
 _MOST_PREFIXES = 8
@@ -13,11 +13,15 @@ _MOST_PREFIXES = 8
 
 @dataclass(frozen=True)
 class Frame:
-    """A function of a stack. sure: not marked by the kernel as perhaps left over on the stack ("? "). module: or ""."""
+    """A function of a stack. sure: not marked by the kernel as perhaps left over on the stack ("? "). module: or "".
+
+    is_inlined: into the next one, as debug information says: nothing says that it calls what sleeps.
+    """
 
     name: str
     sure: bool = True
     module: str = ""
+    is_inlined: bool = False
 
 
 # What stands before the kernel's own words, each at the begin of what is left of a line.
@@ -28,11 +32,15 @@ _PREFIXES = re.compile(
             r"(?:[>|][ \t]?){1,8}",  # quoted in a mail
             r"<\d{1,3}>",  # the level, as syslog(2) has it
             r"\d{1,4},\d{1,12},\d{1,20},[-c][^;]{0,64};",  # /dev/kmsg, netconsole
-            r"\[ {0,12}\+?\d{1,10}\.\d{1,9}\]",  # seconds since boot, also dmesg -d
+            r"\[ {0,12}\+?\d{1,10}\.\d{1,9}(?: <[ \d]{1,12}\.\d{1,9}>)?\]",  # seconds since boot, also dmesg -d
+            r"\[[A-Z][a-z]{2}[ \d]\d \d\d:\d\d\]",  # dmesg -e
+            r"[a-z]\w{2,7} {0,6}:(?:emerg|alert|crit|err|warn|notice|info|debug) {0,3}:",  # dmesg -x
+            r"\d{9,11}\.\d{3,6} \S{1,64} kernel(?:\[[-\d]{1,8}\])?:",  # journalctl -o short-unix
             r"\[ {0,8}[TC]\d{1,8}\]",  # CONFIG_PRINTK_CALLER
             r"\[[A-Z][a-z]{2} [A-Z][a-z]{2} [ \d]\d \d\d:\d\d:\d\d(?:\.\d{1,9})? \d{4}\]",  # dmesg -T
             rf"[A-Z][a-z]{{2}} {{1,2}}\d{{1,2}} (?:\d{{4}} )?{_HOUR} \S{{1,64}} (?:kernel|unknown)(?:\[\d{{1,8}}\])?:",
-            rf"\[?\d{{4}}-\d\d-\d\d[T ]{_HOUR}(?:Z|[+-]\d\d:?\d\d)?\]?(?: \S{{1,64}} kernel(?:\[\d{{1,8}}\])?:)?",
+            rf"\[?(?:[A-Z][a-z]{{2}} )?\d{{4}}-\d\d-\d\d[T ]{_HOUR}(?:Z|[+-]\d\d:?\d\d| [A-Z]{{2,5}}(?= ))?\]?"
+            r"(?: \S{1,64} kernel(?:\[[-\d]{1,8}\])?:)?",
             r"(?:[\w.-]{1,64} )?kernel(?:\[\d{1,8}\])?:",
         )
     )
@@ -61,11 +69,19 @@ ON_CPU = re.compile(r"CPU: \d{1,5} (?:UID: \d{1,10} )?PID: (?P<pid>\d{1,8}) Comm
 WORKQUEUE = re.compile(r"Workqueue: (?P<queue>\S{1,64}) [\w.]{1,64}(?: \((?P<what>[^)\s]{1,64})\))?")
 CALL_TRACE = re.compile(r"(?:Call [Tt]race|Backtrace|Stack traceback)\b")
 RELEASE = re.compile(
-    r"(?:Not tainted|Tainted:[ A-Z\[\]()=,_-]{0,80}|Linux version|Comm: \S{1,16} Not tainted)\s+"
+    r"(?:Not tainted|Tainted:[ A-Z\[\]()=,_-]{0,80}|Linux version|Comm: \S{1,16} Not tainted|^RELEASE:)\s+"
     r"(?P<release>\d{1,2}\.\d{1,3}[.\w+~-]{0,60})"
 )
 NO_TASK = re.compile(r"Showing all locks held|Kernel panic|\bNMI backtrace for cpu|(?:sysrq: )?SysRq ?:|sysrq: ")
 SHOW_STATE = re.compile(r"[Ss]ys[Rr]q ?: (?:SysRq : )?Show|Show Blocked State")
+# Stacks of what once happened, not of tasks that wait: lockdep, KASAN, kmemleak, page_owner.
+PAST = re.compile(
+    r"-> #\d{1,4} \(|(?:Allocated|Freed) by task \d|stack backtrace:|Last potentially related work creation|"
+    r"Second to last potentially|(?:Allocated|Freed):$|backtrace(?: \(|:)|Uninit was |page last (?:allocated|free)\b"
+)
+USER_THREAD = re.compile(
+    r"Thread \d{1,8} \((?:Thread 0x[0-9a-f]{1,16} \(LWP|LWP|process) "
+)  # gdb and pstack, of a program
 _LOCKDEP = re.compile(r"#\d+:\s")
 
 # A frame as the kernel prints it, as arm prints it, of crash, drgn and gdb, and without offsets.
@@ -76,6 +92,8 @@ _ADDRESSES = r"(?:\(?\[<?[0-9a-fA-F]{1,16}>?\]\s{0,4}){0,2}"
 _FRAME = re.compile(rf"{_ADDRESSES}(?P<mark>\? ?)?{_NAME}{_OFFSET}\)?{_MODULE}(?P<unsure>\s?\(unreliable\))?")
 _ARM = re.compile(rf"(?:\[<[0-9a-f]{{1,16}}>\]\s*)?\(?(?P<mark>\? ?)?{_NAME}(?:{_OFFSET})?\)?{_MODULE} from [\[\w(]")
 _DEBUGGER = re.compile(rf"#\d{{1,3}}\s+(?:\[[0-9a-f]{{8,16}}\] |0x[0-9a-f]{{1,16}} in )?{_NAME}(?P<after>.{{0,160}})")
+_DECODED = re.compile(rf"(?P<mark>\? ?)?{_NAME} \([\w./+-]{{1,200}}\.(?:[chS]|rs):\d{{1,7}}")  # decode_stacktrace.sh
+_INLINED = re.compile(rf"{_NAME} [\w./+-]{{1,200}}\.(?:[chS]|rs):\d{{1,7}} \[inline\]")  # syzkaller's reports
 _BARE = re.compile(rf"{_ADDRESSES}(?P<mark>\? ?)?{_NAME}(?:\(\))?{_MODULE}\s*$")
 OFFSETS = re.compile(r"\+0x[0-9a-f]+/0x")
 _BRACKETED = re.compile(r"\[<[0-9a-f]{1,16}>\]")
@@ -131,10 +149,18 @@ def frame_on(line: str, *, is_open: bool, may_be_bare: bool) -> Frame | None:
         return _made(found["name"], not (found["mark"] or groups.get("unsure")), found["module"])
     if found := _DEBUGGER.match(line):
         module = _IN_BRACKETS.search(found["after"])
-        is_frame = any(sign in found["after"] for sign in (" at ", "(", "+"))
+        is_frame = any(sign in found["after"] for sign in (" at ", "(", "+")) and " from /" not in found["after"]
         return _made(found["name"], True, module and module[1]) if is_frame else None
+    return _without_offset(line, may_be_bare=may_be_bare) if is_open else None
+
+
+def _without_offset(line: str, *, may_be_bare: bool) -> Frame | None:
+    """Return the frame on a line of a stack that is being read, where it has a source's line or nothing behind it."""
+    if found := _INLINED.match(line) or _DECODED.match(line):
+        made = _made(found["name"], not found.groupdict().get("mark"), None)
+        return replace(made, is_inlined=found.re is _INLINED)
     is_bracketed = bool(_BRACKETED.match(line))
-    found = _BARE.match(line) if is_open and (may_be_bare or is_bracketed) else None
+    found = _BARE.match(line) if may_be_bare or is_bracketed else None
     if found and (is_bracketed or "_" in found["name"] or found["name"].islower()) and not found["name"].isupper():
         return _made(found["name"], not found["mark"], found["module"])
     return None

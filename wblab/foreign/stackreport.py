@@ -18,6 +18,8 @@ _MOST_ROWS = 12  # in a terminal
 _MOST_LINKS = 4  # of a chain that are named
 _MOST_NAMES = 3
 _MOST_GROUPS = 2000  # in a page and as JSON
+_NAMELESS = "a task without a name"
+_NO_NAMES = (_NAMELESS, "a flusher", "the flusher of ", "the journal's thread ")  # a task's own name stays as it is
 _ARROW = " < "  # is called by
 _COLUMNS = 74  # of a line of functions
 
@@ -65,14 +67,19 @@ def _headline(every: Sequence[Judged], state: Told) -> str:
         return _nobody(every)
     if not state.links:
         words = Counter(item.wait.what for item in waiting).most_common(1)[0][0]
-        return f"{_who(waiting)} {_verb(waiting)} {words}. {_capital(state.state.what)}."
+        alike = [item for item in waiting if item.wait.what == words]
+        others = len({_identity(item) for item in waiting} - {_identity(item) for item in alike})
+        return f"{_who(alike)} {_verb(alike)} {words}.{_more(others)} {_capital(state.state.what)}."
     first = state.links[0]
     alike = [item for item in waiting if item.wait.kind == first.wait.kind and item.role == first.role]
     said = [f"{_who(alike)} {_verb(alike)}{_called(alike)} {_what(first)}"]
     said += [f"{_party(item)} waits {_what(item)}" for item in state.links[1:_MOST_LINKS]]
     others = len({_identity(item) for item in waiting}) - len({_identity(item) for item in (*alike, *state.links)})
-    more = f" {_count(others, 'other task')} {'waits' if others == 1 else 'wait'} too." if others > 0 else ""
-    return f"{'; '.join(said)}.{more} {_capital(state.state.what)}."
+    return f"{'; '.join(said)}.{_more(others)} {_capital(state.state.what)}."
+
+
+def _more(others: int) -> str:
+    return f" {_count(others, 'other task')} {'waits' if others == 1 else 'wait'} too." if others > 0 else ""
 
 
 def _nobody(every: Sequence[Judged]) -> str:
@@ -97,16 +104,19 @@ def _party(item: Judged) -> str:
         return f"the journal's thread ({item.disk or item.task.comm})"
     if item.role == "flusher":
         return f"the flusher of {item.disk}" if item.disk else "a flusher"
-    return item.task.comm or "a task without a name"
+    return item.task.comm or _NAMELESS
 
 
 def _who(items: Sequence[Judged]) -> str:
     """Return whom some tasks are, the most frequent names first."""
     names = Counter({_identity(item): _party(item) for item in items}.values())
-    shown = [f"{name} ({count} tasks)" if count > 1 else name for name, count in names.most_common(_MOST_NAMES)]
+    shown = [
+        (f"{count} tasks without names" if name == _NAMELESS else f"{name} ({count} tasks)") if count > 1 else name
+        for name, count in names.most_common(_MOST_NAMES)
+    ]
     rest = sum(names.values()) - sum(count for _, count in names.most_common(_MOST_NAMES))
     said = enumerated([*shown, *([f"{rest} more"] if rest else [])])
-    return _capital(said) if said.startswith(("a ", "the ")) else said
+    return _capital(said) if said.startswith(_NO_NAMES) else said
 
 
 def _verb(items: Sequence[Judged]) -> str:

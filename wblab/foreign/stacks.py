@@ -20,12 +20,14 @@ from wblab.foreign.stacklines import (
     OFFSETS,
     ON_CPU,
     OWNED,
+    PAST,
     PROC_COMM,
     PROC_STACK,
     RELEASE,
     SHOW_STATE,
     STATE,
     STATE_BEFORE,
+    USER_THREAD,
     WORKQUEUE,
     Frame,
     frame_on,
@@ -118,6 +120,7 @@ class _Reader:
         self._release = ""
         self._is_sysrq = False
         self._bare_ok = False
+        self._is_past = False  # below a heading of what is no task that waits
 
     def read(self, text: str) -> Stacks:
         is_cut = False
@@ -132,8 +135,13 @@ class _Reader:
     def _line(self, raw: str, at: int) -> None:
         line = unprefixed(raw[:MOST_LETTERS])
         if not line:
+            self._is_past = False
             if self._now and self._now.source in {"/proc", "bare"} and self._now.frames:
                 self._end()
+            return
+        if PAST.match(line) or USER_THREAD.match(line):
+            self._end()
+            self._is_past = True
             return
         if OFFSETS.search(line) is None and self._heads(line, at):
             return
@@ -205,6 +213,8 @@ class _Reader:
         return line[found.end() :]
 
     def _add(self, frame: Frame, at: int) -> None:
+        if self._is_past:
+            return
         if self._now is None:
             comm, pid, state = heading_of(self._above(at))
             self._begin(comm, pid, state, "/proc", at)
@@ -232,6 +242,7 @@ class _Reader:
 
     def _begin(self, comm: str, pid: int, state: str, source: Source, at: int) -> None:
         self._end()
+        self._is_past = False
         self._now = _Begun(comm, pid, state, source, at, self._blocked.pop(pid, 0), "", self._owners.get(pid))
         self._bare_ok = False
 

@@ -91,7 +91,7 @@ STATES = (
     State("group", "a control group has used up its share of the disk, as it was told to"),
     State("array", "an array of disks does not accept I/O: it resyncs, checks or reshapes", ("wblab run mirror",)),
     State("memory", "memory is short: programs wait for some to become free, which may be writeback's fault or not"),
-    State("direct I/O", "programs wait for a disk that is slow itself: nothing of the page cache is in their way"),
+    State("disk", "tasks wait for a disk to do what they gave it; whose I/O it does before that, stacks do not say"),
     State("locks", "tasks wait for locks; who holds them does not wait for a disk in these stacks"),
     State("unknown", "these stacks do not say what the machine waits for"),
 )
@@ -154,7 +154,7 @@ def _state(waiting: Sequence[Judged], chain: Sequence[Judged]) -> str:
         (("group throttled",), "group"),
         (QUEUE_KINDS, "queue full"),
         (("reclaim", "pool"), "memory"),
-        (("direct write", "direct read", "flush", "buffer", "folio locked", "direct writes of others"), "direct I/O"),
+        (("direct write", "direct read", "flush", "buffer", "folio locked", "direct writes of others"), "disk"),
         (_LOCK_KINDS, "locks"),
     )
     name = next((name for some, name in of_kinds if most in some), "unknown")

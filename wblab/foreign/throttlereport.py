@@ -18,7 +18,8 @@ _ENDED = {
 
 def throttle_report(name: str, found: Throttlings) -> Report:
     """Return the report on the throttling in a trace. name: of its file."""
-    about = (f"{name}: a trace with {found.decisions} decisions on dirty limits", "")
+    decisions = f"{found.decisions} decision{'s' * (found.decisions != 1)}"
+    about = (f"{name}: a trace with {decisions} on dirty limits", "")
     data = {
         "file": name,
         "kind": "throttling",
@@ -30,7 +31,10 @@ def throttle_report(name: str, found: Throttlings) -> Report:
     }
     title = f"{name}: which dirty limit?"
     if not found.slowed:
-        said = f"No dirty limit slowed a task: of {found.decisions} decisions none made one sleep.{_defect(found)}"
+        slept = f"No dirty limit slowed a task: of {found.decisions} decisions none made one sleep."
+        said = (
+            f"{slept if found.decisions else 'Whether a dirty limit slowed a task, it does not say.'}{_defect(found)}"
+        )
         return Report(title, said, (), data=data, about=about)
     blocks: list[Block] = []
     first = found.slowed[0]

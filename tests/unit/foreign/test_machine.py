@@ -255,3 +255,17 @@ def test_a_text_that_shows_nothing_of_use_is_refused(tmp_path):
     file.write_text("MemTotal: 1000 kB\nMemFree: 10 kB\n")
     with pytest.raises(InputError, match="the state of a machine"):
         explained(str(file))
+
+
+def test_one_tool_s_output_alone_says_what_it_has():
+    alone = read(lsblk(machine("5.15.0")))
+    assert "1023 requests" in str(machine_report("x", alone).blocks)
+    file = ["vm.dirty_background_bytes=16777216   # 16 MiB", "vm.dirty_bytes = 50331648 ; 48 MiB"]
+    assert read(file).limits.dirty.size_bytes == 48 * MIB
+
+
+def test_pressure_of_a_resource_that_is_not_named_is_asked_for(tmp_path):
+    file = tmp_path / "psi.txt"
+    file.write_text("some avg10=88.12 avg60=70.00 avg300=30.00 total=1231231231\n")
+    with pytest.raises(InputError, match=r"grep \. /proc/pressure"):
+        explained(str(file))

@@ -37,3 +37,23 @@ def test_many_tasks_in_one_text_of_one_form():
         found = read_stacks("\n".join(text(case, form) for case in CASES)).tasks
         assert [(task.comm, task.pid) for task in found] == [(case.comm, case.pid) for case in CASES]
         assert [judged(task).wait.kind for task in found] == [case.kind for case in CASES]
+
+
+def test_stacks_of_what_once_happened_are_of_no_task_that_waits():
+    for heading in ("-> #1 (jbd2_handle){++++}-{0:0}:", "Allocated by task 901:", "  backtrace (crc 0):"):
+        past = f"{heading}\n down_write+0x4c/0x60\n jbd2_log_wait_commit+0x13c/0x3f0\n"
+        assert not read_stacks(past).tasks
+        (task,) = read_stacks(past + text(CASES[0])).tasks
+        assert task.comm == CASES[0].comm
+
+
+def test_a_stack_without_a_heading_and_without_the_scheduler_is_of_no_known_wait():
+    frames = "\n".join(f" {name}+0x4c/0x60" for name in ("jbd2_log_wait_commit", "ext4_sync_file", "do_fsync"))
+    (ran,) = read_stacks(f"Call Trace:\n{frames}").tasks
+    (slept,) = read_stacks(f"Call Trace:\n schedule+0x1/0x2\n{frames}").tasks
+    assert (judged(ran).wait.kind, judged(slept).wait.kind) == ("unknown", "commit")
+
+
+def test_a_program_s_own_stacks_say_nothing_of_the_kernel():
+    own = "Thread 1 (Thread 0x7f1b4a (LWP 301)):\n#0  0x00007f1b mutex_lock () at my.c:9\n#1  down_write () at my.c:3\n"
+    assert not read_stacks(own).tasks

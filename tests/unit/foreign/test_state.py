@@ -1,5 +1,7 @@
 """What several stacks tell together: the state of a machine, and the chain of holders as far as the stacks show it."""
 
+from dataclasses import replace
+
 import pytest
 from support.stacktexts import machines, text
 
@@ -80,3 +82,28 @@ def test_what_ended_a_state_is_what_the_page_of_remedies_says():
     ):
         assert any(line.startswith(f"| {row} |") and figure in line for line in rows)
         assert any(figure.removesuffix(" (") in state.measured for state in STATES)
+
+
+def test_who_waits_for_something_else_is_not_said_to_wait_for_the_same():
+    stacks = {
+        "a": ("__schedule", "io_schedule", "folio_wait_bit_common", "of_a_driver"),
+        "b": ("__schedule", "schedule", "of_another_driver"),
+        "": ("__schedule", "io_schedule", "folio_wait_bit_common", "of_a_driver"),
+    }
+    said = "\n".join(
+        "\n".join([f"{comm} D 0 {pid} 1 0x00000000" if comm else "", "Call Trace:", *(f" {f}+0x1/0x2" for f in frames)])
+        for pid, (comm, frames) in enumerate(stacks.items(), 100)
+    )
+    shown = str(stack_report("x", read_stacks(said)).headline)
+    assert shown.startswith("a and a task without a name wait for a page, locked or under writeback. 1 other task ")
+
+
+def test_a_disk_that_tasks_wait_for_is_not_said_to_be_slow_itself():
+    task = next(case for each in machines() for case in each.cases if case.comm.startswith("jbd2/"))
+    buffer = text(replace(task, frames=tuple((name, True, "") for name in _BUFFER)), "hung")
+    shown = str(stack_report("x", read_stacks(buffer)).headline)
+    assert "for a block that was being read or written" in shown
+    assert "whose I/O it does before that, stacks do not say" in shown
+
+
+_BUFFER = ("__schedule", "io_schedule", "__wait_on_buffer", "jbd2_journal_commit_transaction", "kjournald2", "kthread")

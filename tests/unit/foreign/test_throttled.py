@@ -104,3 +104,9 @@ def test_the_answer_fits_and_a_trace_without_the_event_is_named(tmp_path):
     file.write_text("dd-7  [001] .....  10.000001: sched_switch: prev_comm=dd prev_pid=7\n")
     with pytest.raises(InputError, match="a trace as text, without stacks"):
         explained(str(file))
+
+
+def test_a_trace_whose_counts_all_cannot_be_says_nothing_of_who_was_slowed(tmp_path):
+    file = tmp_path / "trace.txt"
+    file.write_text(decision(dirty=str((1 << 64) - 2)))
+    assert "it does not say" in str(explained(str(file)).headline)

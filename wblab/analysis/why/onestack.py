@@ -21,6 +21,9 @@ UNKNOWN = "unknown"
 _PASSED = SCHEDULER | PRIMITIVES
 _TRACERS = ("trace_event_", "__traceiter_", "ftrace_", "perf_trace_", "bpf_", "__bpf_")  # what took the stack
 _FOR_A_PURPOSE = ("lock", "work")
+_SAYING = frozenset(
+    caller for shared in CALLERS.values() for _, callers in (*shared.callers, *shared.next_to) for caller in callers
+)
 
 
 @dataclass(frozen=True)
@@ -63,6 +66,9 @@ def wait_in(names: Sequence[str], modules: Sequence[str] = (), *, is_sure: bool 
 
 def _of_shared(shared: Shared, name: str, outer: Sequence[str], *, is_sure: bool) -> Wait:
     """Return what is waited for in a function of several uses, by the nearest caller that says it."""
+    for kind, callers in shared.next_to:
+        if outer and outer[0] in callers:
+            return _known(kind, outer[0], is_sure=is_sure) if kind else Wait(UNKNOWN, shared.otherwise, name, is_sure)
     for caller in [name, *outer][: shared.near + 1]:
         for kind, callers in shared.callers:
             if caller in callers:
@@ -84,6 +90,11 @@ def _is_buffer(name: str, passed: Sequence[str]) -> bool:
 def is_passed(name: str) -> bool:
     """Whether a function says nothing of the reason: the scheduler's, a primitive, or what took the stack."""
     return name in _PASSED or name.startswith(_TRACERS)
+
+
+def is_known(name: str) -> bool:
+    """Whether a function says something of a wait, or that it says nothing."""
+    return is_passed(name) or name in SLEEPS or name in CALLERS or name in _SAYING
 
 
 def _purpose(outer: Iterable[str]) -> tuple[str, str] | None:

@@ -31,8 +31,8 @@ class Name:
 class Shared:
     """Functions in which tasks sleep for several reasons, and the callers that say for which, by kind.
 
-    near: so many frames outwards a caller may be. otherwise: what to say of the wait if no caller is known; empty for
-    nothing.
+    near: so many frames outwards a caller may be. next_to: callers that say another thing, "" for nothing, where no
+    function is between. otherwise: what to say of the wait if no caller is known; empty for nothing.
     """
 
     functions: tuple[str, ...]
@@ -40,6 +40,7 @@ class Shared:
     near: int = 4
     otherwise: str = ""
     kind: str = ""  # if no caller is known
+    next_to: tuple[tuple[str, tuple[str, ...]], ...] = ()
 
 
 # Parts of the scheduler and of its primitives, which say nothing of the reason.
@@ -259,6 +260,7 @@ NAMES = (
     Name("__rwbase_read_lock", "lock", "5.15"),
     Name("rt_spin_lock_slowlock", "lock", "3.0", "5.14"),
     Name("rt_mutex_slowlock", "lock", "3.0"),
+    Name("rt_mutex_slowlock_block", "lock", "5.15"),
     Name("flock_lock_file_wait", "file lock", "3.0", "4.1"),
     Name("posix_lock_file_wait", "file lock", "3.0", "4.4"),
     Name("fcntl_setlk", "file lock", "3.0"),
@@ -356,6 +358,15 @@ _LOCKED = (
     *("__filemap_get_folio", "__filemap_get_folio_mpol", "pagecache_get_page"),  # where __folio_lock is a tail call
     *("filemap_read_page", "filemap_read_folio", "folio_wait_locked_killable", "sleep_on_page_lock", "find_lock_page"),
 )
+# These wait for a page's lock and for its writeback. Since Linux 5.2 a wait for writeback has a function of its own,
+# and one for the lock none, as __folio_lock is a tail call: what they call themselves is the lock. Before, it was
+# either.
+_LOCK_AND_WAIT = (
+    *("truncate_inode_pages_range", "truncate_inode_pages", "invalidate_inode_pages2_range", "write_cache_pages"),
+    *("mpage_prepare_extent_to_map", "write_cache_pages_da", "extent_write_cache_pages", "f2fs_write_cache_pages"),
+    *("ext4_page_mkwrite", "iomap_page_mkwrite", "btrfs_page_mkwrite", "prepare_pages", "writeback_iter"),
+    *("writeback_get_folio", "folio_prepare_writeback", "grab_cache_page_write_begin", "block_page_mkwrite"),
+)
 _MEMORY = (
     *("shrink_inactive_list", "shrink_zone", "shrink_node", "shrink_lruvec", "do_try_to_free_pages", "balance_pgdat"),
     *("__alloc_pages_slowpath", "__alloc_pages_nodemask", "__alloc_pages", "throttle_vm_writeout", "kswapd"),
@@ -384,13 +395,21 @@ _DIRECT = (
 
 SHARED = (
     Shared(
-        ("folio_wait_bit_common", "wait_on_page_bit_common", "wait_on_page_bit", "wait_on_page_bit_killable"),
+        ("folio_wait_bit_common",),
         (("folio under writeback", _WRITEBACK), ("folio locked", _LOCKED)),
         near=3,
         otherwise="for a page, locked or under writeback",
+        next_to=(("folio locked", _LOCK_AND_WAIT),),
     ),
     Shared(
-        ("folio_wait_bit", "folio_wait_bit_killable"),
+        ("wait_on_page_bit_common",),
+        (("folio under writeback", _WRITEBACK), ("folio locked", _LOCKED)),
+        near=3,
+        otherwise="for a page, locked or under writeback",
+        next_to=(("", _LOCK_AND_WAIT),),
+    ),
+    Shared(
+        ("wait_on_page_bit", "wait_on_page_bit_killable", "folio_wait_bit", "folio_wait_bit_killable"),
         (("folio under writeback", _WRITEBACK), ("folio locked", _LOCKED)),
         near=3,
         otherwise="for a page, locked or under writeback",
