@@ -61,7 +61,7 @@ def _verb(verb: argparse.ArgumentParser, level: int) -> Iterator[str]:
     if verbs_of(verb):
         yield from _verbs(verb, level + 1)
     else:
-        yield f"    {verb.usage}\n"
+        yield f"    {(verb.usage or '').replace('%(prog)s', verb.prog)}\n"
         yield from _table(verb)
         if verb.epilog:
             yield indent(verb.epilog, "    ") + "\n"

@@ -26,6 +26,11 @@ _WIDTH = 120  # letters in a line of packed data
 _ADDRESS = re.compile(r"^<.* at 0x[0-9a-f]+>$")  # Python's default text of an object
 _LONG = 20  # rows: a longer table opens by a click, by a link into it, and by a search in the page
 _HEAD = re.compile(r"<th\b[^>]*>(.*?)</th>", re.DOTALL)
+_NO_HEAD = re.compile(r"<th\b[^>]*></th>")  # a reader of screens would announce it
+_BETWEEN_TAGS = re.compile(r"(?<=>)[^<>]+(?=<)")
+_OPTION = re.compile(r"(?<!\S)--?[a-z][\w-]*")
+_NAME = re.compile(r"\S{16,}")  # wider than a column of a phone may be
+_JOINT = re.compile(r"(?<=[\w}\])])([_.=/,:{]|&amp;)(?=[\w{&])")
 
 
 def _for_people(value: Any) -> Any:
@@ -70,6 +75,7 @@ def framed(table: str, is_folded: bool = False) -> Markup:
 
     Its first row names its columns, or no row does.
     """
+    table = whole_words(_NO_HEAD.sub("<td></td>", table))
     scrolled = f'<div class="scroll" tabindex="0">{table}</div>'
     heads = _HEAD.findall(table)
     rows = table.count("<tr") - bool(heads)
@@ -78,6 +84,16 @@ def framed(table: str, is_folded: bool = False) -> Markup:
     columns = ", ".join(filter(None, (Markup(head).striptags() for head in heads)))
     named = Markup("<summary>{} rows{}</summary>").format(rows, f": {columns}" if columns else "")
     return Markup(f"<details>{named}\n{scrolled}</details>")
+
+
+def whole_words(html: str) -> str:
+    """Return HTML whose lines break where a reader would: no option after its hyphens, a long name after its joints."""
+    return _BETWEEN_TAGS.sub(lambda found: _breakable(found[0]), html)
+
+
+def _breakable(text: str) -> str:
+    named = _NAME.sub(lambda found: _JOINT.sub(r"\1<wbr>", found[0]), text)
+    return _OPTION.sub(r'<span class="whole">\g<0></span>', named)
 
 
 def packed(value: Any) -> str:

@@ -162,6 +162,12 @@ def test_the_reference_has_every_verb_and_option(verb):
     assert {text for text in shown - {"-h", "--help"} if text not in part} == set()
 
 
+def test_the_reference_says_how_each_verb_is_called():
+    usages = re.findall(r"^    (.*\[options\].*)$", REFERENCE, re.MULTILINE)
+    assert len(usages) > len(NAMES) / 2
+    assert [usage for usage in usages if not usage.startswith("wblab ")] == []
+
+
 BASH = """
 source /dev/stdin
 complete_words() {

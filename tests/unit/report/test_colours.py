@@ -60,3 +60,14 @@ def test_a_table_of_over_20_rows_is_folded_once():
     assert framed(table(20)) == f'<div class="scroll" tabindex="0">{table(20)}</div>'
     assert framed(table(21)).startswith("<details><summary>21 rows: a claim, figure</summary>")
     assert "details" not in framed(table(21), is_folded=True)
+
+
+def test_lines_of_a_table_break_before_an_option_and_at_the_joints_of_a_long_name():
+    cells = "<td><code>wblab why --pauses</code></td><td>disk.slow.bdi.strict_limit=1 {png,svg}</td>"
+    shown = framed(f"<table><tr>{cells}</tr></table>")
+    assert '<code>wblab why <span class="whole">--pauses</span></code>' in shown
+    assert "disk.<wbr>slow.<wbr>bdi.<wbr>strict_<wbr>limit=<wbr>1 {png,svg}" in shown
+
+
+def test_a_column_without_a_head_is_none_for_a_reader_of_screens():
+    assert "<tr><td></td><th>7.2</th>" in framed("<table><tr><th></th><th>7.2</th></tr></table>")

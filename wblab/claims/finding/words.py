@@ -14,6 +14,7 @@ WIDTH = 72  # columns of a mail
 _INDENT = "  "
 _NONE = "–"
 _TOGETHER = "\N{NO-BREAK SPACE}"
+_LONGEST = 20  # letters: that a narrow column of a phone has room for
 Layout = Callable[[Sequence[str], Sequence[Sequence[str]]], str]
 
 
@@ -91,8 +92,10 @@ def _newest(release: str) -> list[int]:
 
 
 def _unbroken(cell: str) -> str:
-    """Return a cell that breaks before its range only."""
-    return cell.replace(" ", _TOGETHER).replace(f"{_TOGETHER}(", " (") if cell[:1].isdigit() else cell
+    """Return a cell that breaks before its range only; a long label breaks between words, not within one."""
+    parts = cell.split(" (")
+    is_figure = cell[:1].isdigit() and all(len(part) <= _LONGEST for part in parts)
+    return " (".join(part.replace(" ", _TOGETHER) for part in parts) if is_figure else cell
 
 
 def judged_words(one: Judged, finding: Finding) -> str:

@@ -94,12 +94,17 @@ def question(text: str) -> str:
 # The lessons in the site: what each teaches, and its text. Questions come with `wblab lesson start`.
 
 
+_NO_INSTALL = Link(
+    "0. Freeze a computer, without installing anything",
+    EXPLORE,
+    "5 minutes. Turn a knob, guess what becomes of the freezes, and see a run of a real kernel. No knowledge needed.",
+)
 _TITLE = re.compile(r"<h1\b.*?</h1>", re.DOTALL)  # the page begins with it, the text too
 
 
 def lesson_pages(contents: Sequence[Section] = ()) -> Iterator[File]:
     """Yield a page for each lesson, and the page that lists them. contents: shown beside them. Raises InputError."""
-    links, texts = [], offered("texts of lessons")
+    links, texts = [_NO_INSTALL], offered("texts of lessons")
     for lesson, text, picture, seen in texts() if texts else ():
         address = f"lessons/{lesson.name}.html"
         shown = f"{lesson.name}.png" if picture.is_file() else ""
@@ -119,7 +124,8 @@ TITLE = "wblab: a laptop lab for Linux writeback lock-ups"
 _ASSETS = Path(__file__).parent / "assets"
 _EXAMPLE = {
     "picture": "assets/timeline.png",
-    "says": "One program fills the disk's queue; another, which appends to a file, is stalled for 24 seconds.",
+    "says": "A slow SD card. Above, the editor waits behind 24 MB of the copy in the card's queue. Below, the queue "
+    "holds 512 KiB; mail still waits at the dirty limit.",
 }
 
 
@@ -143,9 +149,10 @@ RESULTS = (
         _HELPS,
     ),
     _Result(
-        "10.2 s → 0.07 s",
-        "Programs that use only a fast disk freeze while another program copies to a slow one",
-        "A short queue of the slow disk ends that too; so does a limit of its own.",
+        "10.2 s → 0.02 s",
+        "Programs that use only a fast disk freeze while another program copies to a slow one. A strict limit for the "
+        "slow disk ends that",
+        "It costs a third of the copy's rate. A short queue of the slow disk leaves 0.06 s.",
         f"{_HELPS}#a-slow-disk-that-stalls-writers-to-a-fast-one",
     ),
     _Result(

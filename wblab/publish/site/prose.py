@@ -24,7 +24,7 @@ from wblab.core.errors import InputError
 from wblab.lab.places import DOCS, SHARE
 from wblab.lab.wings import offered
 from wblab.publish.site.page import HOME, SPECS, File, Link, Section, list_page, page, relative
-from wblab.report.page import framed
+from wblab.report.page import framed, whole_words
 from wblab.report.regions import Forms, filled
 
 Told = Callable[[str], None]
@@ -33,7 +33,7 @@ _INDEX = "index.md"
 _SPECS = Link("Specs: all keys, units and defaults", SPECS)  # a page that is made from the lab's own classes
 _INCLUDE = re.compile(r"\s*```\{include\} (\S+)\s*```\s*")
 _TITLE = re.compile(r"^# (.+)$", re.MULTILINE)
-_TABLE = re.compile(r"<table>.*?</table>", re.DOTALL)
+_PARTS = re.compile(r"<pre.*?</pre>|<table>.*?</table>|<code>[^<]*</code>", re.DOTALL)
 _WIDE = 1300  # px: a wider picture is scrolled on a narrow page, its letters are too small for it
 _WIDE_PICTURE = re.compile(r"<p>(<img[^>]* style=[^>]*>)</p>")
 _OUTSIDE = ("https://", "http://")
@@ -159,8 +159,14 @@ def _body(
             token.children = list(_linked(token.children, source, pages, here))
     text = str(parser.renderer.render(found, parser.options, {}))
     text = _WIDE_PICTURE.sub(r'<figure class="wide" tabindex="0">\1</figure>', text)
-    text = _TABLE.sub(lambda found: framed(found[0], _is_folded(found)), text)
-    return text, headings
+    return _PARTS.sub(_laid_out, text), headings
+
+
+def _laid_out(part: re.Match[str]) -> str:
+    """Return a table in its frame, a line's code with its words whole, and lines of code as they are."""
+    if part[0].startswith("<table"):
+        return framed(part[0], _is_folded(part))
+    return whole_words(part[0]) if part[0].startswith("<code") else part[0]
 
 
 def _is_folded(table: re.Match[str]) -> bool:

@@ -100,8 +100,21 @@ def test_every_run_has_a_line_and_what_the_line_reads(site):
 
 def test_the_first_page_has_figures_of_the_pages_that_it_links(site):
     for one in RESULTS:
-        linked = (site / one.address.partition("#")[0]).read_text().replace("\xa0", " ")
-        assert [figure for figure in one.figures.replace(" s", "").split(" → ") if figure not in linked] == []
+        address, _, anchor = one.address.partition("#")
+        linked = (site / address).read_text().replace("\xa0", " ")
+        part = linked.partition(f'id="{anchor}"' if anchor else "<article>")[2].partition(
+            "<h2" if anchor else "</article>"
+        )[0]
+        figures = re.findall(r"\d+\.\d+(?: ms)?", f"{one.figures} {one.about}")
+        assert [figure for figure in figures if not re.search(rf"(?<![\d.]){re.escape(figure)}(?!\d)", part)] == []
+
+
+def test_the_lessons_begin_with_the_page_to_play_with(site):
+    listed = (site / "lessons/index.html").read_text()
+    assert re.findall(r'<li><a href="([^"]*)">(\d+)\.', listed)[:2] == [
+        ("../explore.html", "0"),
+        ("01-page-cache.html", "1"),
+    ]
 
 
 def test_loads_stay_in_order_which_decides_a_run(study, site):
