@@ -35,6 +35,10 @@ _MOST_NAME = 40
 BLOCK = "block"
 SMALL_BYTES, LARGE_BYTES = 4 << 10, 1 << 20
 _SLOW_BPS = 10 << 20
+# A block that the disk does not write in the longest pause passes a limit as one folio, before its writer is stopped. On
+# the machine where low limits were tried so, those of up to a second of the disk's work went unlike the twin, both ways
+# (docs/how-to/advise.md).
+_LONGEST_PAUSE_S, _LOW_S = 0.2, 2
 # A disk of which nobody knows the driver is tried as one that takes many requests at a time, and as one that takes one:
 # what has been handed to the disk is not shortened with the queue.
 REQUESTS = "requests"
@@ -123,6 +127,8 @@ def plan(
             left_out[name] = "changes nothing: this machine's value is that low already"
         elif same := next((other for other, state in tried.items() if state.machine == then), ""):
             left_out[name] = f"has the same effect as {same} on this machine"
+        elif passed := _passes(now, then):
+            left_out[name] = f"a write of {size(passed)} passes so low a limit: a twin was not right about it"
         else:
             tried[name] = _State(remedy, then)
     factor = fine_factor(now, [state.machine for state in tried.values()])
@@ -229,6 +235,13 @@ def _blocks_of(machine: Machine) -> tuple[int, ...]:
     if machine.block_bytes or machine.folio_bytes <= PAGE_BYTES or machine.write_bps >= _SLOW_BPS:
         return (machine.block_bytes,)
     return SMALL_BYTES, LARGE_BYTES
+
+
+def _passes(now: Machine, then: Machine) -> int:
+    """Return the size of a write that passes the limit of a machine with a remedy as one folio; 0 if none does."""
+    block = min(_blocks_of(now)[-1], now.folio_bytes)
+    is_low = then.dirty_bytes < min(now.dirty_bytes, _LOW_S * now.write_bps)
+    return block if is_low and block > PAGE_BYTES and block > _LONGEST_PAUSE_S * now.write_bps else 0
 
 
 def fine_factor(now: Machine, others: Sequence[Machine]) -> int:

@@ -82,6 +82,20 @@ def test_a_disk_whose_driver_nobody_knows_is_tried_with_many_requests_at_a_time_
         assert all(cell.levels.keys() == {AXIS} for cell in plan(machine, SITE, given, [1]).plan.cells)
 
 
+def test_limits_that_one_large_write_passes_are_left_out():
+    sizes = {"memory_bytes": 600 * MIB, "dirty_bytes": 100 * MIB, "background_bytes": 50 * MIB}
+    slow = replace(MACHINE, write_bps=4 * MIB, folio_bytes=2 * MIB, block_bytes=MIB, **sizes)
+    given = remedies(low={"dirty": "1s"}, higher={"dirty": "2s"}, own={"own_limit": "50% of the limit"})
+
+    def left_out(machine):
+        return plan(machine, SITE, given, [1]).left_out
+
+    assert left_out(slow) == {"low": "a write of 1 MiB passes so low a limit: a twin was not right about it"}
+    assert left_out(replace(slow, block_bytes=0)).keys() == {"low"}
+    for other in ({"block_bytes": 4096}, {"folio_bytes": 4096}, {"write_bps": 6 * MIB}):
+        assert not left_out(replace(slow, **other))
+
+
 def test_the_scale_of_the_twin_keeps_limits_above_some_pages():
     small = replace(MACHINE, dirty_bytes=8 * MIB)
     assert fine_factor(MACHINE, [MACHINE]) == 81  # as in any twin of this machine
