@@ -35,9 +35,9 @@ _MOST_NAME = 40
 BLOCK = "block"
 SMALL_BYTES, LARGE_BYTES = 4 << 10, 1 << 20
 _SLOW_BPS = 10 << 20
-# A block that the disk does not write in the longest pause passes a limit as one folio, before its writer is stopped. On
-# the machine where low limits were tried so, those of up to a second of the disk's work went unlike the twin, both ways
-# (docs/how-to/advise.md).
+# A block that the disk does not write in the longest pause passes a limit as one folio, before its writer is stopped.
+# On the machine where low limits were tried so, those of up to a second of the disk's work went unlike the twin, both
+# ways (docs/how-to/advise.md).
 _LONGEST_PAUSE_S, _LOW_S = 0.2, 2
 # A disk of which nobody knows the driver is tried as one that takes many requests at a time, and as one that takes one:
 # what has been handed to the disk is not shortened with the queue.
