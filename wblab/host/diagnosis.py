@@ -5,7 +5,7 @@ import os
 import subprocess
 import sys
 import tempfile
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
@@ -14,10 +14,11 @@ from wblab.host import hostkernel
 from wblab.host.command import interpreter
 from wblab.host.machine import available_memory_bytes, free_shared_bytes, processor_flags, shared_memory, tool_versions
 from wblab.host.sandbox import landlock_version
-from wblab.kernels import Kernel, carry, catalog
+from wblab.kernels import Kernel, Listed, carry, catalog, list_kernels
 from wblab.kernels.cache import home
 from wblab.kernels.wanted import find_kernel
 from wblab.lab import extras
+from wblab.lab.kernelname import VARIANT
 from wblab.lab.packages import advice, missing_packages, only_build, own_names
 from wblab.machine.block import mounted
 from wblab.machine.cgroup import cgroup_root, controllers_of
@@ -77,7 +78,7 @@ def bad(findings: Sequence[Check]) -> list[Check]:
 
 def next_command(findings: Sequence[Check]) -> str:
     """Return what to type next: to build a kernel, or with one to make a run."""
-    return BUILD if any(finding.check == KERNEL and not finding.good for finding in findings) else "wblab run base"
+    return next((finding.advice for finding in findings if finding.check == KERNEL and finding.advice), _RUN)
 
 
 def check_python() -> Check:
@@ -198,7 +199,7 @@ def check_cache(*, has_kernel: bool, needed_bytes: int = _BUILD_ROOM) -> Check:
 
 # What some verbs need of this machine beside what every run does: a kernel, tracing, control groups, packages.
 
-BUILD = "wblab kernel build"
+BUILD, _RUN = "wblab kernel build", "wblab run base"
 KERNEL = "kernel"
 
 _FILESYSTEMS = Path("/proc/filesystems")
@@ -225,16 +226,30 @@ def abilities(kernel: Check) -> list[Check]:
     ]
 
 
-def built(find: Callable[[], Kernel | None] = find_kernel) -> Check:
-    """Return whether there is a kernel, and which."""
+def built(
+    find: Callable[[], Kernel | None] = find_kernel, listing: Callable[[], Sequence[Listed]] = list_kernels
+) -> Check:
+    """Return whether there is a kernel, and which: the default one, or the first other one. advice: what comes next."""
     try:
         known = catalog.load()
         found, default = find(), known.find(known.default)
         package = carry.describe(found, default, known)
+        other = "" if found else next(_names(listing()), "")
     except WblabError as error:
         return Check(KERNEL, False, str(error), BUILD, needed=False)
+    if other:
+        words = f"{other}; {known.default}, the default, is not built"
+        return Check(KERNEL, True, words, f"{_RUN} --kernel {other}", needed=False)
     words = ", ".join(filter(None, [found.release if found else "none built yet", package]))
-    return Check(KERNEL, found is not None, words, BUILD, needed=False)
+    return Check(KERNEL, found is not None, words, _RUN if found else BUILD, needed=False)
+
+
+def _names(listed: Iterable[Listed]) -> Iterator[str]:
+    """Yield the names of built kernels."""
+    for entry in listed:
+        yield from [entry.series] if entry.kernel else []
+        yield from (f"{entry.series}{VARIANT}{name}" for name, kernel in entry.variants.items() if kernel)
+        yield from entry.configured
 
 
 def check_processor(flags: Collection[str]) -> Check:

@@ -14,6 +14,8 @@ from wblab.lab import progress
     ("command", "said"),
     [
         ("rum", "wblab: no verb 'rum' (did you mean 'run'?): see wblab --help"),
+        ("kernel pack 7.2+programs", "wblab: 7.2+programs names a kernel: write as well where it goes: wblab"),
+        ("kernel info --source 7.2", "wblab: 7.2 names a kernel: write as well where it goes: wblab kernel info"),
         ("kernel bild", "wblab: no verb 'bild' (did you mean 'build'?): see wblab kernel --help"),
         ("run mitigation", "wblab: no spec 'mitigation': it is a matrix: wblab study mitigation"),
         ("run writeback", "wblab: no spec 'writeback': it is a design: wblab study writeback"),

@@ -27,6 +27,7 @@ from wblab.host.diagnosis import (
     next_command,
 )
 from wblab.host.machine import processor_flags
+from wblab.kernels import list_kernels
 
 
 def found(check):
@@ -61,7 +62,7 @@ def test_packages_of_some_verbs_are_not_a_failure():
 
 def test_missing_packages_of_some_verbs_are_listed_with_the_command(tmp_path):
     all_of = [
-        *(built(find=lambda: None), check_trace_cmd({}), check_tracefs([], Path("/dev/null"))),
+        *(built(find=lambda: None, listing=list), check_trace_cmd({}), check_tracefs([], Path("/dev/null"))),
         *(check_processor(processor_flags(Path("/dev/null"))), check_groups(tmp_path)),
         *check_extras(is_there=lambda extra: False),
     ]
@@ -84,6 +85,14 @@ def test_the_output_ends_with_the_next_command(capsys):
     with pytest.raises(WblabError, match=r"^1 of 2 checks failed: see the lines marked BAD$"):
         show([Check("ptrace", False, "no", "allow it"), kernel], as_json=False)
     assert "Next:" not in capsys.readouterr().out
+
+
+def test_with_another_kernel_than_the_default_one_a_run_names_it():
+    (entry,) = [entry for entry in list_kernels() if entry.series == "7.2"]
+    listed = [replace(entry, kernel=None, variants={"lean": None, "programs": object()}, configured={})]
+    kernel = built(find=lambda: None, listing=lambda: listed)
+    assert (kernel.good, kernel.found) == (True, "7.2+programs; 7.2, the default, is not built")
+    assert next_command([kernel]) == "wblab run base --kernel 7.2+programs"
 
 
 def test_missing_shared_memory_is_found(monkeypatch, tmp_path):

@@ -2,6 +2,7 @@
 
 import argparse
 import json
+import os
 import shlex
 from collections.abc import Sequence
 from dataclasses import asdict
@@ -102,6 +103,17 @@ def add_kernel_argument(parser: argparse.ArgumentParser) -> None:
     )
 
 
+def check_target(given: Path, words: str) -> None:
+    """Raise InputError for a target that is the name of a kernel: of one word, it would be taken for a file's.
+
+    words: of the command.
+    """
+    from wblab.kernels import catalog
+
+    if catalog.load().knows(str(given)) and not os.path.lexists(given):
+        raise InputError(f"{given} names a kernel: write as well where it goes: wblab kernel {words.format(given)}")
+
+
 def _info(arguments: argparse.Namespace) -> None:
     print_kernel(built(arguments.kernel), as_json=arguments.json)
 
@@ -168,6 +180,7 @@ def _source(arguments: argparse.Namespace) -> None:
     from wblab.kernels.patched import base, write
     from wblab.lab.progress import steps
 
+    check_target(arguments.directory, "info --source {} DIR")
     wanted = arguments.kernel or catalog.load().default
     if VARIANT in wanted and not Path(wanted).exists():
         raise InputError(f"{wanted}: the source of a series has no variants: give their patches with --patches")

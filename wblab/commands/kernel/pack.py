@@ -57,10 +57,11 @@ def pack_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def _pack(arguments: argparse.Namespace) -> None:
-    from wblab.commands.kernel.info import built, values
+    from wblab.commands.kernel.info import built, check_target, values
     from wblab.kernels import carry
     from wblab.lab.printable import printable
 
+    check_target(arguments.file, "pack {} FILE")
     kernel = built(arguments.kernel)
     digest = carry.pack(kernel, arguments.file)
     if arguments.json:
