@@ -1,30 +1,28 @@
-"""What a user's program needs, found on the host: its files, its environment, and what it may read.
+"""What a user's program needs, found on the host: its environment, what it may read, and its standard input.
 
 A guest sees the host's files at their own paths, but only those that it is granted, and has /tmp and the like of its
-own. The current directory goes with it as an archive, which the guest unpacks onto its disk.
+own.
 """
 
 import os
+import select
 import shutil
 import stat
 import subprocess
 import sys
-import tarfile
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
-from hashlib import file_digest, sha256
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
 from wblab.core.errors import InputError
 from wblab.core.units import Bytes, format_bytes
-from wblab.host.guestlab import HIDDEN
 from wblab.host.installation import check_no_home, is_distributed, needed
-from wblab.on.order import ORDER, Order
+from wblab.on.tree import is_hidden
 
 # Variables that decide what a program is and how it prints. All others stay on the host: they may hold secrets.
 _PASSED = ("PATH", "USER", "LOGNAME", "SHELL", "LANG", "LANGUAGE", "TZ", "TERM", "COLORTERM", "NO_COLOR", "CLICOLOR")
 _PASSED_FAMILIES = ("LC_", "VIRTUAL_ENV", "PYTHON", "CONDA_PREFIX", "GOROOT", "JAVA_HOME", "NODE_PATH", "FORCE_COLOR")
-_HOME = "/tmp/home"
+_ON_DISK = "/var/tmp"  # lies on the slow disk; /tmp is in memory
+_PATIENCE_S = 5.0  # with standard input, before we say that we wait
 _MARK = "pyvenv.cfg"  # of a virtual environment
 # Of /etc, what any user may read and programs ask for; nothing in there is anybody's secret.
 PUBLIC = tuple(
@@ -60,104 +58,12 @@ PUBLIC = tuple(
     )
 )
 _MOST_STDIN = 256 << 20
-_OWN = (*HIDDEN, "/var/tmp")  # what inside.py mounts filesystems over, too
-
-
-@dataclass(frozen=True)
-class Tree:
-    """The files of a directory that go with a program. linked: directories that the guest reads on the host instead."""
-
-    directory: Path
-    names: tuple[str, ...]
-    linked: tuple[str, ...]
-    size: Bytes
-
-
-def tree_of(directory: Path, *, tracked: bool, prefix: Path | None) -> Tree:
-    """Return what of a directory goes with a program. Raises InputError.
-
-    tracked: only what git tracks. prefix: a virtual environment that, within the directory, is read on the host.
-    """
-    linked: tuple[str, ...] = ()
-    if prefix and prefix.is_relative_to(directory) and prefix != directory and not is_hidden(prefix):
-        linked = (str(prefix.relative_to(directory)),)
-    names = tuple(sorted(_tracked(directory) if tracked else _walked(directory, set(linked))))
-    size = sum(os.lstat(directory / name).st_size for name in names)
-    return Tree(directory, names, linked, Bytes(size))
-
-
-def is_hidden(path: Path) -> str:
-    """Return which directory above a path guests have of their own, in the place of the host's; "" for none."""
-    return next((own for own in _OWN if path.is_relative_to(own)), "")
-
-
-def _walked(directory: Path, without: set[str]) -> Iterator[str]:
-    for folder, directories, files in os.walk(directory):
-        inside = os.path.relpath(folder, directory)
-        of = {name: os.path.normpath(f"{inside}/{name}") for name in (*directories, *files)}
-        directories[:] = [name for name in directories if of[name] not in without]
-        for name in (*directories, *files):
-            mode = os.lstat(os.path.join(folder, name)).st_mode
-            if stat.S_ISREG(mode) or stat.S_ISDIR(mode) or stat.S_ISLNK(mode):  # no sockets, pipes, devices
-                yield of[name]
-
-
-def _tracked(directory: Path) -> Iterator[str]:
-    done = subprocess.run(["git", "-C", str(directory), "ls-files", "-z"], capture_output=True, text=True, check=False)
-    if done.returncode:
-        raise InputError(f"--tracked: {directory} is in no git repository: leave it out")
-    for name in filter(None, done.stdout.split("\0")):
-        if os.path.lexists(directory / name):
-            yield name
-
-
-def hand_over(order: Order, tree: Tree, stdin: bytes | None, at: Path) -> Order:
-    """Write all that the guest gets into a directory. Return the order with the names of its files. Raises InputError.
-
-    A file is called after its content, as a record has the names.
-    """
-    if tree.names:
-        archive = at / "tree"
-        try:
-            with tarfile.open(archive, "w", format=tarfile.PAX_FORMAT) as file:
-                for name in tree.names:
-                    file.add(tree.directory / name, name, recursive=False, filter=_anonymous)
-        except OSError as error:
-            raise InputError(
-                f"cannot read {error.filename}: {error.strerror}: --tracked leaves out what git does"
-            ) from None
-        order = replace(order, tree=_named(archive, "tar"))
-    if stdin:
-        (at / "stdin").write_bytes(stdin)
-        order = replace(order, stdin=_named(at / "stdin", "stdin"))
-    (at / ORDER).write_text(order.text())
-    (at / f"order-{sha256(order.text().encode()).hexdigest()[:16]}").touch()
-    for path in (at, *at.iterdir()):
-        path.chmod(0o755 if path.is_dir() else 0o644)
-    return order
-
-
-def _anonymous(item: tarfile.TarInfo) -> tarfile.TarInfo:
-    """Return a member that is the same for every owner. What it is, when it changed, and who may run it stay."""
-    item.uid = item.gid = 0
-    item.uname = item.gname = ""
-    item.mtime = int(item.mtime)
-    item.mode |= 0o400
-    return item
-
-
-def _named(path: Path, suffix: str) -> str:
-    with path.open("rb") as file:
-        digest = file_digest(file, "sha256")
-    renamed = path.with_name(f"{digest.hexdigest()[:32]}.{suffix}")
-    path.rename(renamed)
-    return renamed.name
 
 
 def environment(own: Mapping[str, str], more: Sequence[str]) -> dict[str, str]:
     """Return the variables of a guest's program. more: NAME=VALUE, or NAME of a variable to pass. Raises InputError."""
     found = {name: value for name, value in own.items() if name in _PASSED or name.startswith(_PASSED_FAMILIES)}
-    found |= {"HOME": _HOME, "TMPDIR": "/tmp"}
+    found |= {"HOME": f"{_ON_DISK}/home", "TMPDIR": _ON_DISK}
     for text in more:
         name, equals, value = text.partition("=")
         if not equals and name not in own:
@@ -221,14 +127,19 @@ def reads(argv: Sequence[str], variables: Mapping[str, str], prefix: Path | None
     return list(dict.fromkeys(found))
 
 
-def standard_input() -> bytes | None:
-    """Return what standard input has: None for a terminal or nothing. Raises InputError for too much."""
+def standard_input(note: Callable[[str], None]) -> bytes | None:
+    """Return what standard input has: None for a terminal or nothing. Raises InputError for too much.
+
+    note: is told if that takes long, as for a pipe into which nobody writes.
+    """
     try:
         mode = os.fstat(0).st_mode
     except OSError:
         return None
     if os.isatty(0) or not (stat.S_ISREG(mode) or stat.S_ISFIFO(mode)):
         return None
+    if not select.select([0], [], [], _PATIENCE_S)[0]:
+        note("waiting for standard input, a pipe that is open: Ctrl-C ends that, and </dev/null gives none")
     content = sys.stdin.buffer.read(_MOST_STDIN + 1)
     if len(content) > _MOST_STDIN:
         raise InputError(f"standard input has more than {format_bytes(Bytes(_MOST_STDIN))}: give the program a file")

@@ -8,6 +8,7 @@ import fcntl
 import os
 import pty
 import selectors
+import shutil
 import signal
 import struct
 import subprocess
@@ -16,13 +17,15 @@ import tarfile
 import termios
 import time
 import tty
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
+from errno import ENOEXEC
 from functools import partial
 from pathlib import Path
 
 from wblab.core import layout
-from wblab.core.child import fork_child
+from wblab.core.child import describe_code, fork_child
+from wblab.core.errors import WblabError
 from wblab.core.loads import Load
 from wblab.core.streams import draw_stream
 from wblab.core.syscalls import libc, set_process_name
@@ -35,6 +38,7 @@ from wblab.on.order import (
     ERR,
     EXIT,
     KEPT,
+    MOST_BYTES,
     NAME,
     NOT_FOUND,
     NOTE,
@@ -45,12 +49,11 @@ from wblab.on.order import (
     frame,
     read_order,
 )
-from wblab.on.surroundings import PLACE, join, make_world, part, unpack
+from wblab.on.surroundings import PLACE, forget, join, make_world, part, unpack, untraced
 
 PRINTED = Path("/run/printed")  # what the program printed before a loss of power
 _SUBREAPER = 36  # PR_SET_CHILD_SUBREAPER, prctl(2)
 _LOOK_S = 0.05  # between two looks whether the program has ended
-_MOST_BYTES = 64 << 20  # of output that is passed on
 _PIPE_BYTES = 64 << 10  # that a pipe holds
 
 
@@ -64,10 +67,11 @@ def main() -> None:
         order = read_order((layout.PACKAGES / ORDER).read_text())
         set_process_name(NAME)
         libc.prctl(_SUBREAPER, 1, 0, 0, 0)
-        make_world()
-        unpack(order)
-        join(order)
-        os.sync()
+        with untraced():
+            make_world()
+            unpack(order)
+            join(order)
+            os.sync()
         disk = _disk(order, order.faults)
         beside = _start_beside(order, layout.DISK)
         begin_ns = time.monotonic_ns()
@@ -78,6 +82,8 @@ def main() -> None:
             _end_all(beside)
             _keep(order, said)
             part(order)
+    except WblabError as error:
+        _say(said, NOTE, str(error).encode())
     except Exception as error:
         _say(said, NOTE, f"{type(error).__name__}: {error}".encode())
     finally:
@@ -124,6 +130,7 @@ def _carried_out(order: Order, disk: FaultyDisk, said: int) -> int:
     _end_all(())
     part(order)
     lost = disk.come_back()
+    forget()
     join(order)
     _say(said, NOTE, lost.encode())
     if order.faults.then:
@@ -159,34 +166,55 @@ def _run(order: Order, argv: Sequence[str], stdin: Path, disk: FaultyDisk, said:
     out, err = (pair[1] for pair in pairs)
     disk.begin(time.monotonic_ns)
     with stdin.open("rb") as source:
-        try:
-            process = subprocess.Popen(
-                argv,
+
+        def start(words: Sequence[str]) -> "subprocess.Popen[bytes]":
+            return subprocess.Popen(
+                words,
                 stdin=source,
                 stdout=out,
                 stderr=err,
-                cwd=order.directory,
+                cwd=order.begins,
                 env=order.environment,
                 user=order.uid,
                 group=order.gid,
                 extra_groups=[],
                 start_new_session=True,
             )
+
+        try:
+            process = _started(start, argv, order)
         except OSError as error:
             name = argv[0]
-            _say(said, NOTE, f"cannot run {name!r}: {os.strerror(error.errno or 0)}".encode())
+            _say(said, NOTE, os.fsencode(f"cannot run {name!r}: {os.strerror(error.errno or 0)}"))
             return NOT_FOUND if isinstance(error, FileNotFoundError) else CANNOT_INVOKE
     signal.signal(signal.SIGTERM, lambda *_: process.terminate())
     for fd in (out, err):
         os.close(fd)
     _pass_on(ends, process, said, disk)
     code = process.wait()
+    if code < 0 and disk.lost_ns is None:
+        _say(said, NOTE, f"it was ended by {describe_code(code)}".encode())
     return code if code >= 0 else 128 - code
+
+
+def _started(
+    start: "Callable[[Sequence[str]], subprocess.Popen[bytes]]", argv: Sequence[str], order: Order
+) -> "subprocess.Popen[bytes]":
+    """Start a command; a text that names no interpreter is a shell's, as execvp(3) has it. Raises OSError."""
+    try:
+        return start(argv)
+    except OSError as error:
+        name = argv[0]
+        found = name if "/" in name else shutil.which(name, path=order.environment.get("PATH"))
+        # hostfs lets root execute what has no bit that permits it.
+        if error.errno != ENOEXEC or not found or not os.stat(os.path.join(order.begins, found)).st_mode & 0o111:
+            raise
+        return start(["/bin/sh", found, *argv[1:]])
 
 
 def _pass_on(ends: Mapping[int, str], process: "subprocess.Popen[bytes]", said: int, disk: FaultyDisk) -> None:
     """Say what comes out of pipes or terminals until the program has ended and they are empty."""
-    left = _MOST_BYTES
+    left = MOST_BYTES
     with selectors.DefaultSelector() as wait, PRINTED.open("ab") as printed:
         for fd in ends:
             os.set_blocking(fd, False)
@@ -211,7 +239,7 @@ def _pass_on(ends: Mapping[int, str], process: "subprocess.Popen[bytes]", said: 
                         printed.write(piece)
                     left -= len(piece)
                     if left <= 0:
-                        _say(said, NOTE, f"what it prints after {_MOST_BYTES >> 20} MiB is left out".encode())
+                        _say(said, NOTE, f"what it prints after {MOST_BYTES >> 20} MiB is left out".encode())
         while process.poll() is None:  # it has closed what it could print to
             time.sleep(disk.patience_s(_LOOK_S))
             _take_turn(disk)
@@ -246,12 +274,21 @@ def _keep(order: Order, said: int) -> None:
         return
     left = layout.SCRATCH / layout.LEFT
     left.mkdir(exist_ok=True)
-    with tarfile.open(left / KEPT, "w") as archive:
+    with tarfile.open(left / KEPT, "w", format=tarfile.PAX_FORMAT) as archive:
         for name in order.keep:
             if os.path.lexists(PLACE / name):
-                archive.add(PLACE / name, name)
+                archive.add(PLACE / name, name, filter=partial(_plain, archive, said))
             else:
-                _say(said, NOTE, f"--keep {name}: it made no such file".encode())
+                _say(said, NOTE, os.fsencode(f"--keep {name}: it made no such file"))
+
+
+def _plain(archive: tarfile.TarFile, said: int, item: tarfile.TarInfo) -> tarfile.TarInfo | None:
+    """Return a file or directory for the archive; say what is neither, as it does not come back."""
+    archive.inodes.clear()  # type: ignore[attr-defined]  # else a file's second name would be a link
+    if item.isfile() or item.isdir():
+        return item
+    _say(said, NOTE, os.fsencode(f"--keep {item.name}: it is no file and no directory"))
+    return None
 
 
 if __name__ == "__main__":

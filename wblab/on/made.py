@@ -3,16 +3,12 @@
 import json
 import os
 import shutil
-import sys
 import tarfile
-from collections.abc import Sequence
-from contextlib import suppress
-from dataclasses import dataclass, field, replace
-from hashlib import sha256
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
 from pathlib import Path
-from tempfile import TemporaryDirectory, mkdtemp
-from threading import Thread
-from typing import Any, BinaryIO
+from typing import TYPE_CHECKING, Any
 
 from wblab.core.errors import InputError, WblabError
 from wblab.core.layout import LEFT
@@ -21,89 +17,63 @@ from wblab.host.process.limits import Limits
 from wblab.host.recorded import Finished, RunFailedError
 from wblab.host.request import Request, make_run
 from wblab.lab.formats import CONSOLE, HANDED
+from wblab.lab.held import held
+from wblab.lab.oomkills import oom_kills
+from wblab.lab.oomkills import said as kill_said
 from wblab.lab.printable import printable
+from wblab.machine.directory import workroom
 from wblab.machine.trust import check_found
 from wblab.on.faults import KNOWN_BY, LOG_BYTES, Faults
-from wblab.on.handed import Tree, hand_over
-from wblab.on.order import ERR, EXIT, KEPT, NOTE, OURS, OUT, Frames, Order
+from wblab.on.heard import Said, listening
+from wblab.on.order import ERR, KEPT, ORDER, OUT, Order, read_order
+from wblab.on.tree import hand_over
 from wblab.on.world import KERNEL
 
+if TYPE_CHECKING:
+    from wblab.on.asked import Prepared
+
 PROGRAM = "program.json"  # in the run directory: how the program ended, and digests of what it printed
-_PIECE = 1 << 16
-_TAIL = 1 << 16
 _REFUSED = "hostfs: not granted: "
 _COMPUTED = "um: a program computed for long"
 _CONSOLE_BYTES = 8 << 20
-
-
-@dataclass
-class Said:
-    """What a guest said: how the program ended, and notes; printed: digests of what came out of it.
-
-    time_ns: how long the program ran, in the guest's time. tails: of what came out of it, the last _TAIL bytes or more.
-    """
-
-    code: int = OURS
-    time_ns: int = 0
-    notes: list[str] = field(default_factory=list)
-    printed: "dict[str, Any]" = field(default_factory=lambda: {OUT: sha256(), ERR: sha256()})
-    tails: dict[str, bytearray] = field(default_factory=lambda: {OUT: bytearray(), ERR: bytearray()})
-    _left_out: set[str] = field(default_factory=set)
-
-    def printed_more(self, kind: str, content: bytes) -> None:
-        """Note a piece of what the program prints."""
-        self.printed[kind].update(content)
-        tail = self.tails[kind]
-        tail += content
-        if len(tail) > 2 * _TAIL:
-            del tail[:-_TAIL]
-            self._left_out.add(kind)
-
-    def last(self, kind: str, most: int) -> tuple[bytes, bool]:
-        """Return the last bytes of what it printed, at most _TAIL, and whether they are all."""
-        tail = bytes(self.tails[kind])
-        return tail[-most:], kind not in self._left_out and len(tail) <= most
-
-    def table(self) -> dict[str, Any]:
-        """Return what two runs of a program are compared by."""
-        out, err = (self.printed[kind].hexdigest() for kind in (OUT, ERR))
-        return {"exit_code": self.code, "stdout_sha256": out, "stderr_sha256": err}
+_MOST_KILLS = 3  # that are named
 
 
 @dataclass(frozen=True)
 class Ran:
     """A program that ran. refused: files of the host that it asked for and was not granted.
 
-    computes: it computed for so long without a system call that the guest's clock followed the host's.
+    order: as the guest got it. computes: it computed for so long without a system call that the guest's clock followed
+    the host's.
     """
 
     finished: Finished
+    order: Order
     said: Said
     refused: tuple[str, ...]
     computes: bool
 
 
-def run_program(  # noqa: PLR0913 - by name
-    request: Request,
-    order: Order,
-    tree: Tree,
-    stdin: bytes | None,
-    results: Path,
-    *,
-    reads: Sequence[str],
-    limits: Limits,
-) -> Ran:
-    """Run an order in the guest of a request; what it prints comes out of us. Raises RunFailedError, InputError."""
-    results.mkdir(parents=True, exist_ok=True)
-    handed = Path(mkdtemp(prefix=".handed-", dir=results))
+def run_program(prepared: "Prepared", stdin: bytes | None, results: Path) -> Ran:
+    """Run what was prepared; what the program prints comes out of us.
+
+    Raises RunFailedError, InputError; UnreadError when nobody reads our standard output any more.
+    """
+    with _room(results) as handed:
+        hand_over(prepared.order, prepared.tree, stdin, handed)
+        return _carried_out(prepared.request, handed, results, prepared.reads, prepared.limits, {OUT: 1, ERR: 2})
+
+
+@contextmanager
+def _room(results: Path) -> Iterator[Path]:
+    """Yield a directory for what is handed over. Those that killed processes left are removed. Raises InputError."""
     try:
-        hand_over(order, tree, stdin, handed)
-        ran = _carried_out(request, handed, results, reads, limits, sys.stdout.buffer, sys.stderr.buffer)
-        with suppress(OSError):
-            os.rename(handed, ran.finished.directory / HANDED)
-        return ran
-    finally:
-        shutil.rmtree(handed, ignore_errors=True)
+        with held(results, make=True) as parent, workroom(parent, HANDED) as room:
+            handed = Path(os.path.realpath(room), HANDED)  # a path for the guest, which has no such descriptor
+            handed.mkdir()
+            yield handed
+    except OSError as error:
+        raise InputError(f"cannot write to {results}: {error.strerror}: make room, or give another --exp") from None
 
 
 def feasible(faults: Faults, request: Request, limits: Limits) -> tuple[Faults, Limits]:
@@ -125,27 +95,33 @@ def _carried_out(  # noqa: PLR0913, PLR0917
     results: Path,
     reads: Sequence[str],
     limits: Limits,
-    out: BinaryIO,
-    err: BinaryIO,
+    sinks: Mapping[str, int],
 ) -> Ran:
-    """Run what was handed over, in a directory. out, err: get what the program prints. Raises RunFailedError."""
-    said, (reading, writing) = Said(), os.pipe()
-    sinks = {OUT: out, ERR: err}
-    listener = Thread(target=_listen, args=(reading, said, sinks), daemon=True)
-    listener.start()
-    try:
-        finished = make_run(request, results, limits=limits, readable=reads, samples_fd=writing, handed=handed)
-    except RunFailedError as error:
-        if said.notes:
-            raise RunFailedError(f"{said.notes[-1]}; {error}", error.directory) from error
-        raise
-    finally:
-        os.close(writing)
-        listener.join()
-    (finished.directory / PROGRAM).write_text(json.dumps(said.table() | {"reads": list(reads)}, indent=2) + "\n")
-    console = _console(finished.directory)
+    """Run what was handed over, in a directory, which then lies in that of the run. sinks: as of `listening`."""
+    with listening(sinks) as (said, writing):
+        try:
+            finished = make_run(
+                request,
+                results,
+                lambda *_: said.check_read(),
+                limits=limits,
+                readable=reads,
+                samples_fd=writing,
+                handed=handed,
+            )
+        except RunFailedError as error:
+            said.check_read()
+            if said.notes:
+                raise RunFailedError(f"{said.notes[-1]}; {error}", error.directory) from error
+            raise
+    directory = finished.directory
+    os.rename(handed, directory / HANDED)
+    (directory / PROGRAM).write_text(json.dumps(said.table() | {"reads": list(reads)}, indent=2) + "\n")
+    console = _console(directory)
     refused = [f"/{line.partition(_REFUSED)[2].lstrip('/')}" for line in console if _REFUSED in line]
-    return Ran(finished, said, tuple(dict.fromkeys(refused)), any(_COMPUTED in line for line in console))
+    said.notes += [f"{kill_said(kill)}: raise --memory" for kill in oom_kills(directory)[:_MOST_KILLS]]
+    order = read_order((directory / HANDED / ORDER).read_text())
+    return Ran(finished, order, said, tuple(dict.fromkeys(refused)), any(_COMPUTED in line for line in console))
 
 
 def again(request: Request, first: Path, results: Path) -> Path:
@@ -155,33 +131,15 @@ def again(request: Request, first: Path, results: Path) -> Path:
     """
     check_found(first / HANDED, "run the command again with 'wblab on'")
     before = json.loads((first / PROGRAM).read_text())
-    with open(os.devnull, "wb") as nowhere, TemporaryDirectory(prefix=".handed-", dir=results) as room:
-        handed = Path(room) / HANDED
-        shutil.copytree(first / HANDED, handed)
-        ran = _carried_out(request, handed, results, before["reads"], Limits(), nowhere, nowhere)
-        os.rename(handed, ran.finished.directory / HANDED)
+    _, limits = feasible(read_order((first / HANDED / ORDER).read_text()).faults, request, Limits())
+    with open(os.devnull, "wb") as nowhere, _room(results) as handed:
+        shutil.copytree(first / HANDED, handed, dirs_exist_ok=True)
+        sinks = dict.fromkeys((OUT, ERR), nowhere.fileno())
+        ran = _carried_out(request, handed, results, before["reads"], limits, sinks)
     now = ran.said.table()
     if differs := [name for name in now if now[name] != before.get(name)]:
         raise WblabError(f"the program's {differs[0]} differs: see {ran.finished.directory}")
     return ran.finished.directory
-
-
-def _listen(reading: int, said: Said, sinks: dict[str, BinaryIO]) -> None:
-    frames = Frames()
-    with open(reading, "rb", buffering=0) as source:
-        while piece := source.read(_PIECE):
-            for kind, content in frames.feed(piece):
-                if kind == EXIT:
-                    code, _, time_ns = content.partition(b" ")
-                    said.code = int(code) if code.isdigit() and len(code) <= 3 and int(code) < 256 else OURS
-                    said.time_ns = int(time_ns) if time_ns.isdigit() and len(time_ns) < 20 else 0
-                elif kind == NOTE:
-                    said.notes.append(printable(content.decode(errors="replace"))[:500])
-                else:
-                    said.printed_more(kind, content)
-                    with suppress(OSError, ValueError):  # a pipe that nobody reads any more: the program ends anyway
-                        sinks[kind].write(content)
-                        sinks[kind].flush()
 
 
 def _console(directory: Path) -> list[str]:
@@ -197,26 +155,27 @@ def bring_back(directory: Path, to: Path) -> list[str]:
     archive = directory / LEFT / KEPT
     if not archive.is_file():
         return []
+    size = count = 0
     try:
         with tarfile.open(archive) as file:
-            members = file.getmembers()
-            if hasattr(tarfile, "data_filter"):
-                file.extractall(to, filter="data")
-            else:  # Python 3.11.3 and older, as in Debian 12
-                file.extractall(to, members=[plain(member, to) for member in members])
-    except (tarfile.TarError, OSError) as error:
-        raise WblabError(f"cannot bring back what {archive} has: {error}") from None
-    size = sum(member.size for member in members)
-    return [f"{len(members)} files, {format_bytes(Bytes(size))}"]
+            # Not by a filter of tarfile: it permits links, and Python 3.11.3 and older, as in Debian 12, have none.
+            options: dict[str, Any] = {"filter": "fully_trusted"} if hasattr(tarfile, "data_filter") else {}
+            for member in file:
+                file.extract(plain(member, to), to, **options)
+                size, count = size + member.size, count + 1
+    except (tarfile.TarError, OSError, ValueError) as error:
+        raise WblabError(f"cannot bring back what {archive} has: {printable(str(error))}") from None
+    return [f"{count} files, {format_bytes(Bytes(size))}"]
 
 
 def plain(member: tarfile.TarInfo, to: Path) -> tarfile.TarInfo:
     """Return a file or a directory of an archive as ours. Raises TarError for all else, and for what lies outside."""
     target, inside = os.path.realpath(to / member.name), os.path.realpath(to)
-    if not (member.isfile() or member.isdir()) or os.path.commonpath([target, inside]) != inside:
+    is_plain = member.isdir() or (member.isfile() and not member.issparse())
+    if not is_plain or os.path.commonpath([target, inside]) != inside:
         raise tarfile.TarError(f"{printable(member.name)} is no file, or lies outside")
     member.uid, member.gid, member.uname, member.gname = os.getuid(), os.getgid(), "", ""
-    member.mode = member.mode & 0o755 | 0o600
+    member.mode = member.mode & 0o755 | (0o700 if member.isdir() else 0o600)
     return member
 
 

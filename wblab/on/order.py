@@ -18,6 +18,7 @@ NAME = "wblab-on"  # what the guest calls the process that does
 # What the guest says, a frame a line: a letter, and what it means in base64.
 OUT, ERR, EXIT, NOTE = "o", "e", "x", "n"
 CHUNK_BYTES = 2048
+MOST_BYTES = 64 << 20  # of output that is passed on
 CANNOT_INVOKE, NOT_FOUND, OURS = 126, 127, 125  # exit codes of env(1)
 
 
@@ -25,17 +26,20 @@ CANNOT_INVOKE, NOT_FOUND, OURS = 126, 127, 125  # exit codes of env(1)
 class Order:
     """A command, and the world in which it runs.
 
-    directory: the current directory, as the host calls it; in the guest it lies on the slow disk. tree: the archive of
-    its files, "" for an empty one. linked: directories below that are not in the archive, and are the host's, to be
-    read only. stdin: the file of standard input; "" for none. environment: all variables. uid, gid: whom it runs as.
-    keep: what comes back of the directory. beside: loads that write to the same disk meanwhile, as tables, by name.
-    seed: of their choices. columns, lines: of the terminal that standard output and error are; 0: they are none.
-    faults: what happens to the disk.
+    directory: what goes with it, as the host calls it; in the guest it lies on the slow disk. begins: the directory in
+    there in which the command runs. tree: the archive of its files, "" for an empty one. clock_s: of the guest's wall
+    clock at the start, since 1970; 0: as it is. linked: directories below that are not in the archive, and are the
+    host's, to be read only. stdin: the file of standard input; "" for none. environment: all variables. uid, gid: whom
+    it runs as. keep: what comes back of the directory. beside: loads that write to the same disk meanwhile, as tables,
+    by name. seed: of their choices. columns, lines: of the terminal that standard output and error are; 0: they are
+    none. faults: what happens to the disk.
     """
 
     argv: tuple[str, ...]
     directory: str
+    begins: str = ""
     tree: str = ""
+    clock_s: int = 0
     linked: tuple[str, ...] = ()
     stdin: str = ""
     environment: dict[str, str] = field(default_factory=dict)

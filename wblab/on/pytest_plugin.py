@@ -28,7 +28,6 @@ from wblab.on.pytest_inside import MARK, REPORT, SAID, SEED, UNCOLLECTED, WARNIN
 
 _GUEST = Path("/run/wblab")  # only guests have it: there, the disk is slow already
 _OURS = ("dir", "exp", "json", "junit", "seeds")
-_TEMPORARY = ".wblab-tmp"  # in the test's directory in the guest, so that tmp_path is on the slow disk
 _SECTION = "slow disk"
 _LAST_LINES = 20
 _SHORT_NS = 1_000_000
@@ -178,11 +177,9 @@ def _wrong(item: pytest.Item, mark: pytest.Mark) -> str:
 
 def _options(item: pytest.Item, mark: pytest.Mark) -> Iterator[str]:
     """Yield the words of `wblab on` before the command."""
-    root, options = item.config.rootpath, {"env": [], **mark.kwargs}
+    root, options = item.config.rootpath, dict(mark.kwargs)
     if callspec := getattr(item, "callspec", None):
         options["seed"] = int(options.get("seed", 0)) + callspec.params.get(SEED, 0)
-    env = options["env"]
-    options["env"] = [f"TMPDIR={root / _TEMPORARY}", *([env] if isinstance(env, str) else env)]
     yield mark.args[0]
     for name, value in options.items():
         word = f"--{name.replace('_', '-')}"

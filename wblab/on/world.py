@@ -12,7 +12,7 @@ from wblab.core.units import NS_PER_S, Bytes, Nanoseconds
 from wblab.lab.disks import disk_settings
 from wblab.lab.results import DISKS, SPECS
 from wblab.lab.specfile import read_setting, read_spec, set_key, spec_of
-from wblab.on.order import LOAD
+from wblab.on.order import LOAD, NAME
 
 KERNEL = "7.2+programs"
 _ARGV = ("python3", "-m", "wblab.on.inside")
@@ -117,7 +117,7 @@ def _table(wanted: Wanted) -> dict[str, Any]:
 def _of_program(whole: Spec, wanted: Wanted) -> Spec:
     """Return a spec with the program as its only load, and its calls traced."""
     numbers = " || ".join(f"id == {number}" for number in CALLS)
-    filters = dict.fromkeys(_RAW, f'COMM != "trace-cmd" && ({numbers})')
+    filters = dict.fromkeys(_RAW, f'COMM != "trace-cmd" && COMM != "{NAME}" && ({numbers})')
     apart = {_APART: Disk(model="ram", size=Bytes(4 << 20), filesystem="ext2")} if wanted.unmounts else {}
     return replace(
         whole,

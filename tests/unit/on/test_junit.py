@@ -8,9 +8,10 @@ import pytest
 
 from wblab.core.errors import InputError
 from wblab.on.calls import Call
+from wblab.on.heard import Said
 from wblab.on.junit import Case, case_of, check_junit, write_junit
-from wblab.on.made import Ran, Said
-from wblab.on.order import ERR, OUT
+from wblab.on.made import Ran
+from wblab.on.order import ERR, OUT, Order
 
 # Of the schema by which Jenkins' xUnit plugin reads files, junit-10.xsd: attributes, the required ones with a star, and
 # children; `error` as all readers have it.
@@ -42,8 +43,8 @@ def ran(tmp_path):
         directory = tmp_path / "run"
 
     said = Said(code=0, time_ns=1_500_000_000)
-    said.printed_more(OUT, b"\x1b[31mred\0\xff\n")
-    return Ran(Finished(), said, (), computes=False)
+    said.hear(OUT, b"\x1b[31mred\0\xff\n")
+    return Ran(Finished(), Order(argv=("x",), directory="/p"), said, (), computes=False)
 
 
 def test_a_suite_has_a_case_for_each_seed(ran, tmp_path):
@@ -77,8 +78,8 @@ def test_a_suite_has_a_case_for_each_seed(ran, tmp_path):
 
 def test_of_much_output_the_last_is_there(ran):
     for number in range(300):
-        ran.said.printed_more(OUT, b"%1023d\n" % number)
-    ran.said.printed_more(ERR, b"x" * (64 << 10))
+        ran.said.hear(OUT, b"%1023d\n" % number)
+    ran.said.hear(ERR, b"x" * (64 << 10))
     case = case_of(ran, 0, None, None)
     first, *others = case.out.splitlines()
     assert (first, others[0].strip(), others[-1].strip(), len(others)) == ("(the last 64 KiB)", "236", "299", 64)

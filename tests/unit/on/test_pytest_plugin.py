@@ -62,7 +62,7 @@ def test_it(a, made, tmp_path, record_property):
     record_property("where", str(tmp_path))
     warnings.warn(DeprecationWarning("old"))
     print("printed"); print("also", file=sys.stderr)
-    assert os.environ["IN_GUEST"] and ".wblab-tmp" in str(tmp_path)
+    assert os.environ["IN_GUEST"]
     assert {"a": a} == {"a": 1}
 @pytest.mark.skip(reason="not today")
 def test_skipped(): ...

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from wblab.commands.common import add_exp, add_json, add_settings, note, results, whole
 from wblab.core.errors import InputError, WblabError
-from wblab.core.units import NS_PER_S, Bytes, parse_bytes, parse_time
+from wblab.core.units import Bytes, parse_bytes, parse_time
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 
 _SHORT_NS = 1_000_000
 _TOO_LONG = 124  # as timeout(1) ends
+_UNREAD = 141  # 128 + SIGPIPE, as shells report it
 
 
 def add_arguments(parser: "VerbParser") -> None:
@@ -74,17 +75,27 @@ def _add_faults(parser: "VerbParser") -> None:
 
 
 def _on(arguments: argparse.Namespace) -> None:
+    from wblab.on.heard import UnreadError
     from wblab.on.order import OURS
 
+    _open_all()
     try:
         code = _ran(arguments)
     except InputError:
         raise
+    except UnreadError:
+        code = _UNREAD
     except WblabError as error:
         note(str(error))
         code = OURS
-    sys.stdout.flush()
     raise SystemExit(code)
+
+
+def _open_all() -> None:
+    """Open what is closed of standard input, output and error: what is opened next would take its number."""
+    while (number := os.open(os.devnull, os.O_RDWR)) <= 2:
+        pass
+    os.close(number)
 
 
 def _ran(arguments: argparse.Namespace) -> int:
@@ -93,9 +104,10 @@ def _ran(arguments: argparse.Namespace) -> int:
 
     from wblab.on.handed import standard_input
     from wblab.on.junit import Case, case_of, check_junit, write_junit
+    from wblab.on.order import OURS
 
     limit_ns = parse_time(arguments.limit) if arguments.limit else None
-    stdin, wanted = standard_input(), _wanted(arguments)
+    stdin, wanted = standard_input(note), _wanted(arguments)
     rounds = [(faults, wanted.seed + number) for faults in _faults(arguments) for number in range(arguments.seeds)]
     cases: list[Case] = []
     if arguments.junit:
@@ -112,6 +124,7 @@ def _ran(arguments: argparse.Namespace) -> int:
                 raise
             cases.append(case_of(ran, which, found, limit_ns))
             code = ran.said.code or (_TOO_LONG if found and found.is_over(limit_ns) else 0)
+            code = code or (OURS if ran.said.unwritten else 0)
             ended.append((code, ran.finished.directory))
             if len(rounds) > 1 and not arguments.json:
                 note(f"{which}: exit code {code}")
@@ -181,53 +194,19 @@ def _kernel() -> str:
 
 
 def _once(arguments: argparse.Namespace, wanted: "Wanted", faults: "Faults", stdin: bytes | None) -> "Ran":
-    from wblab.core.units import format_bytes
-    from wblab.host.process.limits import Limits
-    from wblab.host.request import ready
-    from wblab.kernels import built_kernels
-    from wblab.on import handed
-    from wblab.on.made import feasible, run_program
-    from wblab.on.order import Order
-    from wblab.on.world import world
+    from wblab.on.asked import Asked, prepared
+    from wblab.on.made import run_program
 
-    argv, directory = _command(arguments), arguments.dir.resolve()
-    if not directory.is_dir():
-        raise InputError(f"--dir {arguments.dir}: there is no such directory")
-    variables = handed.unshimmed(argv, os.environ)
-    prefix = handed.prefix_of(argv, variables)
-    tree = handed.tree_of(directory, tracked=arguments.tracked, prefix=prefix)
-    if tree.size > wanted.size // 2:
-        raise InputError(
-            f"{directory} has {format_bytes(tree.size)}, more than half of the disk: raise --size, or choose what goes "
-            "with it: --tracked, --dir"
-        )
-    for name in arguments.keep:
-        if os.path.isabs(name) or ".." in Path(name).parts:
-            raise InputError(f"--keep {name}: give a path within the directory")
-    spec, beside = world(wanted)
-    reads = handed.reads(argv, variables, prefix, directory)
-    for path in arguments.allow_read:
-        if not path.exists():
-            raise InputError(f"--allow-read: there is no {str(path)!r}: check the path")
-        reads.append(str(path.resolve()))
-    request = ready(spec, built_kernels(wanted.kernel))
-    faults, limits = feasible(faults, request, Limits(wall_s=parse_time(arguments.max_time) / NS_PER_S))
-    shown = os.get_terminal_size(1) if os.isatty(1) and os.isatty(2) else None
-    order = Order(
-        argv=argv,
-        directory=str(directory),
-        linked=tree.linked,
-        environment=handed.environment(variables, arguments.env),
-        uid=os.getuid(),
-        gid=os.getgid(),
-        keep=tuple(arguments.keep),
-        beside=beside,
-        seed=wanted.seed,
-        columns=shown.columns if shown else 0,
-        lines=shown.lines if shown else 0,
-        faults=faults,
+    asked = Asked(
+        argv=_command(arguments),
+        directory=arguments.dir,
+        tracked=arguments.tracked,
+        keep=arguments.keep,
+        variables=arguments.env,
+        allow_read=arguments.allow_read,
+        longest=parse_time(arguments.max_time),
     )
-    return run_program(request, order, tree, stdin, results(arguments), reads=reads, limits=limits)
+    return run_program(prepared(asked, wanted, faults), stdin, results(arguments))
 
 
 def _command(arguments: argparse.Namespace) -> tuple[str, ...]:
@@ -241,14 +220,12 @@ def _command(arguments: argparse.Namespace) -> tuple[str, ...]:
 def _told(arguments: argparse.Namespace, ran: "Ran", limit_ns: int | None) -> "Call | None":
     """Say on standard error what came of it. Return its longest call."""
     from wblab.core.rundir import TRACE
-    from wblab.lab.formats import HANDED
     from wblab.on.calls import calls
     from wblab.on.made import as_json, bring_back
-    from wblab.on.order import LOAD, NAME, ORDER, read_order
+    from wblab.on.order import LOAD, NAME
 
     directory = ran.finished.directory
-    order = read_order((directory / HANDED / ORDER).read_text())
-    others = ("trace-cmd", NAME, LOAD, *order.beside)
+    others = ("trace-cmd", NAME, LOAD, *ran.order.beside)
     longest = next(iter(calls(directory / TRACE, others)), None)
     brought = bring_back(directory, arguments.dir.resolve()) if arguments.keep else []
     told = longest.said(limit_ns) if longest else ""
@@ -258,7 +235,7 @@ def _told(arguments: argparse.Namespace, ran: "Ran", limit_ns: int | None) -> "C
         table["over_limit"] = bool(longest and longest.is_over(limit_ns))
         print(json.dumps(table, indent=2), file=sys.stderr)
         return longest
-    for said in ran.said.notes:
+    for said in (*ran.said.notes, *filter(None, [ran.said.unwritten])):
         note(said)
     if ran.refused:
         names = ", ".join(ran.refused[:5]) + (f" and {len(ran.refused) - 5} more" if len(ran.refused) > 5 else "")
@@ -267,7 +244,7 @@ def _told(arguments: argparse.Namespace, ran: "Ran", limit_ns: int | None) -> "C
         note("it computed for long without a system call, by the host's clock: this run does not repeat to the bit")
     for said in brought:
         note(f"brought back: {said}")
-    if order.faults.crashes and limit_ns is None:
+    if ran.order.faults.crashes and limit_ns is None:
         pass  # who cuts the power asks what is left
     elif longest and longest.time_ns < _SHORT_NS:
         note("no write, sync, open, rename or the like took longer than 1 ms")
