@@ -1,6 +1,6 @@
 """What a live run saves of a pause: a trace of the seconds around a pause, and what it covers."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from wblab.core.errors import InputError
@@ -24,7 +24,7 @@ class CapturedPause:
 
     pause_start_ns, pause_end_ns: of the pause of `load`, without its idle time. start_ns, end_ns: what the file covers;
     the start is later than asked for where the buffer did not reach back that far. lost: what was lost in
-    between.
+    between. groups: the tasks in each control group, by its path, when the capture was saved.
     """
 
     number: int
@@ -34,6 +34,7 @@ class CapturedPause:
     start_ns: int
     end_ns: int
     lost: tuple[Lost, ...] = ()
+    groups: dict[str, tuple[int, ...]] = field(default_factory=dict)
 
     @property
     def stem(self) -> str:

@@ -180,6 +180,23 @@ def sentence(group: Group, kinds: Mapping[str, str] = MappingProxyType({})) -> s
     return introduced(f"{stalled}: {reason(group)}.", kinds)
 
 
+def containers(group: Group) -> list[str]:
+    """Return a line on the control groups of those who are named as the cause of pauses, or none.
+
+    A container is a control group, and its path has the container's name or number.
+    """
+    item = group.longest
+    named = [name for name in each_of(party(item)) if name in item.groups]
+    places: dict[str, list[str]] = {}
+    for name in named:
+        places.setdefault(item.groups[name], []).append(name)
+    said = [
+        f"{enumerated(names)} {'is' if len(names) == 1 else 'are'} in the control group {place}"
+        for place, names in places.items()
+    ]
+    return [f"{'; '.join(said)}."] if said else []
+
+
 def reason(group: Group) -> str:
     """Return the part of the sentence that says why."""
     item = group.longest

@@ -11,7 +11,7 @@ from wblab.lab.oomkills import oom_kills, said
 from wblab.lab.specfile import LiveSpec
 from wblab.report.pausetext import run_line
 from wblab.report.report import Block, Report, Section, paragraphs
-from wblab.report.whyanswer import Group, by_itself, groups, remedy, sentence
+from wblab.report.whyanswer import Group, by_itself, containers, groups, remedy, sentence
 from wblab.report.whytext import event_text, pause, total
 
 _MOST_CAUSES = 5  # that are named after the first
@@ -90,7 +90,7 @@ def _more(
 ) -> Iterator[Block]:
     """Yield what is said of the first cause, of the others, and the longest pause of the first."""
     (first, *others), kinds = causes, trials.run.kinds
-    yield Section("", paragraphs(trials.first(first)), close=True)
+    yield Section("", paragraphs([*containers(first), *trials.first(first)]), close=True)
     most_ns = max(group.longest.pause_ns for group in causes)
     also = [
         " ".join(filter(None, (f"{_also(group, first, most_ns)}: {sentence(group, kinds)}", trials.further(group))))

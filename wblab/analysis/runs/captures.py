@@ -1,6 +1,7 @@
 """The captures of a live run: full traces around its pauses."""
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from wblab.analysis.runs.pauses import Window
@@ -12,13 +13,17 @@ _LEAST_SHARE = 0.5  # of a window, that a capture must cover to be drawn in it
 
 @dataclass(frozen=True)
 class Capture:
-    """A capture: its trace, the span it covers, the longest pause in it, and the spans with lost events."""
+    """A capture: its trace, the span it covers, the longest pause in it, and the spans with lost events.
+
+    groups: the paths of control groups, by the tasks in them when it was saved.
+    """
 
     path: Path
     window: Window
     load: str
     pause: Window
     lost: tuple[Window, ...] = ()
+    groups: Mapping[int, str] = field(default_factory=dict)
 
     def known_ns(self, window: Window) -> int:
         """Return how much of a window it covers without lost events on any processor, in ns."""
@@ -40,6 +45,7 @@ def captures(run: Run) -> list[Capture]:
             saved.load,
             Window(saved.pause_start_ns, saved.pause_end_ns),
             tuple(Window(lost.start_ns, lost.end_ns) for lost in sorted(saved.lost)),
+            {task: group for group, tasks in saved.groups.items() for task in tasks},
         )
         for saved in read_captures(run.path)
     ]

@@ -33,6 +33,7 @@ from wblab.analysis.why.flushed import NOBODY
 from wblab.analysis.why.heldobjects import FILE, identified, lock_of
 from wblab.analysis.why.inodes import Inodes, own_path, read_inodes
 from wblab.analysis.why.kinds import what_of
+from wblab.analysis.why.memberships import memberships, those_of
 from wblab.analysis.why.offcpu import Stack
 from wblab.analysis.why.parties import Parties, is_of_load, joined, read_parties, together
 from wblab.analysis.why.polling import Polling, polling_of
@@ -144,6 +145,7 @@ class Explanation:
     callers: who had called sync or syncfs, if the flusher wrote most of what was ahead of the load for that.
     again: the bytes that the load asked to read although they had been in memory before.
     spent: a disk whose credits were used up, or that was at its limit of requests, for most of the time that it worked.
+    groups: the control groups of the load and of those whose data or requests count, by name.
     """
 
     load: str
@@ -164,6 +166,7 @@ class Explanation:
     synced: Mapping[str, int] = field(default_factory=dict)
     again: Bytes = Bytes(0)
     callers: tuple[str, ...] = ()
+    groups: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def unknown_ns(self) -> int:
@@ -198,10 +201,19 @@ def explain(run: Run, recorded: Recorded, load: str = "", bound_ns: int = DEFAUL
         return []
     ordered = sorted(found, key=lambda each: each[0])
     inodes, parties = read_inodes(run, recorded), read_parties(recorded)
-    return [
+    explained = [
         _explained(run, recorded, inodes, parties, item, row, number)
         for number, (_, item, row) in enumerate(ordered, 1)
     ]
+    groups = memberships(run, parties)
+    return [replace(each, groups=those_of(groups, _counted(each))) for each in explained]
+
+
+def _counted(item: Explanation) -> list[str]:
+    """Return a load and the parties whose data, requests or computing counted in a pause of it."""
+    ahead = [name for request in item.requests if request for name in request.ahead]
+    counted = [name for cause in item.causes for name in cause.counted]
+    return [item.load, *ahead, *counted, *(charge.party for charge in item.charges), *item.ran, *item.synced]
 
 
 def _explained(  # noqa: PLR0913, PLR0917

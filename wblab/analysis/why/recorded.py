@@ -4,7 +4,7 @@ Here and in what is built on it: a row is the index of a span in `offcpu`, a ran
 time, and a key a task's identity, as a pid may be used again.
 """
 
-from collections.abc import Callable, Hashable
+from collections.abc import Callable, Hashable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any, TypeVar, cast
@@ -43,8 +43,9 @@ _AT_ONCE_NS = 1_000_000  # a task that sleeps again in the same place within thi
 class Recorded:
     """The columns of a trace that explain pauses, and its tasks.
 
-    start_ns, end_ns: the span that the trace covers; lost: spans within it in which events were lost. What disks did is
-    read on first use, because sums of waits do not need it. That raises InputError for a damaged trace.
+    start_ns, end_ns: the span that the trace covers; lost: spans within it in which events were lost. groups: the paths
+    of tasks' control groups, by pid, as far as noted. What disks did is read on first use, because sums of waits do not
+    need it. That raises InputError for a damaged trace.
     """
 
     trace: tracecmd.TraceFile
@@ -55,6 +56,7 @@ class Recorded:
     start_ns: int = 0
     end_ns: int = NEVER
     lost: tuple[Span, ...] = ()
+    groups: Mapping[int, str] = field(default_factory=dict)
     _verdicts: dict[tuple[int, int], Classified] = field(default_factory=dict, repr=False)
     _made: dict[Hashable, Any] = field(default_factory=dict, repr=False)
 
@@ -205,7 +207,8 @@ def read_recorded(run: Run, capture: Capture | None = None, cache: PageCache | N
         raise InputError(str(error)) from None
     if capture is None:
         return recorded
-    return replace(recorded, start_ns=capture.window.start_ns, end_ns=capture.window.end_ns)
+    window = capture.window
+    return replace(recorded, start_ns=window.start_ns, end_ns=window.end_ns, groups=capture.groups)
 
 
 def recorded_of(cache: PageCache, agents: tuple[str, ...] = ()) -> Recorded:

@@ -19,6 +19,7 @@ from wblab.core.child import describe_exit, fork_child
 from wblab.core.errors import WblabError
 from wblab.core.syscalls import set_process_name
 from wblab.lab.captures import CapturedPause, Lost, write_capture
+from wblab.machine.memberships import tasks_by_group
 from wblab.machine.processes import end_with
 from wblab.machine.tracefs import Instance
 
@@ -217,6 +218,7 @@ class CaptureBuffer:
         self, wanted: CapturedPause, keep_ns: int, sources: Sequence[Processor], kept: list[list[bytes]]
     ) -> list[list[bytes]]:
         """Save a capture. Return the pages that the next one may need, because reading removes them from the buffer."""
+        groups = tasks_by_group()  # at once: tasks end
         held = [old + source.read() for old, source in zip(kept, sources, strict=True)]
         chosen = [between(pages, wanted.start_ns, wanted.end_ns) for pages in held]
         starts_ns = [page_time_ns(pages[0]) for pages in chosen if pages and has_lost(pages[0])]
@@ -230,7 +232,8 @@ class CaptureBuffer:
         finally:
             symbols.unlink()
         lost = tuple(sorted(span for pages in chosen for span in lost_between(pages)))
-        write_capture(self._directory, replace(wanted, start_ns=max([wanted.start_ns, *starts_ns]), lost=lost))
+        start_ns = max([wanted.start_ns, *starts_ns])
+        write_capture(self._directory, replace(wanted, start_ns=start_ns, lost=lost, groups=groups))
         return [late(pages, keep_ns, self._most_bytes) for pages in held]
 
 

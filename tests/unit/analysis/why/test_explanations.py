@@ -16,7 +16,8 @@ from wblab.core.errors import InputError
 from wblab.lab.captures import CapturedPause, write_capture
 from wblab.lab.results import SPECS
 from wblab.lab.specfile import HostDisk, LiveSpec, read_spec
-from wblab.report.whyanswer import groups, sentence
+from wblab.report import whyanswer
+from wblab.report.whyanswer import containers, groups, sentence
 
 from .conftest import MW1
 from .test_verdict import BUFFER, BUFFER_ENDS, DONE
@@ -25,14 +26,19 @@ COMMS = {MW1: "mw1", 8: "dd", 21: "kworker/u8:1-flush-254:0"}
 START_NS = 1_000_000_000
 
 
-def live_run(tmp_path, captured: dict[tuple[int, int], Story], rounds_ms: list[int]) -> Run:
-    """A live run of mw1 with captures of these spans, in ms."""
+def live_run(
+    tmp_path,
+    captured: dict[tuple[int, int], Story],
+    rounds_ms: list[int],
+    groups: dict[str, tuple[int, ...]] | None = None,
+) -> Run:
+    """A live run of mw1 with captures of these spans, in ms. groups: the tasks in each control group."""
     loads = {"mw1": read_spec(SPECS.find("base")).load["mw1"]}
     spec = LiveSpec(name="live", memory=8 << 30, disk=HostDisk(filesystem="ext4"), load=loads)
     path = write_run_of(spec, tmp_path / "run", {"mw1": [START_NS + time * MS for time in rounds_ms]}, kind="live")
     for number, ((start_ms, end_ms), story) in enumerate(captured.items(), 1):
         start_ns, end_ns = START_NS + start_ms * MS, START_NS + end_ms * MS
-        write_capture(path, CapturedPause(number, "mw1", start_ns, end_ns, start_ns, end_ns))
+        write_capture(path, CapturedPause(number, "mw1", start_ns, end_ns, start_ns, end_ns, groups=groups or {}))
         (path / f"trace.pause-{number}.dat").write_bytes(story.encode())
     return read_run(path)
 
@@ -196,6 +202,31 @@ def test_a_file_belongs_to_the_program_that_dirtied_most_pages_however_many_foli
     (explained,) = explanations(live_run(tmp_path, {(0, 1500): flushing((9, 13), (10, 13), order=9)}, [0, 1200]))
     (cause,) = explained.explanation.causes
     assert cause.request.ahead["dd"] == 72 * 512
+
+
+@pytest.mark.parametrize(
+    ("groups", "said"),
+    [
+        ({"/docker/4f3c": (8, 9)}, ["dd is in the control group /docker/4f3c."]),
+        ({"/docker/4f3c": (8, 9), "/docker/77aa": (7, MW1)}, ["dd is in the control group /docker/4f3c."]),
+        ({"/docker/4f3c": (8,), "/docker/77aa": (9,)}, []),  # two programs of one name
+        ({"/docker/4f3c": (8,)}, []),  # one of them had ended when the groups were noted
+        ({}, []),
+    ],
+)
+def test_the_control_group_of_who_is_named_is_said_if_all_its_tasks_are_in_it(tmp_path, groups, said):
+    story = Story(COMMS | {9: "dd"})
+    for at_ms, task, sector in ((100, 8, 1000), (100, 9, 3000), (100, MW1, 200)):
+        story.queue(at_ms * MS, task, sector, 8 if task == MW1 else 512)
+    story.switch(100 * MS, MW1, 0, stack=BUFFER)
+    story.complete(600 * MS, 1000, 512)
+    story.complete(1090 * MS, 3000, 512)
+    story.complete(1100 * MS, 200, 8)
+    story.hand_over(1100 * MS, 0, MW1, (*BUFFER_ENDS, *DONE))
+    (explained,) = explanations(live_run(tmp_path, {(0, 1500): story}, [0, 1200], groups))
+    (group,) = whyanswer.groups([explained.explanation])
+    assert "dd" in sentence(group)
+    assert containers(group) == said
 
 
 def test_what_the_flusher_dirties_again_stays_its_writer_s(tmp_path):
