@@ -9,6 +9,8 @@ from wblab.analysis.runs.pauses import DEFAULT_BOUND_NS
 from wblab.core.errors import InputError
 from wblab.core.files import open_file
 from wblab.core.units import format_bytes
+from wblab.foreign.eventreport import event_blocks, event_data, event_headline, event_report
+from wblab.foreign.eventtext import Events, read_events
 from wblab.foreign.filekind import PACKED, PEEK_BYTES, TEXT, TRACE, FileKind, kind_of, kind_of_text
 from wblab.foreign.machinereport import headline, machine_blocks, machine_data, machine_report, to_try
 from wblab.foreign.machinetext import MachineText, read_machine
@@ -64,22 +66,27 @@ def explained(
 
 def _of_text(name: str, text: str, *, is_evidence: bool) -> Report:
     """Return the report on what says most in a text, with what else is in it. Raises InputError if nothing is."""
-    machine, throttled = read_machine(text), _throttled(name, text)
+    machine, throttled, events = read_machine(text), _throttled(name, text), read_events(text)
     slept = read_sleeps(text) if SIGN in text else None
     if slept and slept.sleeps:  # the stacks in it are of these sleeps
-        return _with_machine(_with_report(sleep_report(name, slept), "Dirty limits in it", throttled), machine)
+        said = _with_report(sleep_report(name, slept), "Dirty limits in it", throttled)
+        return _with_machine(_with_events(said, events), machine)
     stacks, slow = read_stacks(text), read_slow_calls(text)
+    if stacks.tasks and is_evidence:
+        return evidence_report(name, stacks)
     if stacks.tasks:
-        if is_evidence:
-            return evidence_report(name, stacks)
-        return _with_machine(_with_slow(stack_report(name, stacks), slow), machine)
-    if throttled:
-        return _with_machine(throttled, machine)
-    if slow:
-        return _with_machine(slow_report(name, slow), machine)
-    if machine:
+        said = _with_slow(stack_report(name, stacks), slow)
+    elif throttled:
+        said = _with_events(throttled, events)
+    elif slow:
+        said = slow_report(name, slow)
+    elif events:
+        said = event_report(name, events)
+    elif machine:
         return machine_report(name, machine)
-    raise _refused(name, kind_of_text(text))
+    else:
+        raise _refused(name, kind_of_text(text))
+    return _with_machine(said, machine)
 
 
 def _with_machine(report: Report, machine: MachineText | None, *, is_traced: bool = False) -> Report:
@@ -117,6 +124,14 @@ def _throttled(name: str, text: str) -> Report | None:
 
     found = read_throttlings(text) if "balance_dirty_pages:" in text else None
     return throttle_report(name, found) if found else None
+
+
+def _with_events(report: Report, events: Events | None) -> Report:
+    """Return a report with what its text shows of disks and of dirty memory, too."""
+    if not events or not (events.disks or events.dirty):
+        return report
+    section = Section("Its disks and dirty memory", (event_headline(events), *event_blocks(events)))
+    return replace(report, blocks=(*report.blocks, section), data={**report.data, "events": event_data(events)})
 
 
 def _content(file: str) -> tuple[str, bytes]:

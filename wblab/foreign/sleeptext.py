@@ -12,7 +12,7 @@ from wblab.foreign.stacks import Task
 
 SIGN = "sched_switch:"
 _MOST_LINES, _MOST_LETTERS, _MOST_SLEEPS, _MOST_FRAMES = 3_000_000, 1024, 500_000, 64
-_HEAD = re.compile(
+HEAD = re.compile(
     r"\s{0,32}(?P<comm>\S.{0,31}?)(?:-|\s+)(?P<pid>\d{1,8})(?:/\d{1,8})?\s+(?:\([ \d-]{1,12}\)\s+)?\[\d{1,5}\]\s+"
     r"(?:[\w.#]{3,8}\s+)?(?P<at>\d{1,12}\.\d{3,9}):\s+(?P<rest>\S.*)"
 )
@@ -86,11 +86,11 @@ class _Reader:
         self._has_stacks = False
 
     def line(self, line: str, number: int) -> None:
-        if SIGN in line and (head := _HEAD.match(line)):
+        if SIGN in line and (head := HEAD.match(line)):
             self._switch(head, number)
         elif self._last and self._is_stack and (frame := _OF_PERF.match(line) or _OF_FTRACE.match(line)):
             self._frame(frame)
-        elif "<stack trace" in line and (head := _HEAD.match(line)) and _STACK.match(head["rest"]):
+        elif "<stack trace" in line and (head := HEAD.match(line)) and _STACK.match(head["rest"]):
             slept = self._open.get(int(head["pid"]))
             self._last = (int(head["pid"]), slept) if slept and not slept.frames else None
             self._is_stack = bool(self._last)

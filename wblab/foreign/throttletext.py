@@ -84,8 +84,8 @@ def read_throttlings(text: str) -> Throttlings | None:
         if not task:
             continue
         said, pid = line.partition(event)[2], int(task["pid"])
-        fields = {each["name"].replace("bdi_", "wb_"): int(each["value"]) for each in _FIELD.finditer(said)}
-        if any(_cannot_be(value) for name, value in fields.items() if name not in {"pause", "think"}):
+        fields = fields_of(said)
+        if any(cannot_be(value) for name, value in fields.items() if name not in {"pause", "think"}):
             impossible += 1
         elif event == _STATE:
             states[pid] = fields
@@ -98,7 +98,13 @@ def read_throttlings(text: str) -> Throttlings | None:
     return Throttlings(tuple(_slowed(made, comms)), len(made), impossible, bool(states), is_cut)
 
 
-def _cannot_be(value: int) -> bool:
+def fields_of(said: str) -> dict[str, int]:
+    """Return the fields of an event that are numbers, by their names of today."""
+    return {each["name"].replace("bdi_", "wb_"): int(each["value"]) for each in _FIELD.finditer(said)}
+
+
+def cannot_be(value: int) -> bool:
+    """Whether a count is below zero, or is one of 32 or 64 bits that was."""
     return value < 0 or value >= _SIGNED_64 or (1 << 32) - _LITTLE_BELOW_0 < value < (1 << 32)
 
 
@@ -117,7 +123,7 @@ def _slowed(made: Sequence[_Decision], comms: Mapping[int, str]) -> list[Slowed]
     found = []
     for (pid, of, disk, group), stops in groups.items():
         longest_ms, most = max(stops)
-        limit = balances.share(most) if of == "disk" else int(balances.limit[most])
+        limit = balances.share(most) if of == "disk" else balances.size(most)
         dirty = int(balances.wb_dirty[most] if of == "disk" else balances.dirty[most])
         sizes = (limit * PAGE_BYTES, dirty * PAGE_BYTES, int(balances.wb_dirty[most]) * PAGE_BYTES)
         slept_ms = sum(length_ms for length_ms, _ in stops)
@@ -166,6 +172,7 @@ def _balances(rows: Iterable[_Decision], order: Sequence[int], disks: Sequence[s
         device=np.array([places[item.disk] for item in items], np.int64),
         **{field: column(name) for field, name in FIELDS.items()},
         threshold=whole("thresh"),
+        background=whole("bg_thresh"),
         hard=np.maximum(whole("thresh"), whole("limit")),
         whole=whole("dirty", "writeback", "unstable"),
     )

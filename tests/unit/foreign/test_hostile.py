@@ -4,16 +4,19 @@ import random
 import time
 
 import pytest
-from support import sleeptexts, statetexts
+from support import eventtexts, sleeptexts, statetexts
 from support.slowtexts import LOGS
 from support.stacktexts import FORMS, cases, machines, text
 
 from wblab.analysis.why.kinds import KINDS
 from wblab.core.errors import InputError
 from wblab.foreign.door import explained
+from wblab.foreign.eventreport import event_report
+from wblab.foreign.eventtext import read_events
 from wblab.foreign.judge import judged
 from wblab.foreign.machinereport import machine_report
 from wblab.foreign.machinetext import read_machine
+from wblab.foreign.plaintext import unwrapped
 from wblab.foreign.sleepreport import sleep_report
 from wblab.foreign.sleeptext import read_sleeps
 from wblab.foreign.stacks import read_stacks
@@ -54,6 +57,9 @@ def _texts(chance):
         "state": lambda: statetexts.text(chance.choice(statetexts.MACHINES), chance.choice(list(statetexts.FORMS))),
     }
     kinds["switches"] = lambda: sleeptexts.text(chance.choice(list(sleeptexts.FORMS)), *_switches(chance))
+    kinds["events"] = lambda: "\n".join(
+        [*eventtexts.request(1, 9, 500, chance.choice(list(eventtexts.FORMS))), *eventtexts.counts(2, 700)]
+    )
     kinds["log"] = lambda: chance.choice(LOGS).text(
         *((chance.randrange(86400), chance.random() * 90) for _ in range(4))
     )
@@ -152,11 +158,18 @@ def test_two_thousand_mutants(tmp_path):
         "dd 7 [000] 1.000000: sched:sched_switch: prev_comm=" + "a " * 400_000,
         "dd-7 [000] 1.000000: sched_switch: dd:7 [120] D ==> a:8 [120]\n" * 100_000 + " => schedule\n" * 100_000,
         "NAME ROTA SCHED\n" + "sda " * 5000 + "\n" + "sda 1 bfq\n" * 50_000,
+        "a-7 [000] 1.000000: block_rq_issue: 8,16 W (" + "(" * 500_000,
+        "".join(f"a-7 [0] 1.0001: block_rq_issue: 8,16 W 1 () {at} + 8 [a]\n" for at in range(100_000)),
+        "&#" * 500_000,
+        '{"MESSAGE": ' + "[" * 60_000 + '\n{"MESSAGE": "' + "a\\n" * 500_000,
     ],
-    ids=range(13),
+    ids=range(17),
 )
 def test_a_state_made_to_take_long_does_not(line):
     begin = time.process_time()
+    line = unwrapped(line)
+    if events := read_events(line):
+        lines(event_report("x", events), 80)
     if found := read_machine(line):
         lines(machine_report("x", found), 80)
     if slept := read_sleeps(line):

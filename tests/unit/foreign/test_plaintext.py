@@ -8,6 +8,7 @@ from support.stacktexts import cases, text
 
 from wblab.foreign.door import explained
 from wblab.foreign.filekind import TEXT, kind_of
+from wblab.foreign.plaintext import unwrapped
 
 PLAIN = "\n".join(text(case, "hung") for case in cases()[:8])
 
@@ -45,3 +46,9 @@ def test_a_text_says_the_same_however_it_was_kept(way, tmp_path):
 def test_data_with_nuls_are_no_text():
     for data in (b"\0" * 5000, bytes(range(256)) * 40, b"name\0\1\2" * 900, b"\xff\xfe" + bytes(range(256)) * 9):
         assert kind_of(data) is not TEXT
+
+
+def test_lines_that_are_no_journal_s_stay_as_they_are():
+    odd = ['{"MESSAGE": ', '{"MESSAGE": [300]}', '["MESSAGE"]', '{"MESSAGE": "kept", "__REALTIME_TIMESTAMP": "soon"}']
+    shown = unwrapped("\n".join(odd)).splitlines()
+    assert shown == [odd[0], odd[2], "host journal: kept"]

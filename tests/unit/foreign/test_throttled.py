@@ -11,12 +11,12 @@ from wblab.report.text import lines
 
 # The machine: a limit of 1000 pages, of which 600 are free of any pause.
 DECISION = (
-    "{comm}-{pid}  [001] .....  {at}: balance_dirty_pages: bdi {bdi}: limit={limit} setpoint=800 dirty={dirty} "
+    "{comm}-{pid}  [001] .....  {at}: balance_dirty_pages: bdi {bdi}: limit={limit} setpoint={setpoint} dirty={dirty} "
     "{wb}_setpoint={share} {wb}_dirty={own} dirty_ratelimit=100 task_ratelimit={rate} dirtied=32 dirtied_pause=32 "
     "paused={paused} pause={pause} period=10 think=0 cgroup_ino={group}"
 )
 STATE = (
-    "{comm}-{pid}  [001] .....  {at}: global_dirty_state: dirty={dirty} writeback=0 unstable=0 bg_thresh=400 "
+    "{comm}-{pid}  [001] .....  {at}: global_dirty_state: dirty={dirty} writeback=0 unstable=0 bg_thresh=200 "
     "thresh=1000 limit=1000 dirtied=1 written=1"
 )
 
@@ -28,6 +28,7 @@ def decision(**changed):
         "at": "10.000001",
         "bdi": "8:16",
         "limit": 1000,
+        "setpoint": 800,
         "dirty": 950,
         "wb": "bdi",
         "share": 780,
@@ -64,6 +65,17 @@ def test_a_group_s_limit_is_not_the_machine_s():
     assert (found.of, found.group) == ("group", 812)
     (found,) = slowed(decision(group=812))
     assert found.of == ""
+
+
+def test_a_group_s_limit_follows_where_the_kernel_says_the_machine_s():
+    whole = state(2000).replace("thresh=200", "thresh=4000").replace("=1000", "=8000")
+    row = decision(group=812, limit=8000, dirty=750, setpoint=4300, own=740)
+    (found,) = slowed(whole, row)  # half way between the group's ceiling of 600 and the machine's limit
+    assert (found.of, found.group, found.limit) == ("group", 812, 800 * 4096)
+    (found,) = slowed(whole, decision(group=812, limit=8000, dirty=7500, setpoint=7000))
+    assert (found.of, found.limit) == ("group", 8000 * 4096)  # other pages than the machine has dirty
+    (found,) = slowed(state(7500).replace("thresh=200", "thresh=4000").replace("=1000", "=8000"), row)
+    assert found.of == "group"
 
 
 def test_a_stop_is_as_long_as_the_kernel_says_it_was_in_all():

@@ -60,7 +60,7 @@ def limit_of(run: Run, recorded: Recorded, waits: Sequence[Wait]) -> DirtyLimit:
     stops = 2 * stopped_ns[of, device, group] > time_ns[of, device, group]
     if row < 0:
         return DirtyLimit()
-    size = Bytes((balances.share(row) if of == "disk" else int(balances.limit[row])) * balances.page_bytes)
+    size = Bytes((balances.share(row) if of == "disk" else balances.size(row)) * balances.page_bytes)
     if of == "disk":
         return DirtyLimit(of, size, device, set_by=_own(run, device), stops=stops)
     if of == "group":
