@@ -19,6 +19,8 @@ CALLINGS: Mapping[str, Calling] = {
     "write": Calling("editor", "a text editor", "adds a byte to a file"),
     "multiwrite": Calling("mail", "a mail program", "makes a small new file"),
     "commit": Calling("database", "a database", "commits a record"),
+    "read": Calling("reader", "a program that reads", "reads a piece of a large file"),
+    "serve": Calling("server", "a server", "answers requests, and writes a log"),
     "load": Calling("copy", "the copy", "writes a large file"),
     "control": Calling("clock", "a clock", "only sleeps, and never touches the disk"),
 }

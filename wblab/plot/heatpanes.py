@@ -97,7 +97,8 @@ def _say_above(ax: Axes, title: str, found: HeatMap) -> None:
     place = {"xycoords": "axes fraction", "textcoords": "offset points", "annotation_clip": False}
     left_pt, shown = -72 * (_LEFT - 0.12), shorten(title, _TITLE_LETTERS, placeholder=" …")
     ax.annotate(literal(shown), (0, 1), (left_pt, 23), fontsize=_HEAD_PT, fontweight="bold", **place)
-    ax.annotate(said(found), (0, 1), (left_pt, 6), fontsize=_PT, color=MARK, **place)
+    words = f"upwards: how long cycles paused; {said(found)}"
+    ax.annotate(words, (0, 1), (left_pt, 6), fontsize=_PT, color=MARK, **place)
 
 
 def _draw_map(ax: Axes, found: HeatMap, *, is_last: bool) -> dict[str, tuple[int, str]]:

@@ -17,12 +17,14 @@ from wblab.report.quantities import duration
 Axes = Any  # matplotlib.axes.Axes
 
 MOST_LANES = 30  # of a run
-# In inches: margins, a run's title above its lanes, a lane, the room between runs.
+# In inches: margins (on the left room for names, at least and at most), a run's title above its lanes, a lane, the room
+# between runs.
+_MOST_LEFT = 1.85
 _WIDTH, _LEFT, _RIGHT, _TOP, _BOTTOM, _TITLE, _LANE, _BETWEEN = 8.0, 1.3, 0.92, 0.0, 0.62, 0.68, 0.37, 0.1
 _DPI = 150
 _HEAD_PT, _LARGE_PT, _NAME_PT, _LONGEST_PT, _SMALL_PT = 15, 20, 14, 13, 12
 _LETTER = 0.6  # of a letter's height: its width, at most
-_NAME_LETTERS, _TITLE_LETTERS, _LONG_LETTERS, _KEY_LETTERS = 17, 29, 38, 92
+_NAME_LETTERS, _TITLE_LETTERS, _LONG_LETTERS, _KEY_LETTERS = 17, 29, 38, 87
 _TIED = "\u00a0"  # between a number and its unit
 _KEY_LINES, _KEY_LINE_IN = 5, 0.225
 _TALL, _THIN, _HATCHED = 0.84, 0.16, 0.46  # of a lane's height
@@ -35,6 +37,8 @@ def lanes_picture(runs: Sequence[Lanes]) -> PictureFigure:
     shown = [run.shown(MOST_LANES) for run in runs]
     heights_in = [_LANE * max(1, len(lanes)) for lanes in shown]
     key = _key(shown)
+    letters = max((len(_name(lane)) for lanes in shown for lane in lanes), default=0)
+    left_in = min(_MOST_LEFT, max(_LEFT, _EDGE + letters * _LETTER * _NAME_PT / 72))
     bottom_in = _BOTTOM + _KEY_LINE_IN * len(key)
     height_in = _TOP + bottom_in + sum(heights_in) + _TITLE * len(runs) + _BETWEEN * (len(runs) - 1)
     figure = new_figure(height_in, width_in=_WIDTH, dpi=_DPI)
@@ -42,11 +46,11 @@ def lanes_picture(runs: Sequence[Lanes]) -> PictureFigure:
     top_in = height_in - _TOP
     for at, (run, lanes, run_in) in enumerate(zip(runs, shown, heights_in, strict=True)):
         top_in -= _TITLE + run_in
-        box = (_LEFT / _WIDTH, top_in / height_in, 1 - (_LEFT + _RIGHT) / _WIDTH, run_in / height_in)
+        box = (left_in / _WIDTH, top_in / height_in, 1 - (left_in + _RIGHT) / _WIDTH, run_in / height_in)
         ax = figure.add_axes(box, xlim=(0, last_s), ylim=(max(1, len(lanes)), 0))
         top_in -= _BETWEEN
-        _draw_lanes(ax, run, lanes)
-        _say_above(ax, run)
+        _draw_lanes(ax, run, lanes, left_in)
+        _say_above(ax, run, left_in)
         ax.xaxis.set_major_locator(MaxNLocator(7, steps=(1, 2, 5, 10)))
         ax.tick_params(axis="x", labelsize=_NAME_PT, labelbottom=at == len(runs) - 1)
     ax.set_xlabel("seconds", fontsize=_NAME_PT, labelpad=0)
@@ -69,9 +73,9 @@ def _key(shown: Sequence[Sequence[Lane]]) -> list[str]:
     return lines if len(lines) <= _KEY_LINES else [*lines[: _KEY_LINES - 1], f"{lines[_KEY_LINES - 1]} …"]
 
 
-def _draw_lanes(ax: Axes, run: Lanes, lanes: Sequence[Lane]) -> None:
+def _draw_lanes(ax: Axes, run: Lanes, lanes: Sequence[Lane], left_in: float) -> None:
     last_s = ax.get_xlim()[1]
-    per_letter_s = last_s * _NAME_PT / 72 * _LETTER / (_WIDTH - _LEFT - _RIGHT)
+    per_letter_s = last_s * _NAME_PT / 72 * _LETTER / (_WIDTH - left_in - _RIGHT)
     for at, lane in enumerate(lanes):
         middle = at + 0.5
         if lane.worked:
@@ -87,7 +91,7 @@ def _draw_lanes(ax: Axes, run: Lanes, lanes: Sequence[Lane]) -> None:
             beside = {"xycoords": ("axes fraction", "data"), "textcoords": "offset points", "annotation_clip": False}
             ax.annotate(duration(lane.longest_ns), (1, middle), (5, 0), **said, **beside)
     names = [_name(lane) for lane in lanes]
-    room_pt = 72 * (_LEFT - _EDGE) / (_LETTER * max(map(len, names), default=1))
+    room_pt = 72 * (left_in - _EDGE) / (_LETTER * max(map(len, names), default=1))
     ax.set_yticks([at + 0.5 for at in range(len(lanes))], names, fontsize=min(_NAME_PT, room_pt))
     ax.tick_params(axis="y", length=0)
     ax.spines[["top", "right", "left"]].set_visible(False)
@@ -114,10 +118,10 @@ def _bar(ax: Axes, start_ns: int, end_ns: int, middle: float, height: float, **l
     ax.add_artist(Rectangle((start_s, middle - height / 2), wide, height, **({"linewidth": 0} | look)))
 
 
-def _say_above(ax: Axes, run: Lanes) -> None:
+def _say_above(ax: Axes, run: Lanes, left_in: float) -> None:
     """Write a run's title, its longest freeze, and who begins at the dashed line."""
     place = {"xycoords": "axes fraction", "textcoords": "offset points", "annotation_clip": False}
-    left_pt = -72 * (_LEFT - _EDGE)
+    left_pt = -72 * (left_in - _EDGE)
     failed = " (this run did not succeed)" if run.failure else ""
     title, size_pt, at_pt = run.title + failed, float(_HEAD_PT), 24
     if len(title) > _TITLE_LETTERS:

@@ -12,6 +12,7 @@ from wblab.analysis.runs.rates import Rates, dirtied_rates, load_rates
 from wblab.analysis.runs.run import LoadCycles, Run
 from wblab.analysis.runs.writers import label
 from wblab.core.units import NS_PER_MS, NS_PER_S, format_time
+from wblab.lab.callings import called
 from wblab.plot.causes import Causes
 from wblab.plot.lines import count_axis, rate_axis, shown, width_of
 from wblab.plot.marks import Axis, Blocks, Label, LevelMarks, Line, Mark, Pane, Side
@@ -126,7 +127,7 @@ def control_pane(item: LoadCycles, window: Window | None = None) -> Pane:
         side: Side = "left" if 2 * longest > len(item.pauses_ns) else "right"  # the side with room
         text = f"stalled for {duration(item.pauses_ns[longest])}"
         marks.append(Label(int(item.starts_ns[longest]), 1.1 * idle_ms, text, PAUSE, side))
-    return Pane(item.name, describe(item), Axis("cycle (ms)", low, high, count=3), tuple(marks), 0.6)
+    return _pane(item, Axis("cycle (ms)", low, high, count=3), tuple(marks), 0.6)
 
 
 def load_pane(item: LoadCycles, blocks: Blocks, window: Window) -> Pane:
@@ -136,7 +137,7 @@ def load_pane(item: LoadCycles, blocks: Blocks, window: Window) -> Pane:
     """
     if not item.load.has_pauses:
         axis = Axis("", 0, float(blocks.heights_s.max(initial=0)) or 1.0, ticks={})
-        return Pane(item.name, describe(item), axis, (blocks,), 0.25)
+        return _pane(item, axis, (blocks,), 0.25)
     labels = [
         Label(middle_ns, blocks.full_s, quantity(blocks.pauses_s[at], "s"), MARK if blocks.explained[at] else PAUSE)
         for at, middle_ns in _labelled(blocks, window)
@@ -144,7 +145,11 @@ def load_pane(item: LoadCycles, blocks: Blocks, window: Window) -> Pane:
     # Pauses are cut off there: their length is above them, and in their width.
     ticks = {0.0: "0", blocks.full_s / 2: f"{blocks.full_s / 2:.3g}", blocks.full_s: f"> {blocks.full_s:.3g}"}
     axis = Axis("cycle (s)", 0, _HEADROOM * blocks.full_s, ticks=ticks)
-    return Pane(item.name, describe(item), axis, (blocks, *labels), 0.65)
+    return _pane(item, axis, (blocks, *labels), 0.65)
+
+
+def _pane(item: LoadCycles, axis: Axis, marks: tuple[Mark, ...], height: float) -> Pane:
+    return Pane(item.name, describe(item), axis, marks, height, called(item.load.kind, item.name))
 
 
 def _labelled(blocks: Blocks, window: Window) -> Iterator[tuple[int, int]]:

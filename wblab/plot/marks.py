@@ -302,13 +302,22 @@ class Axis:
 
 @dataclass(frozen=True)
 class Pane:
-    """One pane: its title (name and what it shows), axis, marks, and height relative to others."""
+    """One pane: its title (name and what it shows), axis, marks, and height relative to others.
+
+    called: what its title has instead of its name: of a load, the name with what a reader calls it.
+    """
 
     name: str
     what: str
     axis: Axis
     marks: tuple[Mark, ...]
     height: float = 1.0
+    called: str = ""
+
+    @property
+    def head(self) -> str:
+        """How its title begins."""
+        return self.called or self.name
 
     @property
     def explained(self) -> list[str]:

@@ -47,7 +47,7 @@ def pane_data(pane: Pane, zero_ns: int, block_columns: int = BLOCK_COLUMNS) -> D
     axis = pane.axis
     ticks = None if axis.ticks is None else [[float(place), text] for place, text in axis.ticks.items()]
     return {
-        "name": printable(pane.name),
+        "name": printable(pane.head),
         "what": printable(pane.what),
         "height": pane.height,
         "axis": {

@@ -69,7 +69,7 @@ def picture(timeline: Timeline) -> PictureFigure:
 def _add_pane(timeline: Timeline, pane: Pane, ax: Axes) -> None:
     plot_pane(pane, timeline.run.zero_ns, ax=ax)
     # With y given, Matplotlib does not search for overlaps with the title, which takes longer than the rest.
-    name = ax.set_title(literal(pane.name), loc="left", y=1, fontsize=10, fontweight="bold", pad=3)
+    name = ax.set_title(literal(pane.head), loc="left", y=1, fontsize=10, fontweight="bold", pad=3)
     place = {"xycoords": name, "textcoords": "offset points", "va": "bottom"}
     ax.annotate(literal(pane.what), (1, 0), (6, 0), color=MARK, fontsize=9, **place)
     ax.grid(axis="y", color=GRID, linewidth=_GRID_WIDTH)

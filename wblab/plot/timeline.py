@@ -12,6 +12,7 @@ from wblab.core.errors import InputError, nearest
 from wblab.core.spec import Disk, Spec
 from wblab.core.stacks import part_of
 from wblab.core.units import format_bytes, format_time
+from wblab.lab.callings import called
 from wblab.lab.specfile import LiveSpec
 from wblab.plot.cachepanes import cache_panes
 from wblab.plot.causes import Causes, causes_of, colour_of
@@ -22,8 +23,8 @@ from wblab.plot.style import LOST, MARK, PAUSE, cause_label, load_colours
 from wblab.plot.waitspane import waits_pane
 from wblab.report.quantities import size
 
-MOST_GUIDES = 400  # lines at cycles; more would merge into a grey area
-_LABEL_WIDTH = 0.07  # of the axis: the width of "l1 starts"
+MOST_GUIDES = 60  # lines at cycles; more would merge into an area that hides what is below
+_LABEL_WIDTH = 0.11  # of the axis: the width of "copy l1 starts"
 _LOST_GROUP = "lost"
 _MOST_DISKS = 2  # that fit into a title
 
@@ -38,13 +39,14 @@ def timeline(
     """Return the panes of a run: control loads, the page cache if it was traced, then the other loads.
 
     Pauses over `bound_ns` stand out; explained ones have the colours of their causes. With a window, the result is a
-    close-up of that span, in which the cycles of innocent loads are also lines on every pane.
+    close-up of that span, in which the cycles of innocent loads are also lines on every pane, unless they are many.
     """
     shown, is_close = window or whole(run), window is not None
     causes = causes_of([item for item in explained if _is_in(item, shown, run.zero_ns)], run.zero_ns)
     lost_ns = cache.lost_ns if cache else ()
     colours = load_colours({item.name: item.load for item in run.loads})
     starts_ns = run.offender_starts_ns()
+    guides = _guides(run, shown, colours) if is_close else []
     return Timeline(
         run,
         shown,
@@ -58,18 +60,22 @@ def timeline(
         ),
         (
             *([Spans(lost_ns, LOST, group=_LOST_GROUP)] if lost_ns else []),
-            *(_guides(run, shown, colours) if is_close else []),
+            *guides,
             *([Rules(tuple(starts_ns.values()), MARK, is_dashed=True)] if starts_ns else []),
         ),
         start_labels(
-            {name: time_ns for name, time_ns in starts_ns.items() if shown.start_ns <= time_ns <= shown.end_ns},
+            {
+                called(run.kinds[name], name): time_ns
+                for name, time_ns in starts_ns.items()
+                if shown.start_ns <= time_ns <= shown.end_ns
+            },
             shown.duration_ns,
         ),
         _meanings(
             run,
             colours,
             _of_pauses(causes, bound_ns),
-            " (also as lines on every pane)" if is_close else "",
+            " (also as lines on every pane)" if guides else "",
             bool(lost_ns),
         ),
         tuple(heat_panes(run, shown)),

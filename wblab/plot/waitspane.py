@@ -13,6 +13,7 @@ from wblab.analysis.why.account import ASLEEP, IDLE, RUNNABLE, RUNNING, UNEXPLAI
 from wblab.analysis.why.explain import Cause, Explanation
 from wblab.analysis.why.kinds import KINDS
 from wblab.analysis.why.request import IoRequest
+from wblab.lab.callings import called
 from wblab.plot.marks import Axis, Bar, Bars, Pane
 from wblab.plot.style import NEUTRAL, OTHERS, cause_colour
 from wblab.report.quantities import duration, percent, size
@@ -56,7 +57,8 @@ def waits_pane(run: Run, found: Sequence[Explanation], window: Window, loads: Ma
     for chain, request in chains:
         rows.add(chain, request)
     share = round(100 * sum(chain.time_ns for chain, _ in chains) / item.pause_ns)
-    what = f"who waited for whom in {item.load}'s pause of {duration(item.pause_ns)}: {share} % of it"
+    who = called(run.kinds[item.load], item.load)
+    what = f"who waited for whom in {who}'s pause of {duration(item.pause_ns)}: {share} % of it"
     names = [name if len(name) <= _LETTERS else f"{name[: _LETTERS - 1]}…" for name in rows.names]
     axis = Axis("", len(names), 0, ticks={at + 0.5: name for at, name in enumerate(names)})
     yield Pane(NAME, what, axis, (Bars(tuple(rows.bars), tuple(rows.arrows)),), _ROW * len(names))

@@ -33,7 +33,8 @@ def test_beside_each_map_stand_the_numbers_of_cycles_by_length(run):
     figure = heat_picture({"as it comes": found, "again": found})
     maps, rows = figure.axes[::2], figure.axes[1::2]
     assert len(maps) == len(rows) == 2
-    assert {"as it comes", "99 % below 1.34 s, longest 1.40 s"} <= {text.get_text() for text in maps[0].texts}
+    said = "upwards: how long cycles paused; 99 % below 1.34 s, longest 1.40 s"
+    assert {"as it comes", said} <= {text.get_text() for text in maps[0].texts}
     assert [text.get_text() for text in rows[0].texts] == ["4", "1"]
     assert [text.get_text() for text in figure.legends[0].get_texts()] == ["1 cycle", "2 to 4"]
 

@@ -1,5 +1,7 @@
 """Lanes as a picture."""
 
+import pytest
+
 from wblab.analysis.runs.lanes import Lane, Lanes
 from wblab.core.units import NS_PER_S as S
 from wblab.plot.lanespicture import MOST_LANES, lanes_picture
@@ -54,3 +56,13 @@ def test_of_many_loads_those_frozen_longest_are_drawn():
     lanes = tuple(Lane(f"w{at}", "innocent", "", 0, 9 * S, ((0, S + at),)) for at in range(200))
     (ax,) = lanes_picture([Lanes("a", lanes, 0)]).axes
     assert [label.get_text() for label in ax.get_yticklabels()] == [f"w{at}" for at in range(200 - MOST_LANES, 200)]
+
+
+def test_long_names_have_room_at_the_size_of_short_ones():
+    lanes = (Lane("w-fast", "innocent", "", 0, 9 * S, ((0, S),), "write"),)
+    (ax,) = lanes_picture([Lanes("a", lanes, 0)]).axes
+    (short,) = lanes_picture([_run("a")]).axes
+    ((name,), (other, *_)) = (each.get_yticklabels() for each in (ax, short))
+    assert name.get_text() == "editor w-fast"
+    assert name.get_fontsize() == pytest.approx(other.get_fontsize())
+    assert ax.get_position().x0 > short.get_position().x0

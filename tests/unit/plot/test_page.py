@@ -95,17 +95,17 @@ def test_one_time_axis_for_all_panes(run, cache):
 
 def test_a_pause_is_known_by_its_cycle_and_told_to_those_who_do_not_see_it(run):
     shown = page(run)
-    (blocks,) = marks(shown, "mw1", "Blocks")
+    (blocks,) = marks(shown, "mail mw1", "Blocks")
     assert times_s(blocks) == pytest.approx([0, 0.1, 0.2, 1.7, 1.8])
     assert blocks["pauses"] == {2: 1.4}
-    assert pane(shown, "mw1")["says"] == "1 pause over 300 ms of 1.40 s, in a cycle from 0.200 s."
-    assert [each["text"] for each in marks(shown, "mw1", "Label")] == ["1.40 s"]
+    assert pane(shown, "mail mw1")["says"] == "1 pause over 300 ms of 1.40 s, in a cycle from 0.200 s."
+    assert [each["text"] for each in marks(shown, "mail mw1", "Label")] == ["1.40 s"]
     assert blocks["colour"][0] == INNOCENT[1]
-    assert marks(shown, "l1", "Blocks")[0]["colour"][0] == OFFENDERS[0]
+    assert marks(shown, "copy l1", "Blocks")[0]["colour"][0] == OFFENDERS[0]
 
 
 def test_the_bound_is_the_caller_s(run):
-    (blocks,) = marks(page(run, None, 2 * S), "mw1", "Blocks")
+    (blocks,) = marks(page(run, None, 2 * S), "mail mw1", "Blocks")
     assert blocks["pauses"] == {}
 
 
@@ -120,7 +120,7 @@ def test_offenders_are_marked_on_every_pane_and_named_once(run, cache):
     shown = page(run, cache)
     (dashed,) = [mark for mark in shown["everywhere"] if mark["kind"] == "Rules"]
     assert (dashed["dashed"], times_s(dashed)) == (True, [5])
-    assert [text for _, text in shown["starts"]] == ["l1 starts"]
+    assert [text for _, text in shown["starts"]] == ["copy l1 starts"]
 
 
 def test_spans_of_lost_events_are_shaded_and_explained(run, cache):
@@ -224,7 +224,7 @@ SEEN = """(() => {
     loaded: performance.getEntriesByType("resource").length,
     buttons: [...document.querySelectorAll(".bar button")].map((button) => button.textContent),
   };
-  for (const name of ["mw1", "dirty state"]) {
+  for (const name of ["mail mw1", "dirty state"]) {
     timeline.panes.find((pane) => pane.name === name).move(0.5);
     found[name] = text(name);
   }
@@ -263,9 +263,9 @@ def test_a_browser_shows_it_on_a_phone_to_a_mouse_and_to_keys(run, cache, tmp_pa
 
     found, spans, told, troubles = asyncio.run(seen())
     assert found["heads"][0] == f"{run.path.name}: timeline"
-    assert found["heads"][1:4] == ["c1", "events", "dirty state"]
+    assert found["heads"][1:4] == ["clock c1", "events", "dirty state"]
     assert (found["shown"], found["wide"], found["loaded"]) == ([1, 3], 0, 0)
-    assert "mw1: paused for 1.4 s; full height is a cycle of 1.5 s, from 0.200 s" in found["mw1"]
+    assert "mw1: paused for 1.4 s; full height is a cycle of 1.5 s, from 0.200 s" in found["mail mw1"]
     assert "dirty: 6.00 MiB, at 0.900 s" in found["dirty state"]
     assert "Longest pause" in found["buttons"]
     assert found["hidden"] == ["events lost", "false"]
@@ -294,7 +294,7 @@ def test_a_long_run_makes_a_file_that_a_browser_can_take(run, tmp_path):
     cache.dirty_state.limit[:] = rng.integers(20 * MIB, 25 * MIB, events)  # the worst: each differs
     cache.throttling.base_rate[:] = rng.integers(MIB, 2 * MIB, events)
     drawn = timeline(long, cache)
-    (blocks,) = marks(page_of(drawn), "mw1", "Blocks")
+    (blocks,) = marks(page_of(drawn), "mail mw1", "Blocks")
     expected = mw1.boundaries_ns[:-1][mw1.pauses_ns > DEFAULT_BOUND_NS] / 1e9
     times = times_s(blocks)
     assert [times[row] for row in blocks["pauses"]] == pytest.approx(expected, abs=0.001)

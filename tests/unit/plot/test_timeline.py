@@ -15,7 +15,7 @@ from wblab.plot.artists import plot_pane
 from wblab.plot.loadpanes import control_pane
 from wblab.plot.picture import FORMATS, picture, save
 from wblab.plot.style import GRID, INNOCENT, LOST, OFFENDERS, PAUSE
-from wblab.plot.timeline import start_labels, timeline, title
+from wblab.plot.timeline import MOST_GUIDES, start_labels, timeline, title
 
 MS = 1_000_000
 
@@ -41,7 +41,7 @@ def panes(figure):
 
 def test_panes_of_the_page_cache_lie_between_control_and_the_other_loads(run, cache):
     first, *between, write, multiwrite, last = panes(draw(run, cache))
-    assert (first, write, multiwrite, last) == ("c1", "w1", "mw1", "l1")
+    assert (first, write, multiwrite, last) == ("clock c1", "editor w1", "mail mw1", "copy l1")
     assert in_order(["events", "dirty state", "throttling", "rate limits"], between)  # whatever panes there are besides
 
 
@@ -65,11 +65,19 @@ def test_a_close_up_shows_its_span_with_cycles_as_lines_on_every_pane(run, cache
     for name, ax in panes(draw(run, cache, window=window)).items():
         assert ax.get_xlim() == (0, 1.75), name
         assert rules(ax, dashed=False) == pytest.approx([0, 0.05, 0.1, 0.2, 1.7, 1.8]), name
-    assert "l1" not in panes(draw(run, cache, window=window))
+    assert "copy l1" not in panes(draw(run, cache, window=window))
+
+
+def test_a_close_up_of_many_cycles_has_no_lines_that_hide_the_panes(run, cache):
+    w1 = run.load("w1")
+    many = replace(w1, boundaries_ns=np.arange(MOST_GUIDES + 2, dtype=np.int64) * 25 * MS)
+    figure = draw(replace(run, loads=(many,)), cache, window=Window(0, 1_700 * MS))
+    assert all(rules(ax, dashed=False) == [] for ax in figure.axes)
+    assert "cycles of an innocent load" in [text.get_text() for text in figure.legends[0].get_texts()]
 
 
 def test_a_pane_for_each_load_in_the_spec_s_order(run):
-    assert list(panes(draw(run))) == ["c1", "w1", "mw1", "l1"]
+    assert list(panes(draw(run))) == ["clock c1", "editor w1", "mail mw1", "copy l1"]
 
 
 def test_panes_share_the_time_axis(run):
@@ -90,7 +98,7 @@ def test_every_pane_has_the_lines_of_the_time_axis(run, shown_s):
 
 
 def test_control_pane_spans_its_idle_time(run):
-    assert panes(draw(run))["c1"].get_ylim() == pytest.approx((0.95 * 50, 1.25 * 50))
+    assert panes(draw(run))["clock c1"].get_ylim() == pytest.approx((0.95 * 50, 1.25 * 50))
 
 
 def test_dashed_line_on_every_pane_where_the_offender_starts(run):
@@ -99,7 +107,7 @@ def test_dashed_line_on_every_pane_where_the_offender_starts(run):
 
 
 def test_pauses_stand_out_and_the_longest_is_named(run):
-    ax = panes(draw(run))["mw1"]
+    ax = panes(draw(run))["mail mw1"]
     normal, paused = ax.patches
     assert paused.get_facecolor() != normal.get_facecolor()
     assert [label.get_text() for label in ax.texts if label.get_color() == PAUSE] == ["1.40 s"]
@@ -109,12 +117,12 @@ def test_pauses_stand_out_and_the_longest_is_named(run):
 
 
 def test_load_without_pauses_has_none_drawn(run):
-    assert len(panes(draw(run))["w1"].patches) == 1
+    assert len(panes(draw(run))["editor w1"].patches) == 1
 
 
 def test_a_load_has_its_own_colour_and_the_colours_are_explained(run):
     figure = draw(run)
-    shown = [panes(figure)[name].patches[0].get_facecolor()[:3] for name in ("w1", "mw1", "l1")]
+    shown = [panes(figure)[name].patches[0].get_facecolor()[:3] for name in ("editor w1", "mail mw1", "copy l1")]
     assert shown == [to_rgb(colour) for colour in (*INNOCENT[:2], OFFENDERS[0])]
     explained = [patch.get_facecolor()[:3] for patch in figure.legends[0].findobj(Rectangle)]
     assert explained == [*shown, to_rgb(PAUSE)]
@@ -164,7 +172,7 @@ def test_who_starts_at_the_end_is_named_before_it(run):
     late = replace(late, load=replace(late.load, wait=8000 * MS))
     for loads, side in ((run.loads, "left"), ((*run.loads[:3], late), "right")):
         figure = draw(replace(run, loads=loads))
-        (words,) = (text for text in figure.axes[0].texts if text.get_text() == "l1 starts")
+        (words,) = (text for text in figure.axes[0].texts if text.get_text() == "copy l1 starts")
         assert words.get_ha() == side
 
 
@@ -172,10 +180,10 @@ def test_an_error_is_named_where_the_load_ended(run):
     w1, mw1 = run.load("w1"), run.load("mw1")
     loads = (replace(w1, error="No space left on device"), replace(mw1, boundaries_ns=mw1.boundaries_ns + 6000 * MS))
     shown = panes(draw(replace(run, loads=(*loads, run.load("l1")))))
-    (words,) = (text for text in shown["w1"].texts if text.get_color() == PAUSE)
+    (words,) = (text for text in shown["editor w1"].texts if text.get_color() == PAUSE)
     assert (words.get_text(), words.get_ha()) == ("ended: No space left on device", "left")
     assert words.xy[0] == pytest.approx(0.05)
-    assert not any("ended" in text.get_text() for text in shown["mw1"].texts)
+    assert not any("ended" in text.get_text() for text in shown["mail mw1"].texts)
 
 
 def test_a_long_title_goes_on_in_another_line(run):

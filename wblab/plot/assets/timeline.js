@@ -111,7 +111,8 @@ const MARKS = {
       for (const { row, colour, text, spans } of mark.bars) {
         const [from, to] = spans.reduce((one, other) => (one[1] - one[0] >= other[1] - other[0] ? one : other));
         for (const span of spans) pane.box(...span, row + 0.5 + half, row + 0.5 - half, ink(colour));
-        pane.text((Math.max(from, pane.view.from) + Math.min(to, pane.view.to)) / 2, row + 0.5, text, css("--ink"), "inside");
+        const [left, right] = [Math.max(from, pane.view.from), Math.min(to, pane.view.to)];
+        if (left < right) pane.text((left + right) / 2, row + 0.5, text, css("--ink"), "inside");
       }
       for (const [time, above, below] of mark.arrows) pane.text(time, (above + below + 1) / 2, "\u2193", css("--ink"), "inside");
     };
@@ -375,6 +376,11 @@ class Pane {
     const { ctx, bbox } = this.plot;
     const scale = devicePixelRatio;
     ctx.font = `${value === null ? "" : "bold "}${12 * scale}px sans-serif`;
+    const room = bbox.width - 4 * scale;
+    if (ctx.measureText(text).width > room) {
+      while (text && ctx.measureText(`${text}…`).width > room) text = text.slice(0, -1);
+      text = `${text.trimEnd()}…`;
+    }
     const width = ctx.measureText(text).width;
     const shift = { above: -width / 2, inside: -width / 2, left: -width - 4 * scale, right: 4 * scale }[side];
     const x = Math.min(bbox.left + bbox.width - width, Math.max(bbox.left, this.across(time) + shift));

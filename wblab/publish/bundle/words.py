@@ -7,6 +7,7 @@ from wblab.analysis.runs.run import SUCCEEDED, Run
 from wblab.core.errors import InputError
 from wblab.core.spec import Spec
 from wblab.core.units import NS_PER_S
+from wblab.lab.callings import introduced
 from wblab.lab.changes import changes
 from wblab.publish.bundle.about import PackedRun
 from wblab.publish.bundle.read import Opened
@@ -44,7 +45,7 @@ def run_lines(item: PackedRun, run: Run | None) -> Iterator[str]:
     if values["outcome"] != "succeeded":
         yield f"outcome {values['outcome']}: {run.failure if run else 'nothing was measured'}"
     yield ""
-    yield values["headline"]
+    yield introduced(values["headline"], {row["load"]: row["kind"] for row in values["pauses"]})
 
 
 def runs_table(found: Opened) -> tuple[Listing, int]:

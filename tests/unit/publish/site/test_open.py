@@ -80,7 +80,7 @@ def is_whole(bundle: bytes) -> bool:
 
 def test_it_shows_a_run(site, packed):
     text = in_browser(site, lambda page: choose(page, packed))
-    assert "mw1 was stalled once, for 1.40 s; w1 had no pause over 300 ms." in text
+    assert "Mail mw1 was stalled once, for 1.40 s; editor w1 had no pause over 300 ms." in text
     assert "mw1: frozen for" not in text  # as the bar's title only
     assert sha256(packed.read_bytes()).hexdigest() in text
 

@@ -6,6 +6,19 @@ const [found, status_, chooser, area] = ["found", "status", "file", "drop"].map(
 const called = JSON.parse(found.dataset.called);
 const calledLoad = (load, kind) => (Object.hasOwn(called, kind) && !load.name.startsWith(called[kind]) ? `${called[kind]} ${load.name}` : load.name);
 
+// A sentence with what loads are called, each where it is named first.
+function introduced(text, run) {
+  const loads = run.pauses.filter((of) => !/^[a-z]+$/i.test(of.load)); // a name that is a word may stand for something else
+  const named = new Map(loads.map((of) => [of.load, calledLoad({ name: of.load }, of.kind)]));
+  const [first] = text.split(" ");
+  const whole = text.replace(/(?<![\w./-])[\w-]+(?![\w/-])/g, (word) => {
+    const shown = named.get(word) ?? word;
+    named.delete(word);
+    return shown;
+  });
+  return whole.startsWith(first) ? whole : whole[0].toUpperCase() + whole.slice(1);
+}
+
 function table(heads, rows, numbers) {
   const made = element("table"), frame = element("div", "", { class: "scroll", tabindex: "0", role: "region", "aria-label": heads.join(", ") });
   for (const [tag, cells] of [["th", heads], ...rows.map((row) => ["td", row])]) {
@@ -37,7 +50,7 @@ async function runNodes(bundle, run) {
   const loads = (await readLoads(bundle, run)).map((load) => ({ ...load, title: calledLoad(load, kinds.get(load.name)) }));
   const bound = duration(bundle.about.bound_ns);
   const nodes = [element("p")];
-  nodes[0].append(element("b", run.headline));
+  nodes[0].append(element("b", introduced(run.headline, run)));
   if (run.outcome !== "succeeded") nodes.push(element("p", "This run did not succeed.", { class: "no" }));
   if (loads.length) {
     const frame = element("figure", "", { class: "lanes" });
