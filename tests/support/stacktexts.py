@@ -155,7 +155,7 @@ def proc(case):
     """What head prints of comm and stack in /proc."""
     stack = [
         f"[<0>] {_with_offset(frame)}" if case.version >= (4, 15) else f"[<{HEX}>] {_with_offset(frame)}"
-        for frame in _deep(case)
+        for frame in frames_in_proc(case)
     ]
     end = [] if case.version >= (4, 15) else ["[<ffffffffffffffff>] 0xffffffffffffffff"]
     return "\n".join([f"==> /proc/{case.pid}/comm <==", case.comm, "", f"==> /proc/{case.pid}/stack <==", *stack, *end])
@@ -163,14 +163,16 @@ def proc(case):
 
 def proc_loop(case):
     """What a loop of a shell prints that echoes the pid and the name first."""
-    return "\n".join([f"{case.pid} {case.comm}", *(f"[<0>] {_with_offset(frame)}" for frame in _deep(case)), ""])
+    return "\n".join(
+        [f"{case.pid} {case.comm}", *(f"[<0>] {_with_offset(frame)}" for frame in frames_in_proc(case)), ""]
+    )
 
 
 def proc_grep(case):
     return "\n".join(
         [
             f"/proc/{case.pid}/comm:{case.comm}",
-            *(f"/proc/{case.pid}/stack:[<0>] {_with_offset(frame)}" for frame in _deep(case)),
+            *(f"/proc/{case.pid}/stack:[<0>] {_with_offset(frame)}" for frame in frames_in_proc(case)),
         ]
     )
 
@@ -244,7 +246,7 @@ def _head(case):
     return f"{comm:<15} D{address} {0:5} {case.pid:5} {2:6} 0x00000080"
 
 
-def _deep(case):
+def frames_in_proc(case):
     """The frames that /proc shows: none of the scheduler, none that is unsure."""
     scheduler = ("schedule", "__schedule", "io_schedule", "schedule_timeout", "io_schedule_timeout", "context_switch")
     return [frame for frame in case.frames if frame[1] and frame[0] not in scheduler]

@@ -1,5 +1,6 @@
 """A file of any machine, or what comes by a pipe: named for what it is, and explained if it can be."""
 
+import shlex
 import sys
 from collections.abc import Sequence
 from dataclasses import replace
@@ -24,6 +25,7 @@ from wblab.foreign.stackreport import evidence_report, stack_report
 from wblab.foreign.stacks import MOST_BYTES, read_stacks
 from wblab.foreign.traced import Asked
 from wblab.foreign.tracereport import trace_report
+from wblab.lab.printable import printable
 from wblab.report.report import Report, Section
 
 STANDARD_INPUT = "-"
@@ -55,16 +57,16 @@ def explained(
     if asked != Asked():
         raise InputError(f"--task, --from and --to choose of a trace, and {name!r} is {kind.what}: leave them out")
     if kind is not TEXT:
-        raise _refused(name, kind)
+        raise _refused(name, kind, file)
     if len(content) > MOST_BYTES:
         raise InputError(
             f"{name!r} is a text of more than {format_bytes(MOST_BYTES)}: take the part with the stacks: "
             f"grep -a -A 40 'blocked for more' {name}"
         )
-    return _of_text(name, unwrapped(decoded(content)), is_evidence=is_evidence)
+    return _of_text(name, unwrapped(decoded(content)), file, is_evidence=is_evidence)
 
 
-def _of_text(name: str, text: str, *, is_evidence: bool) -> Report:
+def _of_text(name: str, text: str, file: str, *, is_evidence: bool) -> Report:
     """Return the report on what says most in a text, with what else is in it. Raises InputError if nothing is."""
     machine, throttled, events = read_machine(text), _throttled(name, text), read_events(text)
     slept = read_sleeps(text) if SIGN in text else None
@@ -85,7 +87,7 @@ def _of_text(name: str, text: str, *, is_evidence: bool) -> Report:
     elif machine:
         return machine_report(name, machine)
     else:
-        raise _refused(name, kind_of_text(text))
+        raise _refused(name, kind_of_text(text), file)
     return _with_machine(said, machine)
 
 
@@ -145,6 +147,8 @@ def _content(file: str) -> tuple[str, bytes]:
         raise InputError(f"cannot read {file!r}: {error.strerror}") from None
 
 
-def _refused(name: str, kind: FileKind) -> InputError:
-    to_do = kind.to_do.replace("NAME", name)
-    return InputError(f"{name!r} is {kind.what}{f': {to_do}' if to_do else ''}")
+def _refused(name: str, kind: FileKind, file: str) -> InputError:
+    """Return the error that names a file for what it is. file: as it was given, which commands to do with it need."""
+    given = shlex.quote(printable(file)) if file != STANDARD_INPUT else "FILE"
+    what, to_do = (words.replace("NAME", given) for words in (kind.what, kind.to_do))
+    return InputError(f"{name!r} is {what}{f': {to_do}' if to_do else ''}")

@@ -26,6 +26,7 @@ A_FIFTH = (
 )
 _STRICT_SINCE = (6, 2)
 _SHORT_LIMIT_S = 5.0
+_USUAL_RATIO = 20  # vm_dirty_ratio in mm/page-writeback.c
 _ROUND_BYTES = 1 << 20
 _NUMBER_OF_DISK = re.compile(r"\d{1,4}:\d{1,7}")
 _PLAIN_NAME = re.compile(r"[\w-]{1,32}")
@@ -58,11 +59,17 @@ def tried(found: MachineText) -> Iterator[Block]:
 
 
 def _smaller_than_a_queue(found: MachineText) -> DiskText | None:
-    if not found.limits or len(found.real_disks) < 2:
+    if not found.limits or len(found.real_disks) < 2 or not _were_lowered(found):
         return None
     dirty = found.limits.dirty.size_bytes
     longest = max(found.real_disks, key=lambda disk: disk.queue_bytes or 0)
     return longest if (longest.queue_bytes or 0) >= dirty else None
+
+
+def _were_lowered(found: MachineText) -> bool:
+    """Whether somebody has set the machine's limit lower than the kernel does, by what the text says."""
+    ratio = found.memory.setting("dirty_ratio")
+    return bool(found.memory.setting("dirty_bytes")) or (ratio is not None and 0 < ratio < _USUAL_RATIO)
 
 
 def _has_long_queue(found: MachineText, first: Filled) -> bool:

@@ -189,6 +189,8 @@ def test_limits_below_a_queue_are_named_for_what_they_do():
         machine_report("x", read_machine(text(of, "headed"))).blocks
     )
     assert "beside a slow one" not in str(machine_report("x", read_machine(text(machine("6.1.0"), "headed"))).blocks)
+    usual = replace(of, settings=(("dirty_ratio", 20), ("dirty_background_ratio", 10)))  # small memory, not low limits
+    assert "beside a slow one" not in str(machine_report("x", read_machine(text(usual, "headed"))).blocks)
 
 
 @pytest.mark.parametrize("form", [lsblk, lsblk_json])

@@ -1,12 +1,18 @@
 """Stacks in texts of Linux 3.0 to 7.2, in every form: what each task waits for, or that its stack does not say it."""
 
 import pytest
-from support.stacktexts import FORMS, cases, text
+from support.stacktexts import FORMS, cases, frames_in_proc, text
 
 from wblab.foreign.judge import judged
 from wblab.foreign.stacks import read_stacks
 
 CASES = cases()
+
+
+def kind_in(case, form):
+    """The kind that a form of a text shows: /proc leaves out the scheduler, and a wait for a block with it."""
+    is_unseen = form.startswith("proc") and frames_in_proc(case)[0][0] == "jbd2_journal_commit_transaction"
+    return "unknown" if is_unseen else case.kind
 
 
 def test_there_are_enough():
@@ -29,14 +35,14 @@ def test_every_form_of_a_text_says_the_same(form):
         assert len(found) == 1, text(case, form)
         said = judged(found[0])
         assert (found[0].comm, found[0].pid) == (case.comm, case.pid), text(case, form)
-        assert (said.wait.kind, said.call) == (case.kind, case.call), text(case, form)
+        assert (said.wait.kind, said.call) == (kind_in(case, form), case.call), text(case, form)
 
 
 def test_many_tasks_in_one_text_of_one_form():
     for form in ("hung", "sysrq", "journalctl", "netconsole", "crash", "proc", "proc_loop", "proc_grep", "arm64"):
         found = read_stacks("\n".join(text(case, form) for case in CASES)).tasks
         assert [(task.comm, task.pid) for task in found] == [(case.comm, case.pid) for case in CASES]
-        assert [judged(task).wait.kind for task in found] == [case.kind for case in CASES]
+        assert [judged(task).wait.kind for task in found] == [kind_in(case, form) for case in CASES]
 
 
 def test_stacks_of_what_once_happened_are_of_no_task_that_waits():

@@ -13,6 +13,7 @@ from wblab.analysis.why.sleeps import (
     PURPOSES,
     SCHEDULER,
     SLEEPS,
+    UNSEEN,
     WORDS,
     Shared,
 )
@@ -57,6 +58,8 @@ def wait_in(names: Sequence[str], modules: Sequence[str] = (), *, is_sure: bool 
     if _is_buffer(name, names[:at]):
         return _known("buffer", name, is_sure=is_sure)
     known = SLEEPS.get(name)
+    if at == 0 and name in UNSEEN:
+        return Wait(UNKNOWN, UNSEEN[name], name, is_sure)
     if known is None or (known.directly and inner):
         of = f" of the module {module}" if module else ""
         return Wait(UNKNOWN, f"for something unknown, in {name}(){of}", name, is_sure)
@@ -84,7 +87,8 @@ def _is_buffer(name: str, passed: Sequence[str]) -> bool:
     if name in BUFFER_LOCKERS:
         return how.endswith("_lock")
     is_io = any(action in passed for action in ("bit_wait_io", "sleep_on_buffer", "sync_buffer"))
-    return bool(how) and is_io and bool(BUFFER_USERS.match(name)) and name not in SLEEPS
+    is_free = name not in SLEEPS or SLEEPS[name].directly  # __wait_on_buffer, called last, leaves no frame
+    return bool(how) and is_io and bool(BUFFER_USERS.match(name)) and is_free
 
 
 def is_passed(name: str) -> bool:

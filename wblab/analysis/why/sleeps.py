@@ -154,6 +154,7 @@ NAMES = (
     Name("__sync_dirty_buffer", "buffer", "3.0"),
     Name("sync_dirty_buffer", "buffer", "3.0"),
     Name("wait_on_buffer", "buffer", "3.0"),
+    Name("jbd2_write_superblock", "buffer", "3.0"),
     Name("__bread", "buffer", "3.0", "3.17"),
     Name("__bread_gfp", "buffer", "3.18"),
     Name("bh_submit_read", "buffer", "3.0", "6.0"),
@@ -328,6 +329,13 @@ NAMES = (
 BUFFER_WAITS = ("out_of_line_wait_on_bit", "out_of_line_wait_on_bit_lock")
 BUFFER_USERS = re.compile(r"_{0,2}(?:ext[234]|jbd2?|journal|fat|reiserfs|isofs|udf|block|bread|ll_rw_block)(?:_|$)")
 BUFFER_LOCKERS = ("do_get_write_access",)  # it waits for a bit of its own, and for a locked block too
+
+# What a function waits for in /proc/PID/stack, which leaves out the scheduler's functions, and __wait_on_buffer with
+# them, where that calls them last (as Debian's 7.2 does).
+UNSEEN = dict.fromkeys(
+    ("jbd2_journal_commit_transaction", "journal_commit_transaction"),
+    "for other tasks to finish their part of a transaction, or for a block",
+)
 
 _WRITEBACK = (
     *("filemap_fdatawait_range", "__filemap_fdatawait_range", "filemap_fdatawait", "filemap_fdatawait_keep_errors"),
