@@ -28,7 +28,7 @@ class Asked:
 
     directory: what goes with it. tracked: only what git tracks of it. keep: what comes back, by paths within.
     variables: names, or NAME=VALUE, beside those that are always passed. allow_read: more that it may read of the host.
-    longest: of the host's time.
+    longest: of the host's time. results: where the run's directory goes.
     """
 
     argv: tuple[str, ...]
@@ -38,17 +38,19 @@ class Asked:
     variables: Sequence[str]
     allow_read: Sequence[Path]
     longest: Nanoseconds
+    results: Path
 
 
 @dataclass(frozen=True)
 class Prepared:
-    """What `run_program` takes, but for standard input. reads: of the host."""
+    """What `run_program` takes, but for standard input. reads: of the host. results: as asked."""
 
     request: Request
     order: Order
     tree: Tree
     reads: tuple[str, ...]
     limits: Limits
+    results: Path
 
 
 def prepared(asked: Asked, wanted: Wanted, faults: "Faults") -> Prepared:
@@ -58,7 +60,7 @@ def prepared(asked: Asked, wanted: Wanted, faults: "Faults") -> Prepared:
         raise InputError(f"--dir {printable(str(asked.directory))}: there is no such directory")
     variables = handed.unshimmed(asked.argv, os.environ)
     prefix = handed.prefix_of(asked.argv, variables)
-    tree = tree_of(directory, tracked=asked.tracked, prefix=prefix, most=Bytes(wanted.size // 2))
+    tree = tree_of(directory, tracked=asked.tracked, prefix=prefix, most=Bytes(wanted.size // 2), results=asked.results)
     for name in asked.keep:
         if os.path.isabs(name) or ".." in Path(name).parts:
             raise InputError(f"--keep {name}: give a path within the directory")
@@ -86,7 +88,7 @@ def prepared(asked: Asked, wanted: Wanted, faults: "Faults") -> Prepared:
         lines=lines,
         faults=faults,
     )
-    return Prepared(request, order, tree, tuple(reads), limits)
+    return Prepared(request, order, tree, tuple(reads), limits, asked.results)
 
 
 def _begins(directory: Path) -> str:

@@ -54,14 +54,15 @@ class Ran:
     computes: bool
 
 
-def run_program(prepared: "Prepared", stdin: bytes | None, results: Path) -> Ran:
+def run_program(prepared: "Prepared", stdin: bytes | None) -> Ran:
     """Run what was prepared; what the program prints comes out of us.
 
     Raises RunFailedError, InputError; UnreadError when nobody reads our standard output any more.
     """
+    request, results = prepared.request, prepared.results
     with _room(results) as handed:
         hand_over(prepared.order, prepared.tree, stdin, handed)
-        return _carried_out(prepared.request, handed, results, prepared.reads, prepared.limits, {OUT: 1, ERR: 2})
+        return _carried_out(request, handed, results, prepared.reads, prepared.limits, {OUT: 1, ERR: 2})
 
 
 @contextmanager

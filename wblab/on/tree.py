@@ -17,6 +17,7 @@ from wblab.core import layout
 from wblab.core.errors import InputError
 from wblab.core.units import Bytes, format_bytes
 from wblab.host.guestlab import HIDDEN
+from wblab.lab.formats import CONSOLE, EXPERIMENT
 from wblab.lab.printable import printable
 from wblab.on.order import ORDER, Order
 
@@ -26,6 +27,7 @@ _OWN = (*HIDDEN, "/var/tmp")
 _FIXED = ("/dev", "/proc", "/run", "/sys", "/usr", "/var/tmp/home", str(layout.DISK), str(layout.ROOM))
 _NO_FILES = ("/dev", "/proc", "/sys")  # what lies below is made by the kernel, except for:
 _FILES = "/dev/shm"
+_OF_RUNS = {EXPERIMENT, CONSOLE}
 _BLOCK_BYTES = 4096  # what the smallest file takes of a disk, its inode included
 
 
@@ -39,18 +41,20 @@ class Tree:
     size: Bytes
 
 
-def tree_of(directory: Path, *, tracked: bool, prefix: Path | None, most: Bytes) -> Tree:
+def tree_of(directory: Path, *, tracked: bool, prefix: Path | None, most: Bytes, results: Path) -> Tree:
     """Return what of a directory goes with a program. Raises InputError.
 
     tracked: only what git tracks. prefix: a virtual environment that, within the directory, is read on the host. most:
-    it may take of the disk.
+    it may take of the disk. results: where the lab's runs go, which stay here, else a second run were another one.
     """
     check_place(directory)
     linked: tuple[str, ...] = ()
     if prefix and prefix.is_relative_to(directory) and prefix != directory and not is_hidden(prefix):
         linked = (str(prefix.relative_to(directory)),)
     names, size = [], 0
-    for name in _tracked(directory) if tracked else _walked(directory, set(linked)):
+    ours = Path(os.path.realpath(results))
+    without = {*linked, *([str(ours.relative_to(directory))] if ours.is_relative_to(directory) else [])}
+    for name in _tracked(directory) if tracked else _walked(directory, without):
         try:
             status = os.lstat(directory / name)
         except FileNotFoundError:  # somebody removes it, or git tracks what is not there
@@ -84,6 +88,9 @@ def is_hidden(path: Path) -> str:
 
 def _walked(directory: Path, without: set[str]) -> Iterator[str]:
     for folder, directories, files in os.walk(directory, onerror=_cannot_read):
+        if _OF_RUNS.issubset(files):  # a run's directory, that was made with another --exp
+            directories.clear()
+            continue
         inside = os.path.relpath(folder, directory)
         of = {name: os.path.normpath(f"{inside}/{name}") for name in (*directories, *files)}
         directories[:] = [name for name in directories if of[name] not in without]

@@ -26,8 +26,8 @@ def project(tmp_path):
     return place
 
 
-def of(place, *, tracked=False, most=MOST):
-    return tree_of(place, tracked=tracked, prefix=None, most=most)
+def of(place, *, tracked=False, most=MOST, results=Path("/nowhere")):
+    return tree_of(place, tracked=tracked, prefix=None, most=most, results=results)
 
 
 def archived(place, at, **options):
@@ -54,6 +54,16 @@ def test_the_same_files_are_the_same_archive(project, tmp_path):
     for name in ("one", "two"):
         archived(project, tmp_path / name)
     assert sorted(os.listdir(tmp_path / "one")) == sorted(os.listdir(tmp_path / "two"))
+
+
+def test_runs_of_the_lab_stay_here(project):
+    before = of(project)
+    for name in ("exp/run", "exp/.handed.x.work"):
+        (project / name).mkdir(parents=True)
+    for name in ("experiment.json", "console.log", "trace.dat"):
+        (project / "exp" / "run" / name).touch()
+    assert of(project, results=project / "exp") == before
+    assert "exp/run/trace.dat" not in of(project).names
 
 
 def test_names_of_any_bytes_go_along(project, tmp_path):

@@ -205,8 +205,9 @@ def _once(arguments: argparse.Namespace, wanted: "Wanted", faults: "Faults", std
         variables=arguments.env,
         allow_read=arguments.allow_read,
         longest=parse_time(arguments.max_time),
+        results=results(arguments),
     )
-    return run_program(prepared(asked, wanted, faults), stdin, results(arguments))
+    return run_program(prepared(asked, wanted, faults), stdin)
 
 
 def _command(arguments: argparse.Namespace) -> tuple[str, ...]:
