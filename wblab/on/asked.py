@@ -2,7 +2,7 @@
 
 import os
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -72,6 +72,8 @@ def prepared(asked: Asked, wanted: Wanted, faults: "Faults") -> Prepared:
         reads.append(str(path.resolve()))
     request = ready(spec, built_kernels(wanted.kernel))
     faults, limits = feasible(faults, request, Limits(wall_s=asked.longest / NS_PER_S))
+    if asked.keep:
+        limits = replace(limits, output_bytes=limits.output_bytes + wanted.size)
     columns, lines = _terminal()
     order = Order(
         argv=asked.argv,

@@ -166,7 +166,7 @@ def bring_back(directory: Path, to: Path) -> list[str]:
                 size, count = size + member.size, count + 1
     except (tarfile.TarError, OSError, ValueError) as error:
         raise WblabError(f"cannot bring back what {archive} has: {printable(str(error))}") from None
-    return [f"{count} files, {format_bytes(Bytes(size))}"]
+    return [f"{count} file{'' if count == 1 else 's'}, {format_bytes(Bytes(size))}"]
 
 
 def plain(member: tarfile.TarInfo, to: Path) -> tarfile.TarInfo:
