@@ -17,6 +17,7 @@ _FOLIO = (
 )
 _FIRST, _APART = 0x60000000, 0x1000  # address of the first function, and the distance between functions
 _UNINTERRUPTIBLE, _PREEMPTED = 2, 0x100
+_INTERRUPTIBLE = 1  # include/linux/sched.h: TASK_INTERRUPTIBLE
 _NOWHERE = (1 << 64) - 1  # the sector at which flushes complete
 FORMATS = {
     "sched": [
@@ -119,9 +120,14 @@ class Story:
     _ring: Ring = field(default_factory=Ring)
     _losses: set[int] = field(default_factory=set)
 
-    def switch(self, ns: int, out: int, into: int, *, stack: Sequence[str] = (), preempted: bool = False) -> None:
-        """Switch a task out (asleep with a stack, preempted, or without a reason), and another one in."""
-        state = _PREEMPTED if preempted else _UNINTERRUPTIBLE if stack else 0
+    def switch(
+        self, ns: int, out: int, into: int, *, stack: Sequence[str] = (), preempted: bool = False, light: bool = False
+    ) -> None:
+        """Switch a task out (asleep with a stack, preempted, or without a reason), and another one in.
+
+        light: signals would wake it.
+        """
+        state = _PREEMPTED if preempted else _INTERRUPTIBLE if light else _UNINTERRUPTIBLE if stack else 0
         body = struct.pack("<16si4xq16si", self._comm(out), out, state, self._comm(into), into)
         self._add(ns, _SWITCH, out, body)
         if stack:

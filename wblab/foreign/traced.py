@@ -18,6 +18,7 @@ from tracecmd.sequence import Sequence as InOrder
 from wblab.analysis.runs.pagecache import PageCache
 from wblab.analysis.runs.places import NEVER
 from wblab.analysis.runs.run import LoadCycles, Run
+from wblab.analysis.why.account import ASLEEP, account
 from wblab.analysis.why.explain import explain
 from wblab.analysis.why.explanations import Explained
 from wblab.analysis.why.offcpu import SWITCH, OffCpu
@@ -130,8 +131,14 @@ def _traced(path: Path, trace: tracecmd.TraceFile, asked: Asked, devices: dict[s
             f"no task {' or '.join(map(repr, asked.tasks))}" if asked.tasks else "no program that slept uninterruptibly"
         )
         raise InputError(f"{path} has {told}: {_tasks_words(recorded, programs)}")
+    keyed = {recorded.tasks.lives.key(pid, NEVER): name for pid, name in names.items()}
+    tasks = replace(recorded.tasks, names={**recorded.tasks.names, **keyed}, loads=keyed)
+    recorded = replace(recorded, tasks=tasks, start_ns=first_ns, end_ns=last_ns)
     calls, slept = _calls(trace, recorded.sequence, set(names)), _slept(recorded, set(names), rows)
-    loads = tuple(_load(pid, name, [*calls[pid], *slept[pid]], span) for pid, name in names.items())
+    loads = tuple(
+        _load(pid, name, [*(each for each in calls[pid] if not _is_meant(recorded, pid, *each)), *slept[pid]], span)
+        for pid, name in names.items()
+    )
     spec = LiveSpec(
         name=path.name,
         memory=Bytes(0),
@@ -141,9 +148,7 @@ def _traced(path: Path, trace: tracecmd.TraceFile, asked: Asked, devices: dict[s
     live = {"device_names": devices}
     record = {"kind": "live", "outcome": "succeeded", "kernel": {"release": printable(trace.info.uname)}, "live": live}
     run = Run(path, record, spec, loads)
-    keyed = {recorded.tasks.lives.key(pid, NEVER): name for pid, name in names.items()}
-    tasks = replace(recorded.tasks, names={**recorded.tasks.names, **keyed}, loads=keyed)
-    return Traced(run, replace(recorded, tasks=tasks, start_ns=first_ns, end_ns=last_ns), cache)
+    return Traced(run, recorded, cache)
 
 
 def _span(path: Path, asked: Asked, first_ns: int, last_ns: int) -> tuple[int, int]:
@@ -239,6 +244,14 @@ def _side(trace: tracecmd.TraceFile, sequence: InOrder, name: str, pids: set[int
     ranks = sequence.ranks(events)
     chosen = zip(ranks[rows].tolist(), events.pid[rows].tolist(), events.ts_ns[rows].tolist(), strict=True)
     return [(rank, pid, at_ns, is_enter) for rank, pid, at_ns in chosen]
+
+
+def _is_meant(recorded: Recorded, pid: int, start_ns: int, end_ns: int) -> bool:
+    """Whether a call was to sleep: most of it a timer of the task's own ended."""
+    if end_ns - start_ns < _SHORT_NS:
+        return False
+    parts = account(recorded, pid, start_ns, end_ns).parts
+    return parts.get(ASLEEP, 0) > (end_ns - start_ns) // 2
 
 
 def _slept(recorded: Recorded, pids: set[int], rows: Numbers) -> Spans:

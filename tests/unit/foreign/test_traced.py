@@ -4,6 +4,7 @@ import json
 
 import pytest
 from support.blametraces import Story
+from support.writetraces import WriteStory
 
 from wblab.cli import main
 from wblab.core.errors import InputError
@@ -97,3 +98,21 @@ def test_a_file_that_cannot_be_explained_is_refused_in_a_line(trace, capsys, con
     assert main(["why", str(trace), *options]) == 2
     (line,) = capsys.readouterr().err.splitlines()
     assert said in line
+
+
+def test_a_call_to_sleep_is_no_pause(tmp_path):
+    story = WriteStory({DB: "postgres", 0: "swapper"})
+    story.enter(0, DB, 230)
+    story.switch(1 * MS, DB, 0, stack=("__schedule", "do_nanosleep", "__x64_sys_clock_nanosleep"), light=True)
+    story.wake(901 * MS, 0, DB, ("try_to_wake_up", "hrtimer_wakeup", "__hrtimer_run_queues", "hrtimer_interrupt"))
+    story.switch(901 * MS, 0, DB)
+    story.leave(902 * MS, DB, 230)
+    story.enter(903 * MS, DB, 74)
+    story.switch(904 * MS, DB, 0, stack=FSYNC)
+    story.wake(1404 * MS, 0, DB, ENDED)
+    story.switch(1404 * MS, 0, DB)
+    story.leave(1405 * MS, DB, 74)
+    (path := tmp_path / "trace.dat").write_bytes(story.encode())
+    traced = read_traced(path, Asked(("postgres",)))
+    (found,) = traced.explanations(100 * MS)
+    assert found.explanation.pause_ns == 502 * MS
