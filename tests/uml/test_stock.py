@@ -10,6 +10,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+import tracecmd
 from support.guestlab import Lab
 from support.lottery import on_its_day, some
 from support.midway import made
@@ -21,6 +22,7 @@ from wblab.analysis.runs.pauses import load_pauses
 from wblab.analysis.runs.run import Run, read_run
 from wblab.cli import main
 from wblab.core.errors import InputError, WblabError
+from wblab.core.rundir import TRACE
 from wblab.host.request import make_run, ready
 from wblab.host.sandbox import landlock_version
 from wblab.kernels import built_kernel
@@ -41,7 +43,7 @@ MOST_COURSES = 4
 FIRST = ("trace.events=[]", "load.l1.wait=500ms", "load.l1.size=1MiB", "load.l2.wait=500ms", "load.l2.size=64KiB")
 
 # Each boots a kernel of its own, which takes a quarter of a minute: two are tried a day.
-LONG = ("repeats", "processors", "refusal", "failure", "witness")
+LONG = ("repeats", "processors", "refusal", "failure", "witness", "groups")
 
 pytestmark = [
     pytest.mark.skipif(tool_path(EMULATOR) is None, reason=f"QEMU is not installed: {EMULATOR}"),
@@ -131,6 +133,19 @@ def test_a_disk_by_the_kernels_own_driver_has_the_queue_of_that(lab, driver):
     assert slow["device"] != fast["device"]
     assert own.record["machine"]["clock"] == "the host's"
     assert lab.left_behind() == []
+
+
+@of_a_day("groups")
+def test_a_control_group_of_the_spec_counts_what_its_loads_dirty(lab):
+    group = "cgroup.g={loads=['l1'], files={'memory.max'='48M', 'io.weight'=100}}"
+    found = run(lab.results, *SHORT, group)
+    with tracecmd.open(found.path / TRACE) as trace:
+        events = trace.events("balance_dirty_pages")
+        of_l1 = events["pid"] == found.load("l1").pid
+        groups = set(events["cgroup_ino"][of_l1].tolist())
+        others = set(events["cgroup_ino"][~of_l1].tolist())
+    assert groups
+    assert not groups & others
 
 
 @of_a_day("refusal")

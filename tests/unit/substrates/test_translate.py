@@ -120,7 +120,6 @@ def test_a_request_is_never_larger_than_what_the_disk_gets_at_once():
         (["kernel.parameters={x='1'}"], "kernel.parameters"),
         (["kernel.config={PREEMPT='y'}"], "kernel.config"),
         (["phase.p={at='1s'}"], "phase.p"),
-        (["cgroup.g={loads=['l1']}"], "cgroup.g"),
         (["agent.a={argv=['/bin/true']}"], "agent.a"),
         (["load.x={kind='command', argv=['/bin/true']}"], "load.x"),
         (["disk.slow.queue.nr_requests=many"], "disk.slow.queue.nr_requests"),
@@ -136,5 +135,5 @@ def test_what_qemu_lacks_is_refused_by_its_key(settings, key):
 
 
 def test_presets_that_can_run_are_not_refused():
-    for preset in ("base", "base-device", "base-ext2", "two-disks", "commit"):
+    for preset in ("base", "base-device", "base-ext2", "two-disks", "commit", "neighbours"):
         check(spec(preset=preset))
