@@ -38,7 +38,7 @@ _SLOW_BPS = 10 << 20
 # A block that the disk does not write in the longest pause passes a limit as one folio, before its writer is stopped.
 # On the machine where low limits were tried so, those of up to a second of the disk's work went unlike the twin, both
 # ways (docs/how-to/advise.md).
-_LONGEST_PAUSE_S, _LOW_S = 0.2, 2
+_LONGEST_PAUSE_S, _LOW_S = 0.2, 1.5
 # A disk of which nobody knows the driver is tried as one that takes many requests at a time, and as one that takes one:
 # what has been handed to the disk is not shortened with the queue.
 REQUESTS = "requests"
@@ -128,7 +128,7 @@ def plan(
         elif same := next((other for other, state in tried.items() if state.machine == then), ""):
             left_out[name] = f"has the same effect as {same} on this machine"
         elif passed := _passes(now, then):
-            left_out[name] = f"a write of {size(passed)} passes so low a limit: a twin was not right about it"
+            left_out[name] = f"one write of {size(passed)} passes it; a twin was not right about that"
         else:
             tried[name] = _State(remedy, then)
     factor = fine_factor(now, [state.machine for state in tried.values()])
@@ -146,10 +146,16 @@ def plan(
         Plan(NAME, tuple(seeds), tuple(cell for option in alone for cell in option.cells), design=_DESIGN),
         tuple(option.candidate for option in alone),
         tuple(option for option in options if option.of),
-        twin_of(replace(now, block_bytes=_blocks_of(now)[-1]), NAME, factor),
+        twin_of(_shown(now), NAME, factor),
         factor,
         left_out,
     )
+
+
+def _shown(now: Machine) -> Machine:
+    """Return the machine whose twin stands for all in words: both guesses at requests are tried, not doubted."""
+    is_tried = any(guess.one for guess in guesses_at(now))
+    return replace(now, block_bytes=_blocks_of(now)[-1], at_once=2 if is_tried else now.at_once)
 
 
 def _joined(now: Machine, alone: Sequence[_State]) -> Iterator[_State]:

@@ -76,6 +76,7 @@ def test_a_disk_whose_driver_nobody_knows_is_tried_with_many_requests_at_a_time_
     cases = [said_of(cell.levels) for cell in found[:4]]
     assert (cases[0], cases[3]) == ("blocks of 4 KiB, many at a time", "blocks of 1 MiB, one at a time")
     assert unknown_in(cases) == ["in which blocks copies write there", "how many requests the disk takes at once"]
+    assert not any("a short queue helps less" in note for note in plan(slow, SITE, given, [1]).twin.notes)
     known = replace(slow, block_bytes=MIB)
     assert len(plan(known, SITE, given, [1]).plan.cells) == 4
     for machine in (replace(known, at_once=2), replace(known, queue=replace(queue, driver="sata"))):
@@ -90,7 +91,7 @@ def test_limits_that_one_large_write_passes_are_left_out():
     def left_out(machine):
         return plan(machine, SITE, given, [1]).left_out
 
-    assert left_out(slow) == {"low": "a write of 1 MiB passes so low a limit: a twin was not right about it"}
+    assert left_out(slow) == {"low": "one write of 1 MiB passes it; a twin was not right about that"}
     assert left_out(replace(slow, block_bytes=0)).keys() == {"low"}
     for other in ({"block_bytes": 4096}, {"folio_bytes": 4096}, {"write_bps": 6 * MIB}):
         assert not left_out(replace(slow, **other))
