@@ -106,6 +106,74 @@ def test_a_command_that_is_not_there_ends_as_with_env(place):
     assert "cannot run 'no-such-program': No such file or directory" in done.stderr
 
 
+LOOKS = """
+import os, tempfile, time
+device = os.stat(".").st_dev
+print(all(os.stat(place).st_dev == device for place in (tempfile.gettempdir(), os.path.expanduser("~"))))
+print(os.stat("/tmp").st_dev == device, time.time() > max(os.stat(name).st_mtime for name in os.listdir(".")))
+print(sorted(map(os.fsencode, os.listdir("."))))
+os.mkdir("back")
+os.mkfifo("back/pipe")
+os.symlink("/etc/passwd", "back/link")
+open("back/a", "w").write("kept")
+os.link("back/a", "back/b")
+os.chdir("back")
+os.kill(os.getpid(), 9)
+"""
+
+
+def test_a_strangers_directory_goes_along_and_only_files_come_back(place, tmp_path):
+    project = tmp_path / "project"
+    names = [b"new\nline", b"not \xff UTF-8", b"looks.py", b"-rf"]
+    project.mkdir()
+    for name in names:
+        (project / os.fsdecode(name)).write_text(LOOKS)
+    (project / "outside").symlink_to("/")
+    done = on(project, "--kernel", "7.2", "--keep", "back", "ram", "--", PYTHON, "looks.py")
+    assert done.stdout.splitlines() == ["True", "False True", str(sorted([*names, b"outside"]))]
+    assert done.returncode == 137
+    assert "it was ended by signal SIGKILL" in done.stderr
+    assert "--keep back/pipe: it is no file" in done.stderr
+    assert {path.name: path.read_text() for path in (project / "back").iterdir()} == {"a": "kept", "b": "kept"}
+
+
+def test_a_program_whose_output_nobody_reads_ends(place):
+    command = [sys.executable, "-m", "wblab", "on", "--exp", str(place.parent / "exp"), "--kernel", "7.2", "ram"]
+    process = subprocess.Popen([*command, "--", "yes"], cwd=place, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    assert process.stdout.readline() == b"y\n"
+    process.stdout.close()
+    assert process.wait(timeout=300) == 141
+    assert process.stderr.read() == b""
+
+
+def test_a_text_without_an_interpreter_is_a_shells_and_begins_where_its_user_is(place):
+    (place / "below").mkdir()
+    (place / "below" / "text").write_text('pwd; echo "$1"; exit 5\n')
+    (place / "below" / "text").chmod(0o755)
+    done = on(
+        place / "below",
+        "--exp",
+        str(place.parent / "exp"),
+        "--dir",
+        "..",
+        "--kernel",
+        "7.2",
+        "ram",
+        "--",
+        "./text",
+        "a b",
+    )
+    assert (done.stdout, done.returncode) == (f"{place / 'below'}\na b\n", 5)
+
+
+@pytest.mark.soak
+def test_many_files_go_along(place, tmp_path):
+    for number in range(30_000):
+        (tmp_path / str(number)).touch()
+    done = on(tmp_path, "--exp", str(place.parent / "exp"), "--kernel", "7.2", "ram", "--", "sh", "-c", "ls | wc -l")
+    assert (done.stdout, done.returncode) == ("30000\n", 0)
+
+
 SERVER = """
 import os, socket, sys, threading
 server = socket.create_server(("127.0.0.1", 0))
@@ -145,6 +213,8 @@ def faulty(place):
 
 KEEPS = """
 import os, time
+for place in ("/tmp", "/dev/shm"):
+    open(f"{place}/left", "w").close()
 for name in ("synced", "written"):
     with open(name, "wb") as file:
         file.write(name.encode() * 1000)
@@ -157,7 +227,7 @@ time.sleep(3600)
 
 
 def test_a_loss_of_power_leaves_what_was_flushed_and_no_more(faulty, place):
-    check = "cat; for name in synced written; do wc -c <$name; done; exit 7"
+    check = "cat; for name in synced written; do wc -c <$name; done; ls /tmp/left /dev/shm/left; exit 7"
     done = faulty("--crash-at", "2s", "--then", check, "sd-card", "--", PYTHON, "keeps.py")
     assert done.returncode == 7
     words = done.stdout.split()

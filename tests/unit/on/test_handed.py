@@ -10,7 +10,7 @@ import pytest
 
 from wblab.core.errors import InputError
 from wblab.on.handed import environment, prefix_of, reads, unshimmed
-from wblab.on.made import bring_back, plain
+from wblab.on.made import _room, bring_back, plain
 
 
 def test_secrets_in_variables_stay_here():
@@ -102,3 +102,10 @@ def test_a_pipe_that_stays_open_is_waited_for_and_that_is_said():
     process = subprocess.Popen([sys.executable, "-c", code], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
     assert "</dev/null gives none" in process.stdout.readline()
     assert process.communicate("word")[0] == "b'word'\n"
+
+
+def test_what_a_killed_lab_left_is_removed_and_what_a_running_one_has_is_not(tmp_path):
+    (tmp_path / ".handed.0123.work" / "handed").mkdir(parents=True)
+    with _room(tmp_path) as first, _room(tmp_path) as second:
+        assert (first.is_dir(), second.is_dir(), len(os.listdir(tmp_path))) == (True, True, 2)
+    assert os.listdir(tmp_path) == []
