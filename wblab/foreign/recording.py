@@ -16,6 +16,7 @@ from tracecmd.pieces import Pieces
 
 from wblab.core.errors import InputError
 from wblab.core.files import open_file
+from wblab.machine.memberships import ROOT, group_of
 
 _PAGES = re.compile(r"cpu(\d{1,4})\.raw")
 _FACTS = "facts.txt"
@@ -26,6 +27,7 @@ _GZIP = b"\x1f\x8b"
 _FORMAT = re.compile(r"[^:]*/events/([\w.-]+)/([\w.-]+)/format:(.*)")
 _FACT = re.compile(r"^==> (/\S+) <==\n(.*?)(?=^==> /|\Z)", re.MULTILINE | re.DOTALL)
 _DEVICE = re.compile(r"/sys/block/([^/\s]+)/dev")
+_GROUP = re.compile(r"/proc/\d{1,10}/task/(\d{1,10})/cgroup")
 _STALL = re.compile(r"stall (\d{1,12}) ms, (.*)")
 
 
@@ -47,6 +49,12 @@ class Recording:
         """The names of the machine's disks by number, major:minor."""
         found = ((_DEVICE.fullmatch(path), text.strip()) for path, text in self.facts.items())
         return {number: match[1] for match, number in found if match}
+
+    @property
+    def groups(self) -> dict[int, str]:
+        """The paths of control groups by the tasks in them; of those that slept uninterruptibly, not of all."""
+        found = ((_GROUP.fullmatch(path), group_of(text)) for path, text in self.facts.items())
+        return {int(match[1]): group for match, group in found if match and group != ROOT}
 
     @contextmanager
     def trace(self) -> Iterator[Path]:

@@ -27,7 +27,7 @@ from wblab.core.errors import InputError
 from wblab.core.files import open_file
 from wblab.core.loads import Load
 from wblab.core.units import NS_PER_S, Bytes
-from wblab.foreign.recording import in_member
+from wblab.foreign.recording import Recording, in_member
 from wblab.lab.printable import printable
 from wblab.lab.specfile import HostDisk, LiveSpec
 
@@ -91,14 +91,9 @@ class Asked:
     end_ns: int | None = None
 
 
-def read_traced(
-    path: Path, asked: Asked, devices: Mapping[str, str] | None = None, shown: Path | None = None
-) -> Traced:
-    """Read a trace.dat. Raises InputError.
-
-    devices: names of its machine's disks by number, major:minor. shown: the file that the user gave, if it is another.
-    """
-    name = shown or path
+def read_traced(path: Path, asked: Asked, recording: Recording | None = None) -> Traced:
+    """Read a trace.dat. Raises InputError. recording: the user's file, if the trace is out of that."""
+    name = recording.path if recording else path
     try:
         open_file(path).close()
         trace = tracecmd.open(path)
@@ -108,11 +103,12 @@ def read_traced(
             raise InputError(f"{name} has no event {SWITCH}, so nobody can say who slept: it has {has}")
         if not trace.info.clock_is_ns:
             raise InputError(f"{name} has the clock {trace.info.clock!r}, which does not count ns: record it with mono")
-        return _traced(name, trace, asked, dict(devices or {}))
+        found = _traced(name, trace, asked, recording.devices if recording else {})
+        return replace(found, recorded=replace(found.recorded, groups=recording.groups)) if recording else found
     except OSError as error:
         raise InputError(f"cannot read {name}: {error.strerror}") from None
     except TraceError as error:
-        raise InputError(f"{name}: {in_member(error, path) if shown else error}") from None
+        raise InputError(f"{name}: {in_member(error, path) if recording else error}") from None
 
 
 def _traced(path: Path, trace: tracecmd.TraceFile, asked: Asked, devices: dict[str, str]) -> Traced:

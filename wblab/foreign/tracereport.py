@@ -54,7 +54,7 @@ def opened(path: Path, asked: Asked, *, is_kept: bool) -> Iterator[Traced]:
     if is_kept:
         recording = read_recording(path)
         with recording.trace() as trace:
-            yield read_traced(trace, asked, recording.devices, path)
+            yield read_traced(trace, asked, recording)
     else:
         yield read_traced(path, asked)
 

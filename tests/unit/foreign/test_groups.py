@@ -1,7 +1,10 @@
 """Limits of control groups in the facts of a machine: version 2 and 1, and what is no limit."""
 
+from support.keptrecordings import kept
+
 from wblab.cli import main
 from wblab.foreign.grouptext import GroupLimit, read_groups
+from wblab.foreign.recording import read_recording
 
 FACTS = """==> /proc/7/task/7/cgroup <==
 0::/app/both
@@ -46,3 +49,10 @@ def test_why_says_which_limits_the_groups_of_who_sleeps_have(tmp_path, capsys):
     assert "control group /app/both memory.high 40 MiB" in said
     assert "control group /old blkio.throttle.write_bps_device 977 KiB/s for sda" in said
     assert "the limits of control groups" not in said
+
+
+def test_a_recording_knows_the_groups_of_those_who_slept(tmp_path):
+    facts = b"==> /proc/7/task/9/cgroup <==\n0::/kubepods/pod1\n==> /proc/7/task/9/comm <==\ndd\n"
+    facts += b"==> /proc/8/task/8/cgroup <==\n3:cpu:/x\n0::/\n==> /proc/self/cgroup <==\n0::/mine\n"
+    recording = read_recording(kept(tmp_path / "recorder-1.tar.gz", **{"facts.txt": facts}))
+    assert recording.groups == {9: "/kubepods/pod1"}
