@@ -1,9 +1,13 @@
-"""Pictures that only the docs have: a pause against a limit, from kept figures; and where a file lies on its disk."""
+"""Pictures that only the docs have: kept figures as a curve, cells of tables as bars, and where a file lies on its disk."""
 
+import re
 import statistics
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
+
+from words import Cell
 
 from wblab.analysis.runs.fileextents import read_extents
 from wblab.analysis.runs.run import Run
@@ -111,3 +115,51 @@ def _pieces(run: Run) -> list[Extent]:
 def _disk_bytes(run: Run) -> int:
     ((_, disk),) = run.spec.disks.items() if hasattr(run.spec, "disks") else run.spec.disk.items()
     return int(disk.size)
+
+
+_OF = re.compile(r"([\d,]+) of ([\d,]+)")  # a count: how many of how many
+_BAR_IN, _LABEL_SHARE, _TEXT_SHARE = 0.42, 0.33, 0.25
+
+
+def bars(given: Mapping[str, Any]) -> tuple[PictureFigure, str]:
+    """Return cells of a page's tables as bars, each with what the cell says beside it, and what one sees.
+
+    given: bars: the page; title, key: texts; bar: of each the row and the column of its cell, its label, and whether
+    it is one of those that the title is about.
+    """
+    cells = [
+        (each["label"], Cell(given["bars"], each["row"], each["column"]), each.get("red", False))
+        for each in given["bar"]
+    ]
+    key_in = 0.42 if given.get("key") else 0.12
+    height_in = 0.62 + _BAR_IN * len(cells) + key_in
+    figure = new_figure(height_in, width_in=_WIDTH_IN, dpi=_DPI)
+    box = (_LABEL_SHARE, key_in / height_in, 1 - _LABEL_SHARE - _TEXT_SHARE, 1 - (key_in + 0.62) / height_in)
+    ax: Axes = figure.add_axes(box)
+    for at, (_, cell, is_red) in enumerate(cells):
+        colour = FROZEN if is_red else NEUTRAL
+        ax.barh(at, _length(cell), height=0.62, color=colour, linewidth=0)
+        if "(" in cell.text() and not _OF.search(cell.text()):
+            low, high = (replace(cell, part=part).value() for part in ("least", "most"))
+            ax.plot([low, high], [at, at], "|-", color=MARK, linewidth=1.5, markersize=9)
+        ax.annotate(
+            cell.text().split(" (")[0], (1, at), (6, 0), xycoords=("axes fraction", "data"), va="center",
+            textcoords="offset points", fontsize=_NAME_PT, fontweight="bold",
+            color=FROZEN if is_red and _length(cell) else MARK,
+        )  # fmt: skip
+    most = max(ax.dataLim.x1, *(_length(cell) for _, cell, _ in cells))
+    ax.set(xlim=(0, most or 1), ylim=(len(cells) - 0.5, -0.5), xticks=[])
+    ax.set_yticks(range(len(cells)), [label for label, *_ in cells], fontsize=_NAME_PT)
+    ax.tick_params(axis="y", length=0)
+    ax.spines[["top", "right", "bottom"]].set_visible(False)
+    figure.text(0.015, 1 - 0.42 / height_in, given["title"], fontsize=_HEAD_PT, fontweight="bold", color=MARK)
+    figure.text(0.015, 0.1 / height_in, given.get("key", ""), fontsize=_SMALL_PT, color=MARK)
+    return figure, f"{given['title']}. {'; '.join(f'{label}: {cell.text()}' for label, cell, _ in cells)}"
+
+
+def _length(cell: Cell) -> float:
+    """Return how long a cell's bar is: of a count, its share."""
+    if found := _OF.search(cell.text()):
+        part, whole = (int(number.replace(",", "")) for number in found.groups())
+        return part / whole
+    return cell.value()

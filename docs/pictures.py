@@ -13,7 +13,7 @@ from io import BytesIO
 from pathlib import Path
 from typing import Any
 
-from picturekinds import curve, places
+from picturekinds import bars, curve, places
 from PIL import Image, PngImagePlugin
 
 import wblab
@@ -99,6 +99,8 @@ def _drawn(name: str, given: Listed) -> tuple[Any, str]:
     """Return a picture's figure, and what one sees on it."""
     if "finding" in given:
         return curve(FINDINGS / given["finding"], given)
+    if "bars" in given:
+        return bars(given)
     if "heat" in given:
         seeds = range(1, given["seeds"] + 1)
         many = {each["title"]: [_run(name, given, {**each, "seed": seed}) for seed in seeds] for each in given["run"]}

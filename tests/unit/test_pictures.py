@@ -3,6 +3,7 @@
 import tomllib
 
 import pytest
+from picturekinds import bars
 from pictures import ROOT, WORDS, file_of, listed, pages, shown
 from PIL import Image
 
@@ -11,6 +12,7 @@ from wblab.lessons.lesson import lessons
 from wblab.lessons.page import PICTURE_WORDS
 
 LISTED = listed()
+FINDING_PAGES = (ROOT / "docs/findings").glob("*.md")
 
 
 def words(name):
@@ -32,6 +34,16 @@ def test_a_page_shows_it_with_these_words_and_a_wheel_has_it(name):
     assert set(found) == {words(name)}, "make pictures"
     wheel = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["hatch"]["build"]["targets"]["wheel"]
     assert f"misc/{name}.png" in wheel["force-include"]
+
+
+@pytest.mark.parametrize("name", [name for name, given in LISTED.items() if "bars" in given])
+def test_bars_are_what_the_page_s_table_says(name):
+    assert bars(LISTED[name])[1] == words(name), "make pictures"
+
+
+def test_a_page_of_findings_begins_with_a_picture_or_is_a_table():
+    without = {page.name for page in FINDING_PAGES if "/misc/" not in page.read_text().split("\n## ")[0]}
+    assert without == {"atlas.md", "results-of-claims.md", "results-of-folk-wisdom.md"}
 
 
 def test_every_lesson_and_every_finding_has_one():

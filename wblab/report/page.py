@@ -30,7 +30,7 @@ _NO_HEAD = re.compile(r"<th\b[^>]*></th>")  # a reader of screens would announce
 _BETWEEN_TAGS = re.compile(r"(?<=>)[^<>]+(?=<)")
 _OPTION = re.compile(r"(?<!\S)--?[a-z][\w-]*")
 _NAME = re.compile(r"\S{16,}")  # wider than a column of a phone may be
-_JOINT = re.compile(r"(?<=[\w}\])])([_.=/,:{]|&amp;)(?=[\w{&])")
+_JOINT = re.compile(r"(?<=[\w}\]);])([_.=/,:{]|&amp;)(?=[\w{&])")
 
 
 def _for_people(value: Any) -> Any:
