@@ -17,7 +17,8 @@ from wblab.host.run import run_experiment
 from wblab.kernels import KernelResolver
 from wblab.lab.specfile import spec_of
 from wblab.report.quantities import duration
-from wblab.report.whyanswer import groups, sentence
+from wblab.report.whyanswer import sentence
+from wblab.report.whycause import groups
 from wblab.study.designs.prove.search import Without
 from wblab.study.designs.prove.tried import Terms, try_on_run
 

@@ -6,7 +6,8 @@ import pytest
 
 from wblab.analysis.why.explain import explain
 from wblab.analysis.why.recorded import read_recorded
-from wblab.report.whyanswer import groups, sentence
+from wblab.report.whyanswer import sentence
+from wblab.report.whycause import groups
 from wblab.report.whytext import of_cause
 
 DIRECT = "for i in 1 2 3; do dd if=/dev/zero of=d$i bs=4M count=4 oflag=direct & done; wait"

@@ -8,8 +8,9 @@ from wblab.analysis.why.account import CUT_OFF
 from wblab.analysis.why.charges import MAPPER
 from wblab.analysis.why.explain import explain
 from wblab.analysis.why.recorded import read_recorded
-from wblab.report.whyanswer import groups, sentence
+from wblab.report.whyanswer import sentence
 from wblab.report.whybehind import culprit
+from wblab.report.whycause import groups
 
 BOUND_NS = 300_000_000
 CASES = Path(__file__).parent / "cases"

@@ -14,7 +14,7 @@ from support.lottery import on_its_day
 
 from wblab.analysis.why.explanations import explanations
 from wblab.lab.places import ROOT
-from wblab.report.whyanswer import groups
+from wblab.report.whycause import groups
 from wblab.study.designs.prove.search import Without
 from wblab.study.designs.prove.tried import Terms, try_on_run
 from wblab.study.designs.prove.words import lines, table

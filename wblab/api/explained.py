@@ -16,7 +16,8 @@ from wblab.core.units import NS_PER_S
 from wblab.lab.places import RESULTS
 from wblab.report.quantities import duration
 from wblab.report.report import Report
-from wblab.report.whyanswer import groups, main_chain, sentence
+from wblab.report.whyanswer import sentence
+from wblab.report.whycause import groups, main_chain
 from wblab.report.whyreport import report
 from wblab.report.whytext import main_causes, of_cause, pause, sentences, total
 

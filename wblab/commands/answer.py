@@ -27,7 +27,8 @@ from wblab.report.pausetext import shown_run
 from wblab.report.quantities import duration
 from wblab.report.report import Lines, Report
 from wblab.report.text import show
-from wblab.report.whyanswer import Group, by_itself, remedy
+from wblab.report.whycause import Group
+from wblab.report.whyremedy import by_itself, remedy
 from wblab.report.whyreport import Untried, in_stages, report
 from wblab.report.whytext import event_text, evidence
 from wblab.study.designs.prove import words

@@ -85,7 +85,8 @@ def _lines(directory: Path, times_size: int) -> list[str]:
     from wblab.lab.specfile import LiveSpec
     from wblab.report.pausetext import shown_run
     from wblab.report.quantities import duration
-    from wblab.report.whyanswer import groups, sentence
+    from wblab.report.whyanswer import sentence
+    from wblab.report.whycause import groups
 
     run = read_run(directory)
     name = shown_run(run)

@@ -12,7 +12,7 @@ from wblab.foreign.traced import Asked, Traced, read_traced
 from wblab.report.lanestext import lanes_lines
 from wblab.report.quantities import duration
 from wblab.report.report import Lines, Report
-from wblab.report.whyanswer import Group
+from wblab.report.whycause import Group
 from wblab.report.whyreport import Untried, report
 from wblab.report.whytext import evidence
 

@@ -11,7 +11,9 @@ from wblab.lab.oomkills import oom_kills, said
 from wblab.lab.specfile import LiveSpec
 from wblab.report.pausetext import run_line
 from wblab.report.report import Block, Report, Section, paragraphs
-from wblab.report.whyanswer import Group, by_itself, containers, groups, remedy, sentence
+from wblab.report.whyanswer import containers, sentence
+from wblab.report.whycause import Group, groups
+from wblab.report.whyremedy import by_itself, remedy
 from wblab.report.whytext import event_text, pause, total
 
 _MOST_CAUSES = 5  # that are named after the first

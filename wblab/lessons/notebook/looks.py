@@ -27,7 +27,8 @@ from wblab.report.pausetext import below, headline, table
 from wblab.report.quantities import column, duration
 from wblab.report.report import within
 from wblab.report.text import block_lines, lines
-from wblab.report.whyanswer import groups, sentence
+from wblab.report.whyanswer import sentence
+from wblab.report.whycause import groups
 from wblab.report.whytext import evidence, sentences, total
 
 _MOST_BYTES = 1 << 20

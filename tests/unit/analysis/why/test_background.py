@@ -6,7 +6,8 @@ from support.runs import MS
 
 from wblab.analysis.why.background import background_of
 from wblab.analysis.why.parties import read_parties
-from wblab.report.whyanswer import accused, groups, sentence
+from wblab.report.whyanswer import sentence
+from wblab.report.whycause import accused, groups
 
 from .conftest import MW1
 from .test_explain import FLUSHER, L1, one, served, waits

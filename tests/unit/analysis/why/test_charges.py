@@ -5,7 +5,8 @@ from dataclasses import replace
 from support.blametraces import DEVICE, Story
 from support.runs import MS
 
-from wblab.report.whyanswer import groups, sentence
+from wblab.report.whyanswer import sentence
+from wblab.report.whycause import groups
 from wblab.report.whytext import total
 
 from .conftest import MW1

@@ -13,7 +13,9 @@ from wblab.core.rundir import DiskRecord, write_disks
 from wblab.core.spec import Cgroup
 from wblab.lab.results import SPECS
 from wblab.lab.specfile import read_spec
-from wblab.report.whyanswer import groups, remedy, sentence
+from wblab.report.whyanswer import sentence
+from wblab.report.whycause import groups
+from wblab.report.whyremedy import remedy
 from wblab.report.whytext import sentences
 
 from .conftest import IDLE_NS, MW1

@@ -16,8 +16,8 @@ from wblab.core.errors import InputError
 from wblab.lab.captures import CapturedPause, write_capture
 from wblab.lab.results import SPECS
 from wblab.lab.specfile import HostDisk, LiveSpec, read_spec
-from wblab.report import whyanswer
-from wblab.report.whyanswer import containers, groups, sentence
+from wblab.report.whyanswer import containers, sentence
+from wblab.report.whycause import groups
 
 from .conftest import MW1
 from .test_verdict import BUFFER, BUFFER_ENDS, DONE
@@ -205,7 +205,7 @@ def test_a_file_belongs_to_the_program_that_dirtied_most_pages_however_many_foli
 
 
 @pytest.mark.parametrize(
-    ("groups", "said"),
+    ("noted", "said"),
     [
         ({"/docker/4f3c": (8, 9)}, ["dd is in the control group /docker/4f3c."]),
         ({"/docker/4f3c": (8, 9), "/docker/77aa": (7, MW1)}, ["dd is in the control group /docker/4f3c."]),
@@ -214,7 +214,7 @@ def test_a_file_belongs_to_the_program_that_dirtied_most_pages_however_many_foli
         ({}, []),
     ],
 )
-def test_the_control_group_of_who_is_named_is_said_if_all_its_tasks_are_in_it(tmp_path, groups, said):
+def test_the_control_group_of_who_is_named_is_said_if_all_its_tasks_are_in_it(tmp_path, noted, said):
     story = Story(COMMS | {9: "dd"})
     for at_ms, task, sector in ((100, 8, 1000), (100, 9, 3000), (100, MW1, 200)):
         story.queue(at_ms * MS, task, sector, 8 if task == MW1 else 512)
@@ -223,8 +223,8 @@ def test_the_control_group_of_who_is_named_is_said_if_all_its_tasks_are_in_it(tm
     story.complete(1090 * MS, 3000, 512)
     story.complete(1100 * MS, 200, 8)
     story.hand_over(1100 * MS, 0, MW1, (*BUFFER_ENDS, *DONE))
-    (explained,) = explanations(live_run(tmp_path, {(0, 1500): story}, [0, 1200], groups))
-    (group,) = whyanswer.groups([explained.explanation])
+    (explained,) = explanations(live_run(tmp_path, {(0, 1500): story}, [0, 1200], noted))
+    (group,) = groups([explained.explanation])
     assert "dd" in sentence(group)
     assert containers(group) == said
 

@@ -8,7 +8,9 @@ from support.runs import MS
 
 from wblab.analysis.why.spent import Spent
 from wblab.report import whybehind
-from wblab.report.whyanswer import accused, groups, remedy, sentence
+from wblab.report.whyanswer import sentence
+from wblab.report.whycause import accused, groups
+from wblab.report.whyremedy import remedy
 from wblab.report.whytext import of_rest
 
 from .conftest import MW1

@@ -9,7 +9,8 @@ from support.runs import MS
 from wblab.analysis.why.heldobjects import lock_of
 from wblab.analysis.why.paths import Paths
 from wblab.report.dirtylimittext import looked
-from wblab.report.whyanswer import groups, sentence
+from wblab.report.whyanswer import sentence
+from wblab.report.whycause import groups
 
 from .conftest import MW1
 from .test_explain import FLUSHER, JOURNAL, L1, NAP, NAP_ENDS, SHADOW, SHADOW_ENDS, one

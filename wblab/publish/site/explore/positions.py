@@ -31,7 +31,8 @@ from wblab.lab.printable import printable
 from wblab.lab.progress import Report
 from wblab.lab.results import SPECS
 from wblab.lab.specfile import read_spec, spec_toml
-from wblab.report.whyanswer import groups, sentence
+from wblab.report.whyanswer import sentence
+from wblab.report.whycause import groups
 from wblab.study.cells import Cell
 from wblab.study.made import Made, made_of
 from wblab.study.store import Store

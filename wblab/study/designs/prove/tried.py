@@ -18,7 +18,8 @@ from wblab.core.spec import Spec
 from wblab.core.units import NS_PER_S
 from wblab.kernels import Kernel, KernelResolver
 from wblab.lab.progress import bar
-from wblab.report.whyanswer import Group, accused, dropped, main_chain, reason, spent_in
+from wblab.report.whyanswer import reason
+from wblab.report.whycause import Group, accused, dropped, main_chain, spent_in
 from wblab.study.designs.prove.bench import LATE, Bench, Made, bench
 from wblab.study.designs.prove.candidates import Wait
 from wblab.study.designs.prove.change import LeftOut, RemedyChange, phase_named
