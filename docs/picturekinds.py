@@ -1,4 +1,4 @@
-"""Pictures that only the docs have: kept figures as a curve, cells of tables as bars, and where a file lies on its disk."""
+"""Pictures only of the docs: kept figures as a curve, cells of tables as bars, and where a file lies on its disk."""
 
 import re
 import statistics
