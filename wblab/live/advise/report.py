@@ -121,9 +121,10 @@ def _effects(found: AdviceResult) -> tuple[Block, ...]:
     shorter, sooner, slower = zip(*map(_differences, rows), strict=True)
     sizes = list(found.now.parts)
     by_size = [column([row.parts[block].mean("longest_pause_s") for row in rows], "s") for block in sizes]
-    heads = tuple(Column(case, "number", 2) for case in sizes)
-    cells = zip(names, pauses, *by_size, shorter, waits, sooner, rates, slower, strict=True)
-    table = Table((*_COLUMNS[:2], *heads, *_COLUMNS[2:]), tuple(map(Row, cells)))
+    short = [case.removeprefix("blocks of ").removesuffix(" at a time") for case in sizes]
+    heads = tuple(Column(case, "number", 4 + place) for place, case in enumerate(short))
+    cells = zip(names, pauses, shorter, waits, sooner, rates, slower, *by_size, strict=True)
+    table = Table((*_COLUMNS, *heads), tuple(map(Row, cells)))
     both = (
         (
             f"Nobody knows {' and '.join(unknown_in(sizes))}, so each was tried with {'; '.join(sizes)}: a remedy must "

@@ -17,7 +17,7 @@ from wblab.live.advise.plan import plan
 from wblab.live.advise.record import advice_of, packed
 from wblab.live.advise.remedies import read_remedies
 from wblab.live.advise.report import report
-from wblab.live.advise.result import AdviceResult
+from wblab.live.advise.result import AdviceResult, rows_of
 from wblab.live.advise.settings import WantedSetting
 from wblab.live.twin.result import Match
 from wblab.report.report import Lines
@@ -143,6 +143,19 @@ def test_a_terminal_of_80_columns_has_the_commands_and_then_what_was_tried():
     heads = next(line for line in found if line.startswith("remedy"))
     assert heads.split() == ["remedy", "longest", "pause", "change", "offender"]
     assert "(3 columns left out: see a page, a wider terminal or --json)" in found
+
+
+def test_what_was_tried_with_several_guesses_stands_behind_the_effects_and_is_left_out_first():
+    cases = ["blocks of 4 KiB, many at a time", "blocks of 1 MiB, one at a time"]
+    each = {seed: RemedyOutcome(4.0 + seed / 100, 0.5, 100.0) for seed in SEEDS}
+    now, *others = rows_of({name: dict.fromkeys(cases, each) for name in ("now", "it")})
+    runs = {name: [Path("exp/runs/1-s1")] for name in ("now", "it")}
+    told = report(AdviceResult(Path("exp"), advice_for(), now, tuple(others), runs, ()))
+    (effects,) = tables(told)
+    heads = [column.head for column in effects.columns]
+    assert heads[1:3] == ["longest pause", "change"]
+    assert heads[-2:] == ["4 KiB, many", "1 MiB, one"]
+    assert not any("KiB, many" in line for line in lines(told, 80) if line.startswith("remedy"))
 
 
 def test_untried_remedies_are_listed_on_request():
