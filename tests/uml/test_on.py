@@ -200,6 +200,11 @@ def test_a_server_a_spinning_thread_and_a_refused_file(place):
     done = on(place, "--kernel", KERNEL, "ram", "--", PYTHON, "-c", SERVER)
     assert done.stdout == "127.0.0.1 True FileNotFoundError\nover\n"
     assert "not granted, so they did not exist: /etc/shadow" in done.stderr
+    directory = done.stderr.split("run: ")[1].strip()
+    command = [sys.executable, "-m", "wblab", "repeat", directory, "--exp", str(place.parent / "exp")]
+    again = subprocess.run(command, capture_output=True, text=True, check=False, timeout=600)
+    assert again.returncode == 1
+    assert "followed the host's for a while" in again.stderr
 
 
 @pytest.fixture(scope="module")

@@ -117,18 +117,21 @@ def _carried_out(  # noqa: PLR0913, PLR0917
             raise
     directory = finished.directory
     os.rename(handed, directory / HANDED)
-    (directory / PROGRAM).write_text(json.dumps(said.table() | {"reads": list(reads)}, indent=2) + "\n")
     console = _console(directory)
+    computes = any(_COMPUTED in line for line in console)
+    table = said.table() | {"reads": list(reads), "computes": computes}
+    (directory / PROGRAM).write_text(json.dumps(table, indent=2) + "\n")
     refused = [f"/{line.partition(_REFUSED)[2].lstrip('/')}" for line in console if _REFUSED in line]
     said.notes += [f"{kill_said(kill)}: raise --memory" for kill in oom_kills(directory)[:_MOST_KILLS]]
     order = read_order((directory / HANDED / ORDER).read_text())
-    return Ran(finished, order, said, tuple(dict.fromkeys(refused)), any(_COMPUTED in line for line in console))
+    return Ran(finished, order, said, tuple(dict.fromkeys(refused)), computes)
 
 
 def again(request: Request, first: Path, results: Path) -> Path:
     """Run the program of a run once more, with what that was given. Return the new run's directory.
 
-    Raises WblabError if it printed something else or ended otherwise; InputError for what is not ours.
+    Raises WblabError if it printed something else or ended otherwise, or if one of the two went by the host's clock;
+    InputError for what is not ours.
     """
     check_found(first / HANDED, "run the command again with 'wblab on'")
     before = json.loads((first / PROGRAM).read_text())
@@ -137,10 +140,15 @@ def again(request: Request, first: Path, results: Path) -> Path:
         shutil.copytree(first / HANDED, handed, dirs_exist_ok=True)
         sinks = dict.fromkeys((OUT, ERR), nowhere.fileno())
         ran = _carried_out(request, handed, results, before["reads"], limits, sinks)
-    now = ran.said.table()
+    now, place = ran.said.table(), ran.finished.directory
+    if went := [str(run) for run, computes in ((first, before.get("computes")), (place, ran.computes)) if computes]:
+        raise WblabError(
+            f"the clock of {went[0]} followed the host's for a while, as its program computed for long without a "
+            "system call, or this machine was too busy to run it: such a run does not repeat"
+        )
     if differs := [name for name in now if now[name] != before.get(name)]:
-        raise WblabError(f"the program's {differs[0]} differs: see {ran.finished.directory}")
-    return ran.finished.directory
+        raise WblabError(f"the program's {differs[0]} differs: see {place}")
+    return place
 
 
 def _console(directory: Path) -> list[str]:

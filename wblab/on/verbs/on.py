@@ -242,7 +242,9 @@ def _told(arguments: argparse.Namespace, ran: "Ran", limit_ns: int | None) -> "C
         names = ", ".join(ran.refused[:5]) + (f" and {len(ran.refused) - 5} more" if len(ran.refused) > 5 else "")
         note(f"not granted, so they did not exist: {names}: --allow-read PATH grants them")
     if ran.computes:
-        note("it computed for long without a system call, by the host's clock: this run does not repeat to the bit")
+        note(
+            "it computed for long, or this machine is busy: its clock followed the host's, so this run does not repeat"
+        )
     for said in brought:
         note(f"brought back: {said}")
     if ran.order.faults.crashes and limit_ns is None:
