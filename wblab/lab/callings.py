@@ -26,10 +26,14 @@ CALLINGS: Mapping[str, Calling] = {
 }
 
 
+_WORD = 3  # letters
+
+
 def called(kind: str, name: str) -> str:
-    """Return the name of a load with what it is called: `editor w1`."""
+    """Return the name of a load with what it is called: `editor w1`. A name that is a word says itself what it is."""
     short = CALLINGS[kind].short if kind in CALLINGS else ""
-    return name if name.startswith(short) else f"{short} {name}"
+    is_word = name.isalpha() and len(name) >= _WORD
+    return name if is_word or name.startswith(short) else f"{short} {name}"
 
 
 def introduced(text: str, kinds: Mapping[str, str]) -> str:

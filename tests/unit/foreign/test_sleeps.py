@@ -97,7 +97,9 @@ def test_dirty_limits_in_the_same_trace_are_said_below(tmp_path):
 def test_traces_of_perfetto_and_perf_are_named_with_what_to_do(tmp_path):
     file = tmp_path / "trace"
     file.write_bytes(b"".join(b"\x0a" + struct.pack("BB", 0x80 | 5, 1) + b"\0" * 133 for _ in range(6)))
-    with pytest.raises(InputError, match=r"a trace of Perfetto: .* traceconv systrace \S*trace t\.txt; then: wblab why"):
+    with pytest.raises(
+        InputError, match=r"a trace of Perfetto: .* traceconv systrace \S*trace t\.txt; then: wblab why"
+    ):
         explained(str(file))
     file.write_bytes(b"PERFILE2" + b"\0" * 100)
     with pytest.raises(InputError, match=r"perf script -i \S*trace > t\.txt; wblab why t\.txt"):

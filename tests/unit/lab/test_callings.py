@@ -12,6 +12,8 @@ def test_a_load_has_its_own_name_beside_what_it_is_called():
     assert called("write", "w-fast") == "editor w-fast"
     assert called("load", "copy") == "copy"
     assert called("raw", "r1") == "r1"
+    assert called("write", "web") == "web"
+    assert called("commit", "db") == "database db"
 
 
 def test_a_sentence_introduces_each_load_once():
