@@ -30,8 +30,8 @@ def add_arguments(parser: "VerbParser") -> None:
     """Describe the verb and its options."""
     parser.description = (
         "Run a command on a slow disk: in a guest, with a copy of the current directory on that disk. What it prints, "
-        "standard input and its exit code pass through as with env(1); 125 is the lab's own failure. Time is virtual, "
-        "so that the same command gives the same bytes."
+        "standard input and its exit code pass through as with env(1); 125 is the lab's own failure. TMPDIR is on that "
+        "disk too, /tmp in memory. Time is virtual, so that the same command gives the same bytes."
     )
     about = "a kind of disk (hdd, ssd, nvme, usb-stick, sd-card, ram), a file of 'wblab disk measure', or a preset"
     parser.add_argument("disk", metavar="DISK", help=about)
