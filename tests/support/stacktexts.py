@@ -129,7 +129,13 @@ dmesg_d = _logged(lambda at: f"[ 3721.000{at:03} <    0.000{at:03}>] ")
 dmesg_e = _logged(lambda at: f"[  +0.000{at:03}] " if at else "[Nov27 08:12] ")
 short_unix = _logged(lambda at: f"1795766721.{at:06} db kernel: ")
 short_full = _logged(lambda at: f"Fri 2026-11-27 08:12:{at % 60:02} CET db kernel: ")
-LOGGED = {each: globals()[each] for each in ("dmesg_x", "dmesg_d", "dmesg_e", "short_unix", "short_full")}
+grepped = _logged(lambda at: f"/var/log/messages-20261127:{at + 100}:Nov 27 08:12:{at % 60:02} db kernel: ")
+collected = _logged(lambda at: f'{{"log":"2026-11-27T08:12:{at % 60:02} srv7/db.json [ 3721.{at:06}] ')
+phone = _logged(lambda at: f"<6>[ 3721.{at:06}] (2)[77:khungtaskd]")
+other_phone = _logged(lambda at: f"<3>[ 3721.{at:06}]  [2:     khungtaskd:   77] ")
+exported = _logged(lambda at: f"__REALTIME_TIMESTAMP=1795766721{at:06}\nMESSAGE=")
+_ALL = ("dmesg_x", "dmesg_d", "dmesg_e", "short_unix", "short_full", "grepped", "collected", "phone", "other_phone")
+LOGGED = {each: globals()[each] for each in (*_ALL, "exported")}
 
 
 def decoded(case):

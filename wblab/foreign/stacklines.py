@@ -37,6 +37,8 @@ _PREFIXES = re.compile(
             r"[a-z]\w{2,7} {0,6}:(?:emerg|alert|crit|err|warn|notice|info|debug) {0,3}:",  # dmesg -x
             r"\d{9,11}\.\d{3,6} \S{1,64} kernel(?:\[[-\d]{1,8}\])?:",  # journalctl -o short-unix
             r"\[ {0,8}[TC]\d{1,8}\]",  # CONFIG_PRINTK_CALLER
+            r"\(\d{1,3}\)\[\d{1,8}:[^\]]{1,32}\]|\[\d{1,3}: {0,16}[^\]:]{1,24}: {0,8}\d{1,8}\]",  # makers of phones
+            r"MESSAGE=",  # journalctl -o export
             r"\[[A-Z][a-z]{2} [A-Z][a-z]{2} [ \d]\d \d\d:\d\d:\d\d(?:\.\d{1,9})? \d{4}\]",  # dmesg -T
             rf"[A-Z][a-z]{{2}} {{1,2}}\d{{1,2}} (?:\d{{4}} )?{_HOUR} \S{{1,64}} (?:kernel|unknown)(?:\[\d{{1,8}}\])?:",
             rf"\[?(?:[A-Z][a-z]{{2}} )?\d{{4}}-\d\d-\d\d[T ]{_HOUR}(?:Z|[+-]\d\d:?\d\d| [A-Z]{{2,5}}(?= ))?\]?"
@@ -45,6 +47,8 @@ _PREFIXES = re.compile(
         )
     )
 )
+# Whatever a collector of logs, grep or a container put before the kernel's own time, or before its name.
+_FAR = re.compile(r".{0,200}?(?:\[ {0,12}\d{1,10}\.\d{6}\]|\bkernel(?:\[[-\d]{1,8}\])? {0,4}:(?= ))")
 
 _COMM = r"(?P<comm>\S.{0,63}?)"
 BLOCKED = re.compile(
@@ -129,6 +133,8 @@ _IN_BRACKETS = re.compile(r"\[([\w-]{1,64})\]")
 def unprefixed(line: str) -> str:
     """Return what the kernel printed of a line of a log, without what dmesg, journalctl or a mail put before it."""
     left = line.strip()
+    if ("]" in left or "kernel" in left) and (far := _FAR.match(left)):
+        left = left[far.end() :].lstrip()
     for _ in range(_MOST_PREFIXES):
         found = _PREFIXES.match(left)
         if not found or not found.end():

@@ -91,7 +91,7 @@ STATES = (
     State("group", "a control group has used up its share of the disk, as it was told to"),
     State("array", "an array of disks does not accept I/O: it resyncs, checks or reshapes", ("wblab run mirror",)),
     State("memory", "memory is short: programs wait for some to become free, which may be writeback's fault or not"),
-    State("disk", "tasks wait for a disk to do what they gave it; whose I/O it does before that, stacks do not say"),
+    State("disk", "tasks wait for the disk, or for who has the same page; whose I/O comes first, stacks do not say"),
     State("locks", "tasks wait for locks; who holds them does not wait for a disk in these stacks"),
     State("unknown", "these stacks do not say what the machine waits for"),
 )

@@ -103,7 +103,7 @@ def test_a_disk_that_tasks_wait_for_is_not_said_to_be_slow_itself():
     buffer = text(replace(task, frames=tuple((name, True, "") for name in _BUFFER)), "hung")
     shown = str(stack_report("x", read_stacks(buffer)).headline)
     assert "for a block that was being read or written" in shown
-    assert "whose I/O it does before that, stacks do not say" in shown
+    assert "whose I/O comes first, stacks do not say" in shown
 
 
 _BUFFER = ("__schedule", "io_schedule", "__wait_on_buffer", "jbd2_journal_commit_transaction", "kjournald2", "kthread")
