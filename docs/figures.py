@@ -79,13 +79,17 @@ class Value:
 
 @dataclass(frozen=True)
 class Figure:
-    """A row of a table or a sentence on a page, below a heading: text with a hole for each value."""
+    """A row of a table or a sentence on a page, below a heading: text with a hole for each value.
+
+    python: the version of the guest's Python, if it is another than that of the golden run.
+    """
 
     name: str
     page: Path
     below: str
     text: str
     values: tuple[Value, ...]
+    python: str = ""
 
     def words(self, found: Found) -> list[str]:
         """Return the texts of its values."""
@@ -116,17 +120,20 @@ def figures(path: Path = LIST) -> list[Figure]:
 def _rows(tables: Mapping[str, Any]) -> Iterator[Figure]:
     for name, table in tables.items():
         for label, levels, *own in table["rows"]:
-            columns = [{"matrix": table.get("matrix")} | column | dict(*own) for column in table["columns"]]
+            more = {"python": table.get("python", "")} | dict(*own)
+            python = more.pop("python")
+            columns = [{"matrix": table.get("matrix")} | column | more for column in table["columns"]]
             values = tuple(_value(column, levels) for column in columns)
             text = f"| {' | '.join([label, *[_HOLE] * len(values)])} |"
-            yield Figure(f"{name}: {label}", DOCS / table["page"], table["below"], text, values)
+            yield Figure(f"{name}: {label}", DOCS / table["page"], table["below"], text, values, python)
 
 
 def _sentences(sentences: Mapping[str, Any]) -> Iterator[Figure]:
     for name, given in sentences.items():
         for page in given["pages"]:
             values = tuple(_value(value, value.get("levels", {})) for value in given["values"])
-            yield Figure(f"{name}: {Path(page).name}", DOCS / page, given.get("below", ""), given["text"], values)
+            below, python = given.get("below", ""), given.get("python", "")
+            yield Figure(f"{name}: {Path(page).name}", DOCS / page, below, given["text"], values, python)
 
 
 def _value(given: Mapping[str, Any], levels: Mapping[str, Any]) -> Value:

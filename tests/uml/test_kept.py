@@ -46,7 +46,8 @@ def is_built(figure: Figure) -> bool:
 def test_three_figures_of_the_day_are_reproduced_exactly(excuse, tmp_path):
     if excuse:
         pytest.skip(excuse)
-    chosen = random.Random(DAY.toordinal()).sample([one for one in figures() if is_built(one)], 3)
+    comparable = [one for one in figures() if is_built(one) and not one.python]
+    chosen = random.Random(DAY.toordinal()).sample(comparable, 3)
     found = run(chosen, tmp_path)
     shown = {f"{one.page.name}, {one.name}": one.shown() for one in chosen}
     assert shown == {f"{one.page.name}, {one.name}": one.words(found) for one in chosen}, (
