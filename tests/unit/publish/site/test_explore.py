@@ -132,12 +132,12 @@ async def _played(page):
     await page.call("Input.dispatchKeyEvent", type="rawKeyDown", **key)
     await page.call("Input.dispatchKeyEvent", type="keyUp", **key)
     await page.until("!document.getElementById('ask').hidden")
-    hidden = await page.value("document.getElementById('result').hidden")
+    hidden = await page.value("document.getElementById('result').hidden && document.getElementById('why-part').hidden")
     await page.value("document.querySelector('[data-guess=\"1\"]').focus()")
     enter = {"key": "Enter", "code": "Enter", "windowsVirtualKeyCode": 13, "text": "\r"}
     await page.call("Input.dispatchKeyEvent", type="keyDown", **enter)
     await page.call("Input.dispatchKeyEvent", type="keyUp", **enter)
-    await page.until("!document.getElementById('result').hidden")
+    await page.until("!document.getElementById('result').hidden && !document.getElementById('why-part').hidden")
     return hidden, await page.value("document.getElementById('verdict').textContent")
 
 
@@ -162,3 +162,16 @@ def test_a_run_is_shown_after_a_guess_also_on_a_narrow_screen(store, tmp_path):
     assert (wide, loaded) == (0, 0)
     assert BYTES in line
     assert troubles == []
+
+
+def test_a_page_whose_data_cannot_be_unpacked_says_so(store, tmp_path):
+    path = page_of(explored(store, silent), tmp_path)
+    text = path.read_text()
+    path.write_text(re.sub(r'(id="data">)[^<]*', r"\1AAAA", text))
+
+    async def opened():
+        async with browser(path.as_uri()) as page:
+            await page.until("document.getElementById('loading').textContent.includes('could not unpack')")
+            return await page.value("document.querySelectorAll('fieldset').length")
+
+    assert asyncio.run(opened()) == 0

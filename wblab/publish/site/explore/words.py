@@ -20,7 +20,7 @@ class KnobWords:
 KNOBS: Mapping[str, KnobWords] = {
     "disk": KnobWords(
         "The disk",
-        "how fast it writes, and how much the computer hands to it in one go: 64 MiB to a card, 2 MiB to a stick",
+        "how fast it writes, and how much it is handed at a time: 64 MiB to a card, 2 MiB to a stick",
         "Whatever was handed to the disk is written before anything that comes later. So two things count: how fast "
         "the disk works, and how much it is handed in one go. A stick gets less in one go than a card.",
     ),
@@ -32,19 +32,19 @@ KNOBS: Mapping[str, KnobWords] = {
     ),
     "dirty limit": KnobWords(
         "The dirty limit",
-        "how much written data may wait in memory for the disk; Linux permits a fifth of the memory that is free",
+        "how much may wait in memory before programs that write are stopped; 20 % and 10 % are of free memory",
         "Data that waits in memory is what the disk gets in one go. Less waiting data means shorter freezes, but the "
         "copy is held back earlier, and so is everybody else who writes: freezes become more frequent.",
     ),
     "scheduler": KnobWords(
         "The I/O scheduler",
-        "who goes first, of what the disk has not been handed yet; BFQ shares a disk fairly among programs",
+        "in which order requests that still wait in the computer go to the disk; BFQ lets programs take turns",
         "A scheduler can sort only what the disk has not been handed yet. Nearly all has been, and the kernel wrote it "
         "for everybody, whichever program it came from: there is little left to be fair about.",
     ),
     "queue": KnobWords(
         "The disk's queue",
-        "how much the disk may be handed in one go, whatever its driver would take",
+        "how much the disk is handed at a time, whichever disk it is; a card's own queue is 64 MiB",
         "What your program waits for goes to the end of this queue. If it holds 512 KiB, a disk of 1 MiB/s gets there "
         "in half a second. The freezes that remain come mostly from the dirty limit.",
     ),

@@ -64,7 +64,7 @@ function answer(guess) {
   byId("old-name").textContent = which.map((k) => named(k, shown)).join("; ");
   byId("new-name").textContent = which.map((k) => named(k, wanted)).join("; ");
   shown = [...wanted];
-  byId("ask").hidden = true; byId("result").hidden = false;
+  byId("ask").hidden = true; byId("result").hidden = byId("why-part").hidden = false; // the reason gives a guess away
   now(); score();
   byId("first").hidden = true; // the panel below has the same
   byId("result-name").focus({ preventScroll: true });
@@ -96,4 +96,4 @@ unpacked("data").then((data) => {
   D = data; shown = D.knobs.map(() => 0); wanted = [...shown];
   knobs(); now();
   document.querySelectorAll("[data-guess]").forEach((button) => button.addEventListener("click", () => answer(button.dataset.guess)));
-});
+}).catch(() => { byId("loading").textContent = "This browser could not unpack the page's data. It needs DecompressionStream: Chrome 80, Firefox 113, Safari 16.4 or later."; });
