@@ -1,7 +1,8 @@
 """Who slept uninterruptibly in a trace as text, for how long and for what, as a report."""
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any
 
 from wblab.foreign.judge import Judged, judged
@@ -23,13 +24,17 @@ _UNKNOWN = "for what, its stack does not say"
 
 @dataclass(frozen=True)
 class Slept:
-    """The sleeps of one task for one thing. times: how many; slept_s: in all; longest_s: the longest."""
+    """The sleeps of one task for one thing. times: how many; slept_s: in all; longest_s: the longest.
+
+    wakers: who woke it how often, the most often first, as far as known.
+    """
 
     first: Judged
     times: int
     slept_s: float
     longest_s: float
     is_over: bool
+    wakers: Mapping[str, int] = field(default_factory=dict)
 
     @property
     def is_program(self) -> bool:
@@ -52,6 +57,7 @@ def slept_of(found: Sleeps) -> list[Slept]:
             sum(sleep.slept_s for _, sleep in pairs),
             max(sleep.slept_s for _, sleep in pairs),
             all(sleep.is_over for _, sleep in pairs),
+            dict(Counter(sleep.waker for _, sleep in pairs if sleep.waker).most_common()),
         )
         for pairs in groups.values()
     ]
@@ -103,15 +109,19 @@ def _for_what(item: Judged) -> str:
 
 
 def _table(groups: Sequence[Slept]) -> Table:
+    has_wakers = any(each.wakers for each in groups)
     columns = (
         *(Column("task"), Column("slept", "number"), Column("longest", "number"), Column("times", "number", 1)),
+        *([Column("woken by", "prose")] if has_wakers else []),
         Column("waits", "prose"),
     )
     rows = [
         Row(
             (
                 f"{printable(each.first.task.comm)}-{each.first.task.pid}",
-                *(_seconds(each.slept_s), _seconds(each.longest_s), str(each.times), _for_what(each.first)),
+                *(_seconds(each.slept_s), _seconds(each.longest_s), str(each.times)),
+                *([_woken_by(each)] if has_wakers else []),
+                _for_what(each.first),
             )
         )
         for each in groups[:_MOST_DATA]
@@ -119,8 +129,15 @@ def _table(groups: Sequence[Slept]) -> Table:
     return Table(columns, tuple(rows), most=_MOST_ROWS)
 
 
+def _woken_by(item: Slept) -> str:
+    """Return who woke a task most often, and how often if not always; empty if nobody is known."""
+    name, times = next(iter(item.wakers.items()), ("", 0))
+    return f"{printable(name)}{f' ({times} of {item.times})' if times < item.times else ''}" if times else ""
+
+
 def _silent(found: Sleeps) -> list[str]:
-    points = ["who woke them, and whose data they waited behind: a trace.dat or a recorder's file says more"]
+    who = "" if any(sleep.waker for sleep in found.sleeps) else "who woke them, and "
+    points = [f"{who}whose data they waited behind: a trace.dat or a recorder's file says more"]
     if not found.has_stacks:
         points.append("for what they slept: it has no stacks")
     if any(not sleep.is_over for sleep in found.sleeps):
@@ -149,6 +166,7 @@ def sleep_data(found: Sleeps, groups: Sequence[Slept]) -> dict[str, Any]:
                 "slept_s": each.slept_s,
                 "longest_s": each.longest_s,
                 "is_over": each.is_over,
+                "wakers": dict(each.wakers),
             }
             for each in groups[:_MOST_DATA]
         ],

@@ -2,6 +2,8 @@
 
 A sleep begins where a task is switched out in state D, and ends where it is switched in again. The stack below the
 first line, if it was recorded, says for what it waited: perf prints it below the event, ftrace as a `<stack trace>`.
+The last sched_waking before its end says who woke it, unless that came in an interrupt: then the line has the task that
+was interrupted. Ftrace has that in the flags of the line (Documentation/trace/ftrace.rst); perf prints none.
 """
 
 import re
@@ -14,7 +16,7 @@ SIGN = "sched_switch:"
 _MOST_LINES, _MOST_LETTERS, _MOST_SLEEPS, _MOST_FRAMES = 3_000_000, 1024, 500_000, 64
 HEAD = re.compile(
     r"\s{0,32}(?P<comm>\S.{0,31}?)(?:-|\s+)(?P<pid>\d{1,8})(?:/\d{1,8})?\s+(?:\([ \d-]{1,12}\)\s+)?\[\d{1,5}\]\s+"
-    r"(?:[\w.#]{3,8}\s+)?(?P<at>\d{1,12}\.\d{3,9}):\s+(?P<rest>\S.*)"
+    r"(?:(?P<flags>[\w.#]{3,8})\s+)?(?P<at>\d{1,12}\.\d{3,9}):\s+(?P<rest>\S.*)"
 )
 _NAMED = re.compile(
     r"(?:sched:)?sched_switch:\s+(?:\[FAILED TO PARSE\]\s+)?prev_comm=(?P<comm>.{1,40}?) prev_pid=(?P<pid>\d{1,8}) "
@@ -24,6 +26,10 @@ _SHORT = re.compile(
     r"(?:sched:)?sched_switch:\s+(?P<comm>.{1,40}?):(?P<pid>\d{1,8}) \[\d{1,4}\] (?P<state>\S{1,12}) ==> "
     r".{1,40}?:(?P<next>\d{1,8}) \[\d{1,4}\]"
 )
+WAKING = "sched_waking:"
+INTERRUPT = "an interrupt"
+_WAKES = re.compile(r"(?:sched:)?sched_waking:\s+comm=.{1,40}? pid=(\d{1,8}) ")
+_CONTEXT = 2  # of the flags: whether in an interrupt
 _OF_PERF = re.compile(
     r"\s+[0-9a-f]{6,16} (?P<name>[A-Za-z_][\w.]{0,120})(?:\+0x[0-9a-f]{1,8})? \(\[(?P<module>[\w.-]{1,60})\]"
 )
@@ -35,12 +41,16 @@ _KERNEL = {"kernel.kallsyms", "guest.kernel.kallsyms", "kernel"}
 
 @dataclass(frozen=True)
 class Sleep:
-    """An uninterruptible sleep. slept_s: until the task ran again, or, if not is_over, until the text's end."""
+    """An uninterruptible sleep. slept_s: until the task ran again, or, if not is_over, until the text's end.
+
+    waker: the name of the task that woke it, or INTERRUPT; empty if that is not known.
+    """
 
     task: Task
     begin_s: float
     slept_s: float
     is_over: bool = True
+    waker: str = ""
 
 
 @dataclass(frozen=True)
@@ -60,6 +70,7 @@ class _Open:
     begin_s: float
     line: int
     frames: list[Frame]
+    waker: str = ""
 
 
 def read_sleeps(text: str) -> Sleeps | None:
@@ -88,6 +99,8 @@ class _Reader:
     def line(self, line: str, number: int) -> None:
         if SIGN in line and (head := HEAD.match(line)):
             self._switch(head, number)
+        elif WAKING in line and (head := HEAD.match(line)):
+            self._waking(head)
         elif self._last and self._is_stack and (frame := _OF_PERF.match(line) or _OF_FTRACE.match(line)):
             self._frame(frame)
         elif "<stack trace" in line and (head := HEAD.match(line)) and _STACK.match(head["rest"]):
@@ -113,6 +126,14 @@ class _Reader:
             self._open[pid] = begun
             self._last = pid, begun
 
+    def _waking(self, head: re.Match[str]) -> None:
+        self._is_stack = False
+        if (woken := _WAKES.match(head["rest"])) and (slept := self._open.get(int(woken[1]))):
+            flags, is_idle = head["flags"] or "", head["pid"] == "0"
+            in_task = len(flags) > _CONTEXT and flags[_CONTEXT] == "."
+            is_known = bool(flags) or is_idle  # the idle task wakes nobody by itself
+            slept.waker = "" if not is_known else head["comm"] if in_task and not is_idle else INTERRUPT
+
     def _frame(self, found: re.Match[str]) -> None:
         assert self._last
         frames = self._last[1].frames
@@ -124,7 +145,7 @@ class _Reader:
     def _end(self, pid: int, slept: _Open, at_s: float, *, is_over: bool) -> None:
         if at_s >= slept.begin_s:
             task = Task(slept.comm, pid, "D", tuple(slept.frames), "bare", slept.line)
-            self.found.append(Sleep(task, slept.begin_s, at_s - slept.begin_s, is_over))
+            self.found.append(Sleep(task, slept.begin_s, at_s - slept.begin_s, is_over, slept.waker if is_over else ""))
 
     def result(self, *, is_cut: bool) -> Sleeps:
         for pid, slept in self._open.items():

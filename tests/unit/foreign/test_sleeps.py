@@ -9,7 +9,7 @@ from support.sleeptexts import FORMS, STACK, text
 from wblab.core.errors import InputError
 from wblab.foreign.door import explained
 from wblab.foreign.sleepreport import sleep_report, slept_of
-from wblab.foreign.sleeptext import read_sleeps
+from wblab.foreign.sleeptext import INTERRUPT, read_sleeps
 from wblab.report.text import lines
 
 DB, OTHER, IDLE, WORKER = ("postgres", 813), ("cron job", 7), ("swapper/1", 0), ("kworker/u8:1", 44)
@@ -107,3 +107,35 @@ def test_traces_of_perfetto_and_perf_are_named_with_what_to_do(tmp_path):
     file.write_bytes(b"\n\n\n\n\n\0")
     with pytest.raises(InputError, match="of no kind that is known here"):
         explained(str(file))
+
+
+@pytest.mark.parametrize(
+    ("waking", "waker"),
+    [
+        (
+            "   kworker/1:0-9   [001] d..2. 11.500000: sched_waking: comm=postgres pid=813 prio=120 target_cpu=001",
+            "kworker/1:0",
+        ),
+        (
+            "   kworker/1:0-9   [001] 11.500000: sched_waking: comm=postgres pid=813 prio=120 target_cpu=001",
+            "",
+        ),  # no flags
+        (
+            "   cron job-7   [001] d.h2. 11.500000: sched_waking: comm=postgres pid=813 prio=120 target_cpu=001",
+            INTERRUPT,
+        ),
+        (
+            "   cron job-7   [001] d.s2 11.500000: sched_waking: comm=postgres pid=813 prio=120 target_cpu=001",
+            INTERRUPT,
+        ),
+        ("swapper/1 0 [001] 11.500000: sched:sched_waking: comm=postgres pid=813 prio=120 target_cpu=001", INTERRUPT),
+        ("   kworker/1:0-9   [001] d..2. 11.500000: sched_waking: comm=cron job pid=7 prio=120 target_cpu=001", ""),
+    ],
+)
+def test_who_woke_a_task_is_known_unless_the_line_may_have_who_was_interrupted(waking, waker):
+    begin, end = (text("ftrace", switch) for switch in ((10.0, DB, "D", IDLE, STACK), (12.0, IDLE, "R", DB)))
+    (slept,) = slept_of(read_sleeps(f"{begin}{waking}\n{end}"))
+    assert list(slept.wakers) == [waker][: bool(waker)]
+    shown = "\n".join(lines(sleep_report("x", read_sleeps(f"{begin}{waking}\n{end}")), 80))
+    assert ("woken by" in shown) == bool(waker)
+    assert ("who woke them" in shown) != bool(waker)
