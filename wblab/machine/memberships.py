@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
 
-_MOST_TASKS = 50_000  # that are looked at: some 20 us each
+_MOST_TASKS = 50_000  # that are looked at
 ROOT = "/"
 _MEMORY = "memory"  # of version 1, where it is the group that a task's dirty pages count for
 

@@ -218,8 +218,8 @@ class CaptureBuffer:
         self, wanted: CapturedPause, keep_ns: int, sources: Sequence[Processor], kept: list[list[bytes]]
     ) -> list[list[bytes]]:
         """Save a capture. Return the pages that the next one may need, because reading removes them from the buffer."""
-        groups = tasks_by_group()  # at once: tasks end
         held = [old + source.read() for old, source in zip(kept, sources, strict=True)]
+        groups = tasks_by_group()  # after the buffers, which overwrite their oldest; before all else, as tasks end
         chosen = [between(pages, wanted.start_ns, wanted.end_ns) for pages in held]
         starts_ns = [page_time_ns(pages[0]) for pages in chosen if pages and has_lost(pages[0])]
         files = [self._directory / f".{wanted.stem}.{number}" for number in range(len(chosen))]
