@@ -6,7 +6,9 @@ trace-cmd report and perf script print them. What they say stands below who slep
 
 import re
 from dataclasses import dataclass, field
+from itertools import islice
 
+from wblab.foreign.plaintext import lines_of
 from wblab.foreign.sleeptext import HEAD
 from wblab.foreign.throttletext import PAGE_BYTES, cannot_be, fields_of
 
@@ -77,11 +79,9 @@ def read_events(text: str) -> Events | None:
     """Return what a text says of disks and of dirty memory; None if it has none of these events, or no whole one."""
     if not any(sign in text for sign in _SIGNS):
         return None
-    found, issued, now_s, begin, number = Events(), dict[tuple[str, str], _Issued](), 0.0, 0, 0
-    while begin < len(text) and number < _MOST_LINES:
-        end = text.find("\n", begin)
-        end = len(text) if end < 0 else end
-        line, begin, number = text[begin : min(end, begin + _MOST_LETTERS)], end + 1, number + 1
+    found, issued, now_s = Events(), dict[tuple[str, str], _Issued](), 0.0
+    lines = lines_of(text, _MOST_LETTERS)
+    for line in islice(lines, _MOST_LINES):
         if not any(sign in line for sign in _SIGNS) or not (head := HEAD.match(line)):
             continue
         at_s = float(head["at"])
@@ -92,7 +92,7 @@ def read_events(text: str) -> Events | None:
             _note_counts(found, other, head["rest"])
     for each in issued.values():
         _note_left(found, each, now_s)
-    found.is_cut = begin < len(text)
+    found.is_cut = next(lines, None) is not None
     return found if found.disks or found.dirty or found.impossible else None
 
 

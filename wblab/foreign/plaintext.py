@@ -32,6 +32,16 @@ def reads_as_text(begin: bytes) -> bool:
     return len(text.strip()) >= _LEAST_LETTERS and is_whole and not _CONTROL.search(text)
 
 
+def lines_of(text: str, most_letters: int) -> Iterator[str]:
+    """Yield the lines of a text one by one, so that a large one is not held twice; each cut after so many letters."""
+    begin, size = 0, len(text)
+    while begin < size:
+        end = text.find("\n", begin)
+        end = size if end < 0 else end
+        yield text[begin : min(end, begin + most_letters)]
+        begin = end + 1
+
+
 def unwrapped(text: str) -> str:
     """Return a text without colours, with the letters that a page's source means, and journalctl's JSON as lines."""
     if "\x1b[" in text:

@@ -8,7 +8,9 @@ was interrupted. Ftrace has that in the flags of the line (Documentation/trace/f
 
 import re
 from dataclasses import dataclass
+from itertools import islice
 
+from wblab.foreign.plaintext import lines_of
 from wblab.foreign.stacklines import Frame
 from wblab.foreign.stacks import Task
 
@@ -29,6 +31,7 @@ _SHORT = re.compile(
 WAKING = "sched_waking:"
 INTERRUPT = "an interrupt"
 _WAKES = re.compile(r"(?:sched:)?sched_waking:\s+comm=.{1,40}? pid=(\d{1,8}) ")
+_NO_NAME = "<...>"  # of ftrace: it does not know the name any more
 _CONTEXT = 2  # of the flags: whether in an interrupt
 _OF_PERF = re.compile(
     r"\s+[0-9a-f]{6,16} (?P<name>[A-Za-z_][\w.]{0,120})(?:\+0x[0-9a-f]{1,8})? \(\[(?P<module>[\w.-]{1,60})\]"
@@ -76,14 +79,12 @@ class _Open:
 def read_sleeps(text: str) -> Sleeps | None:
     """Return the uninterruptible sleeps that a trace as text has; None if it has no switches."""
     reader = _Reader()
-    begin, number = 0, 0
-    while begin < len(text) and number < _MOST_LINES and len(reader.found) < _MOST_SLEEPS:
-        end = text.find("\n", begin)
-        end = len(text) if end < 0 else end
-        number += 1
-        reader.line(text[begin : min(end, begin + _MOST_LETTERS)], number)
-        begin = end + 1
-    return reader.result(is_cut=begin < len(text)) if reader.switches else None
+    lines = lines_of(text, _MOST_LETTERS)
+    for number, line in enumerate(islice(lines, _MOST_LINES), 1):
+        reader.line(line, number)
+        if len(reader.found) >= _MOST_SLEEPS:
+            break
+    return reader.result(is_cut=next(lines, None) is not None) if reader.switches else None
 
 
 class _Reader:
@@ -132,7 +133,8 @@ class _Reader:
             flags, is_idle = head["flags"] or "", head["pid"] == "0"
             in_task = len(flags) > _CONTEXT and flags[_CONTEXT] == "."
             is_known = bool(flags) or is_idle  # the idle task wakes nobody by itself
-            slept.waker = "" if not is_known else head["comm"] if in_task and not is_idle else INTERRUPT
+            by_task = "" if head["comm"] == _NO_NAME else head["comm"]
+            slept.waker = "" if not is_known else by_task if in_task and not is_idle else INTERRUPT
 
     def _frame(self, found: re.Match[str]) -> None:
         assert self._last

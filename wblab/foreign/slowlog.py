@@ -8,6 +8,9 @@ import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from itertools import islice
+
+from wblab.foreign.plaintext import lines_of
 
 MOST_LINES, MOST_LETTERS, MOST_EVENTS = 2_000_000, 4096, 200_000
 _NS = {"h": 3600.0, "m": 60.0, "s": 1.0, "ms": 1e-3, "us": 1e-6, "µs": 1e-6, "ns": 1e-9}
@@ -105,11 +108,10 @@ def read_slow_calls(text: str) -> list[SlowCall]:
 
 
 def _calls(text: str, forms: list[Form]) -> Iterator[SlowCall]:
-    begin, lines, events = 0, 0, 0
-    while begin < len(text) and lines < MOST_LINES and events < MOST_EVENTS:
-        end = text.find("\n", begin)
-        end = len(text) if end < 0 else end
-        line, begin, lines = text[begin : min(end, begin + MOST_LETTERS)], end + 1, lines + 1
+    events = 0
+    for line in islice(lines_of(text, MOST_LETTERS), MOST_LINES):
+        if events >= MOST_EVENTS:
+            return
         for form in forms:
             if form.sign in line and (found := form.form.search(line)):
                 call, took_s, syncs_s = form.of(found)

@@ -4,10 +4,10 @@ The text is a stranger's. Whatever it holds, reading it takes time in proportion
 that is no frame and heads no task is left aside.
 """
 
-from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from typing import Literal
 
+from wblab.foreign.plaintext import lines_of
 from wblab.foreign.stacklines import (
     ALONE,
     BLOCKED,
@@ -124,7 +124,7 @@ class _Reader:
 
     def read(self, text: str) -> Stacks:
         is_cut = False
-        for at, line in enumerate(_lines(text), 1):
+        for at, line in enumerate(lines_of(text, MOST_LETTERS), 1):
             if at > MOST_LINES or len(self._tasks) >= MOST_TASKS:
                 is_cut = True
                 break
@@ -262,12 +262,3 @@ class _Reader:
     def _note_release(self, line: str) -> None:
         if not self._release and (found := RELEASE.search(line)):
             self._release = found["release"]
-
-
-def _lines(text: str) -> Iterator[str]:
-    begin, size = 0, len(text)
-    while begin < size:
-        end = text.find("\n", begin)
-        end = size if end < 0 else end
-        yield text[begin : min(end, begin + MOST_LETTERS)]
-        begin = end + 1

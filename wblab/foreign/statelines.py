@@ -6,6 +6,9 @@ with the name before each line as `grep .` prints it, or as they are. All of the
 
 import re
 from collections.abc import Iterator
+from itertools import islice
+
+from wblab.foreign.plaintext import lines_of
 
 MOST_LINES, MOST_LETTERS = 200_000, 20_000
 _HEADING = re.compile(r"==> (/(?:proc|sys)/\S{1,200}) <==")
@@ -21,11 +24,9 @@ _OF_ONE_VALUE = re.compile(r"/proc/sys/|/sys/")
 
 def state_lines(text: str) -> Iterator[tuple[str, str]]:
     """Yield each line of a text, without what quotes it, and the file that it is of; "" if that is not known."""
-    path, begin, number = "", 0, 0
-    while begin < len(text) and number < MOST_LINES:
-        end = text.find("\n", begin)
-        end = len(text) if end < 0 else end
-        line, begin, number = text[begin : min(end, begin + MOST_LETTERS)].rstrip(), end + 1, number + 1
+    path = ""
+    for given in islice(lines_of(text, MOST_LETTERS), MOST_LINES):
+        line = given.rstrip()
         if line.startswith(">"):
             line = line[_QUOTE.match(line).end() :]  # type: ignore[union-attr]
         bare = line.strip()

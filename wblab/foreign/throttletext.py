@@ -7,11 +7,13 @@ The kernel says it in balance_dirty_pages, and the machine's own counts just bef
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import islice
 
 import numpy as np
 from numpy.typing import NDArray
 
 from wblab.analysis.why.balances import FIELDS, Balances
+from wblab.foreign.plaintext import lines_of
 
 PAGE_BYTES = 4096  # of x86; a text does not say it
 _MOST_DECISIONS, _MOST_LINES, _MOST_LETTERS = 1_000_000, 5_000_000, 1024
@@ -74,11 +76,8 @@ def read_throttlings(text: str) -> Throttlings | None:
     made: list[_Decision] = []
     comms: dict[int, str] = {}
     states: dict[int, dict[str, int]] = {}
-    impossible, begin, lines = 0, 0, 0
-    while begin < len(text) and len(made) < _MOST_DECISIONS and lines < _MOST_LINES:
-        end = text.find("\n", begin)
-        end = len(text) if end < 0 else end
-        line, begin, lines = text[begin : min(end, begin + _MOST_LETTERS)], end + 1, lines + 1
+    impossible, lines = 0, lines_of(text, _MOST_LETTERS)
+    for line in islice(lines, _MOST_LINES):
         event = _BALANCE if _BALANCE in line else _STATE if _STATE in line else ""
         task = _TASK.match(line) if event else None
         if not task:
@@ -92,9 +91,11 @@ def read_throttlings(text: str) -> Throttlings | None:
         elif (disk := _BDI.match(said)) and set(_COUNTS) <= set(fields):
             comms[pid] = task["comm"]
             made.append(_Decision(pid, disk["disk"], fields, states.get(pid, {})))
+            if len(made) >= _MOST_DECISIONS:
+                break
     if not made and not impossible:
         return None
-    is_cut = begin < len(text)
+    is_cut = next(lines, None) is not None
     return Throttlings(tuple(_slowed(made, comms)), len(made), impossible, bool(states), is_cut)
 
 

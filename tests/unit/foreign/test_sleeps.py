@@ -128,6 +128,7 @@ def test_traces_of_perfetto_and_perf_are_named_with_what_to_do(tmp_path):
             "   cron job-7   [001] d.s2 11.500000: sched_waking: comm=postgres pid=813 prio=120 target_cpu=001",
             INTERRUPT,
         ),
+        ("   <...>-9   [001] d..2. 11.500000: sched_waking: comm=postgres pid=813 prio=120 target_cpu=001", ""),
         ("swapper/1 0 [001] 11.500000: sched:sched_waking: comm=postgres pid=813 prio=120 target_cpu=001", INTERRUPT),
         ("   kworker/1:0-9   [001] d..2. 11.500000: sched_waking: comm=cron job pid=7 prio=120 target_cpu=001", ""),
     ],
