@@ -60,7 +60,7 @@ def _on_file(size: str, name: str, *arguments: str) -> str:
     """Return the loads that make a file of this size and run a program on it repeatedly."""
     file = f"f1={{kind='read', file='f1', size='{size}', idle='600s'}}"
     return (
-        f"load={{{file}, r1={{kind='repeat', idle='300ms', argv={_program(name, 'f1', *arguments)}}}, {_END % '4s'}}}"
+        f"load={{{file}, r1={{kind='repeat', idle='300ms', argv={_program(name, 'f1', *arguments)}}}, {_END % '12s'}}}"
     )
 
 
