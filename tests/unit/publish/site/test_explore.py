@@ -18,7 +18,9 @@ from wblab.lab.progress import silent
 from wblab.lab.results import SPECS
 from wblab.lab.specfile import read_spec
 from wblab.publish.site.explore.page import explore_files
-from wblab.publish.site.explore.positions import explored, kept
+from wblab.publish.site.explore.positions import Explored, Knob, Position, explored, kept
+from wblab.publish.site.explore.questions import rounds
+from wblab.publish.site.explore.words import KNOBS
 from wblab.study.cells import Cell, run_name
 from wblab.study.plan import Plan
 from wblab.study.store import Store
@@ -124,21 +126,96 @@ def test_only_the_page_s_own_script_and_style_are_permitted(store, tmp_path):
     assert HOSTILE not in text
 
 
-async def _played(page):
-    """Guess that the second level of the first knob makes freezes longer, with the keyboard alone."""
+def positions_of(*longest_s):
+    """Return positions of two knobs of two levels."""
+    knobs = (Knob("one", ("a", "b"), ((), ())), Knob("other", ("a", "b"), ((), ())))
+    made = (Position((at >> 1, at & 1), one, (), "", (), ()) for at, one in enumerate(longest_s))
+    return Explored("base", (), "7.2", "", 9.0, knobs, (), tuple(made))
+
+
+def test_each_round_asks_of_each_knob_once_and_tells_before_and_after_by_one_knob():
+    found = kept()
+    longest = {one.at: one.longest_s for one in found.positions}
+    for asked in rounds(found):
+        assert [one.knob for one in asked] == list(range(len(found.knobs)))
+        for one in asked:
+            assert [k for k, level in enumerate(one.at) if level != one.moved[k]] == [one.knob]
+            ratio = longest[one.moved] / longest[one.at]
+            assert {-1: ratio <= 1 / 1.5, 0: 1 / 1.1 < ratio < 1.1, 1: ratio >= 1.5}[one.came]
+
+
+def test_no_round_of_the_lab_s_own_is_answered_by_the_same_word():
+    found = kept()
+    practice, after = rounds(found)
+    for asked in (practice, after):
+        directions = [one.came for one in asked]
+        assert len(set(directions)) == 3
+        assert max(map(directions.count, directions)) <= 2
+    assert [one.came for one in after] == [-one.came for one in practice]
+
+
+def test_the_second_round_shows_no_run_of_the_first():
+    practice, after = rounds(kept())
+    seen, unseen = ({at for one in asked for at in (one.at, one.moved)} for asked in (practice, after))
+    assert not seen & unseen
+
+
+def test_nothing_is_asked_of_a_knob_that_others_turn_round():
+    assert [[one.knob for one in asked] for asked in rounds(positions_of(4, 1, 0.5, 2))] == [[], []]
+
+
+def test_what_is_asked_of_four_runs():
+    practice, after = rounds(positions_of(4, 4, 1, 1))
+    assert [(one.at, one.knob, one.to, one.came) for one in practice] in (
+        [((0, 0), 0, 1, -1), ((0, 0), 1, 1, 0)],
+        [((1, 0), 0, 0, 1), ((0, 0), 1, 1, 0)],
+    )
+    assert len(after) < len(practice)  # all four have been seen
+
+
+def test_the_lab_s_own_knobs_have_words_in_the_order_in_which_data_meets_them():
+    assert {knob.name for knob in kept().knobs} == set(KNOBS)
+    assert (next(iter(KNOBS)), next(reversed(KNOBS))) == ("copy", "disk")
+
+
+@pytest.mark.parametrize(("level", "about"), [("20 %, Linux's own", "27 MiB"), ("10 %", "13 MiB")])
+def test_how_much_a_limit_is_stands_in_what_its_runs_say(level, about):
+    found = kept()
+    names = [knob.name for knob in found.knobs]
+    at = tuple(found.knobs[names.index(name)].levels.index(level) if name == "dirty limit" else 0 for name in names)
+    said = " ".join(next(one.sentences for one in found.positions if one.at == at))
+    waiting = float(re.search(r"([\d.]+) MiB were waiting", said)[1])
+    assert about in KNOBS["dirty limit"].about
+    assert abs(waiting - float(about.split()[0])) < 0.6
+
+
+async def _press(page, key, code, text=""):
+    keys = {"key": key, "code": key, "windowsVirtualKeyCode": code} | ({"text": text} if text else {})
+    await page.call("Input.dispatchKeyEvent", type="keyDown" if text else "rawKeyDown", **keys)
+    await page.call("Input.dispatchKeyEvent", type="keyUp", **keys)
+
+
+async def _guessed(page, guess):
+    """Answer with the keyboard alone, and return whether the answer was hidden until then."""
+    await page.until("!document.getElementById('ask').hidden")
+    hidden = await page.value("document.getElementById('result').hidden")
+    await page.value(f"document.querySelector('[data-guess=\"{guess}\"]').focus()")
+    await _press(page, "Enter", 13, "\r")
+    await page.until("!document.getElementById('result').hidden")
+    return hidden
+
+
+async def _turned(page):
+    """Leave the guesses, and turn the first knob to its second level, with the keyboard alone."""
+    await page.value("document.getElementById('leave').focus()")
+    await _press(page, "Enter", 13, "\r")
     await page.until("document.querySelectorAll('fieldset').length > 0")
     await page.value("document.querySelector('[name=knob-0]').focus()")
-    key = {"key": "ArrowRight", "code": "ArrowRight", "windowsVirtualKeyCode": 39}
-    await page.call("Input.dispatchKeyEvent", type="rawKeyDown", **key)
-    await page.call("Input.dispatchKeyEvent", type="keyUp", **key)
-    await page.until("!document.getElementById('ask').hidden")
-    hidden = await page.value("document.getElementById('result').hidden && document.getElementById('why-part').hidden")
-    await page.value("document.querySelector('[data-guess=\"1\"]').focus()")
-    enter = {"key": "Enter", "code": "Enter", "windowsVirtualKeyCode": 13, "text": "\r"}
-    await page.call("Input.dispatchKeyEvent", type="keyDown", **enter)
-    await page.call("Input.dispatchKeyEvent", type="keyUp", **enter)
-    await page.until("!document.getElementById('result').hidden && !document.getElementById('why-part').hidden")
-    return hidden, await page.value("document.getElementById('verdict').textContent")
+    await _press(page, "ArrowRight", 39)
+    return await _guessed(page, "1")
+
+
+TEXTS = "(id) => document.getElementById(id).textContent"
 
 
 def test_a_run_is_shown_after_a_guess_also_on_a_narrow_screen(store, tmp_path):
@@ -146,21 +223,44 @@ def test_a_run_is_shown_after_a_guess_also_on_a_narrow_screen(store, tmp_path):
 
     async def opened():
         async with browser(address) as page:
-            said = await _played(page)
+            hidden = await _turned(page)
             await page.call(
                 "Emulation.setDeviceMetricsOverride", width=390, height=800, deviceScaleFactor=1, mobile=True
             )
             wide = await page.value("document.documentElement.scrollWidth - innerWidth")
             loaded = await page.value("performance.getEntriesByType('resource').length")
-            line = await page.value("document.getElementById('line').textContent")
-            return *said, wide, loaded, line, page.troubles
+            texts = await page.value(f"['verdict', 'line'].map({TEXTS})")
+            return hidden, *texts, wide, loaded, page.troubles
 
-    was_hidden, verdict, wide, loaded, line, troubles = asyncio.run(opened())
+    was_hidden, verdict, line, wide, loaded, troubles = asyncio.run(opened())
     assert was_hidden
     assert "Not so." in verdict
     assert "4.00 s became 2.00 s: shorter" in verdict
     assert (wide, loaded) == (0, 0)
     assert BYTES in line
+    assert troubles == []
+
+
+def test_both_rounds_are_counted_and_then_the_knobs_are_free(tmp_path):
+    address = page_of(kept(), tmp_path).as_uri()
+    guesses = [str(one.came) for asked in rounds(kept()) for one in asked]
+    guesses[1] = "0"  # wrong
+
+    async def opened():
+        async with browser(address) as page:
+            said = []
+            for guess in guesses:
+                await _guessed(page, guess)
+                said.append(await page.value(f"['verdict', 'score'].map({TEXTS})"))
+                if not await page.value("document.getElementById('next').hidden"):
+                    await page.value("document.getElementById('next').focus()")
+                    await _press(page, "Enter", 13, "\r")
+            return said, page.troubles
+
+    said, troubles = asyncio.run(opened())
+    assert [verdict.startswith("✓") for verdict, _ in said] == [number != 1 for number in range(10)]
+    assert "you foresaw 4 of 5" in said[4][1]
+    assert said[9][1] == "You foresaw 5 of 5, after 4 of 5 in practice."
     assert troubles == []
 
 

@@ -9,7 +9,8 @@ from wblab import __version__
 from wblab.lab.printable import printable
 from wblab.plot.page import digest
 from wblab.publish.site.explore.positions import Explored
-from wblab.publish.site.explore.words import knob_words, lane_words
+from wblab.publish.site.explore.questions import NEVER_S, SAME, rounds
+from wblab.publish.site.explore.words import KNOBS, knob_words, lane_words
 from wblab.publish.site.page import EXPLORE, PACKAGE, File
 from wblab.report.page import packed, render
 
@@ -56,7 +57,14 @@ def _page(found: Explored) -> File:
 
 def _data(found: Explored) -> dict[str, Any]:
     """Return what the page's script shows."""
+    names, known = [knob.name for knob in found.knobs], list(KNOBS)
     return {
+        "same": SAME,
+        "never": NEVER_S,
+        "flow": sorted(
+            range(len(names)), key=lambda knob: known.index(names[knob]) if names[knob] in known else len(known)
+        ),
+        "rounds": [[{"at": one.at, "knob": one.knob, "to": one.to} for one in each] for each in rounds(found)],
         "preset": found.preset,
         "settings": list(map(shlex.quote, found.settings)),
         "duration": min(found.duration_s, _MOST_S),

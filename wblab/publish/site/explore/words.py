@@ -17,36 +17,38 @@ class KnobWords:
     because: str
 
 
+# In the order in which data meets them, from a program to the disk.
 KNOBS: Mapping[str, KnobWords] = {
-    "disk": KnobWords(
-        "The disk",
-        "how fast it writes, and how much it is handed at a time: 64 MiB to a card, 2 MiB to a stick",
-        "Whatever was handed to the disk is written before anything that comes later. So two things count: how fast "
-        "the disk works, and how much it is handed in one go. A stick gets less in one go than a card.",
-    ),
     "copy": KnobWords(
         "The copy's speed",
         "how fast the copy produces data",
-        "A slower copy leaves less waiting for the disk at any moment. The computer still collects the data for some "
-        "seconds and hands it over in one go, so freezes get shorter, but do not end.",
+        "The faster the copy, the more has collected whenever Linux hands data to the disk, and the more lies ahead of "
+        "a save. A slow copy leaves less; but what it made in some seconds is handed over in one go, so freezes become "
+        "shorter, and rarely end.",
     ),
     "dirty limit": KnobWords(
         "The dirty limit",
-        "how much may wait in memory before programs that write are stopped; 20 % and 10 % are of free memory",
-        "Data that waits in memory is what the disk gets in one go. Less waiting data means shorter freezes, but the "
-        "copy is held back earlier, and so is everybody else who writes: freezes become more frequent.",
+        "how much may wait in memory: 20 % of what is free is some 27 MiB here, 10 % some 13 MiB",
+        "What waits in memory is what the disk gets in one go. A higher limit puts more data ahead of a save, a lower "
+        "one less. It has a price: the lower the limit, the more often Linux stops everybody who writes.",
     ),
     "scheduler": KnobWords(
         "The I/O scheduler",
         "in which order requests that still wait in the computer go to the disk; BFQ lets programs take turns",
-        "A scheduler can sort only what the disk has not been handed yet. Nearly all has been, and the kernel wrote it "
-        "for everybody, whichever program it came from: there is little left to be fair about.",
+        "A scheduler can sort only what the disk has not been handed yet. Nearly all that lies ahead of a save has "
+        "been, and the kernel wrote it for everybody, whichever program it came from: there is little left to be fair "
+        "about.",
     ),
     "queue": KnobWords(
         "The disk's queue",
-        "how much the disk is handed at a time, whichever disk it is; a card's own queue is 64 MiB",
-        "What your program waits for goes to the end of this queue. If it holds 512 KiB, a disk of 1 MiB/s gets there "
-        "in half a second. The freezes that remain come mostly from the dirty limit.",
+        "how much the disk is handed at a time, and then writes in order: up to 64 MiB a card, 2 MiB a stick",
+        "A save goes to the end of this queue. A long one holds all that the copy has written; 512 KiB are written in "
+        "half a second at 1 MiB/s. What freezes remain with a short queue come mostly from the dirty limit.",
+    ),
+    "disk": KnobWords(
+        "The disk",
+        "how fast it writes; and a stick is handed less at a time than a card",
+        "The same data ahead of a save takes a slower disk longer: 24 MiB take 24 s at 1 MiB/s, and 6 s at 4 MiB/s.",
     ),
 }
 

@@ -1,15 +1,17 @@
 const byId = (id) => document.getElementById(id);
 const made = (tag, look, text) => { const one = document.createElement(tag); if (look) one.className = look; if (text !== undefined) one.textContent = text; return one; };
-const SAME = 1.25; // a change by less than a fifth is none: from 1 s to 0.8 s, or back
-const NEVER = 0.1; // in s: shorter freezes are none
-const seconds = (s) => (s < NEVER ? "under 0.1 s" : s.toPrecision(s < 0.995 ? 2 : 3) + " s");
-let D, shown, wanted;
-const guesses = new Map(); // of each knob, whether the last guess on it was right
+const ROUNDS = ["Practice", "Second round"], WORDS = { "-1": "shorter", 0: "about the same", 1: "longer" };
+const seconds = (s) => (s < D.never ? "under 0.1 s" : s.toPrecision(s < 0.995 ? 2 : 3) + " s");
+// asked: where the card's change starts and where it leads. place: of the guesses that are asked for, as [round, number], or null.
+let D, shown, wanted, asked, place;
+const guesses = new Map(); // of each knob that was turned freely, whether the last guess on it was right
+const scores = []; // of each round, one for each guess: whether it was right
 
 const at = (levels) => D.positions[levels.join()];
-const change = (from, to) => { const [a, b] = [from, to].map((one) => Math.max(one.longest, NEVER)); return b * SAME <= a ? -1 : b >= a * SAME ? 1 : 0; };
+const change = (from, to) => { const [a, b] = [from, to].map((one) => Math.max(one.longest, D.never)); return b * D.same <= a ? -1 : b >= a * D.same ? 1 : 0; };
 const within = (title) => title.replace(/^The /, "the "); // a sentence
-const changed = () => D.knobs.map((_, k) => k).filter((k) => shown[k] !== wanted[k]);
+const moved = (levels, k, level) => levels.map((one, which) => (which === k ? level : one));
+const changed = () => D.knobs.map((_, k) => k).filter((k) => asked.from[k] !== asked.to[k]);
 const named = (k, levels) => D.knobs[k].levels[levels[k]];
 
 // The lanes of a position: its times are in hundredths of a second.
@@ -20,10 +22,12 @@ function lanesAt(position) {
     return { ...lane, start_ns: start, end_ns: end, frozen_ns: lane.role === "offender" ? [] : frozen };
   });
 }
-function draw(into, position) {
+function draw(into, levels) {
+  const position = at(levels);
   byId(into).replaceChildren(...lanesPicture(lanesAt(position), D.duration * 1e9));
   byId(into + "-big").replaceChildren(seconds(position.longest), " ", made("small", "", "longest freeze"));
 }
+const sentences = (levels) => (at(levels).why.length ? at(levels).why : ["No freeze of 0.3 s or longer."]);
 
 function knobs() {
   byId("knobs").replaceChildren(...D.knobs.map((knob, k) => {
@@ -33,7 +37,7 @@ function knobs() {
     levels.append(...knob.levels.map((level, number) => {
       const label = made("label"), radio = document.createElement("input");
       Object.assign(radio, { type: "radio", name: "knob-" + k, value: number, checked: number === shown[k] });
-      radio.addEventListener("change", () => { wanted[k] = number; ask(); });
+      radio.addEventListener("change", () => { wanted[k] = number; asked = { from: shown, to: wanted }; if (changed().length) ask("What do you expect?"); else byId("card").hidden = true; });
       label.append(radio, level);
       return label;
     }));
@@ -41,59 +45,89 @@ function knobs() {
     return set;
   }));
 }
-function ask() {
+
+// The knobs as they stand, in the order in which data meets them, and the one that is turned.
+function settings() {
   const which = changed();
-  byId("ask").hidden = !which.length;
-  if (!which.length) return;
-  const words = which.map((k) => `${within(D.knobs[k].title)} from “${named(k, shown)}” to “${named(k, wanted)}”`);
-  byId("question").textContent = `You change ${words.join(", and ")}. The longest freeze is ${seconds(at(shown).longest)} now. What do you expect?`;
+  byId("settings").replaceChildren(...D.flow.map((k) => {
+    const one = made("li", which.includes(k) ? "turned" : ""), knob = D.knobs[k];
+    one.append(made("b", "", knob.title), made("span", "", named(k, asked.from)));
+    if (which.includes(k)) one.append(made("span", "to", `→ ${named(k, asked.to)}`), knob.about ? made("small", "", knob.about) : "");
+    return one;
+  }));
+}
+function ask(title) {
+  const words = changed().map((k) => `${within(D.knobs[k].title)} is turned from “${named(k, asked.from)}” to “${named(k, asked.to)}”`);
+  byId("card-name").textContent = title;
+  byId("question").textContent = `The longest freeze is ${seconds(at(asked.from).longest)}. Now ${words.join(", and ")}. What do you expect?`;
+  settings(); draw("old", asked.from);
+  byId("card").hidden = byId("ask").hidden = false;
+  byId("result").hidden = byId("next").hidden = true;
+}
+function pose() {
+  const [round, number] = place, one = D.rounds[round][number];
+  asked = { from: one.at, to: moved(one.at, one.knob, one.to) };
+  ask(`${ROUNDS[round]}: guess ${number + 1} of ${D.rounds[round].length}`);
 }
 function answer(guess) {
-  const which = changed(), [from, to] = [at(shown), at(wanted)], came = change(from, to);
-  const words = { "-1": "shorter", 0: "about the same", 1: "longer" };
-  const times = `${seconds(from.longest)} became ${seconds(to.longest)}`;
-  byId("verdict").replaceChildren(guess === "" ? `${times}: ${words[came]}.` : "");
-  if (guess !== "") {
-    const right = Number(guess) === came;
-    byId("verdict").append(made("b", right ? "mark right" : "mark wrong", right ? "✓ Right. " : "✗ Not so. "), `You expected freezes to be ${words[guess]}; ${times}: ${words[came]}.`);
-    if (which.length === 1) guesses.set(which[0], right);
-  }
+  const which = changed(), [from, to] = [at(asked.from), at(asked.to)], came = change(from, to);
+  const times = `${seconds(from.longest)} became ${seconds(to.longest)}`, right = guess !== "" && Number(guess) === came;
+  byId("verdict").replaceChildren(guess === "" ? `${times}: ${WORDS[came]}.` : "");
+  if (guess !== "") byId("verdict").append(made("b", right ? "mark right" : "mark wrong", right ? "✓ Right. " : "✗ Not so. "), `You expected freezes to be ${WORDS[guess]}; ${times}: ${WORDS[came]}.`);
   byId("because").textContent = which.length === 1 ? D.knobs[which[0]].because : "";
-  byId("tally").textContent = which.length === 1 ? tally(which[0], shown[which[0]], wanted[which[0]]) : "You changed several knobs at once: to learn what one of them does, change one at a time.";
-  draw("old", from); draw("new", to);
-  byId("old-name").textContent = which.map((k) => named(k, shown)).join("; ");
-  byId("new-name").textContent = which.map((k) => named(k, wanted)).join("; ");
-  shown = [...wanted];
-  byId("ask").hidden = true; byId("result").hidden = byId("why-part").hidden = false; // the reason gives a guess away
-  now(); score();
-  byId("first").hidden = true; // the panel below has the same
-  byId("result-name").focus({ preventScroll: true });
-  byId("result").scrollIntoView({ block: "start" });
+  byId("tally").textContent = which.length === 1 ? tally(which[0]) : "You changed several knobs at once: to learn what one of them does, change one at a time.";
+  draw("new", asked.to);
+  byId("old-name").textContent = ": " + which.map((k) => named(k, asked.from)).join("; ");
+  byId("new-name").textContent = ": " + which.map((k) => named(k, asked.to)).join("; ");
+  byId("why").replaceChildren(...[["Before", asked.from], ["After", asked.to]].flatMap(([name, levels]) => [made("h4", "", name), ...sentences(levels).map((text) => made("p", "", text))]));
+  byId("ask").hidden = true; byId("result").hidden = false;
+  own(asked.to);
+  if (place) counted(right); else { if (guess !== "" && which.length === 1) guesses.set(which[0], right); shown = [...wanted]; score(); }
+  byId("verdict").focus({ preventScroll: true });
+  byId("verdict").scrollIntoView({ block: "center" });
 }
-function tally(k, from, to) {
+// A guess that was asked for is one of a round; after the last round the knobs are the reader's.
+function counted(right) {
+  const [round, number] = place, last = number + 1 === D.rounds[round].length;
+  (scores[round] ??= []).push(right);
+  const good = scores[round].filter(Boolean).length, of = `${good} of ${scores[round].length}`, further = round + 1 < D.rounds.length && D.rounds[round + 1].length;
+  byId("score").textContent = !last ? "" : further ? `Practice is over: you foresaw ${of}. In the second round each knob is turned once more, from a start that you have not seen.` : `You foresaw ${of}${round ? `, after ${scores[0].filter(Boolean).length} of ${scores[0].length} in practice` : ""}.`;
+  place = !last ? [round, number + 1] : further ? [round + 1, 0] : null;
+  byId("next").hidden = !place;
+  byId("leave").textContent = place ? "Leave the guesses, turn the knobs freely" : "Turn the knobs freely";
+}
+function free(from) {
+  place = null; shown = [...from]; wanted = [...from];
+  byId("card").hidden = byId("leave").hidden = true; byId("free").hidden = false;
+  byId("play-name").textContent = "Turn the knobs: what would another setting do?";
+  knobs(); byId("play-name").focus(); byId("play-name").scrollIntoView();
+}
+function tally(k) {
   const count = { "-1": 0, 0: 0, 1: 0 };
   for (const [key, position] of Object.entries(D.positions)) {
     const levels = key.split(",").map(Number);
-    if (levels[k] === from) count[change(position, at(levels.with ? levels.with(k, to) : levels.map((level, place) => (place === k ? to : level))))] += 1;
+    if (levels[k] === asked.from[k]) count[change(position, at(moved(levels, k, asked.to[k])))] += 1;
   }
   const all = count[-1] + count[0] + count[1];
   return `Is that always so? This change was made with all ${all} combinations of the other knobs: freezes became shorter in ${count[-1]}, stayed about the same in ${count[0]}, and became longer in ${count[1]}.`;
 }
-function now() {
-  const position = at(shown);
-  draw("now", position);
-  byId("why").replaceChildren(...(position.why.length ? position.why : ["No freeze of 0.3 s or longer."]).map((text) => made("p", "", text)));
-  const own = shown.flatMap((level, k) => D.knobs[k].settings[level]);
-  byId("line").textContent = [`wblab run ${D.preset}`, ...D.settings.concat(own).map((one) => `--set ${one}`)].join(" ");
-  byId("digest").textContent = position.digest;
+function own(levels) {
+  const set = levels.flatMap((level, k) => D.knobs[k].settings[level]);
+  byId("line").textContent = [`wblab run ${D.preset}`, ...D.settings.concat(set).map((one) => `--set ${one}`)].join(" ");
+  byId("digest").textContent = at(levels).digest;
 }
 function score() {
   guesses.forEach((right, k) => { byId("mark-" + k).className = right ? "mark right" : "mark wrong"; byId("mark-" + k).textContent = right ? "✓ " : "✗ "; });
   const right = [...guesses.values()].filter(Boolean).length, left = D.knobs.filter((_, k) => !guesses.has(k)).map((knob) => within(knob.title));
-  byId("score").textContent = guesses.size ? `So far you foresaw what ${right} of ${D.knobs.length} knobs do.` + (left.length ? ` Not tried yet: ${left.join(", ")}.` : " Turn them all again in another order: does what you learnt still hold?") : "";
+  byId("score").textContent = guesses.size ? `So far you foresaw what ${right} of ${D.knobs.length} knobs do.` + (left.length ? ` Not tried yet: ${left.join(", ")}.` : "") : "";
 }
 unpacked("data").then((data) => {
-  D = data; shown = D.knobs.map(() => 0); wanted = [...shown];
-  knobs(); now();
+  D = data;
+  const start = D.knobs.map(() => 0);
+  draw("start", start); own(start);
+  byId("start-why").textContent = sentences(start)[0];
   document.querySelectorAll("[data-guess]").forEach((button) => button.addEventListener("click", () => answer(button.dataset.guess)));
+  byId("next").addEventListener("click", () => { pose(); byId("card").focus({ preventScroll: true }); byId("card").scrollIntoView(); });
+  byId("leave").addEventListener("click", () => free(place ? start : asked.to));
+  if (D.rounds[0].length) { place = [0, 0]; pose(); } else free(start);
 }).catch(() => { byId("loading").textContent = "This browser could not unpack the page's data. It needs DecompressionStream: Chrome 80, Firefox 113, Safari 16.4 or later."; });
