@@ -27,6 +27,7 @@ CALLINGS: Mapping[str, Calling] = {
 
 
 _WORD = 3  # letters
+_SECOND_S = 0.75  # from then on, a number of times a second would be once
 
 
 def called(kind: str, name: str) -> str:
@@ -34,6 +35,14 @@ def called(kind: str, name: str) -> str:
     short = CALLINGS[kind].short if kind in CALLINGS else ""
     is_word = name.isalpha() and len(name) >= _WORD
     return name if is_word or name.startswith(short) else f"{short} {name}"
+
+
+def doing(kind: str, idle_s: float) -> str:
+    """Return what a kind of load does, and how often if it sleeps in between; empty for a kind that stands for nothing."""
+    if kind not in CALLINGS:
+        return ""
+    often = f"{round(1 / idle_s)} times a second" if 0 < idle_s < _SECOND_S else f"every {idle_s:g} s"
+    return f"{CALLINGS[kind].does}{f', {often}' if idle_s else ''}"
 
 
 def introduced(text: str, kinds: Mapping[str, str]) -> str:

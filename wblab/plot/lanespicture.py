@@ -27,7 +27,8 @@ _LETTER = 0.6  # of a letter's height: its width, at most
 _NAME_LETTERS, _TITLE_LETTERS, _LONG_LETTERS, _KEY_LETTERS = 17, 29, 38, 87
 _TIED = "\u00a0"  # between a number and its unit
 _KEY_LINES, _KEY_LINE_IN = 5, 0.225
-_TALL, _THIN, _HATCHED = 0.84, 0.16, 0.46  # of a lane's height
+_TALL, _THIN, _HATCHED = 0.74, 0.16, 0.46  # of a lane's height
+_ROOM = 1.02  # of the longest run: the axis is longer, so that a bar that ends with it is not taken for one cut off
 _EDGE = 0.12  # in inches, of the picture: nothing is nearer to it
 _LEAST_WIDTH = 0.0015  # of the time axis: of a freeze
 
@@ -47,7 +48,7 @@ def lanes_picture(runs: Sequence[Lanes]) -> PictureFigure:
     for at, (run, lanes, run_in) in enumerate(zip(runs, shown, heights_in, strict=True)):
         top_in -= _TITLE + run_in
         box = (left_in / _WIDTH, top_in / height_in, 1 - (left_in + _RIGHT) / _WIDTH, run_in / height_in)
-        ax = figure.add_axes(box, xlim=(0, last_s), ylim=(max(1, len(lanes)), 0))
+        ax = figure.add_axes(box, xlim=(0, _ROOM * last_s), ylim=(max(1, len(lanes)), 0))
         top_in -= _BETWEEN
         _draw_lanes(ax, run, lanes, left_in)
         _say_above(ax, run, left_in)
@@ -68,7 +69,7 @@ def _key(shown: Sequence[Sequence[Lane]]) -> list[str]:
     does = [f"{', '.join(names)}: {says}" for says, names in who.items()]
     stand = " The programs are stand-ins." if any(lane.called != lane.name for lanes in shown for lane in lanes) else ""
     hatched = " Hatched: writing fast." if any(lane.role == "offender" for lanes in shown for lane in lanes) else ""
-    text = f"Line: at work.{hatched} Tall bar: frozen; on the right, the longest.{stand} {'; '.join(does)}."
+    text = f"Line: at work. Tall bar: frozen; its longest is on the right.{hatched}{stand} {'; '.join(does)}."
     lines = [line.replace(_TIED, " ") for line in wrap(re.sub(r"(?<=\d) (?=\w)", _TIED, text), _KEY_LETTERS)]
     return lines if len(lines) <= _KEY_LINES else [*lines[: _KEY_LINES - 1], f"{lines[_KEY_LINES - 1]} …"]
 
@@ -96,6 +97,8 @@ def _draw_lanes(ax: Axes, run: Lanes, lanes: Sequence[Lane], left_in: float) -> 
     ax.tick_params(axis="y", length=0)
     ax.spines[["top", "right", "left"]].set_visible(False)
     ax.grid(axis="x", color=GRID, linewidth=0.8)
+    for at in range(1, len(lanes)):
+        ax.axhline(at, color=GRID, linewidth=0.8)  # or two programs that freeze together look like one
     ax.set_axisbelow(True)
     if run.begins_ns is not None:
         ax.axvline(run.begins_ns / NS_PER_S, color=MARK, linewidth=1.4, linestyle=(0, (4, 3)), zorder=5)
@@ -141,7 +144,7 @@ def _say_above(ax: Axes, run: Lanes, left_in: float) -> None:
             if lane.role == "offender" and lane.worked and lane.start_ns == run.begins_ns
         )
         ax.annotate(
-            literal(f"{offender} begins to write fast"),
+            literal(f"{offender} begins"),
             (begins_s, 1), (4 if is_left else -4, 5), xycoords=("data", "axes fraction"), textcoords="offset points",
             ha="left" if is_left else "right", fontsize=_SMALL_PT, color=MARK, annotation_clip=False,
         )  # fmt: skip

@@ -22,9 +22,9 @@ def _texts(ax):
 def test_each_run_has_its_title_and_its_longest_freeze_on_one_axis():
     figure = lanes_picture([_run("as Linux comes", (10 * S, 34 * S), (35 * S, 36 * S)), _run("a short $queue$")])
     first, second = figure.axes
-    assert {"as Linux comes", "longest freeze 24 s", "24 s", "copy l1 begins to write fast"} == _texts(first)
+    assert {"as Linux comes", "longest freeze 24 s", "24 s", "copy l1 begins"} == _texts(first)
     assert {r"a short \$queue\$", "no freeze over 1 s"} < _texts(second)
-    assert first.get_xlim() == second.get_xlim() == (0, 40)
+    assert first.get_xlim() == second.get_xlim() == (0, 40.8)
     assert [label.get_text() for label in first.get_yticklabels()] == ["editor w1", "copy l1"]
 
 
@@ -34,7 +34,7 @@ def test_it_is_landscape_and_says_what_its_marks_and_loads_are():
     assert width > height
     (key,) = (text.get_text() for text in figure.texts)
     assert (
-        " ".join(key.split()) == "Line: at work. Hatched: writing fast. Tall bar: frozen; on the right, the longest. "
+        " ".join(key.split()) == "Line: at work. Tall bar: frozen; its longest is on the right. Hatched: writing fast. "
         "The programs are stand-ins. editor w1: appends; copy l1: copies."
     )
 

@@ -11,7 +11,8 @@ import numpy as np
 from wblab.analysis.runs.pauses import DEFAULT_BOUND_NS
 from wblab.analysis.runs.run import LoadCycles, Run
 from wblab.core.loads.base import Role
-from wblab.lab.callings import called
+from wblab.core.units import NS_PER_S
+from wblab.lab.callings import called, doing
 
 Span = tuple[int, int]  # ns: a start and an end
 
@@ -103,7 +104,8 @@ def _lane(item: LoadCycles, start_ns: int, zero_ns: int, bound_ns: int) -> Lane:
     frozen = () if item.load.role == "offender" else _freezes(item, zero_ns, bound_ns)
     load = item.load
     times_ns = min(start_ns, end_ns) - zero_ns, end_ns - zero_ns
-    return Lane(item.name, load.role, load.description, *times_ns, frozen, load.kind)
+    says = doing(load.kind, load.idle_ns(1) / NS_PER_S if load.role == "innocent" else 0) or load.description
+    return Lane(item.name, load.role, says, *times_ns, frozen, load.kind)
 
 
 def _freezes(item: LoadCycles, zero_ns: int, bound_ns: int) -> tuple[Span, ...]:

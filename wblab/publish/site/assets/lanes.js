@@ -31,7 +31,7 @@ function lanesPicture(lanes, last) {
   const first = wrote.reduce((least, lane) => (least && least.start_ns <= lane.start_ns ? least : lane), undefined);
   const rows = lanes.slice(0, MOST_LANES).flatMap((lane) => {
     const longest = longestOf(lane), offends = lane.role === "offender", works = lane.end_ns > lane.start_ns;
-    const did = `took ${duration(Math.min(lane.end_ns, last) - lane.start_ns)}${lane.end_ns > last ? " and more" : ""}`;
+    const did = `wrote for ${duration(Math.min(lane.end_ns, last) - lane.start_ns)}${lane.end_ns > last ? " and more" : ""}`;
     const said = offends ? (works ? did : "never began") : longest ? `frozen for up to ${duration(longest)}` : "never frozen";
     const head = element("div", "", { class: "name" }), label = element("span"), title = lane.title ?? lane.name;
     label.append(element("b", title), lane.does ? ` (${lane.name}): ${lane.does}` : "");

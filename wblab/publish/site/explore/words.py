@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from wblab.lab.callings import CALLINGS, Calling
+from wblab.lab.callings import CALLINGS, doing
 from wblab.publish.site.explore.positions import Lane
 from wblab.report.quantities import quantity
 
@@ -55,9 +55,8 @@ KNOBS: Mapping[str, KnobWords] = {
 
 def lane_words(lane: Lane) -> tuple[str, str]:
     """Return what a load is called, and what it does how often."""
-    of = CALLINGS.get(lane.kind, Calling("", lane.kind, ""))
-    often = f", {round(1 / lane.idle_s)} times a second" if lane.idle_s and lane.role != "control" else ""
-    return of.whole, f"{of.does}{often if lane.role == 'innocent' else ''}"
+    whole = CALLINGS[lane.kind].whole if lane.kind in CALLINGS else lane.kind
+    return whole, doing(lane.kind, lane.idle_s if lane.role == "innocent" else 0)
 
 
 def knob_words(name: str) -> KnobWords:

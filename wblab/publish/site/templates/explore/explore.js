@@ -60,6 +60,7 @@ function ask(title) {
   const words = changed().map((k) => `${within(D.knobs[k].title)} is turned from “${named(k, asked.from)}” to “${named(k, asked.to)}”`);
   byId("card-name").textContent = title;
   byId("question").textContent = `The longest freeze is ${seconds(at(asked.from).longest)}. Now ${words.join(", and ")}. What do you expect?`;
+  byId("old-name").textContent = ": " + changed().map((k) => named(k, asked.from)).join("; ");
   settings(); draw("old", asked.from);
   byId("card").hidden = byId("ask").hidden = false;
   byId("result").hidden = byId("next").hidden = true;
@@ -77,7 +78,6 @@ function answer(guess) {
   byId("because").textContent = which.length === 1 ? D.knobs[which[0]].because : "";
   byId("tally").textContent = which.length === 1 ? tally(which[0]) : "You changed several knobs at once: to learn what one of them does, change one at a time.";
   draw("new", asked.to);
-  byId("old-name").textContent = ": " + which.map((k) => named(k, asked.from)).join("; ");
   byId("new-name").textContent = ": " + which.map((k) => named(k, asked.to)).join("; ");
   byId("why").replaceChildren(...[["Before", asked.from], ["After", asked.to]].flatMap(([name, levels]) => [made("h4", "", name), ...sentences(levels).map((text) => made("p", "", text))]));
   byId("ask").hidden = true; byId("result").hidden = false;
@@ -98,7 +98,7 @@ function counted(right) {
 }
 function free(from) {
   place = null; shown = [...from]; wanted = [...from];
-  byId("card").hidden = byId("leave").hidden = true; byId("free").hidden = false;
+  byId("card").hidden = byId("leave").hidden = byId("told").hidden = true; byId("free").hidden = false;
   byId("play-name").textContent = "Turn the knobs: what would another setting do?";
   knobs(); byId("play-name").focus(); byId("play-name").scrollIntoView();
 }
