@@ -30,6 +30,10 @@ if TYPE_CHECKING:
 _A_MOMENT_S = 0.01
 
 
+class Terminated(KeyboardInterrupt):
+    """A SIGTERM, as Ctrl-C is a KeyboardInterrupt."""
+
+
 @contextmanager
 def interruptible() -> Iterator[None]:
     """Raise KeyboardInterrupt at SIGTERM too, and once more where Python has dropped one.
@@ -40,10 +44,12 @@ def interruptible() -> Iterator[None]:
     signal.signal(signal.SIGTERM, _interrupt)
     if signal.getsignal(signal.SIGINT) is not signal.SIG_IGN:
         signal.signal(signal.SIGINT, signal.default_int_handler)
-    before = sys.unraisablehook
+    before, dropped = sys.unraisablehook, KeyboardInterrupt
 
     def again_if_dropped(unraisable: "UnraisableHookArgs") -> None:
+        nonlocal dropped
         if isinstance(unraisable.exc_value, KeyboardInterrupt):
+            dropped = type(unraisable.exc_value)
             signal.signal(signal.SIGALRM, again)
             signal.setitimer(signal.ITIMER_REAL, _A_MOMENT_S)  # not at once: an exception in here is dropped as well
         else:
@@ -53,7 +59,7 @@ def interruptible() -> Iterator[None]:
         while frame and frame.f_code is not again_if_dropped.__code__:
             frame = frame.f_back
         if not frame:
-            raise KeyboardInterrupt
+            raise dropped
         signal.setitimer(signal.ITIMER_REAL, _A_MOMENT_S)  # still in there: the machine is busy
 
     sys.unraisablehook = again_if_dropped
@@ -64,7 +70,7 @@ def interruptible() -> Iterator[None]:
 
 
 def _interrupt(number: int, frame: FrameType | None) -> None:
-    raise KeyboardInterrupt
+    raise Terminated
 
 
 VERBS = (
@@ -126,7 +132,7 @@ _OLD_PARTS = frozenset(["run", "stock", "source", "list", "next", "reset", "note
 _WITH_OLD_PARTS = ("finding", "kernel", "lesson", "open")
 _MATPLOTLIB = "matplotlibrc"  # it may name programs and files, and Matplotlib reads that of this directory first
 _NO_ROOM = (errno.ENOSPC, errno.EDQUOT)
-_INTERRUPTED = 130  # 128 + SIGINT, as shells report it
+_INTERRUPTED, _TERMINATED = 130, 143  # 128 + SIGINT, + SIGTERM, as shells report it
 _MOST_LETTERS = 2000
 
 
@@ -195,9 +201,9 @@ def main(argv: Sequence[str] | None = None, run: Callable[[argparse.Namespace], 
             raise
         print(f"wblab: {where}: {error.strerror}: make room, or give --exp another directory", file=sys.stderr)
         return 1
-    except KeyboardInterrupt:
+    except KeyboardInterrupt as error:
         print("wblab: interrupted", file=sys.stderr)
-        return _INTERRUPTED
+        return _TERMINATED if isinstance(error, Terminated) else _INTERRUPTED
     return 0
 
 

@@ -125,7 +125,7 @@ def run_troubles(run: Path, kill: Kill, code: int) -> list[str]:
         return []
     found = [] if run.name.startswith(STAGED) else ["a run that failed has a finished one's name"]
     if kill.number is not signal.SIGKILL:
-        words, expected = ("interrupted",), 130
+        words, expected = ("interrupted",), 128 + kill.number
     elif kill.whom in ("command", "group"):
         words, expected = ("killed",), -signal.SIGKILL
     else:
