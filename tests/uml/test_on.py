@@ -2,9 +2,12 @@
 
 import json
 import os
+import pty
 import shutil
+import signal
 import subprocess
 import sys
+from contextlib import suppress
 from xml.etree import ElementTree
 
 import pytest
@@ -200,7 +203,7 @@ def test_a_server_a_spinning_thread_and_a_refused_file(place):
     done = on(place, "--kernel", KERNEL, "ram", "--", PYTHON, "-c", SERVER)
     assert done.stdout == "127.0.0.1 True FileNotFoundError\nover\n"
     assert "not granted, so they did not exist: /etc/shadow" in done.stderr
-    directory = done.stderr.split("run: ")[1].strip()
+    directory = done.stderr.split("run: ")[1].splitlines()[0]
     command = [sys.executable, "-m", "wblab", "repeat", directory, "--exp", str(place.parent / "exp")]
     again = subprocess.run(command, capture_output=True, text=True, check=False, timeout=600)
     assert again.returncode == 1
@@ -284,3 +287,102 @@ def test_sqlite_keeps_its_last_row_only_if_it_syncs_the_directory(faulty, place,
     shutil.copy(ROOT / "misc" / "programs" / "sqlite", place)
     words = ("--crash-at", "end", "--then", f"{PYTHON} sqlite check", "ssd", "--", PYTHON, "sqlite", "write", *setting)
     assert faulty(*words).stdout.splitlines()[-1] == lost
+
+
+WAITS = """
+import signal, sys, time
+def handle(number, frame):
+    print("handled", number, flush=True)
+    open("left", "w").close()
+    sys.exit(42)
+if sys.argv[1:] == ["handles"]:
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, handle)
+else:
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
+print("begins", flush=True)
+time.sleep(1_000_000)
+"""
+
+
+@pytest.fixture
+def interrupted(place, tmp_path):
+    """Starts a program that waits; returns what it prints and its exit code after a signal."""
+    (place / "waits.py").write_text(WAITS)
+
+    def end(number, *words):
+        command = [sys.executable, "-m", "wblab", "on", "--exp", str(tmp_path), "--kernel", "7.2", "--keep", "left"]
+        streams = {"stdin": subprocess.DEVNULL, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
+        command += ["ram", "--", PYTHON, "waits.py", *words]
+        with subprocess.Popen(command, cwd=place, text=True, **streams) as process:
+            assert process.stdout.readline() == "begins\n"
+            process.send_signal(number)
+            out, err = process.communicate(timeout=600)
+        return out, err, process.returncode
+
+    return end
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_a_signal_reaches_the_command_and_its_exit_code_is_ours(interrupted, place, tmp_path, number):
+    out, err, code = interrupted(number, "handles")
+    assert (out, code) == (f"handled {number.value}\n", 42)
+    assert (place / "left").exists()  # what it made in its handler comes back
+    assert err.splitlines()[-1].endswith("it does not repeat to the bit: it got a signal")
+    (run,) = tmp_path.glob("2*")
+    again = subprocess.run(
+        [sys.executable, "-m", "wblab", "repeat", run], capture_output=True, text=True, check=False, timeout=600
+    )
+    assert (again.returncode, again.stderr) == (
+        2,
+        f"wblab: {run} got a signal while it ran: such a run does not repeat\n",
+    )
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_a_command_that_a_signal_ends_has_the_code_of_a_shell(interrupted, number):
+    out, err, code = interrupted(number)
+    assert (out, code) == ("", 128 + number)
+    assert f"it was ended by signal {number.name}" in err
+
+
+def test_ctrl_c_of_a_terminal_reaches_the_command(place, tmp_path):
+    (place / "waits.py").write_text(WAITS)
+    command = ["--exp", str(tmp_path), "--kernel", "7.2", "ram", "--", PYTHON, "waits.py", "handles"]
+    pid, terminal = pty.fork()
+    if not pid:
+        os.chdir(place)
+        os.execv(sys.executable, [sys.executable, "-m", "wblab", "on", *command])
+    printed = b""
+    with suppress(OSError):  # nobody has the terminal any more
+        while piece := os.read(terminal, 4096):
+            if b"begins" in piece:
+                os.write(terminal, b"\x03")
+            printed += piece
+    assert os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]) == 42
+    assert b"handled 2" in printed
+    assert b"another one ends the guest" in printed
+
+
+def test_what_the_kernel_lacks_and_an_instruction_that_is_none_are_named(place):
+    script = "import ctypes; ctypes.CDLL(None).syscall(298); ctypes.string_at(0)"
+    done = on(place, "--kernel", "7.2", "ram", "--", PYTHON, "-c", script)
+    assert "the guest's kernel lacks what it asked for: perf_event_open of python3" in done.stderr
+    kills = "import os, signal; os.kill(os.getpid(), signal.SIGILL)"
+    done = on(place, "--kernel", "7.2", "ram", "--", PYTHON, "-c", kills)
+    assert done.returncode == 132
+    assert "SIGILL: it used an instruction" in done.stderr
+
+
+def test_several_seeds_end_with_a_table_of_what_differs(place):
+    script = "import os; print(os.urandom(8).hex())"
+    done = on(place, "--kernel", "7.2", "--seeds", "2", "ram", "--", PYTHON, "-c", script)
+    rows = [line.split()[1:] for line in done.stderr.splitlines()[-5:]]
+    assert (rows[0][0], rows[0][-1], rows[1][-1], rows[2][-1]) == ("run", "output", "A", "B")
+    assert rows[3][:7] == ["the", "same", "in", "all", "2", "runs:", "exit"]
+
+
+def test_a_real_clock_is_a_check(place):
+    done = on(place, "--kernel", "7.2", "--clock", "real", "sd-card", "--", PYTHON, "-c", "print(1)")
+    assert (done.returncode, done.stdout) == (0, "1\n")
+    assert done.stderr.endswith("it does not repeat to the bit: its clock is this machine's\n")

@@ -1,4 +1,4 @@
-"""Faults of the disk of a user's program: a loss of power, a write that fails, a disk that stands still or is full.
+"""Faults of the disk of a user's program: a loss of power, a write or read that fails, a stall, no room.
 
 The order has them, and both sides read this module: it imports the standard library and the core only. The guest's
 kernel carries them out: linux-uml/variants/programs, the attribute "fault" of a ubd device.
@@ -16,12 +16,14 @@ from wblab.core.syscalls import MOUNT_FLAGS, mount, umount
 from wblab.core.units import NS_PER_S, parse_time
 
 LOG_BYTES = 512 << 20  # of what writes replaced, behind the device's end in its file
-KNOWN_BY = "%15s %llu"  # a string that only kernels hold which have the attribute
+# Strings that only kernels hold which have the attribute; which also fail reads and tear writes.
+KNOWN_BY, TEARS_BY = "%15s %llu", "%s %llu %llu %llu %llu\n"
 AT_END = "end"
 _NONE = -1
 _POLL_NS = 5_000_000
 _MOST_POINTS = 200
 _FILLER = ".full"
+_DROPPED = "/proc/sys/vm/drop_caches"
 
 
 @dataclass(frozen=True)
@@ -30,9 +32,11 @@ class Faults:
 
     crash_at_ns: power is lost; NEVER: when the program ends, as also if it ends before. crash_after: power is lost
     after that many writes of the disk; 0: not. stall_at_ns, stall_ns: when the disk stands still, and for how long.
-    error_at: the number of the write of the disk that fails with EIO, from 1; 0: none. free_bytes: so much is free on
+    error_at: the number of the write of the disk that fails with EIO, from 1; 0: none. read_error_at: of the read; what
+    it began with is unreadable until it is written anew. free_bytes: so much is free on
     the disk when the program starts. then: a command of a shell, which runs on the disk as the loss of power left it.
-    log_end: where what writes replaced may end in the disk's file.
+    log_end: where what writes replaced may end in the disk's file. torn: a loss of power keeps or loses each sector for
+    itself.
     """
 
     crash_at_ns: int = _NONE
@@ -40,9 +44,11 @@ class Faults:
     stall_at_ns: int = _NONE
     stall_ns: int = 0
     error_at: int = 0
+    read_error_at: int = 0
     free_bytes: int = _NONE
     then: str = ""
     log_end: int = 0
+    torn: bool = False
 
     @property
     def crashes(self) -> bool:
@@ -52,7 +58,12 @@ class Faults:
     @property
     def asks_the_kernel(self) -> bool:
         """Whether the guest's kernel must carry some out."""
-        return self.crashes or self.stall_at_ns != _NONE or self.error_at > 0
+        return self.crashes or self.stall_at_ns != _NONE or self.error_at > 0 or self.read_error_at > 0
+
+    @property
+    def asks_a_newer_kernel(self) -> bool:
+        """Whether that must be one that fails reads and tears writes."""
+        return self.torn or self.read_error_at > 0
 
 
 def crash_time(text: str) -> int:
@@ -76,6 +87,17 @@ def crash_points(text: str) -> list[int]:
     return list(points)
 
 
+def failing(text: str) -> tuple[int, int]:
+    """Return the number of the write that fails and that of the read, of which one is 0, from N or read:N.
+
+    Raises InputError.
+    """
+    kind, colon, number = text.rpartition(":")
+    if not (number.isascii() and number.isdecimal() and 0 < int(number) < 1 << 40) or kind != "read" * bool(colon):
+        raise InputError(f"--error-at {text}: give the number of a write, as in 40, or of a read, as in read:3")
+    return (0, int(number)) if colon else (int(number), 0)
+
+
 def stall(text: str) -> tuple[int, int]:
     """Return when a disk stands still and for how long, in ns, from AT:FOR. Raises InputError."""
     at, colon, long = text.partition(":")
@@ -97,7 +119,7 @@ class FaultyDisk:
         )
         self._mounted = _mounted(place)
         self._attribute = Path("/sys/block", os.path.basename(self._mounted[0]), "fault")
-        self._start_ns, self._lost = 0, [""] * 4
+        self._start_ns, self._lost = 0, [""] * 4  # as the attribute reads
         self.lost_ns: int | None = None  # when power was lost, after the program's start
 
     @property
@@ -117,6 +139,10 @@ class FaultyDisk:
             self._order("record", self._faults.log_end)
         if self._faults.asks_the_kernel:
             self._order("fail", self._faults.error_at)  # writes count from here
+        if self._faults.read_error_at:
+            os.sync()
+            Path(_DROPPED).write_text("3")  # what is in memory is not read from the disk
+            self._order("spoil", self._faults.read_error_at)  # reads count from here
         if self._faults.crash_after:
             self._order("cut", self._faults.crash_after)
         self._start_ns = now()
@@ -152,11 +178,11 @@ class FaultyDisk:
 
     def come_back(self) -> str:
         """Mount the disk anew as the loss of power left it. Return what was lost, as a sentence. Raises WblabError."""
-        state, writes, count, size = self._lost
+        state, writes, count, size, *_ = self._lost
         if "overflowed" in (state, self._state()[0]):
             raise WblabError(f"the disk had {LOG_BYTES >> 20} MiB of writes without a flush: lose power earlier")
         umount(self._place)
-        self._order("restore", self._seed)
+        self._order("tear" if self._faults.torn else "restore", self._seed)
         device, filesystem, flags, options = self._mounted
         try:
             mount(device, self._place, filesystem, flags, options)
@@ -165,6 +191,22 @@ class FaultyDisk:
         made = self._faults.crash_after or writes  # the one too many tells that the number is reached
         at = f"power was lost {(self.lost_ns or 0) / NS_PER_S:.3f} s after the start, after {made} writes of the disk"
         return f"{at}; no flush had confirmed {count} of them, {int(size) / (1 << 20):.1f} MiB"
+
+    def missed(self) -> str:
+        """Return as a sentence that the write or read which was to fail did not come; an empty text: it did."""
+        if not (self._faults.error_at or self._faults.read_error_at):
+            return ""
+        _, writes, _, _, *reads = map(int, ("0", *self._state()[1:]))
+        had, wanted, kind = (
+            (writes, self._faults.error_at, "write")
+            if self._faults.error_at
+            else (reads[0], self._faults.read_error_at, "read")
+        )
+        return (
+            f"no {kind} of the disk failed: it had {had} of them, and the error was to be at {wanted}"
+            if had < wanted
+            else ""
+        )
 
     def _stall(self) -> None:
         self._order("stall", self._faults.stall_ns)

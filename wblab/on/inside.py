@@ -49,6 +49,7 @@ from wblab.on.order import (
     frame,
     read_order,
 )
+from wblab.on.signals import Awaited
 from wblab.on.surroundings import PLACE, forget, join, make_world, part, unpack, untraced
 
 PRINTED = Path("/run/printed")  # what the program printed before a loss of power
@@ -121,6 +122,8 @@ def _carried_out(order: Order, disk: FaultyDisk, said: int) -> int:
     """Run the command; if the disk loses power, also what is to run on the disk as that left it. Return the code."""
     stdin = layout.PACKAGES / order.stdin if order.stdin else Path(os.devnull)
     code = _run(order, order.argv, stdin, disk, said)
+    if missed := disk.missed():
+        _say(said, NOTE, missed.encode())
     if not order.faults.crashes:
         return code
     was_killed = disk.lost_ns is not None
@@ -190,7 +193,15 @@ def _run(order: Order, argv: Sequence[str], stdin: Path, disk: FaultyDisk, said:
     signal.signal(signal.SIGTERM, lambda *_: process.terminate())
     for fd in (out, err):
         os.close(fd)
-    _pass_on(ends, process, said, disk)
+    awaited = Awaited(layout.PACKAGES)
+
+    def turn() -> None:
+        if disk.turn():
+            _lose_all(disk)
+        elif came := awaited.take():
+            _hand_on(came, process)
+
+    _pass_on(ends, process, said, disk, turn)
     code = process.wait()
     if code < 0 and disk.lost_ns is None:
         _say(said, NOTE, f"it was ended by {describe_code(code)}".encode())
@@ -212,8 +223,26 @@ def _started(
         return start(["/bin/sh", found, *argv[1:]])
 
 
-def _pass_on(ends: Mapping[int, str], process: "subprocess.Popen[bytes]", said: int, disk: FaultyDisk) -> None:
-    """Say what comes out of pipes or terminals until the program has ended and they are empty."""
+def _hand_on(came: signal.Signals, process: "subprocess.Popen[bytes]") -> None:
+    """Send a signal to the command: Ctrl-C to all that it started, as a terminal does."""
+    with suppress(ProcessLookupError):
+        if came == signal.SIGINT:
+            os.killpg(process.pid, came)
+        else:
+            process.send_signal(came)
+
+
+def _pass_on(
+    ends: Mapping[int, str],
+    process: "subprocess.Popen[bytes]",
+    said: int,
+    disk: FaultyDisk,
+    turn: Callable[[], None],
+) -> None:
+    """Say what comes out of pipes or terminals until the program has ended and they are empty.
+
+    turn: is called again and again meanwhile.
+    """
     left = MOST_BYTES
     with selectors.DefaultSelector() as wait, PRINTED.open("ab") as printed:
         for fd in ends:
@@ -222,7 +251,7 @@ def _pass_on(ends: Mapping[int, str], process: "subprocess.Popen[bytes]", said: 
         while wait.get_map():
             ended = process.poll() is not None
             ready = [key.fd for key, _ in wait.select(0 if ended else disk.patience_s(_LOOK_S))]
-            _take_turn(disk)
+            turn()
             if ended and not ready:  # what it left running may hold them open
                 return
             for fd in ready:
@@ -242,13 +271,8 @@ def _pass_on(ends: Mapping[int, str], process: "subprocess.Popen[bytes]", said: 
                         _say(said, NOTE, f"what it prints after {MOST_BYTES >> 20} MiB is left out".encode())
         while process.poll() is None:  # it has closed what it could print to
             time.sleep(disk.patience_s(_LOOK_S))
-            _take_turn(disk)
+            turn()
         process.wait()
-
-
-def _take_turn(disk: FaultyDisk) -> None:
-    if disk.turn():
-        _lose_all(disk)
 
 
 def _kill(pids: Iterable[int]) -> None:

@@ -14,11 +14,11 @@ from xml.etree import ElementTree
 
 from wblab.core.errors import InputError
 from wblab.core.units import NS_PER_S
+from wblab.on.lacks import lacks_said
 from wblab.on.order import ERR, OUT
 
 if TYPE_CHECKING:
-    from wblab.on.calls import Call
-    from wblab.on.made import Ran
+    from wblab.on.told import Told
 
 _NO_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")  # XML 1.0, 2.2: characters
 _MOST_BYTES = 64 << 10  # of each stream, in a case
@@ -37,12 +37,13 @@ class Case:
     err: str = ""
 
 
-def case_of(ran: "Ran", which: str, longest: "Call | None", limit_ns: int | None) -> Case:
+def case_of(told: "Told", which: str) -> Case:
     """Return the case of a program that ran."""
-    told = f"longest call: {longest.said(limit_ns)}" if longest else ""
+    ran, longest = told.ran, told.longest
+    call = f"longest call: {longest.said(told.limit_ns)}" if longest else ""
     failed = [f"exit code {ran.said.code}"] if ran.said.code else []
-    failed += [told] if longest and longest.is_over(limit_ns) else []
-    about = filter(None, (*ran.said.notes, told, f"run: {ran.finished.directory}"))
+    failed += [call] if told.is_over else []
+    about = filter(None, (*ran.said.notes, *lacks_said(told.lacks, ran.said.code), call, f"run: {told.directory}"))
     printed = {kind: _text(ran.said.last(kind, _MOST_BYTES)) for kind in (OUT, ERR)}
     err = "\n".join(filter(None, (printed[ERR].rstrip("\n"), *(f"wblab: {line}" for line in about))))
     return Case(which, ran.said.time_ns, "failure" if failed else "", "; ".join(failed), printed[OUT], err)

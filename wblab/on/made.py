@@ -3,6 +3,7 @@
 import json
 import os
 import shutil
+import signal
 import tarfile
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -23,9 +24,10 @@ from wblab.lab.oomkills import said as kill_said
 from wblab.lab.printable import printable
 from wblab.machine.directory import workroom
 from wblab.machine.trust import check_found
-from wblab.on.faults import KNOWN_BY, LOG_BYTES, Faults
+from wblab.on.faults import KNOWN_BY, LOG_BYTES, TEARS_BY, Faults
 from wblab.on.heard import Said, listening
 from wblab.on.order import ERR, KEPT, ORDER, OUT, Order, read_order
+from wblab.on.signals import forget_signal, passed_on
 from wblab.on.tree import hand_over
 from wblab.on.world import KERNEL
 
@@ -37,6 +39,9 @@ _REFUSED = "hostfs: not granted: "
 _COMPUTED = "um: a program computed for long"
 _CONSOLE_BYTES = 8 << 20
 _MOST_KILLS = 3  # that are named
+_BY_HOST = (
+    "it computed for long without a system call, or this machine was too busy to run it: its clock followed the host's"
+)
 
 
 @dataclass(frozen=True)
@@ -44,7 +49,7 @@ class Ran:
     """A program that ran. refused: files of the host that it asked for and was not granted.
 
     order: as the guest got it. computes: it computed for so long without a system call that the guest's clock followed
-    the host's.
+    the host's. signals: that it got of us.
     """
 
     finished: Finished
@@ -52,6 +57,16 @@ class Ran:
     said: Said
     refused: tuple[str, ...]
     computes: bool
+    signals: tuple[signal.Signals, ...] = ()
+
+    @property
+    def differs_for(self) -> str:
+        """Why the run does not repeat to the bit; an empty text: it does."""
+        if self.computes:
+            return _BY_HOST
+        if self.signals:
+            return "it got a signal"
+        return "" if self.finished.record["spec"]["clock"]["mode"] == "virtual" else "its clock is this machine's"
 
 
 def run_program(prepared: "Prepared", stdin: bytes | None) -> Ran:
@@ -62,7 +77,8 @@ def run_program(prepared: "Prepared", stdin: bytes | None) -> Ran:
     request, results = prepared.request, prepared.results
     with _room(results) as handed:
         hand_over(prepared.order, prepared.tree, stdin, handed)
-        return _carried_out(request, handed, results, prepared.reads, prepared.limits, {OUT: 1, ERR: 2})
+        with passed_on(handed) as came:
+            return _carried_out(request, handed, results, prepared.reads, prepared.limits, {OUT: 1, ERR: 2}, came)
 
 
 @contextmanager
@@ -84,7 +100,10 @@ def feasible(faults: Faults, request: Request, limits: Limits) -> tuple[Faults, 
     disk = next(iter(request.spec.disk.values()))
     if not disk.is_hardware:
         raise InputError(f"a disk of model {disk.model} has no faults: give another disk")
-    if not request.kernel.held([KNOWN_BY]):
+    if request.spec.clock.mode == "real":
+        raise InputError("--clock real: faults of the disk need virtual time: leave one of them out")
+    needed = [KNOWN_BY, *([TEARS_BY] if faults.asks_a_newer_kernel else [])]
+    if request.kernel.held(needed) != set(needed):
         raise InputError(f"--crash-at, --stall-at and the like need another kernel: wblab kernel build {KERNEL}")
     log_end = disk.size + LOG_BYTES
     return replace(faults, log_end=log_end), replace(limits, output_bytes=max(limits.output_bytes, log_end))
@@ -97,8 +116,12 @@ def _carried_out(  # noqa: PLR0913, PLR0917
     reads: Sequence[str],
     limits: Limits,
     sinks: Mapping[str, int],
+    came: Sequence[signal.Signals] = (),
 ) -> Ran:
-    """Run what was handed over, in a directory, which then lies in that of the run. sinks: as of `listening`."""
+    """Run what was handed over, in a directory, which then lies in that of the run.
+
+    sinks: as of `listening`. came: signals that go on to the program.
+    """
     with listening(sinks) as (said, writing):
         try:
             finished = make_run(
@@ -117,14 +140,15 @@ def _carried_out(  # noqa: PLR0913, PLR0917
             raise
     directory = finished.directory
     os.rename(handed, directory / HANDED)
+    forget_signal(directory / HANDED)
     console = _console(directory)
     computes = any(_COMPUTED in line for line in console)
-    table = said.table() | {"reads": list(reads), "computes": computes}
+    table = said.table() | {"reads": list(reads), "computes": computes, "signals": [*map(int, came)]}
     (directory / PROGRAM).write_text(json.dumps(table, indent=2) + "\n")
     refused = [f"/{line.partition(_REFUSED)[2].lstrip('/')}" for line in console if _REFUSED in line]
     said.notes += [f"{kill_said(kill)}: raise --memory" for kill in oom_kills(directory)[:_MOST_KILLS]]
     order = read_order((directory / HANDED / ORDER).read_text())
-    return Ran(finished, order, said, tuple(dict.fromkeys(refused)), computes)
+    return Ran(finished, order, said, tuple(dict.fromkeys(refused)), computes, tuple(came))
 
 
 def again(request: Request, first: Path, results: Path) -> Path:
@@ -135,6 +159,8 @@ def again(request: Request, first: Path, results: Path) -> Path:
     """
     check_found(first / HANDED, "run the command again with 'wblab on'")
     before = json.loads((first / PROGRAM).read_text())
+    if before.get("signals"):
+        raise InputError(f"{first} got a signal while it ran: such a run does not repeat")
     _, limits = feasible(read_order((first / HANDED / ORDER).read_text()).faults, request, Limits())
     with open(os.devnull, "wb") as nowhere, _room(results) as handed:
         shutil.copytree(first / HANDED, handed, dirs_exist_ok=True)
@@ -197,4 +223,7 @@ def as_json(ran: Ran) -> dict[str, Any]:
         "notes": ran.said.notes,
         "refused": list(ran.refused),
         "computes": ran.computes,
+        "signals": [*map(int, ran.signals)],
+        "wall_s": ran.finished.record["wall_s"],
+        "differs_for": ran.differs_for,
     }

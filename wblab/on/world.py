@@ -1,6 +1,7 @@
 """The guest of a user's program as a spec: its disk, its memory, what writes beside it, and what is traced."""
 
 from dataclasses import dataclass, replace
+from errno import ENOSYS
 from pathlib import Path
 from typing import Any
 
@@ -70,6 +71,7 @@ class Wanted:
     disk: a kind of disk, a file of `wblab disk measure`, or a preset, of which disk, limits and offenders are taken.
     beside: "copy", or a preset whose offenders write beside it; "" for nothing.
     unmounts: whether the disk is unmounted while the guest runs: nothing of the lab's own may stand there then.
+    is_real: whether the guest's clock is the host's.
     """
 
     disk: str
@@ -81,6 +83,7 @@ class Wanted:
     seed: int = 0
     kernel: str = KERNEL
     unmounts: bool = False
+    is_real: bool = False
 
 
 def world(wanted: Wanted) -> tuple[Spec, dict[str, Any]]:
@@ -117,20 +120,28 @@ def _table(wanted: Wanted) -> dict[str, Any]:
 def _of_program(whole: Spec, wanted: Wanted) -> Spec:
     """Return a spec with the program as its only load, and its calls traced."""
     numbers = " || ".join(f"id == {number}" for number in CALLS)
-    filters = dict.fromkeys(_RAW, f'COMM != "trace-cmd" && COMM != "{NAME}" && ({numbers})')
+    others = f'COMM != "trace-cmd" && COMM != "{NAME}"'
+    enter, leave = _RAW
+    filters = {enter: f"{others} && ({numbers})", leave: f"{others} && ({numbers} || ret == -{ENOSYS})"}
     apart = {_APART: Disk(model="ram", size=Bytes(4 << 20), filesystem="ext2")} if wanted.unmounts else {}
     return replace(
         whole,
         name=f"on-{Path(wanted.disk).stem}",
         disk={**whole.disk, **apart},
         kernel=GuestKernel(name=wanted.kernel),
-        seed=wanted.seed or whole.seed,
+        seed=_swapped(wanted.seed, whole.seed),
+        clock=replace(whole.clock, mode="real") if wanted.is_real else whole.clock,
         time_limit=_LONGEST,
         load={LOAD: Command(argv=_ARGV, wait=Nanoseconds(0), disk=next(iter(apart), ""))},
         stop_order=(),
         may_fail=(),
         trace=replace(whole.trace, events=(*_EVENTS, *_RAW), filters=filters, blame="always"),
     )
+
+
+def _swapped(seed: int, of_spec: int) -> int:
+    """Return a guest's seed: 0 stands for that of the spec, which stands for 0, so that no two are the same guest."""
+    return {0: of_spec, of_spec: 0}.get(seed, seed)
 
 
 def _preset(name: str) -> Spec:

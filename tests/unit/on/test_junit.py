@@ -12,6 +12,7 @@ from wblab.on.heard import Said
 from wblab.on.junit import Case, case_of, check_junit, write_junit
 from wblab.on.made import Ran
 from wblab.on.order import ERR, OUT, Order
+from wblab.on.told import Told
 
 # Of the schema by which Jenkins' xUnit plugin reads files, junit-10.xsd: attributes, the required ones with a star, and
 # children; `error` as all readers have it.
@@ -51,9 +52,9 @@ def test_a_suite_has_a_case_for_each_seed(ran, tmp_path):
     call = Call("fsync", "app", 31, 50_000_000, 9_740_000_000)
     failed = replace(ran, said=Said(code=3))
     cases = [
-        case_of(ran, "seed 0", call, None),
-        case_of(ran, "seed 1", call, 200_000_000),
-        case_of(failed, "seed 2", None, None),
+        case_of(Told(ran, longest=call), "seed 0"),
+        case_of(Told(ran, 200_000_000, call), "seed 1"),
+        case_of(Told(failed), "seed 2"),
         Case("seed 3", kind="error", words="the guest did not boot"),
     ]
     write_junit(tmp_path / "found.xml", "srv.toml", ("app", "a b"), cases)
@@ -80,7 +81,7 @@ def test_of_much_output_the_last_is_there(ran):
     for number in range(300):
         ran.said.hear(OUT, b"%1023d\n" % number)
     ran.said.hear(ERR, b"x" * (64 << 10))
-    case = case_of(ran, 0, None, None)
+    case = case_of(Told(ran), "seed 0")
     first, *others = case.out.splitlines()
     assert (first, others[0].strip(), others[-1].strip(), len(others)) == ("(the last 64 KiB)", "236", "299", 64)
     assert case.err.startswith("xx")

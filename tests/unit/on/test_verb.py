@@ -3,6 +3,8 @@
 import pytest
 
 from wblab.cli import main
+from wblab.lab.results import SPECS
+from wblab.lab.specfile import read_spec
 from wblab.on.world import Wanted, world
 
 GOES_ON = ("--", "true")
@@ -24,6 +26,14 @@ GOES_ON = ("--", "true")
         (["sd-card", "--crash-at", "soon", *GOES_ON], "'soon' is not understood"),
         (["sd-card", "--stall-at", "3s", *GOES_ON], "say when and for how long, as in 3s:2s"),
         (["sd-card", "--crash-at", "1s", *GOES_ON], "need another kernel: wblab kernel build 7.2+programs"),
+        (
+            ["sd-card", "--error-at", "read:0", *GOES_ON],
+            "give the number of a write, as in 40, or of a read, as in read:3",
+        ),
+        (["sd-card", "--torn", *GOES_ON], "--torn is about a loss of power: add --crash-at or --crash-after"),
+        (["sd-card", "--torn", "--crash-at", "1s", *GOES_ON], "so nothing is torn: add --seed 1"),
+        (["sd-card", "--cpus", "2", *GOES_ON], "--cpus 2: a guest whose runs repeat has one processor"),
+        (["sd-card", "--clock", "real", "--error-at", "1", *GOES_ON], "faults of the disk need virtual time"),
         (["sd-card", "--size", "16KiB", *GOES_ON], "more than half of the disk: raise --size"),
     ],
 )
@@ -35,6 +45,11 @@ def test_what_cannot_be_is_refused_in_one_line(words, said, tmp_path, monkeypatc
     assert said in error
     assert len(error.splitlines()) == 1
     assert not (tmp_path / "exp").exists()
+
+
+def test_no_two_seeds_are_the_same_guest():
+    assert len({world(Wanted(disk="ram", kernel="7.2", seed=seed))[0].seed for seed in range(5)}) == 5
+    assert world(Wanted(disk="ram", kernel="7.2"))[0].seed == read_spec(SPECS.find("base")).seed
 
 
 def test_a_preset_brings_its_disk_its_limits_and_what_writes_beside():

@@ -16,13 +16,10 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from wblab.commands.parser import VerbParser
-    from wblab.on.calls import Call
     from wblab.on.faults import Faults
-    from wblab.on.made import Ran
+    from wblab.on.told import Told
     from wblab.on.world import Wanted
 
-_SHORT_NS = 1_000_000
-_TOO_LONG = 124  # as timeout(1) ends
 _UNREAD = 141  # 128 + SIGPIPE, as shells report it
 
 
@@ -40,6 +37,9 @@ def add_arguments(parser: "VerbParser") -> None:
     add("--size", default="512MiB", metavar="SIZE", help="of the disk (default: 512MiB)")
     add("--filesystem", default="ext4", metavar="NAME", help="of the disk (default: ext4)")
     add("--memory", default="512MiB", metavar="SIZE", help="of the guest (default: 512MiB)")
+    add("--cpus", type=whole(1), default=1, metavar="N", help="processors of the guest: 1")
+    about = "virtual, or real: as a check, which does not repeat"
+    add("--clock", choices=("virtual", "real"), default="virtual", metavar="MODE", help=about)
     add("--limit", metavar="TIME", help="fail with 124 if a write, fsync, ... takes longer")
     about = "run it that many times, with other seeds"
     add("--seeds", type=whole(1, 100), default=1, metavar="N", help=about)
@@ -70,7 +70,8 @@ def _add_faults(parser: "VerbParser") -> None:
     add("--crash-after", metavar="N", help="lose power after N writes of the disk, or 10..400/10")
     add("--then", default="", metavar="COMMAND", help="run this then; its input is what was printed")
     add("--stall-at", metavar="TIME:TIME", help="the disk stands still: when, for how long")
-    add("--error-at", type=whole(1), default=0, metavar="N", help="the disk's Nth write fails (EIO)")
+    add("--torn", action="store_true", help="a loss of power may leave parts of 4 KiB")
+    add("--error-at", default="", metavar="[read:]N", help="the disk's Nth write, or read, fails (EIO)")
     add("--full-at", metavar="SIZE", help="leave so much room on the disk (ENOSPC)")
 
 
@@ -104,7 +105,6 @@ def _ran(arguments: argparse.Namespace) -> int:
 
     from wblab.on.handed import standard_input
     from wblab.on.junit import Case, case_of, check_junit, write_junit
-    from wblab.on.order import OURS
 
     limit_ns = parse_time(arguments.limit) if arguments.limit else None
     stdin, wanted = standard_input(note), _wanted(arguments)
@@ -112,53 +112,65 @@ def _ran(arguments: argparse.Namespace) -> int:
     cases: list[Case] = []
     if arguments.junit:
         check_junit(arguments.junit)
-    ended: list[tuple[int, Path]] = []
+    ended: list[tuple[str, Told]] = []
     try:
         for faults, seed in rounds:
             which = f"after {faults.crash_after} writes, seed {seed}" if faults.crash_after else f"seed {seed}"
             try:
-                ran = _once(arguments, replace(wanted, seed=seed, unmounts=faults.crashes), faults, stdin)
-                found = _told(arguments, ran, limit_ns)
+                told = _once(arguments, replace(wanted, seed=seed, unmounts=faults.crashes), faults, stdin, limit_ns)
             except WblabError as error:
                 cases.append(Case(which, kind="error", words=str(error)))
                 raise
-            cases.append(case_of(ran, which, found, limit_ns))
-            code = ran.said.code or (_TOO_LONG if found and found.is_over(limit_ns) else 0)
-            code = code or (OURS if ran.said.unwritten else 0)
-            ended.append((code, ran.finished.directory))
+            cases.append(case_of(told, which))
+            ended.append((which, told))
             if len(rounds) > 1 and not arguments.json:
-                note(f"{which}: exit code {code}")
+                note(f"{which}: exit code {told.code}")
+            if told.ran.signals:
+                break
     finally:
         if arguments.junit and cases:
             write_junit(arguments.junit, arguments.disk, arguments.command, cases)
     return _all_told(ended, quiet=arguments.json)
 
 
-def _all_told(ended: "Sequence[tuple[int, Path]]", *, quiet: bool) -> int:
-    """Say how several runs ended, from their codes and directories. Return the first code that is not 0."""
-    others = [(code, directory) for code, directory in ended if code]
+def _all_told(ended: "Sequence[tuple[str, Told]]", *, quiet: bool) -> int:
+    """Say how several runs ended, by their names, and in what they differ. Return the first code that is not 0."""
+    from wblab.on.told import compared
+
+    others = [told for _, told in ended if told.code]
     if len(ended) > 1 and not quiet:
-        first = f", the first in {others[0][1]}" if others else ""
+        for line in compared(ended):
+            note(line)
+        first = f", the first in {others[0].directory}" if others else ""
         note(f"exit code 0 in {len(ended) - len(others)} of {len(ended)} runs, another in {len(others)}{first}")
-    return others[0][0] if others else 0
+    return others[0].code if others else 0
 
 
 def _faults(arguments: argparse.Namespace) -> "list[Faults]":
     """Return what happens to the disk, for each run. Raises InputError."""
-    from wblab.on.faults import Faults, crash_points, crash_time, stall
+    from wblab.on.faults import Faults, crash_points, crash_time, failing, stall
 
     if arguments.crash_at and arguments.crash_after:
         raise InputError("--crash-at and --crash-after: power is lost once, give one of them")
     if arguments.then and not (arguments.crash_at or arguments.crash_after):
         raise InputError("--then runs after a loss of power: add --crash-at or --crash-after")
+    if arguments.torn and not (arguments.crash_at or arguments.crash_after):
+        raise InputError("--torn is about a loss of power: add --crash-at or --crash-after")
+    if arguments.torn and arguments.seeds == 1 and not arguments.seed:
+        raise InputError(
+            "--torn: with seed 0 nothing is left of what no flush confirmed, so nothing is torn: add --seed 1"
+        )
     stall_at_ns, stall_ns = stall(arguments.stall_at) if arguments.stall_at else (-1, 0)
+    error_at, read_error_at = failing(arguments.error_at) if arguments.error_at else (0, 0)
     return [
         Faults(
             crash_at_ns=crash_time(arguments.crash_at) if arguments.crash_at else -1,
             crash_after=point,
             stall_at_ns=stall_at_ns,
             stall_ns=stall_ns,
-            error_at=arguments.error_at,
+            error_at=error_at,
+            read_error_at=read_error_at,
+            torn=arguments.torn,
             free_bytes=parse_bytes(arguments.full_at) if arguments.full_at else -1,
             then=arguments.then,
         )
@@ -169,6 +181,10 @@ def _faults(arguments: argparse.Namespace) -> "list[Faults]":
 def _wanted(arguments: argparse.Namespace) -> "Wanted":
     from wblab.on.world import Wanted
 
+    if arguments.cpus != 1:
+        raise InputError(
+            f"--cpus {arguments.cpus}: a guest whose runs repeat has one processor: leave it out, or give 1"
+        )
     return Wanted(
         disk=arguments.disk,
         size=Bytes(parse_bytes(arguments.size)),
@@ -178,6 +194,7 @@ def _wanted(arguments: argparse.Namespace) -> "Wanted":
         settings=tuple(arguments.settings),
         seed=arguments.seed,
         kernel=arguments.kernel or _kernel(),
+        is_real=arguments.clock == "real",
     )
 
 
@@ -193,9 +210,13 @@ def _kernel() -> str:
     return ""
 
 
-def _once(arguments: argparse.Namespace, wanted: "Wanted", faults: "Faults", stdin: bytes | None) -> "Ran":
+def _once(
+    arguments: argparse.Namespace, wanted: "Wanted", faults: "Faults", stdin: bytes | None, limit_ns: int | None
+) -> "Told":
+    """Run the command, and say on standard error what came of it."""
     from wblab.on.asked import Asked, prepared
-    from wblab.on.made import run_program
+    from wblab.on.made import bring_back, run_program
+    from wblab.on.told import told_of
 
     asked = Asked(
         argv=_command(arguments),
@@ -207,7 +228,15 @@ def _once(arguments: argparse.Namespace, wanted: "Wanted", faults: "Faults", std
         longest=parse_time(arguments.max_time),
         results=results(arguments),
     )
-    return run_program(prepared(asked, wanted, faults), stdin)
+    ran = run_program(prepared(asked, wanted, faults), stdin)
+    brought = bring_back(ran.finished.directory, arguments.dir.resolve()) if arguments.keep else []
+    told = told_of(ran, limit_ns, brought)
+    if arguments.json:
+        print(json.dumps(told.table(), indent=2), file=sys.stderr)
+    else:
+        for line in told.lines():
+            note(line)
+    return told
 
 
 def _command(arguments: argparse.Namespace) -> tuple[str, ...]:
@@ -216,43 +245,3 @@ def _command(arguments: argparse.Namespace) -> tuple[str, ...]:
         example = f"wblab on {shlex.quote(arguments.disk)} -- pytest"
         raise InputError(f"write the command behind --, as in '{example}'")
     return argv
-
-
-def _told(arguments: argparse.Namespace, ran: "Ran", limit_ns: int | None) -> "Call | None":
-    """Say on standard error what came of it. Return its longest call."""
-    from wblab.core.rundir import TRACE
-    from wblab.on.calls import calls
-    from wblab.on.made import as_json, bring_back
-    from wblab.on.order import LOAD, NAME
-
-    directory = ran.finished.directory
-    others = ("trace-cmd", NAME, LOAD, *ran.order.beside)
-    longest = next(iter(calls(directory / TRACE, others)), None)
-    brought = bring_back(directory, arguments.dir.resolve()) if arguments.keep else []
-    told = longest.said(limit_ns) if longest else ""
-    why = f"wblab why {shlex.quote(str(directory))}/{TRACE} --task {longest.pid}" if longest else ""
-    if arguments.json:
-        table = as_json(ran) | {"longest": longest.__dict__ if longest else None, "told": told, "why": why}
-        table["over_limit"] = bool(longest and longest.is_over(limit_ns))
-        print(json.dumps(table, indent=2), file=sys.stderr)
-        return longest
-    for said in (*ran.said.notes, *filter(None, [ran.said.unwritten])):
-        note(said)
-    if ran.refused:
-        names = ", ".join(ran.refused[:5]) + (f" and {len(ran.refused) - 5} more" if len(ran.refused) > 5 else "")
-        note(f"not granted, so they did not exist: {names}: --allow-read PATH grants them")
-    if ran.computes:
-        note(
-            "it computed for long, or this machine is busy: its clock followed the host's, so this run does not repeat"
-        )
-    for said in brought:
-        note(f"brought back: {said}")
-    if ran.order.faults.crashes and limit_ns is None:
-        pass  # who cuts the power asks what is left
-    elif longest and longest.time_ns < _SHORT_NS:
-        note("no write, sync, open, rename or the like took longer than 1 ms")
-    elif longest:
-        note(f"longest call: {told}")
-        note(f"why: {why}")
-    note(f"run: {directory}")
-    return longest
