@@ -113,7 +113,7 @@ def _drawn(name: str, given: Listed) -> tuple[Any, str]:
         panes = chosen(wblab.Run.of(run.path).panes(None), given["panes"])
         return picture(replace(panes, title=title)), given["words"]
     found = [_chosen(lanes_of(run, title), given.get("loads", ())) for run, title in runs]
-    return lanes_picture(found), in_words(found)
+    return lanes_picture(found, given.get("card", "")), in_words(found)
 
 
 def _chosen(lanes: Lanes, names: Sequence[str]) -> Lanes:

@@ -27,13 +27,20 @@ def test_a_picture_is_small_and_says_what_one_sees(name):
     assert len(words(name)) > 20
 
 
-@pytest.mark.parametrize("name", [name for name, given in LISTED.items() if "lesson" not in given])
+@pytest.mark.parametrize("name", [name for name, given in LISTED.items() if not {"lesson", "card"} & given.keys()])
 def test_a_page_shows_it_with_these_words_and_a_wheel_has_it(name):
     found = [said for page in pages() for said, _ in shown(name).findall(page.read_text())]
     assert found
     assert set(found) == {words(name)}, "make pictures"
     wheel = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["hatch"]["build"]["targets"]["wheel"]
     assert f"misc/{name}.png" in wheel["force-include"]
+
+
+def test_the_card_is_as_large_as_others_show_it():
+    file = file_of("card", LISTED["card"])
+    with Image.open(file) as picture:
+        assert picture.size == (1200, 630)
+    assert file.stat().st_size < 100_000
 
 
 @pytest.mark.parametrize("name", [name for name, given in LISTED.items() if "bars" in given])

@@ -38,7 +38,7 @@ def called(kind: str, name: str) -> str:
 
 
 def doing(kind: str, idle_s: float) -> str:
-    """Return what a kind of load does, and how often if it sleeps in between; empty for a kind that stands for nothing."""
+    """Return what a kind of load does, and how often if it sleeps in between; empty if it stands for nothing."""
     if kind not in CALLINGS:
         return ""
     often = f"{round(1 / idle_s)} times a second" if 0 < idle_s < _SECOND_S else f"every {idle_s:g} s"

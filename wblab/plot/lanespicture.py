@@ -20,9 +20,10 @@ MOST_LANES = 30  # of a run
 # In inches: margins (on the left room for names, at least and at most), a run's title above its lanes, a lane, the room
 # between runs.
 _MOST_LEFT = 1.85
-_WIDTH, _LEFT, _RIGHT, _TOP, _BOTTOM, _TITLE, _LANE, _BETWEEN = 8.0, 1.3, 0.92, 0.0, 0.62, 0.68, 0.37, 0.1
+_WIDTH, _LEFT, _RIGHT, _BOTTOM, _TITLE, _LANE, _BETWEEN = 8.0, 1.3, 0.92, 0.62, 0.68, 0.37, 0.1
 _DPI = 150
-_HEAD_PT, _LARGE_PT, _NAME_PT, _LONGEST_PT, _SMALL_PT = 15, 20, 14, 13, 12
+_TOP_PT, _HEAD_PT, _LARGE_PT, _NAME_PT, _LONGEST_PT, _SMALL_PT = 24, 15, 20, 14, 13, 12
+_CARD_IN = 4.2  # the height of a card: 1200 × 630 pixels, as pages that link to a site show it
 _LETTER = 0.6  # of a letter's height: its width, at most
 _NAME_LETTERS, _TITLE_LETTERS, _LONG_LETTERS, _KEY_LETTERS = 17, 29, 38, 87
 _TIED = "\u00a0"  # between a number and its unit
@@ -33,18 +34,25 @@ _EDGE = 0.12  # in inches, of the picture: nothing is nearer to it
 _LEAST_WIDTH = 0.0015  # of the time axis: of a freeze
 
 
-def lanes_picture(runs: Sequence[Lanes]) -> PictureFigure:
-    """Return the figure of runs: a lane for each load, tall while it is frozen, and its longest freeze as a number."""
+def lanes_picture(runs: Sequence[Lanes], card: str = "") -> PictureFigure:
+    """Return the figure of runs: a lane for each load, tall while it is frozen, and its longest freeze as a number.
+
+    card: a headline; then the figure is a card with the headline above its lanes and no key below them.
+    """
     shown = [run.shown(MOST_LANES) for run in runs]
     heights_in = [_LANE * max(1, len(lanes)) for lanes in shown]
-    key = _key(shown)
+    key = [] if card else _key(shown)
     letters = max((len(_name(lane)) for lanes in shown for lane in lanes), default=0)
     left_in = min(_MOST_LEFT, max(_LEFT, _EDGE + letters * _LETTER * _NAME_PT / 72))
     bottom_in = _BOTTOM + _KEY_LINE_IN * len(key)
-    height_in = _TOP + bottom_in + sum(heights_in) + _TITLE * len(runs) + _BETWEEN * (len(runs) - 1)
+    height_in = bottom_in + sum(heights_in) + _TITLE * len(runs) + _BETWEEN * (len(runs) - 1)
+    above_in = _CARD_IN - height_in if card else 0.0
+    height_in += above_in
     figure = new_figure(height_in, width_in=_WIDTH, dpi=_DPI)
     last_s = max(axis_ns(runs), 1) / NS_PER_S
-    top_in = height_in - _TOP
+    top_in = height_in - above_in
+    look: dict[str, Any] = {"fontsize": _TOP_PT, "fontweight": "bold", "va": "top"}
+    figure.text(_EDGE / _WIDTH, 1 - _EDGE / height_in, literal(card), **look)
     for at, (run, lanes, run_in) in enumerate(zip(runs, shown, heights_in, strict=True)):
         top_in -= _TITLE + run_in
         box = (left_in / _WIDTH, top_in / height_in, 1 - (left_in + _RIGHT) / _WIDTH, run_in / height_in)

@@ -32,7 +32,7 @@ from wblab.publish.site.page import (
     page,
     relative,
 )
-from wblab.publish.site.prose import Told, prose, read_contents, silent, timeline_picture, whole_forms
+from wblab.publish.site.prose import Told, lab_pictures, prose, read_contents, silent, whole_forms
 from wblab.publish.site.readback import search_page
 from wblab.publish.site.runpage import PICTURE, ShownRun, library, run_files
 from wblab.publish.site.specs import spec_page
@@ -241,7 +241,7 @@ def documentation(contents: Sequence[Section], forms: Forms, told: Told = silent
     made = [*prose(contents, forms, told=told), *lesson_pages(contents), spec_page(contents)]
     pages = [file for file in made if file.address.endswith(".html")]
     # A page may show the picture too.
-    return list({file.address: file for file in (*made, search_page(pages, contents), timeline_picture())}.values())
+    return list({file.address: file for file in (*made, search_page(pages, contents), *lab_pictures())}.values())
 
 
 def opened(paths: Sequence[Path]) -> list[StudyPage]:

@@ -2,8 +2,9 @@
 
 import json
 import posixpath
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+import re
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
 from html import escape
 from typing import Any
 
@@ -37,6 +38,7 @@ NAVIGATION = (
     ("Cite", CITE),
 )
 _SITE = "wblab"
+_CARD = re.compile(rb'(<meta property="og:image" content=")(?:\.\./)*')
 _PROSE = 30  # letters: a longer text of a table wraps, in a column that stays wide enough to read
 
 
@@ -101,6 +103,17 @@ def _listed(address: str, section: Section) -> dict[str, Any]:
     pages = [(link.text, relative(address, link.address), link.address == address) for link in section.pages]
     is_here = address == section.address or any(here for *_, here in pages)
     return {"title": section.title, "pages": pages, "is_open": is_here or "/" not in address}
+
+
+def placed_at(files: Iterable[File], address: str) -> Iterator[File]:
+    """Yield files of a site with the whole address of the picture that other sites show of a page.
+
+    address: of the site on the web, without which others do not find the picture; empty: not known.
+    """
+    whole = rb"\g<1>" + address.rstrip("/").encode() + b"/"
+    for file in files:
+        is_page = address and file.address.endswith(".html")
+        yield replace(file, content=_CARD.sub(whole, file.content, count=1)) if is_page else file
 
 
 def list_page(

@@ -228,9 +228,9 @@ def _picture(source: PageSource, link: str, pictures: dict[Path, str]) -> dict[s
     return found
 
 
-def timeline_picture() -> File:
-    """Return the picture of the first page."""
-    return File("assets/timeline.png", (SHARE / "misc" / "timeline.png").read_bytes())
+def lab_pictures() -> list[File]:
+    """Return the picture of the first page, and that which other sites show of a page that they link to."""
+    return [File(f"assets/{name}", (SHARE / "misc" / name).read_bytes()) for name in ("timeline.png", "card.png")]
 
 
 # Code, with its parts coloured by Pygments: the classes of site.css, no styles within.

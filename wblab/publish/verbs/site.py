@@ -2,6 +2,7 @@
 
 import argparse
 import json
+import re
 from pathlib import Path
 
 from wblab.commands.common import add_exp, add_json, add_kernel, results, whole
@@ -25,10 +26,18 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add("--pages", type=whole(0), default=12, metavar="N", help=about)
     about = "a matrix that kept its traces: the page to play with turns its axes (default: the lab's own, knobs)"
     add("--explore", type=Path, metavar="STUDY", help=about)
+    about = "where the site will be on the web, https://...: pages that link to it then show a picture of it"
+    add("--address", type=_address, default="", metavar="URL", help=about)
     add_kernel(parser, "the presets'")
     add_exp(parser, f"studies are, and the directory {_RUNS} of the presets' runs")
     add_json(parser)
     parser.set_defaults(run=_site)
+
+
+def _address(text: str) -> str:
+    if not re.fullmatch(r"https?://[^\s\"<>\\]+", text):
+        raise argparse.ArgumentTypeError(f"{text!r} is no address such as https://example.org/wblab")
+    return text
 
 
 def _site(arguments: argparse.Namespace) -> None:
@@ -36,7 +45,7 @@ def _site(arguments: argparse.Namespace) -> None:
     from wblab.kernels import built_kernels, full_name
     from wblab.lab.progress import bar
     from wblab.publish.site.build import SiteContent, files, presets
-    from wblab.publish.site.page import HOME
+    from wblab.publish.site.page import HOME, placed_at
     from wblab.publish.site.prose import whole_forms
     from wblab.publish.site.write import check_place, write
 
@@ -51,7 +60,8 @@ def _site(arguments: argparse.Namespace) -> None:
     forms = {**whole_forms(), "commands": lambda: verbs(arguments.command)}
     wanted = SiteContent(presets(arguments.runs), studies, arguments.pages, kernel, forms, explore=explore)
     with bar("site") as report:
-        count = write(out, files(wanted, exp / _RUNS, built_kernels(arguments.kernel), report))
+        made = files(wanted, exp / _RUNS, built_kernels(arguments.kernel), report)
+        count = write(out, placed_at(made, arguments.address))
     if arguments.json:
         print(json.dumps({"site": str(out), "first_page": str(out / HOME), "files": count}, indent=2))
     else:

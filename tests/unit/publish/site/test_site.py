@@ -15,7 +15,7 @@ from wblab.core.errors import InputError
 from wblab.lab.progress import silent
 from wblab.lab.specfile import read_spec
 from wblab.publish.site.build import RESULTS, SiteContent, files, opened
-from wblab.publish.site.page import EXPLORE
+from wblab.publish.site.page import EXPLORE, File, placed_at
 from wblab.publish.site.studypages import Most, StudyPage, study_files
 from wblab.study.cells import run_name
 from wblab.study.designs.audit.report import read_record
@@ -74,6 +74,21 @@ def test_every_page_has_one_title_and_one_main_part_and_words_for_pictures(site)
         text = page.read_text()
         assert [len(re.findall(rf"<{tag}\b", text)) for tag in ("h1", "main")] == [1, 1], page
         assert re.findall(r"<img(?![^>]* alt=)[^>]*>", text) == [], page
+
+
+def test_every_page_names_the_picture_that_others_show_of_it(site):
+    for address, page in ((one.relative_to(site), one.read_text()) for one in site.rglob("*.html")):
+        if address.name != "timeline.html":
+            (card,) = re.findall('property="og:image" content="([^"]*)"', page)
+            assert (site / address.parent / card).resolve() == (site / "assets/card.png").resolve()
+    assert (site / "assets/card.png").is_file()
+
+
+def test_with_the_site_s_address_the_picture_has_a_whole_one():
+    page = File("a/b/x.html", b'<meta property="og:image" content="../../assets/card.png">')
+    found = [each.content for each in placed_at([page, replace(page, address="x.js")], "https://x.example/lab/")]
+    assert found == [b'<meta property="og:image" content="https://x.example/lab/assets/card.png">', page.content]
+    assert list(placed_at([page], "")) == [page]
 
 
 def test_a_stranger_s_text_is_shown_as_text(site):

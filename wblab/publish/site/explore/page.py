@@ -42,6 +42,7 @@ def _page(found: Explored) -> File:
         PACKAGE,
         "explore/explore.html",
         title=TITLE,
+        root="",
         positions=len(found.positions),
         kernel=printable(found.kernel),
         build=printable(found.build)[:_BUILD],
