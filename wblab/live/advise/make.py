@@ -17,6 +17,7 @@ from wblab.live.advise.advicefile import advice_at, advice_in, check_remedy, rec
 from wblab.live.advise.begin import AdviceQuestion, begin
 from wblab.live.advise.figures import MOST_BYTES, SECONDS, TIMES
 from wblab.live.advise.machinesite import find_site, site_elsewhere
+from wblab.live.advise.ofgroup import group_at
 from wblab.live.advise.record import Advice, packed
 from wblab.live.advise.report import report
 from wblab.live.advise.result import AdviceResult, result_of, second_round
@@ -39,7 +40,7 @@ class AdviceRequest(StudyRequest):
 
     machine: a file with the facts of another machine; None: this one. directory: on the disk; None: this one. like:
     the loads of a spec or a live run; empty: the lab's own. every: show what was not tried, too. explain: show the runs
-    behind each figure.
+    behind each figure. cgroup: a control group that is there, for which limits are printed.
     """
 
     machine: Path | None = None
@@ -47,11 +48,14 @@ class AdviceRequest(StudyRequest):
     like: str = ""
     every: bool = False
     explain: bool = False
+    cgroup: str = ""
 
 
 def make(asked: AdviceRequest) -> StudyAnswer:
     """Try every remedy on this machine's twin, and recommend one or none; or go on with that."""
     place = advice_at(asked.resume, asked.results) if asked.resume else asked.results
+    if asked.cgroup:
+        group_at(asked.cgroup, elsewhere=asked.machine is not None or asked.resume is not None)  # fail early
     _check_owner(place, "--resume" if asked.resume else "--exp")
     if asked.output:
         _check_owner(asked.output, "--output")
@@ -66,7 +70,8 @@ def make(asked: AdviceRequest) -> StudyAnswer:
         check_remedy(found.advice.candidate(found.choice.name))  # before anybody installs it as root
     written = _written(found, asked.output or store.path)
     page = write(_pictured(report(found, written), found, store), store.path / REPORT)
-    told = report(found, written, every=asked.every, explain=asked.explain)
+    group = group_at(asked.cgroup, elsewhere=bool(found.advice.elsewhere)) if asked.cgroup else None
+    told = report(found, written, every=asked.every, explain=asked.explain, group=group)
     return StudyAnswer(store.path, told, (*([] if asked.every else _more(found)), page))
 
 

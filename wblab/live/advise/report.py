@@ -9,6 +9,7 @@ from wblab.analysis.statistics.intervals import Interval
 from wblab.lab.formats import EXPERIMENT, RUNS
 from wblab.live.advise.figures import RemedyFigures
 from wblab.live.advise.files import group_commands, install_commands, undo_commands
+from wblab.live.advise.ofgroup import lines_for
 from wblab.live.advise.plan import unknown_in
 from wblab.live.advise.result import AdviceResult
 from wblab.live.twin.result import Match
@@ -29,11 +30,18 @@ _COLUMNS = (
 )
 
 
-def report(found: AdviceResult, written: Sequence[Path] = (), *, every: bool = False, explain: bool = False) -> Report:
+def report(
+    found: AdviceResult,
+    written: Sequence[Path] = (),
+    *,
+    every: bool = False,
+    explain: bool = False,
+    group: Path | None = None,
+) -> Report:
     """Return the report of an advice. written: the files that install the remedy.
 
     every, explain: have a terminal show what else only a page unfolds: what was not tried and what does not match a
-    live run; and the runs behind each row.
+    live run; and the runs behind each row. group: a control group that is there, for which limits are printed.
     """
     site, name = found.advice.site, found.choice.name
     more: Medium = "terminal" if every else "folded"
@@ -50,6 +58,7 @@ def report(found: AdviceResult, written: Sequence[Path] = (), *, every: bool = F
             *_listed("Not tried", (f"{one}: {why}" for one, why in found.advice.left_out.items()), more),
             *_listed("The runs of each remedy", _runs(found), "terminal" if explain else "folded"),
             *_installation(found, written),
+            *_for_group(found, group),
         ),
         notes=found.advice.notes,
         data=found.to_json() | {"written": [str(path) for path in written]},
@@ -147,6 +156,24 @@ def _differences(row: RemedyFigures) -> tuple[str, str, str]:
 
 def _difference(found: Interval | None, unit: str) -> str:
     return interval(found.estimate, found.low, found.high, unit, signed=True) if found else ""
+
+
+def _for_group(found: AdviceResult, group: Path | None) -> Iterator[Block]:
+    """Yield the limits of tried remedies as commands for a control group that is there."""
+    if group is None:
+        return
+    rows = {
+        name: tuple(lines_for(group, found.advice.candidate(name), found.advice))
+        for name in (row.name for row in found.others)
+    }
+    if not any(rows.values()):
+        yield f"No remedy for a control group was tried; --all says why. {group} stays as it is."
+        return
+    yield f"For the control group {group}, until it is made anew; what each does is in the table:"
+    for name, lines in rows.items():
+        if lines:
+            yield f"{name}:"
+            yield Lines(lines)
 
 
 def _runs(found: AdviceResult) -> Iterator[Words]:

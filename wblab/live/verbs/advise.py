@@ -39,6 +39,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "take the loads from a spec (without its offenders) or from a live run, which is then compared with the twin"
     )
     add("--like", metavar="SPEC|RUN", help=about)
+    about = "a control group that is there, as /proc/PID/cgroup has it: print limits for it, too"
+    add("--cgroup", default="", metavar="PATH", help=about)
     add_seeds(parser, "runs of each remedy", default=10)
     add_kernel(parser, "the one marked * in wblab kernel list")
     add_where(parser)

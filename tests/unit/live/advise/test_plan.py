@@ -38,7 +38,8 @@ def test_a_remedy_is_translated_to_the_twin_and_to_the_machine():
 
 def test_all_of_the_lab_s_remedies_can_be_planned_and_stored():
     late = replace(MACHINE, background_bytes=1200 * MIB)  # lower than half of its limit
-    found = plan(late, SITE, read_remedies(), range(1, 4))
+    offering = replace(SITE, schedulers=(*SITE.schedulers, "kyber"))
+    found = plan(late, offering, read_remedies(), range(1, 4))
     assert Plan.from_json(found.plan.to_json()) == found.plan
     assert not found.left_out
     assert [item.cell for item in found.candidates] == [cell.name for cell in found.plan.cells]
