@@ -51,8 +51,9 @@ def lanes_picture(runs: Sequence[Lanes], card: str = "") -> PictureFigure:
     figure = new_figure(height_in, width_in=_WIDTH, dpi=_DPI)
     last_s = max(axis_ns(runs), 1) / NS_PER_S
     top_in = height_in - above_in
-    look: dict[str, Any] = {"fontsize": _TOP_PT, "fontweight": "bold", "va": "top"}
-    figure.text(_EDGE / _WIDTH, 1 - _EDGE / height_in, literal(card), **look)
+    if card:
+        look: dict[str, Any] = {"fontsize": _TOP_PT, "fontweight": "bold", "va": "top"}
+        figure.text(_EDGE / _WIDTH, 1 - _EDGE / height_in, literal(card), **look)
     for at, (run, lanes, run_in) in enumerate(zip(runs, shown, heights_in, strict=True)):
         top_in -= _TITLE + run_in
         box = (left_in / _WIDTH, top_in / height_in, 1 - (left_in + _RIGHT) / _WIDTH, run_in / height_in)
@@ -63,9 +64,9 @@ def lanes_picture(runs: Sequence[Lanes], card: str = "") -> PictureFigure:
         ax.xaxis.set_major_locator(MaxNLocator(7, steps=(1, 2, 5, 10)))
         ax.tick_params(axis="x", labelsize=_NAME_PT, labelbottom=at == len(runs) - 1)
     ax.set_xlabel("seconds", fontsize=_NAME_PT, labelpad=0)
-    figure.text(
-        _EDGE / _WIDTH, 0.1 / height_in, "\n".join(map(literal, key)), fontsize=_SMALL_PT, color=MARK, va="bottom"
-    )
+    if key:
+        place = (_EDGE / _WIDTH, 0.1 / height_in)
+        figure.text(*place, "\n".join(map(literal, key)), fontsize=_SMALL_PT, color=MARK, va="bottom")
     return figure
 
 

@@ -107,6 +107,10 @@ def _rows(timeline: Timeline) -> int:
     return max(1, -(-letters // _LEGEND_LETTERS))
 
 
+_FINE = re.compile(r"<!--.*?-->|\bscale\([^)]*\)|-?\d+\.\d{3,}", re.DOTALL)  # what is said and scaled stays as it is
+_LETTER_PLACE = re.compile(r'transform="translate\(([\d.]+) 0\)"')
+_LETTER = re.compile(r'( (?:id="|href="#))DejaVuSans-')
+_BETWEEN_TAGS = re.compile(r">\s+<")
 _COLOUR = re.compile(r"#[0-9a-f]{6}\b")
 _ATTRIBUTE = re.compile(r'\b(fill|stroke)="(#[0-9a-f]{6})"')
 
@@ -117,7 +121,15 @@ def svg(figure: figure.Figure) -> str:
     with rc_context({"svg.hashsalt": "wblab", "svg.fonttype": "path"}):
         figure.savefig(stream, format="svg", metadata={"Date": None, "Creator": None, "Format": None, "Type": None})
     text = stream.getvalue()
-    return text[text.index("<svg") :]
+    text = _BETWEEN_TAGS.sub(">\n<", _FINE.sub(_rounded, text[text.index("<svg") :]))
+    # Each letter is an element, and most of a drawing.
+    return _LETTER_PLACE.sub(r'x="\1"', _LETTER.sub(r"\1l-", text.replace(' xlink:href="#', ' href="#')))
+
+
+def _rounded(found: re.Match[str]) -> str:
+    """Return a number of a drawing in hundredths of a point, which halves the drawing."""
+    number = found[0]
+    return number if number[0] in "<s" else f"{float(number):.2f}".rstrip("0").rstrip(".")
 
 
 THEMED = 'class="narrow themed"'  # how such an element begins

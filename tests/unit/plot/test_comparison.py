@@ -13,6 +13,7 @@ from wblab.analysis.groups.comparison import About, compare
 from wblab.analysis.groups.observations import observations
 from wblab.analysis.statistics.intervals import Interval
 from wblab.core.errors import InputError, WblabError
+from wblab.plot.artists import new_figure
 from wblab.plot.comparisonfigure import comparison_figure, headline, plot_effects, plot_groups
 from wblab.plot.picture import save, svg
 from wblab.report.comparisonreport import answer, differences_table, report
@@ -272,3 +273,17 @@ def test_what_people_ask_first_is_shown_first():
     asked = {("l1", "load", "throughput_bps"), ("l1", "load", "unplug_s"), ("w1", "write", "longest_pause_s")}
     others = {("l1", "load", "longest_pause_s"), ("w1", "write", "throughput_bps"), ("c1", "control", "unplug_s")}
     assert {about for about in asked | others if is_headline(About(*about))} == asked
+
+
+def test_a_drawing_has_no_finer_numbers_than_it_needs_and_says_what_it_said():
+    figure = new_figure(2.0)
+    figure.text(0.1, 0.5, "at 1.23456 s")
+    figure.add_axes((0.1, 0.1, 0.8, 0.3)).plot([0, 1 / 3], [0, 2 / 3])
+    drawn = svg(figure)
+    assert "<!-- at 1.23456 s -->" in drawn
+    without = re.sub(r"<!--.*?-->|scale\([^)]*\)", "", drawn, flags=re.DOTALL)
+    assert not re.search(r"\d\.\d{3}", without)
+    assert "scale(0.015625)" in drawn
+    used, made = (set(re.findall(f'{name}="#?(l-[^"]*)"', drawn)) for name in ("href", "id"))
+    assert used
+    assert used <= made

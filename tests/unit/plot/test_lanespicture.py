@@ -66,3 +66,9 @@ def test_long_names_have_room_at_the_size_of_short_ones():
     assert name.get_text() == "editor w-fast"
     assert name.get_fontsize() == pytest.approx(other.get_fontsize())
     assert ax.get_position().x0 > short.get_position().x0
+
+
+def test_a_card_has_a_headline_and_no_key_and_is_as_large_as_others_show_it():
+    figure = lanes_picture([_run("a", (0, S)), _run("b")], "One copies.")
+    assert [text.get_text() for text in figure.texts] == ["One copies."]
+    assert [round(inches * figure.dpi) for inches in figure.get_size_inches()] == [1200, 630]

@@ -10,7 +10,10 @@ from wblab.report.palette import DARK, LOOKS, NO, OPEN, WHITE, YES, contrast, lo
 
 PAGES = sorted((ROOT / "wblab").rglob("templates/*.html"))
 BASE = ROOT / "wblab/report/templates/base.html"
-PARTS = {ROOT / "wblab/report/templates" / name for name in ("blocks.html", "fragment.html")}  # of pages
+PARTS = {
+    *(ROOT / "wblab/report/templates" / name for name in ("blocks.html", "fragment.html")),
+    ROOT / "wblab/publish/site/templates/card.html",
+}  # of pages
 
 
 def test_contrast_is_that_of_the_standard():

@@ -137,3 +137,10 @@ def test_a_wrapped_command_is_the_same_command(arguments, width):
     assert width is None or max(map(len, found)) <= width
     done = subprocess.run(["sh", "-c", "\n".join(found)], check=True, capture_output=True)
     assert done.stdout.decode().split("\0")[:-1] == arguments
+
+
+def test_a_page_shows_a_thousand_rows_of_a_table_and_how_many_more_there_are():
+    rows = tuple(Row((str(at),)) for at in range(1003))
+    text = page(Report("many", "", (Table((Column("load", "number"),), rows),)))
+    assert text.count('<td class="n">') == 1000
+    assert "… and 3 more rows, which are not on this page" in text
