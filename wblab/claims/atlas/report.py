@@ -59,14 +59,14 @@ class Atlas:
     is_whole: bool = True
 
     def differing(self) -> Iterator[Block]:
-        """Yield where kernels differ; of a whole report also what is not decided or cannot be tested on some."""
+        """Yield where kernels differ; of a whole report also the figures, and what is not decided or not testable."""
         if len(self._releases) == 1:
             return
         for sort, (head, about) in _SORTS.items():
             items = [item for item in self._compared if item.sort == sort]
             if sort == "differs" and items:
-                each = Section(_EACH, (about, *self._comparison(items)), "folded")
-                yield Section(head, (*self._alike(items), *_changes(items, self.about), each))
+                each = [Section(_EACH, (about, *self._comparison(items)), "folded")] if self.is_whole else []
+                yield Section(head, (*self._alike(items), *_changes(items, self.about), *each))
             elif sort == "differs":
                 yield Section(head, (_NOWHERE,))
             elif items and self.is_whole:

@@ -8,59 +8,66 @@ from wblab.claims.atlas.made import MadeTarget
 from wblab.claims.atlas.report import NOT_MADE, Atlas
 from wblab.claims.finding.excerpt import FILE as TRACE
 from wblab.claims.finding.fill import filled
-from wblab.claims.finding.words import Layout
-from wblab.claims.finding.words import markdown as whole_table
+from wblab.claims.finding.words import markdown as markdown_table
 from wblab.claims.pages.kept import ClaimRow, TrialPage, TrialRow, Verified
-from wblab.claims.pages.markdowntables import legend, markdown, middle, plain, table
+from wblab.claims.pages.markdowntables import legend, markdown, plain, table
 from wblab.claims.sources.changes import KernelChange
 from wblab.claims.sources.registry import WORKS
 from wblab.core.errors import WblabError
-from wblab.lab.places import FINDINGS
+from wblab.lab.places import FINDINGS, SHARE
 from wblab.report.palette import look_of
 from wblab.report.report import Span
 
-# The pages of findings, from their templates in experiments/findings: with medians, or with whole tables.
+# The pages of findings, from their templates in experiments/findings: the first part, or all.
 
 _PAGE = "page.md"
-_MORE = "Tables have medians here; the pages of `make docs` have the ranges, and further tables."
+_PLACE = "../.."  # of the lab, from a page of findings
 
 
 def short_finding(name: str) -> str:
-    """Return a finding's page whose tables have medians only. Raises InputError."""
-    finding, rest = _page(name, _medians).split("\n## ", 1)
-    return f"{finding}\n{_MORE}\n\n## {rest}"
+    """Return what was found and what repeats it, and where the rest of the page is. Raises InputError."""
+    finding, again, *rest = whole_finding(name).split("\n## ")
+    heads = ", ".join(f"*{part.partition(chr(10))[0]}*" for part in rest)
+    template = f"{_PLACE}/{(FINDINGS / name / _PAGE).relative_to(SHARE)}"
+    more = f"The pages of `make docs` go on here: {heads}. [Their text, without tables]({template})."
+    return f"{finding}\n## {again}\n{more}\n"
 
 
 def whole_finding(name: str) -> str:
-    """Return a finding's page whose tables have medians and ranges. Raises InputError."""
-    return _page(name, whole_table)
-
-
-def _page(name: str, layout: Layout) -> str:
+    """Return a finding's page, whose tables have medians and ranges. Raises InputError."""
     directory = FINDINGS / name
     trace = directory / TRACE
     indented = "\n".join(f"    {line}".rstrip() for line in trace.read_text().splitlines()) if trace.is_file() else ""
-    return filled(directory, (directory / _PAGE).read_text(), layout, trace=indented, whole=layout is whole_table)
-
-
-def _medians(heads: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
-    return whole_table(heads, [[label, *map(middle, values)] for label, *values in rows])
+    return filled(directory, (directory / _PAGE).read_text(), markdown_table, trace=indented)
 
 
 _OF_TRIAL = (REPRODUCED, NOT_REPRODUCED, HARMS, NOT_DECIDED)
+_WRONG = (NOT_REPRODUCED, HARMS)
 _OF_WORKS = (REPRODUCED, NOT_REPRODUCED, NOT_DECIDED, NOT_TESTABLE)
 
 
 def short_claims(found: Sequence[Verified]) -> str:
-    """Return a list for each work, with a line for each claim; those that say the same share one."""
-    lines = [f"{legend(*map(look_of, OUTCOMES))} The pages of `make docs` have each claim's figures here.", ""]
+    """Return for each work the claims that are not so, which say the same in one line, and the names of all others."""
+    more = "The pages of `make docs` have here what each says, and its figure."
+    lines = [f"What did not come out is said; of other claims there are the names. {more}", ""]
     for one in found:
         says = _says(one.work)
-        together: dict[str, list[ClaimRow]] = {}
+        together: dict[str, list[str]] = {}
         for row in one.rows:
-            together.setdefault(says[row.name], []).append(row)
-        lines += [*_head(one), *(_together(*each) for each in together.items()), ""]
+            if row.verdict in _WRONG:
+                together.setdefault(_said(row, says), []).append(f"`{row.name}`")
+        wrong = (
+            f"- {look_of(NOT_REPRODUCED).sign} {', '.join(names)}: {plain(said)}" for said, names in together.items()
+        )
+        lines += [*_head(one), *wrong, *_names(one), ""]
     return "\n".join(lines)
+
+
+def _names(one: Verified) -> Iterator[str]:
+    for outcome in OUTCOMES:
+        names = ", ".join(f"`{row.name}`" for row in one.rows if row.verdict == outcome)
+        if names and outcome not in _WRONG:
+            yield f"- {look_of(outcome).sign} {outcome}: {names}"
 
 
 def works(found: Sequence[Verified]) -> str:
@@ -80,7 +87,9 @@ def whole_claims(found: Sequence[Verified]) -> str:
     ]
     for one in found:
         says = _says(one.work)
-        rows = ((_named(row, says), row.verdict, row.figure, plain(row.what)) for row in one.rows)
+        rows = (
+            (f"`{row.name}`: {plain(_said(row, says))}", row.verdict, row.figure, plain(row.what)) for row in one.rows
+        )
         heads = ("claim", "verdict", "figure", "what was measured and expected, or why it was not")
         lines += [*_head(one), *table(heads, rows)]
     return "\n".join(lines)
@@ -97,16 +106,10 @@ def _says(work: str) -> dict[str, str]:
     return {claim.name: claim.says for claim in WORKS[work].claims}
 
 
-def _named(row: ClaimRow, says: dict[str, str]) -> str:
+def _said(row: ClaimRow, says: dict[str, str]) -> str:
     if row.name not in says:
         raise WblabError(f"the results have a claim {row.name} that no work makes: run make results")
-    return f"`{row.name}`: {plain(says[row.name])}"
-
-
-def _together(says: str, rows: Sequence[ClaimRow]) -> str:
-    names = ", ".join(f"`{row.name}`" for row in rows)
-    signs = [look_of(row.verdict).sign for row in rows]
-    return f"- {' '.join(signs if len(set(signs)) > 1 else signs[:1])} {names}: {plain(says)}"
+    return says[row.name]
 
 
 def short_trial(found: TrialPage) -> str:
@@ -161,8 +164,8 @@ def _judged(row: TrialRow) -> str:
 
 
 def short_atlas(made: Sequence[MadeTarget]) -> str:
-    """Return where kernels differ: the outcome and the middle of the figure on each."""
-    found = Atlas(made, _change, middle, is_whole=False)
+    """Return where kernels differ: the outcome on each."""
+    found = Atlas(made, _change, is_whole=False)
     more = "The pages of `make docs` have every claim on every kernel here, with its interval or reason."
     return "\n".join([found.agreement(), "", *_tested(found), "", more, "", *markdown(found.differing())])
 

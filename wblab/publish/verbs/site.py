@@ -27,7 +27,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     about = "a matrix that kept its traces: the page to play with turns its axes (default: the lab's own, knobs)"
     add("--explore", type=Path, metavar="STUDY", help=about)
     about = "where the site will be on the web, https://...: pages that link to it then show a picture of it"
-    add("--address", type=_address, default="", metavar="URL", help=about)
+    add("--address", type=_address, metavar="URL", help=about)
     add_kernel(parser, "the presets'")
     add_exp(parser, f"studies are, and the directory {_RUNS} of the presets' runs")
     add_json(parser)
@@ -61,7 +61,7 @@ def _site(arguments: argparse.Namespace) -> None:
     wanted = SiteContent(presets(arguments.runs), studies, arguments.pages, kernel, forms, explore=explore)
     with bar("site") as report:
         made = files(wanted, exp / _RUNS, built_kernels(arguments.kernel), report)
-        count = write(out, placed_at(made, arguments.address))
+        count = write(out, placed_at(made, arguments.address or ""))
     if arguments.json:
         print(json.dumps({"site": str(out), "first_page": str(out / HOME), "files": count}, indent=2))
     else:

@@ -57,9 +57,17 @@ def test_works_stand_in_their_order_with_a_row_for_each_claim(tmp_path):
     assert "take resync\\_lock | not testable |  | it needs \\*two\\* processors |" in text
 
 
-def test_in_the_short_form_claims_that_say_the_same_share_a_line():
-    text = short_claims([THESIS])
-    assert "- ● ? `pauses-l1-ext2`, `pauses-l1-ext4`: l1 has pauses of several seconds\n" in text
+def test_the_short_form_says_what_is_not_so_and_names_all_others():
+    wrong = [
+        claim("pauses-l1-ext2", "not reproduced"),
+        claim("pauses-l1-ext4", "harms"),
+        claim("fills-ext4", "reproduced"),
+    ]
+    text = short_claims([found("thesis", *wrong)])
+    assert "- ○ `pauses-l1-ext2`, `pauses-l1-ext4`: l1 has pauses of several seconds\n" in text
+    assert "- ● reproduced: `fills-ext4`\n" in text
+    every = short_claims([THESIS])
+    assert all(f"`{row.name}`" in every for row in THESIS.rows)
 
 
 def test_results_of_a_claim_that_no_work_makes_are_refused():
