@@ -6,7 +6,8 @@ import os
 import shutil
 import sys
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import fields
+from contextlib import suppress
+from dataclasses import fields, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 
@@ -249,6 +250,12 @@ def _failed(line: str) -> None:
 
 def show(answer: "StudyAnswer", *, as_json: bool) -> None:
     """Print what a study answers: its report, or where it is, and the runs that failed. Raises WblabError for those."""
+    if answer.report:
+        from wblab.study.store import Store
+        from wblab.study.subject import plainly
+
+        with suppress(InputError):  # what a bisection or a claim of several studies left is none
+            answer = replace(answer, report=plainly(answer.report, Store.open(answer.directory)))
     if answer.report:
         tell(answer.report, *answer.below, as_json=as_json, place=answer.place, **answer.about)
     elif as_json and answer.about:

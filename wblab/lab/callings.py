@@ -58,5 +58,7 @@ def introduced(text: str, kinds: Mapping[str, str]) -> str:
         and (found := re.search(rf"(?<![\w./-])(?<!\d to ){re.escape(name)}(?![\w/-])(?! to \w*\d)", text))
     }
     for at, name in sorted(first.items(), reverse=True):
-        text = f"{text[:at]}{called(kinds[name], name)}{text[at + len(name) :]}"
+        whole = called(kinds[name], name)
+        if not text[: at + len(name)].endswith(whole):  # it may have been introduced before
+            text = f"{text[:at]}{whole}{text[at + len(name) :]}"
     return text

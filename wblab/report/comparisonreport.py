@@ -5,6 +5,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from wblab.analysis.groups.comparison import Comparison, Difference, Sort
 from wblab.analysis.groups.observations import NONE
 from wblab.analysis.statistics.intervals import LEAST_RESAMPLED, LEAST_RUNS
+from wblab.lab.callings import introduced
 from wblab.lab.printable import printable
 from wblab.report import quantities
 from wblab.report.comparisontext import (
@@ -186,6 +187,10 @@ def answer(comparison: Comparison) -> str:
     In a factorial study that is what one change does, and then what another one does to that; what two do beyond both
     comes first only where no change is claimed. If nothing is claimed, say so, and what to do next.
     """
+    return introduced(_answer(comparison), {item.about.load: item.about.kind for item in comparison.distributions})
+
+
+def _answer(comparison: Comparison) -> str:
     items = _answering(comparison)
     claimed = [item for item in items if item.claim]
     together = sorted((item for item in claimed if item.sort == "interaction"), key=rank)

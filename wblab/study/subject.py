@@ -11,6 +11,7 @@ from wblab.analysis.groups.resultlist import study_named
 from wblab.analysis.runs.run import find_run, read_run
 from wblab.core.errors import InputError, nearest
 from wblab.core.spec import Spec
+from wblab.lab.callings import introduced
 from wblab.lab.designs import STUDY_AGAIN, designs, names
 from wblab.lab.formats import STUDY, STUDY_FILE
 from wblab.lab.results import SPECS, study_at
@@ -150,8 +151,15 @@ def report_of(store: Store) -> Report:
     make_report = getattr(_module(design), "report_of", None) if known else None
     if not make_report:
         raise InputError(f"a study of wblab {design} has no report here: its cells are below")
-    report: Report = make_report(store)
-    return report
+    return plainly(make_report(store), store)
+
+
+def plainly(report: Report, store: Store) -> Report:
+    """Return a study's report with what its loads are called in its headline."""
+    if not isinstance(report.headline, str) or not store.plan.cells:
+        return report
+    loads = store.plan.cells[0].spec.load
+    return replace(report, headline=introduced(report.headline, {name: load.kind for name, load in loads.items()}))
 
 
 def _module(design: str) -> Any:

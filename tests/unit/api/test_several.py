@@ -47,7 +47,7 @@ def test_a_study_is_found_by_its_name_and_compared(study):
 
 def test_a_comparison_is_a_table_a_sentence_and_pictures(comparison):
     assert comparison.groups == ("1048576", "2097152")
-    assert comparison.answer.startswith("mw1's longest pause is 500 ms less with disk.write_bps=2097152")
+    assert comparison.answer.startswith("mail mw1's longest pause is 500 ms less with disk.write_bps=2097152")
     assert comparison.table["verdict"].xs("longest pause", level="metric").tolist() == ["less: better"]
     assert comparison.medians.loc[("1048576", "mw1"), "longest_pause_s"] == pytest.approx(1.03)
     ax = Figure().add_subplot()

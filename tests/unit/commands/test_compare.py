@@ -46,7 +46,7 @@ def test_a_table_lists_the_differences(compare, runs):
     sentence, _, opening, *_ = output.splitlines()
     assert opening == "disk.scheduler: bfq against none, 5 runs each."
     assert sentence == (
-        "mw1's longest pause is 500 ms less with disk.scheduler=bfq, which is better: 0.52 instead of 1.02 s "
+        "mail mw1's longest pause is 500 ms less with disk.scheduler=bfq, which is better: 0.52 instead of 1.02 s "
         "(interval of the difference: -513 to -487 ms)."
     )
     (longest,) = [line for line in output.splitlines()[2:] if "longest pause" in line]

@@ -13,7 +13,6 @@ from typing import Any
 
 from wblab.analysis.runs.run import Run, read_run
 from wblab.core.errors import InputError
-from wblab.lab.callings import introduced
 from wblab.lab.designs import noun
 from wblab.lab.printable import printable
 from wblab.lab.progress import Report
@@ -67,12 +66,9 @@ class StudyPage:
     def report(self) -> StudyReport | InputError:
         """Its report, or why it has none."""
         try:
-            found = report_of(self.store)
+            return report_of(self.store)
         except InputError as error:
             return error
-        loads = self.store.plan.cells[0].spec.load if self.store.plan.cells else {}
-        said = introduced(text_of(found.headline), {name: load.kind for name, load in loads.items()})
-        return replace(found, headline=said) if isinstance(found.headline, str) else found
 
     @property
     def link(self) -> Link:

@@ -56,7 +56,7 @@ def test_a_comparison_is_what_the_verb_says(runs):
     shown = SERIES["compare"](runs, COMPARE)
     answer, _, first, *_ = shown.text.splitlines()
     assert first == "disk.scheduler: bfq against none, 4 to 5 runs each."
-    assert answer.startswith("mw1's longest pause is 502 ms less with disk.scheduler=bfq, which is better: ")
+    assert answer.startswith("mail mw1's longest pause is 502 ms less with disk.scheduler=bfq, which is better: ")
     assert "Groups: each group against the first" in shown.text
     assert "less: better" in words(shown.html)
     assert "tests of means and of ranks" in shown.html
