@@ -386,3 +386,8 @@ def test_a_real_clock_is_a_check(place):
     done = on(place, "--kernel", "7.2", "--clock", "real", "sd-card", "--", PYTHON, "-c", "print(1)")
     assert (done.returncode, done.stdout) == (0, "1\n")
     assert done.stderr.endswith("it does not repeat to the bit: its clock is this machine's\n")
+
+
+def test_a_fork_bomb_ends_with_the_command_that_dropped_it(place):
+    done = on(place, "--kernel", "7.2", "ram", "--", "bash", "-c", "b() { b | b & }; b; echo dropped")
+    assert (done.stdout, done.returncode) == ("dropped\n", 0)

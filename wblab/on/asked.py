@@ -15,7 +15,7 @@ from wblab.lab.printable import printable
 from wblab.on import handed
 from wblab.on.made import feasible
 from wblab.on.order import Order
-from wblab.on.tree import Tree, tree_of
+from wblab.on.tree import Tree, is_hidden, tree_of
 from wblab.on.world import Wanted, world
 
 if TYPE_CHECKING:
@@ -69,6 +69,9 @@ def prepared(asked: Asked, wanted: Wanted, faults: "Faults") -> Prepared:
     for path in asked.allow_read:
         if not path.exists():
             raise InputError(f"--allow-read: there is no {str(path)!r}: check the path")
+        if own := is_hidden(path.resolve()):
+            said = f"--allow-read {printable(str(path))}: a guest has a {own} of its own, in which this is not to be seen"
+            raise InputError(f"{said}: give a copy elsewhere, or one in the directory that goes along")
         reads.append(str(path.resolve()))
     request = ready(spec, built_kernels(wanted.kernel))
     faults, limits = feasible(faults, request, Limits(wall_s=asked.longest / NS_PER_S))

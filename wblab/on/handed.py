@@ -11,6 +11,8 @@ import stat
 import subprocess
 import sys
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
+from hashlib import sha256
 from pathlib import Path
 
 from wblab.core.errors import InputError
@@ -125,6 +127,22 @@ def reads(argv: Sequence[str], variables: Mapping[str, str], prefix: Path | None
         for python in sorted(prefix.glob("bin/python*")):
             found += needed(str(python))
     return list(dict.fromkeys(found))
+
+
+def state(path: str) -> str:
+    """Return a digest of which files a path holds, of what size, changed when; an empty text if it is not there."""
+    if not os.path.lexists(path):
+        return ""
+    found = sha256()
+    for folder, directories, files in os.walk(path) if os.path.isdir(path) else [("", [], [path])]:
+        directories.sort()
+        for name in sorted(files):
+            with suppress(OSError):  # somebody removes it
+                status = os.stat(os.path.join(folder, name))
+                found.update(
+                    f"{folder}/{name} {status.st_size} {status.st_mtime_ns}\n".encode(errors="surrogateescape")
+                )
+    return found.hexdigest()[:16]
 
 
 def standard_input(note: Callable[[str], None]) -> bytes | None:

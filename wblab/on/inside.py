@@ -145,7 +145,7 @@ def _carried_out(order: Order, disk: FaultyDisk, said: int) -> int:
 
 def _lose_all(disk: FaultyDisk) -> None:
     """Kill all that runs below this process: with the power, it is gone. Whoever waits for the disk can then end."""
-    _kill(descendants(os.getpid()))
+    _kill_below(())
     disk.release()
 
 
@@ -275,16 +275,21 @@ def _pass_on(
         process.wait()
 
 
-def _kill(pids: Iterable[int]) -> None:
-    for pid in pids:
-        with suppress(ProcessLookupError):
-            os.kill(pid, signal.SIGKILL)
+def _kill_below(others: Iterable[int]) -> None:
+    """Kill all that runs below this process, and others. Nothing else runs meanwhile: none can start another one."""
+    os.sched_setscheduler(0, os.SCHED_FIFO, os.sched_param(1))
+    try:
+        for pid in {*others, *descendants(os.getpid())}:
+            with suppress(ProcessLookupError):
+                os.kill(pid, signal.SIGKILL)
+    finally:
+        os.sched_setscheduler(0, os.SCHED_OTHER, os.sched_param(0))
 
 
 def _end_all(beside: Sequence[int]) -> None:
     """End whatever still runs below this process: it would hold the disk."""
     while True:
-        _kill({*beside, *descendants(os.getpid())})
+        _kill_below(beside)
         try:
             os.waitpid(-1, 0)
         except ChildProcessError:

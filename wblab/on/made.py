@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from wblab.commands.common import note
 from wblab.core.errors import InputError, WblabError
 from wblab.core.layout import LEFT
 from wblab.core.units import Bytes, format_bytes
@@ -25,6 +26,7 @@ from wblab.lab.printable import printable
 from wblab.machine.directory import workroom
 from wblab.machine.trust import check_found
 from wblab.on.faults import KNOWN_BY, LOG_BYTES, TEARS_BY, Faults
+from wblab.on.handed import state
 from wblab.on.heard import Said, listening
 from wblab.on.order import ERR, KEPT, ORDER, OUT, Order, read_order
 from wblab.on.signals import forget_signal, passed_on
@@ -38,7 +40,7 @@ PROGRAM = "program.json"  # in the run directory: how the program ended, and dig
 _REFUSED = "hostfs: not granted: "
 _COMPUTED = "um: a program computed for long"
 _CONSOLE_BYTES = 8 << 20
-_MOST_KILLS = 3  # that are named
+_MOST_KILLS, _MOST_CHANGED = 3, 5  # that are named
 _BY_HOST = (
     "it computed for long without a system call, or this machine was too busy to run it: its clock followed the host's"
 )
@@ -143,7 +145,11 @@ def _carried_out(  # noqa: PLR0913, PLR0917
     forget_signal(directory / HANDED)
     console = _console(directory)
     computes = any(_COMPUTED in line for line in console)
-    table = said.table() | {"reads": list(reads), "computes": computes, "signals": [*map(int, came)]}
+    table = said.table() | {
+        "reads": {path: state(path) for path in reads},
+        "computes": computes,
+        "signals": [*map(int, came)],
+    }
     (directory / PROGRAM).write_text(json.dumps(table, indent=2) + "\n")
     refused = [f"/{line.partition(_REFUSED)[2].lstrip('/')}" for line in console if _REFUSED in line]
     said.notes += [f"{kill_said(kill)}: raise --memory" for kill in oom_kills(directory)[:_MOST_KILLS]]
@@ -161,11 +167,16 @@ def again(request: Request, first: Path, results: Path) -> Path:
     before = json.loads((first / PROGRAM).read_text())
     if before.get("signals"):
         raise InputError(f"{first} got a signal while it ran: such a run does not repeat")
+    reads = before["reads"]
+    changed = [path for path, was in reads.items() if state(path) != was] if isinstance(reads, dict) else []
+    if changed:
+        named = printable(", ".join(changed[:_MOST_CHANGED]))
+        note(f"changed since: {named}: the program may read it, and go another way")
     _, limits = feasible(read_order((first / HANDED / ORDER).read_text()).faults, request, Limits())
     with open(os.devnull, "wb") as nowhere, _room(results) as handed:
         shutil.copytree(first / HANDED, handed, dirs_exist_ok=True)
         sinks = dict.fromkeys((OUT, ERR), nowhere.fileno())
-        ran = _carried_out(request, handed, results, before["reads"], limits, sinks)
+        ran = _carried_out(request, handed, results, list(reads), limits, sinks)
     now, place = ran.said.table(), ran.finished.directory
     if went := [str(run) for run, computes in ((first, before.get("computes")), (place, ran.computes)) if computes]:
         raise WblabError(

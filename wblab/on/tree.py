@@ -27,6 +27,7 @@ _OWN = (*HIDDEN, "/var/tmp")
 _FIXED = ("/dev", "/proc", "/run", "/sys", "/usr", "/var/tmp/home", str(layout.DISK), str(layout.ROOM))
 _NO_FILES = ("/dev", "/proc", "/sys")  # what lies below is made by the kernel, except for:
 _FILES = "/dev/shm"
+_SHOWN = 400  # letters of a path
 _OF_RUNS = {EXPERIMENT, CONSOLE}
 _BLOCK_BYTES = 4096  # what the smallest file takes of a disk, its inode included
 
@@ -59,6 +60,8 @@ def tree_of(directory: Path, *, tracked: bool, prefix: Path | None, most: Bytes,
             status = os.lstat(directory / name)
         except FileNotFoundError:  # somebody removes it, or git tracks what is not there
             continue
+        except OSError as error:  # such as a path that is longer than the system takes
+            raise _unreadable(str(directory / name), error) from None
         if not (stat.S_ISREG(status.st_mode) or stat.S_ISDIR(status.st_mode) or stat.S_ISLNK(status.st_mode)):
             continue  # sockets, pipes, devices
         names.append(name)
@@ -103,10 +106,9 @@ def _cannot_read(error: OSError) -> None:
 
 
 def _unreadable(path: str, error: OSError) -> InputError:
-    said = error.strerror or "it changes while it is read"
-    return InputError(
-        f"cannot read {printable(path)}: {said}: --tracked leaves out what git does, or give another --dir"
-    )
+    said, shown = error.strerror or "it changes while it is read", printable(path)
+    shown = f"{shown[:_SHOWN]}…" if len(shown) > _SHOWN else shown
+    return InputError(f"cannot read {shown}: {said}: --tracked leaves out what git does, or give another --dir")
 
 
 def _tracked(directory: Path) -> Iterator[str]:

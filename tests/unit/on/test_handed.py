@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from wblab.core.errors import InputError
-from wblab.on.handed import environment, prefix_of, reads, unshimmed
+from wblab.on.handed import environment, prefix_of, reads, state, unshimmed
 from wblab.on.made import _room, bring_back, plain
 
 
@@ -109,3 +109,14 @@ def test_what_a_killed_lab_left_is_removed_and_what_a_running_one_has_is_not(tmp
     with _room(tmp_path) as first, _room(tmp_path) as second:
         assert (first.is_dir(), second.is_dir(), len(os.listdir(tmp_path))) == (True, True, 2)
     assert os.listdir(tmp_path) == []
+
+
+def test_the_state_of_what_is_granted_changes_with_its_files(tmp_path):
+    (tmp_path / "below").mkdir()
+    (tmp_path / "below" / "file").write_text("a")
+    first = state(str(tmp_path))
+    assert state(str(tmp_path)) == first != ""
+    (tmp_path / "below" / "file").write_text("ab")
+    assert state(str(tmp_path)) != first
+    assert state(str(tmp_path / "none")) == ""
+    assert state(str(tmp_path / "below" / "file")) != ""

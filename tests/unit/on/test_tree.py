@@ -2,6 +2,7 @@
 
 import errno
 import os
+import shutil
 import stat
 import subprocess
 import tarfile
@@ -124,6 +125,18 @@ def test_what_cannot_be_read_is_named(project, tmp_path, monkeypatch):
     monkeypatch.setattr(os, "scandir", refuse)
     with pytest.raises(InputError, match=r"cannot read .*/project: Permission denied: --tracked"):
         of(project)
+
+
+def test_a_path_that_is_longer_than_the_system_takes_is_refused_in_a_short_line(project, monkeypatch):
+    monkeypatch.chdir(project)
+    for _ in range(100):
+        os.mkdir("d" * 50)
+        os.chdir("d" * 50)
+    with pytest.raises(InputError, match="…: File name too long: --tracked") as refused:
+        of(project)
+    assert len(str(refused.value)) < 600
+    monkeypatch.chdir(project)
+    shutil.rmtree("d" * 50)  # pytest would stumble over it
 
 
 @pytest.mark.parametrize(

@@ -19,6 +19,7 @@ GOES_ON = ("--", "true")
         (["sd-card", "--keep", "/etc", *GOES_ON], "--keep /etc: give a path within the directory"),
         (["sd-card", "--dir", "/nowhere", *GOES_ON], "--dir /nowhere: there is no such directory"),
         (["sd-card", "--allow-read", "/nowhere", *GOES_ON], "--allow-read: there is no '/nowhere'"),
+        (["sd-card", "--allow-read", "/tmp", *GOES_ON], "--allow-read /tmp: a guest has a /tmp of its own"),
         (["sd-card", "--set", "disk.speed=1", *GOES_ON], "unknown key 'disk.speed'"),
         (["two-disks", *GOES_ON], "two-disks has 2 disks: a program is run on a preset with one"),
         (["sd-card", "--crash-at", "1s", "--crash-after", "3", *GOES_ON], "power is lost once, give one of them"),
