@@ -391,3 +391,58 @@ def test_a_real_clock_is_a_check(place):
 def test_a_fork_bomb_ends_with_the_command_that_dropped_it(place):
     done = on(place, "--kernel", "7.2", "ram", "--", "bash", "-c", "b() { b | b & }; b; echo dropped")
     assert (done.stdout, done.returncode) == ("dropped\n", 0)
+
+
+READS = """
+import os
+def look(name):
+    try:
+        with open(name, "rb") as file:
+            print(name, len(file.read()))
+    except OSError as error:
+        print(name, error.strerror)
+for name in ("data", "data", "other"):
+    look(name)
+with open("data", "r+b") as file:
+    file.write(bytes(200_000))
+    os.fsync(file.fileno())
+    os.posix_fadvise(file.fileno(), 0, 0, os.POSIX_FADV_DONTNEED)
+look("data")
+"""
+
+
+def test_what_cannot_be_read_stays_so_until_it_is_written_anew(faulty, tmp_path):
+    for name in ("data", "other"):
+        (tmp_path / name).write_bytes(bytes(200_000))
+    command = ("--dir", tmp_path, "ssd", "--", PYTHON, "-c", READS)
+    bad = "Input/output error"
+    assert faulty("--error-at", "read:1", *command).stdout.splitlines() == [
+        f"data {bad}", f"data {bad}", "other 200000", "data 200000",
+    ]  # fmt: skip
+    none = faulty("--error-at", "read:99", *command)
+    assert "Input/output" not in none.stdout
+    assert "no read of the disk failed: it had " in json.loads(none.stderr[none.stderr.index("{") :])["notes"][0]
+
+
+TEARS = """
+import mmap, os, sys, time
+fd, block = os.open("torn", os.O_RDWR | os.O_CREAT | os.O_DIRECT), mmap.mmap(-1, 1 << 16)
+if sys.argv[1] == "write":
+    for letter in b"ab":
+        block[:] = bytes([letter]) * len(block)
+        os.pwrite(fd, block, 0)
+        if letter == ord("a"):
+            os.fsync(fd)
+    time.sleep(3600)
+os.preadv(fd, [block], 0)
+print(any(len(set(block[at : at + 4096])) > 1 for at in range(0, len(block), 4096)))
+print(any(len(set(block[at : at + 512])) > 1 for at in range(0, len(block), 512)))
+"""
+
+
+@pytest.mark.parametrize(("words", "is_torn"), [((), False), (("--torn",), True)])
+def test_a_loss_of_power_tears_4_kib_only_if_it_is_asked_to_and_never_a_sector(faulty, place, words, is_torn):
+    (place / "tears.py").write_text(TEARS)
+    then = ("--crash-at", "2s", "--then", f"{PYTHON} tears.py check")
+    done = faulty("--seed", "3", *words, *then, "ssd", "--", PYTHON, "tears.py", "write")
+    assert done.stdout.splitlines() == [str(is_torn), "False"]

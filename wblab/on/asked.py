@@ -70,7 +70,7 @@ def prepared(asked: Asked, wanted: Wanted, faults: "Faults") -> Prepared:
         if not path.exists():
             raise InputError(f"--allow-read: there is no {str(path)!r}: check the path")
         if own := is_hidden(path.resolve()):
-            said = f"--allow-read {printable(str(path))}: a guest has a {own} of its own, in which this is not to be seen"
+            said = f"--allow-read {printable(str(path))}: a guest has a {own} of its own, without this"
             raise InputError(f"{said}: give a copy elsewhere, or one in the directory that goes along")
         reads.append(str(path.resolve()))
     request = ready(spec, built_kernels(wanted.kernel))

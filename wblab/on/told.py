@@ -88,7 +88,9 @@ class Told:
         took = f"{duration(self.ran.said.time_ns)} in the guest, {duration(here_ns)} here"
         if why_not := self.ran.differs_for:
             return f"{took}; it does not repeat to the bit: {why_not}"
-        return f"{took}; to repeat it to the bit: wblab repeat {shlex.quote(str(self.directory))}"
+        kernel = str(self.ran.finished.record["spec"]["kernel"])
+        chosen = f" --kernel {shlex.quote(kernel)}" if "/" in kernel else ""  # a record may not choose a path by itself
+        return f"{took}; to repeat it to the bit: wblab repeat {shlex.quote(str(self.directory))}{chosen}"
 
 
 def told_of(ran: Ran, limit_ns: int | None, brought: Sequence[str]) -> Told:

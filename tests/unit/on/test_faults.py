@@ -5,7 +5,7 @@ import pytest
 from wblab.core.errors import InputError, WblabError
 from wblab.core.loads.base import NEVER
 from wblab.on import faults
-from wblab.on.faults import Faults, FaultyDisk, crash_points, crash_time, stall
+from wblab.on.faults import Faults, FaultyDisk, crash_points, crash_time, failing, stall
 from wblab.on.order import Order, read_order
 
 S, MS = 10**9, 10**6
@@ -102,3 +102,26 @@ def test_more_unconfirmed_than_there_is_room_for_is_an_error(disk_of):
     disk.lose_power()
     with pytest.raises(WblabError, match="without a flush: lose power earlier"):
         disk.come_back()
+
+
+def test_an_error_is_of_a_write_or_of_a_read():
+    assert [failing(text) for text in ("40", "read:3")] == [(40, 0), (0, 3)]
+    for text in ("0", "read:", "read:0", "x", "write:3", ":3", "-1", "read:²"):
+        with pytest.raises(InputError, match="give the number of a write, as in 40, or of a read, as in read:3"):
+            failing(text)
+
+
+@pytest.mark.parametrize(
+    ("wanted", "state", "said"),
+    [
+        (Faults(), "on 0 0 0 0", ""),
+        (Faults(error_at=40), "on 31 0 0 0", "no write of the disk failed: it had 31 of them"),
+        (Faults(error_at=40), "on 40 0 0", ""),
+        (Faults(read_error_at=3), "on 9 0 0 2", "no read of the disk failed: it had 2 of them"),
+        (Faults(read_error_at=3), "on 0 0 0 3", ""),
+    ],
+)
+def test_an_error_that_did_not_come_is_told(disk_of, wanted, state, said):
+    disk, kernel = disk_of(wanted)
+    kernel.says = state
+    assert disk.missed().partition(", and")[0] == said

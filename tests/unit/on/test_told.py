@@ -17,7 +17,7 @@ from wblab.on.told import Told, compared
 def ran(tmp_path):
     class Finished:
         directory = tmp_path / "a run"
-        record = {"wall_s": 4.2, "spec": {"clock": {"mode": "virtual"}}}  # noqa: RUF012
+        record = {"wall_s": 4.2, "spec": {"clock": {"mode": "virtual"}, "kernel": "7.2"}}  # noqa: RUF012
 
     return Ran(Finished(), Order(argv=("x",), directory="/p"), Said(code=0, time_ns=90_000_000_000), (), computes=False)
 
@@ -25,6 +25,8 @@ def ran(tmp_path):
 def test_the_last_line_has_both_times_and_how_it_repeats(ran):
     *_, run, last = Told(ran).lines()
     assert run == f"run: {ran.finished.directory}"
+    ran.finished.record["spec"]["kernel"] = "/a/linux"
+    assert Told(ran).lines()[-1] == f"{last} --kernel /a/linux"
     assert last == f"90 s in the guest, 4.20 s here; to repeat it to the bit: wblab repeat '{ran.finished.directory}'"
 
 
