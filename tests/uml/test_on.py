@@ -446,3 +446,11 @@ def test_a_loss_of_power_tears_4_kib_only_if_it_is_asked_to_and_never_a_sector(f
     then = ("--crash-at", "2s", "--then", f"{PYTHON} tears.py check")
     done = faulty("--seed", "3", *words, *then, "ssd", "--", PYTHON, "tears.py", "write")
     assert done.stdout.splitlines() == [str(is_torn), "False"]
+
+
+def test_a_file_with_more_holes_than_the_disk_has_room_stays_there(place, tmp_path):
+    script = "truncate -s 100G large; echo small >small"
+    done = on(tmp_path, "--exp", tmp_path / "exp", "--kernel", "7.2", "--keep", ".", "ram", "--", "sh", "-c", script)
+    assert done.returncode == 0
+    assert "--keep ./large: with its holes it is larger than the disk, so it does not come back" in done.stderr
+    assert ((tmp_path / "small").read_text(), (tmp_path / "large").exists()) == ("small\n", False)

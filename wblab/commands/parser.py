@@ -125,6 +125,10 @@ class VerbParser(Parser):
         finally:
             self._within = False
         if left:
+            if self.behind and not left[0].startswith("-"):
+                self.error(
+                    f"{left[0]!r} is no argument: write the {self.behind} behind --, as in 'wblab ... -- {left[0]}'"
+                )
             known = [spelling for action in self._actions for spelling in action.option_strings]
             self.error(f"unrecognized arguments: {' '.join(left)}{nearest(left[0], known)}")
         return parsed, left

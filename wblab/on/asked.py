@@ -28,7 +28,8 @@ class Asked:
 
     directory: what goes with it. tracked: only what git tracks of it. keep: what comes back, by paths within.
     variables: names, or NAME=VALUE, beside those that are always passed. allow_read: more that it may read of the host.
-    longest: of the host's time. results: where the run's directory goes.
+    longest: of the host's time. most: of what the guest leaves, beside what `keep` names. results: where the run's
+    directory goes.
     """
 
     argv: tuple[str, ...]
@@ -38,6 +39,7 @@ class Asked:
     variables: Sequence[str]
     allow_read: Sequence[Path]
     longest: Nanoseconds
+    most: Bytes
     results: Path
 
 
@@ -74,7 +76,7 @@ def prepared(asked: Asked, wanted: Wanted, faults: "Faults") -> Prepared:
             raise InputError(f"{said}: give a copy elsewhere, or one in the directory that goes along")
         reads.append(str(path.resolve()))
     request = ready(spec, built_kernels(wanted.kernel))
-    faults, limits = feasible(faults, request, Limits(wall_s=asked.longest / NS_PER_S))
+    faults, limits = feasible(faults, request, Limits(wall_s=asked.longest / NS_PER_S, output_bytes=asked.most))
     if asked.keep:
         limits = replace(limits, output_bytes=limits.output_bytes + wanted.size)
     columns, lines = _terminal()

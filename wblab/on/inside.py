@@ -303,18 +303,31 @@ def _keep(order: Order, said: int) -> None:
         return
     left = layout.SCRATCH / layout.LEFT
     left.mkdir(exist_ok=True)
+    disk = os.statvfs(layout.DISK)
+    room = [disk.f_blocks * disk.f_frsize]
     with tarfile.open(left / KEPT, "w", format=tarfile.PAX_FORMAT) as archive:
         for name in order.keep:
             if os.path.lexists(PLACE / name):
-                archive.add(PLACE / name, name, filter=partial(_plain, archive, said))
+                archive.add(PLACE / name, name, filter=partial(_plain, archive, said, room))
             else:
                 _say(said, NOTE, os.fsencode(f"--keep {name}: it made no such file"))
 
 
-def _plain(archive: tarfile.TarFile, said: int, item: tarfile.TarInfo) -> tarfile.TarInfo | None:
-    """Return a file or directory for the archive; say what is neither, as it does not come back."""
+def _plain(archive: tarfile.TarFile, said: int, room: list[int], item: tarfile.TarInfo) -> tarfile.TarInfo | None:
+    """Return a file or directory for the archive; say what is neither, as it does not come back.
+
+    room: the bytes that files may have in all, their holes included. It gets less.
+    """
     archive.inodes.clear()  # type: ignore[attr-defined]  # else a file's second name would be a link
+    if item.isfile() and item.size > room[0]:
+        _say(
+            said,
+            NOTE,
+            os.fsencode(f"--keep {item.name}: with its holes it is larger than the disk, so it does not come back"),
+        )
+        return None
     if item.isfile() or item.isdir():
+        room[0] -= item.size
         return item
     _say(said, NOTE, os.fsencode(f"--keep {item.name}: it is no file and no directory"))
     return None

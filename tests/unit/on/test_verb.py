@@ -15,6 +15,8 @@ GOES_ON = ("--", "true")
     [
         (["sd-crad", *GOES_ON], "no disk 'sd-crad'"),
         (["sd-card"], "write the command behind --, as in 'wblab on sd-card -- pytest'"),
+        (["sd-card", "true"], "'true' is no argument: write the command behind --, as in 'wblab ... -- true'"),
+        (["sd-card", "--max-output", "much", *GOES_ON], "'much' is not understood"),
         (["sd-card", "--beside", "nobody", *GOES_ON], "--beside nobody: no preset has this name"),
         (["sd-card", "--keep", "/etc", *GOES_ON], "--keep /etc: give a path within the directory"),
         (["sd-card", "--dir", "/nowhere", *GOES_ON], "--dir /nowhere: there is no such directory"),

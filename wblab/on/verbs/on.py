@@ -37,7 +37,7 @@ def add_arguments(parser: "VerbParser") -> None:
     add("--size", default="512MiB", metavar="SIZE", help="of the disk (default: 512MiB)")
     add("--filesystem", default="ext4", metavar="NAME", help="of the disk (default: ext4)")
     add("--memory", default="512MiB", metavar="SIZE", help="of the guest (default: 512MiB)")
-    add("--cpus", type=whole(1), default=1, metavar="N", help="processors of the guest: 1")
+    add("--cpus", type=whole(1), default=1, help=argparse.SUPPRESS)  # to say 1 is all that can be done
     about = "virtual, or real: as a check, which does not repeat"
     add("--clock", choices=("virtual", "real"), default="virtual", metavar="MODE", help=about)
     add("--limit", metavar="TIME", help="fail with 124 if a write, fsync, ... takes longer")
@@ -55,6 +55,7 @@ def add_arguments(parser: "VerbParser") -> None:
     about = "let it read this of the host too; repeatable"
     add("--allow-read", action="append", default=[], type=Path, metavar="PATH", help=about)
     add("--kernel", default="", metavar="SERIES|PATH", help="the guest's kernel (default: 7.2+programs)")
+    add("--max-output", default="1GiB", metavar="SIZE", help="of the run's directory, with its trace (default: 1GiB)")
     add("--max-time", default="6h", metavar="TIME", help="host time after which it is killed (default: 6h)")
     add_settings(parser)
     add_exp(parser, "run directories go")
@@ -226,6 +227,7 @@ def _once(
         variables=arguments.env,
         allow_read=arguments.allow_read,
         longest=parse_time(arguments.max_time),
+        most=Bytes(parse_bytes(arguments.max_output)),
         results=results(arguments),
     )
     ran = run_program(prepared(asked, wanted, faults), stdin)
