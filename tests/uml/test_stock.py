@@ -15,7 +15,7 @@ from support.guestlab import Lab
 from support.lottery import on_its_day, some
 from support.midway import made
 from support.processes import alive, descendants
-from support.reproducers import missing
+from support.reproducers import COMMON, FINDINGS, missing
 from support.waiting import wait_until
 
 from wblab.analysis.runs.pauses import load_pauses
@@ -269,3 +269,19 @@ def test_a_finding_is_shown_by_someone_who_has_only_the_directory_that_is_handed
     assert longest
     assert 0.5 < float(longest[1]) < 30
     assert list(scratch.iterdir()) == []
+
+
+@pytest.mark.skipif(bool(missing()), reason=f"in-qemu.sh needs {missing()}")
+def test_the_findings_test_for_the_kernel_s_own_fails_on_a_stock_kernel(tmp_path):
+    kernel = find(NAME)
+    alone = tmp_path / "alone"
+    alone.mkdir()
+    for name in ("in-qemu.sh", "writer.c", "common.sh"):
+        shutil.copy(COMMON / name, alone)
+    shutil.copy(FINDINGS / "flusher-at-the-limit/selftest.sh", alone / "reproduce.sh")
+    command = [alone / "in-qemu.sh", kernel.path, kernel.modules, "1"]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    said = done.stdout.splitlines()
+    assert said[:2] == ["TAP version 13", "1..1"]
+    assert re.fullmatch(r"# the longest .* took \d+ ms, expected: at most 500", said[2])
+    assert (done.returncode, said[3:]) == (1, ["not ok 1 writer-on-fast-disk"])

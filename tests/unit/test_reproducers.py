@@ -16,7 +16,8 @@ from support.waiting import wait_until
 from wblab.lab.packages import tool_path
 from wblab.substrates.qemu.run import EMULATOR
 
-SCRIPTS = [*COMMON.glob("*.sh"), *FINDINGS.glob("*/reproduce/*.sh")]
+SELFTESTS = list(FINDINGS.glob("*/selftest.sh"))
+SCRIPTS = [*COMMON.glob("*.sh"), *FINDINGS.glob("*/reproduce/*.sh"), *SELFTESTS]
 NOBODY = 65534
 
 
@@ -58,6 +59,16 @@ def test_an_ordinary_user_is_refused_with_one_line(name, mailed):
     assert (done.returncode, done.stdout) == (2, "")
     assert done.stderr == "cannot run: root is needed; in-qemu.sh needs none\n"
     assert list(scratch.iterdir()) == []
+
+
+@pytest.mark.parametrize("script", SELFTESTS, ids=lambda path: path.parent.name)
+def test_a_test_for_the_kernel_s_own_has_sixty_lines_and_skips_for_an_ordinary_user(script, mailed):
+    assert len(script.read_text().splitlines()) <= 60
+    ordinary = {"user": NOBODY} if os.geteuid() == 0 else {}
+    mailed.chmod(0o777)
+    done = run(shutil.copy(script, mailed), scratch=mailed, **ordinary)
+    assert (done.returncode, done.stderr) == (4, "")
+    assert done.stdout == "TAP version 13\n1..1\nok 1 writer-on-fast-disk # SKIP not root\n"
 
 
 @pytest.mark.parametrize("name", NAMES)

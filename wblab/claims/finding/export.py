@@ -75,6 +75,7 @@ _SCRIPTS = {
     "common.sh": "what scripts of several findings share",
     "writer.c": "the program that is stalled",
 }
+_SELFTEST = "selftest.sh"
 _TABLES = "{% for name, each in table.items() %}{{ name }}\n\n{{ each }}\n\n{% endfor %}"
 
 
@@ -106,6 +107,9 @@ def _write(source: Path, finding: Finding, directory: Path) -> Iterator[tuple[st
     for name, about in _SCRIPTS.items():
         shutil.copy(scripts[name], directory / name)
         yield name, about
+    if (source / _SELFTEST).is_file():
+        shutil.copy(source / _SELFTEST, directory / _SELFTEST)
+        yield _SELFTEST, "the same as a kselftest, in TAP"
     (directory / "tables.txt").write_text(filled(source, _TABLES, plain))
     yield "tables.txt", "all figures"
     if (source / TRACE).is_file():
