@@ -60,6 +60,14 @@ PUBLIC = tuple(
     )
 )
 _MOST_STDIN = 256 << 20
+# What changes with the packages of a distribution: a guest's programs read those, and their directories.
+PACKAGES = (
+    "/var/lib/dpkg/status",
+    "/usr/lib/sysimage/rpm",
+    "/var/lib/rpm",
+    "/var/lib/pacman/local",
+    "/lib/apk/db/installed",
+)
 
 
 def environment(own: Mapping[str, str], more: Sequence[str]) -> dict[str, str]:

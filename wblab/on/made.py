@@ -26,7 +26,7 @@ from wblab.lab.printable import printable
 from wblab.machine.directory import workroom
 from wblab.machine.trust import check_found
 from wblab.on.faults import KNOWN_BY, LOG_BYTES, TEARS_BY, Faults
-from wblab.on.handed import state
+from wblab.on.handed import PACKAGES, state
 from wblab.on.heard import Said, listening
 from wblab.on.order import ERR, KEPT, ORDER, OUT, Order, read_order
 from wblab.on.signals import forget_signal, passed_on
@@ -147,6 +147,7 @@ def _carried_out(  # noqa: PLR0913, PLR0917
     computes = any(_COMPUTED in line for line in console)
     table = said.table() | {
         "reads": {path: state(path) for path in reads},
+        "packages": {path: state(path) for path in PACKAGES},
         "computes": computes,
         "signals": [*map(int, came)],
     }
@@ -168,8 +169,8 @@ def again(request: Request, first: Path, results: Path) -> Path:
     if before.get("signals"):
         raise InputError(f"{first} got a signal while it ran: such a run does not repeat")
     reads = before["reads"]
-    changed = [path for path, was in reads.items() if state(path) != was] if isinstance(reads, dict) else []
-    if changed:
+    states = {**reads, **before["packages"]} if "packages" in before else {}  # of older runs nothing is known
+    if changed := [path for path, was in states.items() if state(path) != was]:
         named = printable(", ".join(changed[:_MOST_CHANGED]))
         note(f"changed since: {named}: the program may read it, and go another way")
     _, limits = feasible(read_order((first / HANDED / ORDER).read_text()).faults, request, Limits())

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from wblab.core.errors import InputError
-from wblab.on.handed import environment, prefix_of, reads, state, unshimmed
+from wblab.on.handed import PACKAGES, environment, prefix_of, reads, state, unshimmed
 from wblab.on.made import _room, bring_back, plain
 
 
@@ -120,3 +120,7 @@ def test_the_state_of_what_is_granted_changes_with_its_files(tmp_path):
     assert state(str(tmp_path)) != first
     assert state(str(tmp_path / "none")) == ""
     assert state(str(tmp_path / "below" / "file")) != ""
+
+
+def test_packages_of_a_distribution_have_a_state_here():
+    assert any(map(state, PACKAGES))
