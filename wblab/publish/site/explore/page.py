@@ -19,6 +19,7 @@ TITLE = "Freeze a computer: one program copies a file, others stand still"
 _ASSETS = resources(PACKAGE) / "assets"
 _SHARED = resources("wblab.plot") / "assets"
 _EXPLORE = resources(PACKAGE) / "templates" / "explore"
+_OWN_START, _START = "A slow disk, and Linux as it comes", "With the first setting of each knob"
 _BUILD = 12  # letters of a kernel's build that the page shows
 _MOST_S = 90.0  # of a lane: a load that ends later is cut off
 
@@ -42,6 +43,7 @@ def _page(found: Explored) -> File:
         PACKAGE,
         "explore/explore.html",
         title=TITLE,
+        start=_OWN_START if {knob.name for knob in found.knobs} <= KNOBS.keys() else _START,
         root="",
         positions=len(found.positions),
         kernel=printable(found.kernel),
