@@ -147,13 +147,18 @@ packages:
 	{ echo "wblab: $(PYTHON) must be Python 3.11 or later: set PYTHON=python3.x" >&2; exit 2; }
 	@$(PYTHON) -m wblab.lab.packages $(PACKAGES)
 
+# Where PYTHONDONTWRITEBYTECODE is set, as in many containers, each command would compile what it imports: a fifth of a run.
+COMPILE = $(VENV)/bin/python -m compileall -q -j 0 -x '/pip/|/tests?/' $(VENV)/lib wblab misc/tracecmd
+
 $(STAMP): pyproject.toml constraints.txt
 	@$(STEP) "virtual environment $(VENV)" $(PYTHON) -m venv $(VENV)
 	@$(STEP) "the lab and its Python packages" $(PIP) --editable .
+	@$(STEP) "their byte code" $(COMPILE)
 	@touch $@
 
 $(DEVELOPED): $(STAMP) pyproject.toml constraints.txt
 	@$(STEP) "what tests and all verbs need" $(PIP) --editable '.[dev]'
+	@$(STEP) "their byte code" $(COMPILE) || true  # some packages hold files that are meant not to compile
 	@touch $@
 
 clean: ## Remove .venv and caches; results in exp/ and built kernels stay
