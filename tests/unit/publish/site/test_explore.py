@@ -259,7 +259,7 @@ def test_both_rounds_are_counted_and_then_the_knobs_are_free(tmp_path):
 
     said, troubles = asyncio.run(opened())
     assert [verdict.startswith("✓") for verdict, _ in said] == [number != 1 for number in range(10)]
-    assert "you foresaw 4 of 5" in said[4][1]
+    assert "You foresaw 4 of 5" in said[4][1]
     assert said[9][1] == "You foresaw 5 of 5, after 4 of 5 in practice."
     assert troubles == []
 

@@ -23,8 +23,8 @@ KNOBS: Mapping[str, KnobWords] = {
         "The copy's speed",
         "how fast the copy produces data",
         "The faster the copy, the more has collected whenever Linux hands data to the disk, and the more lies ahead of "
-        "a save. A slow copy leaves less; but what it made in some seconds is handed over in one go, so freezes become "
-        "shorter, and rarely end.",
+        "a save. A slow copy leaves less, so freezes are shorter and begin later; but what it made in some seconds is "
+        "handed over in one go, so they seldom go away.",
     ),
     "dirty limit": KnobWords(
         "The dirty limit",
@@ -43,12 +43,14 @@ KNOBS: Mapping[str, KnobWords] = {
         "The disk's queue",
         "how much the disk is handed at a time, and then writes in order: up to 64 MiB a card, 2 MiB a stick",
         "A save goes to the end of this queue. A long one holds all that the copy has written; 512 KiB are written in "
-        "half a second at 1 MiB/s. What freezes remain with a short queue come mostly from the dirty limit.",
+        "half a second at 1 MiB/s. What freezes remain with a short queue come mostly from the dirty limit. They are the "
+        "mail program's, which needs new memory for each file; the editor mostly writes into memory that it has.",
     ),
     "disk": KnobWords(
         "The disk",
         "how fast it writes; and a stick is handed less at a time than a card",
-        "The same data ahead of a save takes a slower disk longer: 24 MiB take 24 s at 1 MiB/s, and 6 s at 4 MiB/s.",
+        "The same data ahead of a save takes a slower disk longer. A faster one also lets less collect while the copy "
+        "runs, so four times the speed can make a freeze more than four times shorter.",
     ),
 }
 

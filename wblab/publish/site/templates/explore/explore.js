@@ -1,11 +1,11 @@
 const byId = (id) => document.getElementById(id);
 const made = (tag, look, text) => { const one = document.createElement(tag); if (look) one.className = look; if (text !== undefined) one.textContent = text; return one; };
 const ROUNDS = ["Practice", "Second round"], WORDS = { "-1": "shorter", 0: "about the same", 1: "longer" };
-const seconds = (s) => (s < D.never ? "under 0.1 s" : s.toPrecision(s < 0.995 ? 2 : 3) + " s");
+const seconds = (s) => (s < D.never ? "under 0.1 s" : duration(s * 1e9));
 // asked: where the card's change starts and where it leads. place: of the guesses that are asked for, as [round, number], or null.
 let D, shown, wanted, asked, place;
 const guesses = new Map(); // of each knob that was turned freely, whether the last guess on it was right
-const scores = []; // of each round, one for each guess: whether it was right
+const scores = []; // of each round, one for each guess that was made: whether it was right
 
 const at = (levels) => D.positions[levels.join()];
 const change = (from, to) => { const [a, b] = [from, to].map((one) => Math.max(one.longest, D.never)); return b * D.same <= a ? -1 : b >= a * D.same ? 1 : 0; };
@@ -14,11 +14,13 @@ const moved = (levels, k, level) => levels.map((one, which) => (which === k ? le
 const changed = () => D.knobs.map((_, k) => k).filter((k) => asked.from[k] !== asked.to[k]);
 const named = (k, levels) => D.knobs[k].levels[levels[k]];
 
+// The longest freeze is known exactly: a lane that has it says the same of it as the headline.
+const exact = (length, longest) => (Math.abs(length - longest) <= 1e7 ? longest : length);
 // The lanes of a position: its times are in hundredths of a second.
 function lanesAt(position) {
   return D.lanes.map((lane, number) => {
     const [start, end] = position.works[number].map((time) => time * 1e7), flat = position.frozen[number], frozen = [];
-    for (let place = 0; place < flat.length; place += 2) frozen.push([flat[place] * 1e7, (flat[place] + flat[place + 1]) * 1e7]);
+    for (let place = 0; place < flat.length; place += 2) frozen.push([flat[place] * 1e7, flat[place] * 1e7 + exact(flat[place + 1] * 1e7, position.longest * 1e9)]);
     return { ...lane, start_ns: start, end_ns: end, frozen_ns: lane.role === "offender" ? [] : frozen };
   });
 }
@@ -82,16 +84,17 @@ function answer(guess) {
   byId("why").replaceChildren(...[["Before", asked.from], ["After", asked.to]].flatMap(([name, levels]) => [made("h4", "", name), ...sentences(levels).map((text) => made("p", "", text))]));
   byId("ask").hidden = true; byId("result").hidden = false;
   own(asked.to);
-  if (place) counted(right); else { if (guess !== "" && which.length === 1) guesses.set(which[0], right); shown = [...wanted]; score(); }
+  if (place) counted(guess === "" ? null : right); else { if (guess !== "" && which.length === 1) guesses.set(which[0], right); shown = [...wanted]; score(); }
   byId("verdict").focus({ preventScroll: true });
   byId("verdict").scrollIntoView({ block: "center" });
 }
 // A guess that was asked for is one of a round; after the last round the knobs are the reader's.
 function counted(right) {
   const [round, number] = place, last = number + 1 === D.rounds[round].length;
-  (scores[round] ??= []).push(right);
-  const good = scores[round].filter(Boolean).length, of = `${good} of ${scores[round].length}`, further = round + 1 < D.rounds.length && D.rounds[round + 1].length;
-  byId("score").textContent = !last ? "" : further ? `Practice is over: you foresaw ${of}. In the second round each knob is turned once more, from a start that you have not seen.` : `You foresaw ${of}${round ? `, after ${scores[0].filter(Boolean).length} of ${scores[0].length} in practice` : ""}.`;
+  scores[round] ??= [];
+  if (right !== null) scores[round].push(right);
+  const foresaw = (which) => `${which.filter(Boolean).length} of ${which.length}`, of = scores[round].length ? `You foresaw ${foresaw(scores[round])}` : "You made no guess", further = round + 1 < D.rounds.length && D.rounds[round + 1].length;
+  byId("score").textContent = !last ? "" : further ? `Practice is over. ${of}. In the second round each knob is turned once more, from another start.` : `${of}${round && scores[0].length ? `, after ${foresaw(scores[0])} in practice` : ""}.`;
   place = !last ? [round, number + 1] : further ? [round + 1, 0] : null;
   byId("next").hidden = !place;
   byId("leave").textContent = place ? "Leave the guesses, turn the knobs freely" : "Turn the knobs freely";
