@@ -43,8 +43,8 @@ KNOBS: Mapping[str, KnobWords] = {
         "The disk's queue",
         "how much the disk is handed at a time, and then writes in order: up to 64 MiB a card, 2 MiB a stick",
         "A save goes to the end of this queue. A long one holds all that the copy has written; 512 KiB are written in "
-        "half a second at 1 MiB/s. What freezes remain with a short queue come mostly from the dirty limit. They are the "
-        "mail program's, which needs new memory for each file; the editor mostly writes into memory that it has.",
+        "half a second at 1 MiB/s. What freezes remain with a short queue come mostly from the dirty limit. They are "
+        "the mail program's, which needs new memory for each file; the editor mostly writes into memory that it has.",
     ),
     "disk": KnobWords(
         "The disk",
