@@ -42,7 +42,7 @@ def test_a_thousandfold_without_spread_is_claimed_or_said_to_be_open(runs, claim
     found = halves({("w1", "write", "longest_pause_s"): np.full(2 * runs, 0.01)}, change=lambda values: values * 1000)
     assert (claims(found) == 1) == claimed
     assert answer(found).startswith(
-        "w1's longest pause is 9.99 s more" if claimed else "Seen, but not decided: w1's longest"
+        "editor w1's longest pause is 9.99 s more" if claimed else "Seen, but not decided: editor w1's longest"
     )
 
 
@@ -81,7 +81,7 @@ def test_the_headline_does_not_contradict_the_rows(runs, shapes, factor, seed):
         assert "not decided" in verdicts
         assert not any(row.claimed for row in rows)
     else:
-        named = [row for row in rows if headline.startswith(f"{row.load}'s {row.metric} is ")]
+        named = [row for row in rows if headline.startswith(f"editor {row.load}'s {row.metric} is ")]
         assert [row.claimed for row in named] == [True]
         assert ("which is worse" in headline, "which is better" in headline) == (named[0].gain < 0, named[0].gain > 0)
 
