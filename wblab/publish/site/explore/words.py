@@ -30,7 +30,8 @@ KNOBS: Mapping[str, KnobWords] = {
         "The dirty limit",
         "how much may wait in memory: 20 % of what is free is some 27 MiB here, 10 % some 13 MiB",
         "What waits in memory is what the disk gets in one go. A higher limit puts more data ahead of a save, a lower "
-        "one less. It has a price: the lower the limit, the more often Linux stops everybody who writes.",
+        "one less. It has a price: the lower the limit, the more often Linux stops programs that need new memory for "
+        "what they write.",
     ),
     "scheduler": KnobWords(
         "The I/O scheduler",
