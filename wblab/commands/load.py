@@ -18,6 +18,7 @@ from wblab.core.loads import KINDS, Load
 from wblab.core.streams import NO_SEED, draw_stream
 from wblab.core.syscalls import set_ioprio
 from wblab.core.tables import from_table
+from wblab.machine.processes import room_to_measure
 from wblab.machine.trust import distrust
 
 
@@ -99,6 +100,7 @@ def run_load(name: str, load: Load, directory: Path, out: Path) -> None:
             set_ioprio(load.ioclass, load.iolevel)
         except OSError as error:
             raise WblabError(f"cannot set the I/O class {load.ioclass!r}: {error.strerror}") from None
+    _room = room_to_measure()
     run_cycles(load, directory, stamps, time.monotonic_ns() + load.start, draw_stream(NO_SEED, name))
     rundir.write_load(out, name, load, os.getpid(), stamps)
     check_ending(name, ending(stamps))

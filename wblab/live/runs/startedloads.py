@@ -17,7 +17,7 @@ from wblab.core.streams import NO_SEED, draw_stream
 from wblab.core.syscalls import set_ioprio, set_process_name
 from wblab.core.units import NS_PER_S
 from wblab.machine.changes import ProcessGroup, WayBack
-from wblab.machine.processes import end_with
+from wblab.machine.processes import end_with, room_to_measure
 
 _SPAWNED, _RELEASED = 0, 1  # places in shared memory: the command's pid, from its load; permission to begin, from us
 _POLL_S, _SOON_S = 0.1, 0.01
@@ -103,6 +103,7 @@ def start_load(  # noqa: PLR0913 - two of them by name
         setup(shared)
         os.fchdir(directory)
         own = _Spawning(load, shared) if isinstance(load, Command) else load
+        _room = room_to_measure()
         run_cycles(own, Path(), stamps, start_ns, draw_stream(seed, name))
 
     return StartedLoad(name, load, fork_child(task), stamps, shared)
