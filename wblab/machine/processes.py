@@ -19,19 +19,6 @@ from wblab.machine.trust import distrust
 STATE = Path("/run/wblab")  # on a tmpfs: after a reboot nothing needs undoing
 
 
-# Python asks for memory a megabyte at a time (Objects/obmalloc.c): so many objects fill that.
-_FILL_AN_ARENA = 1 << 16
-
-
-def room_to_measure() -> object:
-    """Return what keeps memory free for Python's objects, for as long as it is held.
-
-    Whoever measures system calls does not want one that fetches memory among them, which comes when the heap is full.
-    """
-    objects = [object() for _ in range(_FILL_AN_ARENA)]
-    return objects[-1]
-
-
 def require_root(why: str) -> None:
     """Raise WblabError with this reason for anybody but root."""
     if os.geteuid() != 0:
@@ -135,3 +122,16 @@ def threads(pid: int) -> list[int]:
         return [int(name) for name in os.listdir(f"/proc/{pid}/task")]
     except OSError:
         return []
+
+
+# Python asks for memory a megabyte at a time (Objects/obmalloc.c): so many objects fill that.
+_FILL_AN_ARENA = 1 << 16
+
+
+def room_to_measure() -> object:
+    """Return what keeps memory free for Python's objects, for as long as it is held.
+
+    Whoever measures system calls does not want one that fetches memory among them, which comes when the heap is full.
+    """
+    objects = [object() for _ in range(_FILL_AN_ARENA)]
+    return objects[-1]

@@ -12,7 +12,7 @@ from wblab.core.units import NS_PER_S
 from wblab.on.calls import Call, calls
 from wblab.on.lacks import lacking, lacks_said
 from wblab.on.made import Ran, as_json
-from wblab.on.order import LOAD, NAME
+from wblab.on.order import LOAD, NAME, OURS
 from wblab.report.quantities import duration
 from wblab.report.report import Column, Row, Table
 from wblab.report.text import block_lines
@@ -20,7 +20,6 @@ from wblab.report.text import block_lines
 _SHORT_NS = 1_000_000
 _MOST_REFUSED = 5  # files that are named
 _TOO_LONG = 124  # as timeout(1) ends
-_UNWRITTEN = 125
 
 
 @dataclass(frozen=True)
@@ -50,7 +49,7 @@ class Told:
     @property
     def code(self) -> int:
         """The exit code: the program's, or ours."""
-        return self.ran.said.code or (_TOO_LONG if self.is_over else _UNWRITTEN if self.ran.said.unwritten else 0)
+        return self.ran.said.code or (_TOO_LONG if self.is_over else OURS if self.ran.said.unwritten else 0)
 
     def table(self) -> dict[str, Any]:
         """Return it for programs."""

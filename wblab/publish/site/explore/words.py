@@ -5,7 +5,6 @@ from dataclasses import dataclass
 
 from wblab.lab.callings import CALLINGS, doing
 from wblab.publish.site.explore.positions import Lane
-from wblab.report.quantities import quantity
 
 
 @dataclass(frozen=True)
@@ -65,8 +64,3 @@ def lane_words(lane: Lane) -> tuple[str, str]:
 def knob_words(name: str) -> KnobWords:
     """Return what is said of a knob: of one that is none of the lab's own, its name."""
     return KNOBS.get(name, KnobWords(name, "", ""))
-
-
-def seconds(time_s: float) -> str:
-    """Return a time as the page has it."""
-    return quantity(time_s, "s")
