@@ -14,6 +14,7 @@ DISK_FD, STATUS_FD = 12, 13
 LAB_FD, PACKAGES_FD = 14, 15  # for guests that run programs of the lab
 SAMPLES_FD = 16  # for guests that a monitor watches
 DISK_FDS = (DISK_FD, *range(17, 24))  # the disks' images, in the order of the disks
+COPIES_FD = 24  # a socket, for guests that are copied
 
 ROOM, SCRATCH = Path(entry.ROOM), Path(entry.SCRATCH)
 LAB, PACKAGES = ROOM / "lab", ROOM / "packages"

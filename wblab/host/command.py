@@ -78,6 +78,7 @@ def kernel_arguments(spec: Spec, *, watched: bool = False, processors: int = 1) 
         "norandmaps",
         f"umid={_UMID}",
         "con=null",
+        f"um_copies_fd={layout.COPIES_FD}",
         "con0=null,fd:1",
         _console(layout.STATUS_DEVICE, layout.STATUS_FD),
         *(f"ubd{place}={entry.host_path(fd)}" for place, fd in enumerate(layout.DISK_FDS[: len(made)])),

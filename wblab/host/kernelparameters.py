@@ -52,7 +52,7 @@ _KEYS = {
     r"ncpus": "kernel.name = '7.2+smp@4'",
 }
 _OWN = re.compile(
-    "init|rdinit|root|rootfstype|rootflags|rootwait|rootdelay|ro|rw|seccomp|norandmaps|umid|noreboot.*|panic"
+    "um_copies_fd|init|rdinit|root|rootfstype|rootflags|rootwait|rootdelay|ro|rw|seccomp|norandmaps|umid|noreboot.*|panic"
     "|quiet.*|loglevel|con.*|stderr"
 )
 # arch/um (__uml_setup, __setup, __channel_help), fs/hostfs: channels, devices, sockets and directories of the host.
