@@ -5,24 +5,22 @@ the phase.
 """
 
 import json
-from bisect import insort
-from collections import deque
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
-from operator import attrgetter
 from pathlib import Path
 
 from wblab.core import layout
-from wblab.core.loads.base import NEVER
+from wblab.core.copied import Course
 from wblab.core.spec import Cgroup, Phase, Priority
 from wblab.core.syscalls import set_ioprio
 from wblab.core.tables import from_table
 from wblab.guest.cgroups import make_cgroups
 from wblab.guest.devices import GuestDisk
 from wblab.guest.disk import remount
-from wblab.guest.loads import Due, Running, halt
+from wblab.guest.due import Agenda, Due
+from wblab.guest.loads import Running, halt
 from wblab.guest.settings import set_attributes, set_sysctls
 from wblab.guest.stacks import begin_faults
 from wblab.guest.tree import descendants
@@ -32,14 +30,14 @@ from wblab.guest.tree import descendants
 class Phases:
     """The phases of a run, each in a file of its own, which also has the start of the next one.
 
-    cgroups: the mount point of control groups version 2, mounted or not. due: the agenda that gets the next phase.
+    cgroups: the mount point of control groups version 2, mounted or not. agenda: gets the next phase.
     """
 
     disks: Mapping[str, GuestDisk]
     start_ns: int
     running: Sequence[Running]
     cgroups: Path
-    due: deque[Due]
+    agenda: Agenda
 
     def enter(self, number: int) -> None:
         """Apply a phase's settings, and schedule the next phase. Raises WblabError."""
@@ -54,11 +52,8 @@ class Phases:
         for load, priority in phase.load.items():
             self._set_priority(load, priority)
         self._set_cgroups(phase.cgroup, key)
-        insort(self.due, self.scheduled(number + 1, entry["next_ns"]), key=attrgetter("time_ns"))
-
-    def scheduled(self, number: int, at_ns: int) -> Due:
-        """Return a phase as an action, due `at_ns` after the loads' start."""
-        return Due(self.start_ns + at_ns, partial(self.enter, number))
+        next_ns = self.start_ns + entry["next_ns"]
+        self.agenda.due.append(Due(lambda: next_ns, partial(self.enter, number + 1)))
 
     def _set_priority(self, load: str, priority: Priority) -> None:
         for process in self._processes(load):
@@ -81,16 +76,22 @@ def agenda(
     start_ns: int,
     running: Sequence[Running],
     cgroups: Path,
-    first_phase_ns: int = NEVER,
-) -> deque[Due]:
-    """Return the actions of a run in the order of their times. start_ns: CLOCK_MONOTONIC at the loads' start.
+    course: Callable[[], Course],
+) -> Agenda:
+    """Return the actions of a run. start_ns: CLOCK_MONOTONIC at the loads' start. course: as it is at any moment.
 
     A stop of each load and a first phase are always among them, if need be at a time that no run reaches: entries cost
     time, so all runs have the same.
     """
-    due: deque[Due] = deque()
-    first = Phases(disks, start_ns, running, cgroups, due).scheduled(0, first_phase_ns)
-    stopped = [Due(start_ns + item.load.until, partial(halt, item)) for item in running]
-    faults = Due(start_ns, partial(begin_faults, disks.values()))
-    due.extend([faults, *sorted([first, *stopped], key=attrgetter("time_ns"))])
-    return due
+    found = Agenda()
+    enter = partial(Phases(disks, start_ns, running, cgroups, found).enter, 0)
+    found.due = [
+        Due(lambda: start_ns, partial(begin_faults, disks.values())),
+        Due(lambda: start_ns + course().first_phase_ns, enter),
+        *(Due(partial(_stop_ns, start_ns, item.name, course), partial(halt, item)) for item in running),
+    ]
+    return found
+
+
+def _stop_ns(start_ns: int, name: str, course: Callable[[], Course]) -> int:
+    return start_ns + course().until_ns[name]

@@ -5,11 +5,13 @@ import os
 import time
 from collections.abc import Mapping
 from contextlib import suppress
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Any, NoReturn
 
 from wblab.core import layout, rundir
+from wblab.core.copied import Course
 from wblab.core.errors import WblabError
 from wblab.core.spec import GRID_NS, Spec
 from wblab.core.status import Message, Phase
@@ -25,6 +27,7 @@ from wblab.guest.loads import Running, lay_out_files, map_files, start_loads, st
 from wblab.guest.memory import leave, mount_reserve, renew_limits
 from wblab.guest.mounts import mount_all
 from wblab.guest.settings import set_sysctls
+from wblab.guest.told import Told
 from wblab.guest.tracing import Recording
 
 # What is taken until the loads start, about: before, the guest is a machine that was booted with that much more memory.
@@ -95,6 +98,7 @@ def run(spec: Spec, parameters: dict[str, Any], status: int) -> None:
     agents = start_agents(spec)
     start_ns = on_grid(spec, time.monotonic_ns() + max(spec.trace.lead, 2 * _READY_NS))
     say(status, "loads", start_ns=start_ns)
+    told = Told(Course.of(spec, parameters["first_phase_ns"], is_brief=parameters["is_brief"]))
     running = start_loads(spec, used, start_ns, groups, parameters["batch"])
     try:
         sleep_until(start_ns - _READY_NS)
@@ -102,13 +106,13 @@ def run(spec: Spec, parameters: dict[str, Any], status: int) -> None:
         say(status, "loads", reserved_bytes=reserved, available_bytes=available)
         offenders = [item for item in running if item.name in spec.offenders]
         others = [item for item in running if item.name not in spec.offenders]
-        due = agenda(disks, start_ns, running, cgroups, parameters["first_phase_ns"])
-        wait_for(offenders, start_ns + spec.time_limit, lambda: say(status, "loads"), others=others, agenda=due)
+        due, deadline = agenda(disks, start_ns, running, cgroups, told.course), told.deadline(start_ns)
+        wait_for(offenders, deadline, lambda: say(status, "loads"), others=others, agenda=due)
         say(status, "stop")
         settled_ns = time.monotonic_ns() + int(_SETTLE_S * NS_PER_S)
-        stop_loads(running, spec.stops, max(settled_ns, start_ns + spec.time_limit), due)
+        stop_loads(running, spec.stops, replace(deadline, time_ns=lambda: max(settled_ns, deadline.time_ns())), due)
         stop_agents(agents)
-        if recording:
+        if recording and not told.course().is_brief:
             check_lost(recording.stop())
     except BaseException:
         if recording:
@@ -118,7 +122,8 @@ def run(spec: Spec, parameters: dict[str, Any], status: int) -> None:
     finally:
         say(status, "write")
         write_loads(layout.SCRATCH, running)
-    finish_disks(spec, disks, used)
+    if not told.course().is_brief:
+        finish_disks(spec, disks, used)
 
 
 def finish_disks(spec: Spec, disks: Mapping[str, GuestDisk], used: Mapping[str, Path]) -> None:

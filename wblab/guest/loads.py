@@ -3,7 +3,6 @@
 import os
 import signal
 import time
-from collections import deque
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
@@ -20,18 +19,11 @@ from wblab.core.spec import Spec
 from wblab.core.streams import draw_stream, phase_stream
 from wblab.core.syscalls import set_ioprio, set_process_name
 from wblab.core.units import NS_PER_S
+from wblab.guest.due import Agenda, Deadline
 from wblab.guest.tree import end, stop
 
 # A seed delays each load by up to this much, which is no more than chance does on a real machine.
 PHASE_SPREAD_NS = 50_000_000
-
-
-@dataclass(frozen=True)
-class Due:
-    """An action and its time, in ns of CLOCK_MONOTONIC."""
-
-    time_ns: int
-    act: Callable[[], None]
 
 
 @dataclass(frozen=True)
@@ -111,19 +103,18 @@ def start_loads(
 
 def wait_for(
     running: list[Running],
-    deadline_ns: int,
+    deadline: Deadline,
     progress: Callable[[], None],
     *,
     others: Sequence[Running] = (),
-    agenda: deque[Due] | None = None,
+    agenda: Agenda | None = None,
 ) -> None:
     """Wait until all these loads have ended; call `progress` about once a second. Raises WblabError.
 
-    deadline_ns: of CLOCK_MONOTONIC. others: loads that are not waited for; a failure of any load ends the wait.
-    agenda: actions to run meanwhile, in the order of their times; they are removed once they have run.
-    If a load has an `until`, the deadline is no failure: loads that still run are then stopped for good.
+    others: loads that are not waited for; a failure of any load ends the wait. agenda: actions to run meanwhile.
+    If the deadline is no failure, loads that still run at it are stopped for good.
     """
-    left, due = {item.pid: item for item in running}, deque() if agenda is None else agenda
+    left, due = {item.pid: item for item in running}, Agenda() if agenda is None else agenda
     while left:
         for pid in list(left):
             ended, status = os.waitpid(pid, os.WNOHANG)
@@ -133,30 +124,30 @@ def wait_for(
             _check_alive(item)
         if not left:
             return
-        if time.monotonic_ns() >= deadline_ns:
-            if any(item.load.has_until for item in (*running, *others)):
+        if time.monotonic_ns() >= deadline.time_ns():
+            if deadline.is_cut():
                 for item in left.values():
                     halt(item)
                 return
             names = ", ".join(item.name for item in left.values())
             raise WblabError(f"the load {names} did not end within the time limit: raise time_limit or lower its size")
-        while due and due[0].time_ns <= time.monotonic_ns():
-            due.popleft().act()
-        until_s = (due[0].time_ns - time.monotonic_ns()) / NS_PER_S if due else 1.0
+        due.act()
+        next_ns = due.next_ns()
+        until_s = 1.0 if next_ns is None else (next_ns - time.monotonic_ns()) / NS_PER_S
         signal.sigtimedwait({signal.SIGCHLD}, min(1.0, max(0.0, until_s)))
         progress()
 
 
-def stop_loads(running: list[Running], order: list[str], deadline_ns: int, agenda: deque[Due] | None = None) -> None:
+def stop_loads(running: list[Running], order: list[str], deadline: Deadline, agenda: Agenda | None = None) -> None:
     """Stop the loads in this order and wait for each before the next; then kill the halted ones.
 
-    A stalled load ends only after its stall. deadline_ns, agenda: as in wait_for. Raises WblabError.
+    A stalled load ends only after its stall. deadline, agenda: as in wait_for. Raises WblabError.
     """
     by_name = {item.name: item for item in running}
     for name in order:
         if not by_name[name].is_halted:
             os.kill(by_name[name].pid, signal.SIGTERM)
-            wait_for([by_name[name]], deadline_ns, lambda: None, agenda=agenda)
+            wait_for([by_name[name]], deadline, lambda: None, agenda=agenda)
     for item in running:
         if item.is_halted:
             end(item.pid)

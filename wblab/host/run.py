@@ -5,7 +5,8 @@ import math
 import re
 import secrets
 import shutil
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -56,12 +57,14 @@ def run_experiment(  # noqa: PLR0913 - four of them by name
     readable: Sequence[str] = (),
     samples_fd: int | None = None,
     handed: Path | None = None,
+    is_brief: bool = False,
 ) -> Finished:
     """Run a request, and keep what the guest leaves in a new directory below `results`. Raises RunFailedError.
 
     readable: what the guest may read of the host beside what it needs.
     samples_fd: a pipe that gets what the guest writes to layout.SAMPLES_DEVICE.
     handed: a directory that programs of the guest get at layout.PACKAGES, in the place of the lab's packages.
+    is_brief: only the loads' times are kept, no trace.
     """
     kernel = request.kernel
 
@@ -85,6 +88,7 @@ def run_experiment(  # noqa: PLR0913 - four of them by name
                 limits=limits,
                 readable=readable,
                 samples_fd=samples_fd,
+                is_brief=is_brief,
             )
         except WblabError as error:
             if (reason := told(str(error), request.spec, staged / CONSOLE)) == str(error):
@@ -105,7 +109,42 @@ def _boot(  # noqa: PLR0913
     limits: Limits,
     readable: Sequence[str],
     samples_fd: int | None,
+    is_brief: bool,
 ) -> Ended:
+    with prepared(
+        spec,
+        kernel,
+        staged,
+        report,
+        program=program,
+        guests_lab=guests_lab,
+        limits=limits,
+        readable=readable,
+        samples_fd=samples_fd,
+        is_brief=is_brief,
+    ) as request:
+        report(None, "booting")
+        ended = boot(request, *progress(spec, report))
+    if spec.trace.events and not is_brief and not (staged / TRACE).exists():
+        raise WblabError(f"the guest left no {TRACE}: see its console")
+    return ended
+
+
+@contextmanager
+def prepared(  # noqa: PLR0913
+    spec: Spec,
+    kernel: Kernel,
+    staged: Path,
+    report: Report,
+    *,
+    program: Path,
+    guests_lab: GuestLab | None,
+    limits: Limits = _LIMITS,
+    readable: Sequence[str] = (),
+    samples_fd: int | None = None,
+    is_brief: bool = False,
+) -> Iterator[Boot]:
+    """Yield what a guest is booted with, for as long as its disks are there. Raises WblabError."""
     made, memory_bytes = images(spec), boot_bytes(spec, kernel.processors)
     report(None, f"making the disk{'s' if len(made) > 1 else ''}")
     programs = [interpreter(), *filter(None, [tool_path("trace-cmd")])]
@@ -124,7 +163,7 @@ def _boot(  # noqa: PLR0913
                     spec, disk, mkfs[place], disk_fds[place], kernel=kernel, program=program, report=report
                 )
                 mkfs[place] = aged
-        request = Boot(
+        yield Boot(
             linux=kernel.path,
             arguments=kernel_arguments(spec, watched=samples_fd is not None, processors=kernel.processors),
             run=staged,
@@ -135,17 +174,12 @@ def _boot(  # noqa: PLR0913
             memory_bytes=memory_bytes,
             mkfs=mkfs,
             program=program,
-            texts=guest_texts(spec, _batch(spec, kernel)),
+            texts=guest_texts(spec, _batch(spec, kernel), is_brief=is_brief),
             one_processor=spec.clock.mode == "virtual",
             lab=guests_lab,
             samples_fd=samples_fd,
             parameters=kernelparameters.arguments(spec.kernel.parameters),
         )
-        report(None, "booting")
-        ended = boot(request, *progress(spec, report))
-    if spec.trace.events and not (staged / TRACE).exists():
-        raise WblabError(f"the guest left no {TRACE}: see its console")
-    return ended
 
 
 def _batch(spec: Spec, kernel: Kernel) -> int:
@@ -155,11 +189,12 @@ def _batch(spec: Spec, kernel: Kernel) -> int:
     return BATCH if is_on and "cycles" in features(kernel) else 0
 
 
-def guest_texts(spec: Spec, batch: int = 0) -> dict[str, str]:
+def guest_texts(spec: Spec, batch: int = 0, *, is_brief: bool = False) -> dict[str, str]:
     """Return what the guest must know, as JSON, by the files' names.
 
     Not the run's name, which would change its memory a little; and the phases apart, for the same reason: each in a
-    file that says when the next one begins. batch: how many cycles of a load its kernel may make at once.
+    file that says when the next one begins. batch: how many cycles of a load its kernel may make at once. is_brief:
+    only the loads' times count.
     """
     anonymous = replace(spec, name="", kernel=GuestKernel(), phase={})
     phases = sorted(spec.phase.items(), key=lambda item: item[1].at)
@@ -170,6 +205,7 @@ def guest_texts(spec: Spec, batch: int = 0) -> dict[str, str]:
         "python": str(GUESTS_PYTHON) if spec.needs_lab else "",
         "first_phase_ns": begins_ns[0],
         "batch": batch if spec.clock.mode == "virtual" else 0,
+        "is_brief": is_brief,
     }
     texts = {layout.PARAMETERS: _padded(parameters, _PARAMETERS_BYTES)}
     for number, (name, phase) in enumerate(phases):

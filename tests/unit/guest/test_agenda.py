@@ -8,6 +8,7 @@ from support.guestloads import start
 from support.waiting import wait_until
 
 from wblab.core import layout
+from wblab.core.copied import Course
 from wblab.core.errors import WblabError
 from wblab.core.loads.base import NEVER
 from wblab.core.spec import Spec
@@ -63,13 +64,13 @@ def test_phases_are_entered_in_the_order_of_their_times(guest_with, done, tmp_pa
         early={"at": "3s", "sysctl": {"vm.swappiness": 1}},
         besides={"at": "7s", "sysctl": {"vm.swappiness": 3}},
     )
-    due = agenda(guest_disks(spec), S, [], tmp_path, first_ns)
-    assert [item.time_ns for item in due] == [S, 4 * S]
-    due.popleft()
+    found = agenda(guest_disks(spec), S, [], tmp_path, lambda: Course.of(spec, first_ns))
+    assert [item.time_ns() for item in found.due] == [S, 4 * S]
+    found.due.pop(0)
     times_ns = []
-    while due[0].time_ns < S + NEVER:
-        times_ns.append(due[0].time_ns)
-        due.popleft().act()
+    while (next_ns := found.next_ns()) < S + NEVER:
+        times_ns.append(next_ns)
+        found.due.pop(0).act()
     assert times_ns == [4 * S, 8 * S, 8 * S]
     assert done == [("vm.swappiness", 1), ("vm.swappiness", 2), ("vm.swappiness", 3)]
 
@@ -78,7 +79,7 @@ def test_a_failing_setting_is_named_with_its_phase(guest_with, tmp_path, monkeyp
     spec, first_ns = guest_with(odd={"at": "3s", "disk": {"disk": {"queue": {"no_such": 1}}}})
     monkeypatch.setattr(settings, "Path", lambda *parts: tmp_path.joinpath("none", *map(str, parts[1:])))
     with pytest.raises(WblabError, match=r"cannot set phase\.odd\.disk\.disk\.queue\.no_such to 1"):
-        agenda(guest_disks(spec), 0, [], tmp_path, first_ns)[1].act()
+        agenda(guest_disks(spec), 0, [], tmp_path, lambda: Course.of(spec, first_ns)).due[1].act()
 
 
 def test_a_load_and_its_children_get_a_new_io_class(guest_with, tmp_path):
@@ -86,7 +87,7 @@ def test_a_load_and_its_children_get_a_new_io_class(guest_with, tmp_path):
     running = start(spec, 0)
     try:
         wait_until(lambda: descendants(running[0].pid))
-        agenda(guest_disks(spec), 0, running, tmp_path, first_ns)[1].act()
+        agenda(guest_disks(spec), 0, running, tmp_path, lambda: Course.of(spec, first_ns)).due[1].act()
         pids = [running[0].pid, *descendants(running[0].pid)]
         assert len(pids) == 2
         assert all(get_ioprio(pid) == 3 << 13 for pid in pids)
@@ -99,4 +100,4 @@ def test_a_load_that_has_ended_keeps_its_class(guest_with, tmp_path):
     spec, first_ns = guest_with(calm={"at": "3s", "load": {"p1": {"ioclass": "idle"}}})
     running = start(spec, 0)
     end(running[0].pid)
-    agenda(guest_disks(spec), 0, running, tmp_path, first_ns)[1].act()
+    agenda(guest_disks(spec), 0, running, tmp_path, lambda: Course.of(spec, first_ns)).due[1].act()
