@@ -134,8 +134,8 @@ def _shortest(field: Field[Any], value: Any) -> Any:
 
 def _plain(hint: Any, value: Any, path: str) -> Any:
     wanted = get_args(hint) if get_origin(hint) in (Union, UnionType) else (getattr(hint, "__supertype__", hint),)
-    if isinstance(value, bool) or not isinstance(value, wanted):
-        names = " or ".join({int: "a whole number", str: "a string"}[kind] for kind in wanted)
+    if isinstance(value, bool) != (wanted == (bool,)) or not isinstance(value, wanted):
+        names = " or ".join({int: "a whole number", str: "a string", bool: "true or false"}[kind] for kind in wanted)
         raise InputError(f"{path} must be {names}, not {value!r}")
     return value
 

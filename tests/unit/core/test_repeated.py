@@ -5,7 +5,7 @@ from errno import ENOSYS
 
 import pytest
 
-from wblab.core.loads.repeated import KernelCycles, Repeated, Sleeping, Words, Writing
+from wblab.core.loads.repeated import KernelCycles, Repeated, Sleeping, Words, Writing, writing
 
 MS = 1_000_000
 
@@ -53,6 +53,15 @@ def test_the_structure_has_the_kernel_s_layout():
     assert words[:5] == [0, 2, 0, 1000, 2000]  # next, length, limit, count, times
     assert words[5:12] == [1, 3, 4, 5, 0, 0, 0]
     assert words[12:] == [74, 3, 0, 0, 0, 0, 0]
+
+
+def test_a_write_without_the_cache_has_its_flag_and_is_made_one_by_one(monkeypatch, fd):
+    made = []
+    monkeypatch.setattr(os, "pwritev", lambda *arguments: made.append(arguments))
+    write = writing(fd, 3, dontcache=True)
+    write()
+    assert made == [(fd, [bytearray(3)], -1, 0x80)]  # at the file's position; RWF_DONTCACHE
+    assert Repeated(write, Sleeping(MS)).in_kernel(0, 0) is None
 
 
 def test_a_kernel_without_batches_reports_it(fd):

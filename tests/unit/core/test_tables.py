@@ -65,6 +65,9 @@ def test_a_missing_key_is_named(table, path):
         from_table(Spec, table)
 
 
+SMALL = {"kind": "write", "file": "w", "idle": "50ms"}
+
+
 @pytest.mark.parametrize(
     ("path", "value", "message"),
     [
@@ -98,6 +101,9 @@ def test_a_missing_key_is_named(table, path):
         ("load/c1/kind", [1], r"load.c1.kind: unknown kind \[1\]"),
         ("load/c2/idle", "5ms", "'load.c2.kind' is missing: choose from control, write, multiwrite, "),
         ("load/c1/idle", "50", "load.c1.idle: '50' is not understood"),
+        ("load/w1", SMALL | {"dontcache": 1}, "load.w1.dontcache must be true or false, not 1"),
+        ("load/w1", SMALL | {"dontcache": "true"}, "load.w1.dontcache must be true or false, not 'true'"),
+        ("load/w1", SMALL | {"block": True}, "load.w1.block must be a number with a unit"),
         ("load/c1/ioclass", "best", "load.c1.ioclass: 'best' is not one of none, realtime, best-effort, idle"),
     ],
 )

@@ -9,7 +9,7 @@ from random import Random
 from wblab.core.errors import InputError
 from wblab.core.loads.base import MAX_CYCLES, Cycle
 from wblab.core.loads.files import OnFile, create
-from wblab.core.loads.repeated import Call, Repeated, Sleeping, Writing
+from wblab.core.loads.repeated import Call, Repeated, Sleeping, writing
 from wblab.core.parameters import check_block, check_wait
 from wblab.core.units import NS_PER_S, Bytes, Nanoseconds, format_bytes, format_time
 
@@ -19,6 +19,7 @@ class Offender(OnFile):
     """Offender: waits once, in its first cycle, then writes `size` in blocks and ends.
 
     idle: the sleep after each block, which limits the rate to `block` / `idle`; 0: it writes as fast as it can.
+    dontcache: with RWF_DONTCACHE (Linux 6.14): the kernel begins to write a block at once, and drops it then.
     """
 
     kind = "load"
@@ -28,11 +29,13 @@ class Offender(OnFile):
     size: Bytes
     block: Bytes
     idle: Nanoseconds = Nanoseconds(0)
+    dontcache: bool = False
 
     @property
     def description(self) -> str:
         size, block = format_bytes(self.size), format_bytes(self.block)
         pace = f", one every {format_time(self.idle)}" if self.idle else ""
+        pace += ", without the cache" if self.dontcache else ""
         return f"from {format_time(self.wait)} on, writes {size} in blocks of {block}{pace}"
 
     @property
@@ -61,7 +64,7 @@ class Offender(OnFile):
         return self.idle + (self.wait if number == 0 else 0)
 
     def prepare(self, mount: Path, draws: Random) -> Cycle:
-        calls: list[Call] = [Writing(create(mount / self.file), bytearray(self.block))]
+        calls: list[Call] = [writing(create(mount / self.file), self.block, dontcache=self.dontcache)]
         if self.idle:
             calls.append(Sleeping(self.idle))
         return Repeated(*calls, before=waiting(self.wait))

@@ -18,6 +18,7 @@ from wblab.core.units import NS_PER_S
 _SYS_WRITE, _SYS_CLOCK_NANOSLEEP, _SYS_UM_CYCLES = 1, 230, 0x554D  # x86-64; the last is User Mode Linux's own
 _DEADLINE = (1 << 64) - 1  # not a system call: store now + args[1] ns as a timespec at args[0]
 _TIMER_ABSTIME = 1
+_RWF_DONTCACHE, _AT_POSITION = 0x80, -1  # include/uapi/linux/fs.h; pwritev2(2)
 _NEXT, _LENGTH, _LIMIT, _COUNT, _TIMES, _CALLS = range(6)  # struct um_cycles, asm/cycles.h
 _WORDS = 7  # per call: its number and arguments
 
@@ -36,7 +37,12 @@ class Call(Protocol):
 
     @property
     def words(self) -> tuple[Words, ...]:
-        """The call as the kernel needs it."""
+        """The call as the kernel needs it; none if it does not run it as a batch."""
+
+
+def written_uncached(fd: int, block: bytes | bytearray) -> int:
+    """Write bytes behind the last ones of a file with RWF_DONTCACHE; return how many. Raises OSError."""
+    return os.pwritev(fd, [block], _AT_POSITION, _RWF_DONTCACHE)
 
 
 class Writing:
@@ -52,6 +58,24 @@ class Writing:
     def words(self) -> tuple[Words, ...]:
         """See Call."""
         return (Words(_SYS_WRITE, (self._fd, ctypes.addressof(self._block), len(self._block))),)
+
+
+class WritingUncached:
+    """pwritev2(2) of the same bytes behind the last ones of the same file, with RWF_DONTCACHE (Linux 6.14).
+
+    The kernel begins to write them at once and drops them when they are written. It does not run such calls as a batch.
+    """
+
+    def __init__(self, fd: int, block: bytearray) -> None:
+        self._fd, self._block = fd, block
+
+    def __call__(self) -> None:
+        written_uncached(self._fd, self._block)
+
+    @property
+    def words(self) -> tuple[Words, ...]:
+        """See Call."""
+        return ()
 
 
 class Sleeping:
@@ -71,6 +95,11 @@ class Sleeping:
         return (Words(_DEADLINE, (deadline, self._idle_ns)), sleep)
 
 
+def writing(fd: int, size: int, *, dontcache: bool) -> Call:
+    """Return the call that writes so many bytes to a file, each time behind the last ones."""
+    return WritingUncached(fd, bytearray(size)) if dontcache else Writing(fd, bytearray(size))
+
+
 class Repeated:
     """A cycle that makes `calls` in order. before: called once, at the start of the first cycle."""
 
@@ -83,11 +112,13 @@ class Repeated:
         for call in self._calls:
             call()
 
-    def in_kernel(self, count: int, times: int) -> "KernelCycles":
-        """Return the same cycles, run by the kernel.
+    def in_kernel(self, count: int, times: int) -> "KernelCycles | None":
+        """Return the same cycles, run by the kernel; None if it does not run one of the calls.
 
         count, times: addresses of the number of recorded boundaries, and of the first boundary in ns (64 bits each).
         """
+        if not all(call.words for call in self._calls):
+            return None
         return KernelCycles([words for call in self._calls for words in call.words], count, times)
 
 

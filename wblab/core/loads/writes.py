@@ -8,16 +8,20 @@ from random import Random
 
 from wblab.core.loads.base import Cycle, Periodic
 from wblab.core.loads.files import OnFile, create
-from wblab.core.loads.repeated import Repeated, Sleeping, Writing
+from wblab.core.loads.repeated import Repeated, Sleeping, writing, written_uncached
 from wblab.core.parameters import check_block
 from wblab.core.units import NS_PER_S, Bytes, format_time
 
 
 @dataclass(frozen=True, kw_only=True)
 class _SmallWrites(Periodic, OnFile):
-    """Writes `block` bytes, then sleeps for `idle`, until it is stopped."""
+    """Writes `block` bytes, then sleeps for `idle`, until it is stopped.
+
+    dontcache: with RWF_DONTCACHE (Linux 6.14): the kernel begins to write them at once, and drops them then.
+    """
 
     block: Bytes = Bytes(1)
+    dontcache: bool = False
 
     @property
     def cycle_bytes(self) -> Bytes:
@@ -39,7 +43,7 @@ class Write(_SmallWrites):
         return f"appends to a file it has open, every {format_time(self.idle)}"
 
     def prepare(self, mount: Path, draws: Random) -> Cycle:
-        return Repeated(Writing(create(mount / self.file), bytearray(self.block)), Sleeping(self.idle))
+        return Repeated(writing(create(mount / self.file), self.block, dontcache=self.dontcache), Sleeping(self.idle))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -53,7 +57,8 @@ class MultiWrite(_SmallWrites):
         return f"opens and writes a new file, every {format_time(self.idle)}"
 
     def prepare(self, mount: Path, draws: Random) -> Cycle:
-        write, close, sleep, idle_s = os.write, os.close, time.sleep, self.idle / NS_PER_S
+        close, sleep, idle_s = os.close, time.sleep, self.idle / NS_PER_S
+        write = written_uncached if self.dontcache else os.write
         stem = mount / self.file
         stem.parent.mkdir(parents=True, exist_ok=True)
         prefix, flags = f"{stem}.", os.O_WRONLY | os.O_CREAT | os.O_TRUNC
