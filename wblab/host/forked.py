@@ -104,30 +104,34 @@ class Forked(Generic[Job, Made]):
 
 @contextmanager
 def forked(
-    count: int, work: Callable[[Job], Made], lost: Callable[[str], Made], holds: Collection[int] = ()
+    count: int,
+    work: Callable[[Job], Made],
+    lost: Callable[[str], Made],
+    holds: Collection[int] = (),
+    at_end: Callable[[], object] = lambda: None,
 ) -> Iterator[Forked[Job, Made]]:
     """Fork workers that make what `work` makes of a job, and end them with the block. No thread is to run yet.
 
     What `work` raises ends its worker. Jobs and what is made of them are pickled. holds: our descriptors that workers
-    keep, of all others none.
+    keep, of all others none. at_end: called in a worker that ends.
     """
     workers: list[_Worker] = []
     try:
         for _ in range(count):
-            workers.append(_fork(work, holds))
+            workers.append(_fork(work, holds, at_end))
         yield Forked(workers, lost)
     finally:
         _end(workers)
 
 
-def _fork(work: Callable[[Job], Made], holds: Collection[int]) -> _Worker:
+def _fork(work: Callable[[Job], Made], holds: Collection[int], at_end: Callable[[], object]) -> _Worker:
     near, far = Pipe()
     us = os.getpid()
     before = signal.pthread_sigmask(signal.SIG_BLOCK, _INTERRUPTS)
     try:
         pid = os.fork()
         if not pid:
-            _serve(far, work, us, holds)
+            _serve(far, work, us, holds, at_end)
     except OSError as error:
         raise WblabError(f"cannot start a worker: {error.strerror}: lower --jobs") from None
     finally:
@@ -136,7 +140,13 @@ def _fork(work: Callable[[Job], Made], holds: Collection[int]) -> _Worker:
     return _Worker(pid, near)
 
 
-def _serve(connection: Connection, work: Callable[[Job], Made], parent: int, holds: Collection[int]) -> NoReturn:
+def _serve(
+    connection: Connection,
+    work: Callable[[Job], Made],
+    parent: int,
+    holds: Collection[int],
+    at_end: Callable[[], object],
+) -> NoReturn:
     """Do jobs, for ever: in a process that was forked for this."""
     try:
         end_with(parent)
@@ -148,7 +158,8 @@ def _serve(connection: Connection, work: Callable[[Job], Made], parent: int, hol
         while True:
             connection.send(work(connection.recv()))
     except (EOFError, OSError, KeyboardInterrupt):
-        pass
+        signal.signal(signal.SIGTERM, signal.SIG_IGN)
+        at_end()
     finally:
         os._exit(1)
 
@@ -159,9 +170,9 @@ def _interrupt(number: int, frame: FrameType | None) -> None:
 
 
 def _end(workers: list[_Worker]) -> None:
-    """End workers that are idle at once, others when their guests have ended."""
+    """End workers, which end their guests before."""
     for worker in workers:
-        os.kill(worker.pid, signal.SIGTERM if worker.key else signal.SIGKILL)
+        os.kill(worker.pid, signal.SIGTERM)
     until_s = time.monotonic() + _ENDING_LIMIT_S
     for worker in workers:
         ended = os.pidfd_open(worker.pid)

@@ -23,7 +23,7 @@ from wblab.host.process.collect import take_over
 from wblab.host.process.limits import Limits, check_disks, check_files, check_own, check_said, check_wall
 from wblab.host.process.reaper import ConfinedCommand
 from wblab.host.process.reaping import Reaper, start_reaper
-from wblab.host.process.usage import KERNEL, descendants, reclaim, waited_ns
+from wblab.host.process.usage import COPIES, KERNEL, descendants, reclaim, waited_ns
 from wblab.host.sandbox import Sandbox
 from wblab.host.sandbox.sandbox import loader
 from wblab.lab.formats import CONSOLE
@@ -58,6 +58,7 @@ class Boot:
     samples_fd: a pipe that gets what the guest writes to its SAMPLES_DEVICE.
     console_fd: a number by which the command gets its console too; 0: only as its standard output.
     parameters: those of the arguments that a guest fails for if its kernel does not take them.
+    copies: our end of a socket, for a guest that is copied (wblab.host.process.copies).
     """
 
     linux: Path
@@ -77,6 +78,7 @@ class Boot:
     samples_fd: int | None = None
     console_fd: int = 0
     parameters: Sequence[str] = ()
+    copies: socket.socket | None = None
 
     @property
     def shared(self) -> Path:
@@ -86,7 +88,13 @@ class Boot:
     @property
     def own_bytes(self) -> int:
         """How much a guest's memory and its disks may take."""
-        return self.memory_bytes + sum(mkfs.resident_bytes or mkfs.size_bytes for mkfs in self.mkfs)
+        own_bytes = self.memory_bytes + sum(mkfs.resident_bytes or mkfs.size_bytes for mkfs in self.mkfs)
+        return 2 * own_bytes if self.copies else own_bytes
+
+    @property
+    def of_copies(self) -> Path:
+        """The part of the scratch directory in which each copy has a directory of its own."""
+        return self.scratch / COPIES
 
     @property
     def kernels_own(self) -> Path:
@@ -134,14 +142,14 @@ def boot(request: Boot, heard: Callable[[Message], None], look: Callable[[], Non
     with open(status_read, "rb", buffering=0) as status, control, ExitStack() as afterwards:
         # The reaper does that, unless somebody killed it.
         afterwards.callback(reclaim, request.scratch)
-        reaper = _start(request, control_far, status_write)
+        reaper = start(request, control_far, status_write)
         with reaper, control:  # in this order: closing the control socket lets the reaper go
             try:
-                silence = Silence(request.limits.silence_s, lambda: _waited_s(reaper))
+                silence = Silence(request.limits.silence_s, lambda: waited_s(descendants(reaper.pid)[_WATCHERS:]))
                 words = _watch(request, status.fileno(), silence, heard, look)
-                wait_status, ended_for = _end(reaper, control, request.limits.ending_s)
+                wait_status, ended_for = end(reaper, control, request.limits.ending_s)
             except BaseException:
-                _end(reaper, control, 0)
+                end(reaper, control, 0)
                 raise
             finally:
                 try:
@@ -149,19 +157,19 @@ def boot(request: Boot, heard: Callable[[Message], None], look: Callable[[], Non
                         check_files(request.limits, request.shared, request.run / CONSOLE)
                         take_over(request.shared, request.run)
                 finally:
-                    _let_go(control)
+                    let_go(control)
     if ended_for:
         raise WblabError(ended_for)
     last = _judge(words, wait_status, request.run / CONSOLE)
     return Ended(last, time.monotonic() - started, words.memory)
 
 
-def _waited_s(reaper: Reaper) -> float:
+def waited_s(pids: Sequence[int]) -> float:
     """Return for how long a guest waited for a processor. What watches it waits beside it: that is no excuse."""
-    return waited_ns(descendants(reaper.pid)[_WATCHERS:]) / NS_PER_S
+    return waited_ns(pids) / NS_PER_S
 
 
-def _end(reaper: Reaper, control: socket.socket, limit_s: float) -> tuple[int, str]:
+def end(reaper: Reaper, control: socket.socket, limit_s: float) -> tuple[int, str]:
     """Return the guest's wait status, and why the reaper did not start it, or ended it; one that lingers is ended."""
     assert reaper.stdout is not None
     if not select.select([reaper.stdout], [], [], limit_s)[0]:
@@ -170,20 +178,20 @@ def _end(reaper: Reaper, control: socket.socket, limit_s: float) -> tuple[int, s
     return int(status or -1), reason
 
 
-def _let_go(control: socket.socket) -> None:
+def let_go(control: socket.socket) -> None:
     """Say that we are alive: of a holder that only closes its end it would be noted that it was killed."""
     with suppress(OSError):  # nobody is left to hear it
         control.send(_END)
 
 
-def _start(request: Boot, control_far: socket.socket, status_write: int) -> Reaper:
+def start(request: Boot, control_far: socket.socket, status_write: int) -> Reaper:
     """Start the reaper, which starts the guest with the file descriptors where it expects them."""
     command = [str(request.linux), *request.arguments]
     own = request.kernels_own
     sandbox = replace(
         request.sandbox,
         runs=(*request.sandbox.runs, *filter(None, (command[0], loader(request.linux)))),
-        keeps=(*request.sandbox.keeps, str(request.shared)),
+        keeps=(*request.sandbox.keeps, str(request.shared), str(request.of_copies)),
         owns=(*request.sandbox.owns, str(own), str(request.shared / layout.LEFT)),
     )
     with ExitStack() as stack:
@@ -195,6 +203,8 @@ def _start(request: Boot, control_far: socket.socket, status_write: int) -> Reap
         descriptors = dict(zip(layout.DISK_FDS, request.disk_fds, strict=False)) | {layout.STATUS_FD: status_write}
         if request.samples_fd is not None:
             descriptors[layout.SAMPLES_FD] = request.samples_fd
+        if request.copies:
+            descriptors[layout.COPIES_FD] = request.copies.fileno()
         if request.console_fd:
             descriptors[request.console_fd] = console.fileno()
         directories = (
@@ -280,7 +290,7 @@ def _judge(words: _Heard, wait_status: int, console: Path) -> Message:
     if words.last and words.last.phase == "power off" and wait_status == 0:
         return words.last
     how = describe_exit(wait_status) if wait_status >= 0 else "no exit status: its reaper died"
-    raise WblabError(f"the guest ended with {how} {_where(words.last)}: {_shortened(_last_words(console))}")
+    raise WblabError(f"the guest ended with {how} {_where(words.last)}: {_shortened(last_words(console))}")
 
 
 def _where(last: Message | None) -> str:
@@ -290,14 +300,14 @@ def _where(last: Message | None) -> str:
     return f"after {PHASES.get(last.phase, last.phase)} (guest time {last.guest_ns / 1e9:.1f} s)"
 
 
-def _last_words(console: Path) -> str:
+def last_words(console: Path) -> str:
     """Return the console's line that says most about an end: a panic, else the last."""
     with console.open("rb") as file:
         file.seek(max(0, os.fstat(file.fileno()).st_size - _LAST_WORDS_BYTES))
         text = file.read(_LAST_WORDS_BYTES).decode(errors="replace")
     lines = [line.strip() for line in text.splitlines() if line.strip()]
     panics = [line for line in lines if "Kernel panic" in line or line.startswith("cannot ")]
-    words = printable((panics or lines)[-1])
+    words = printable((panics or lines or ["it printed nothing"])[-1])
     return f"{words}: shared memory is full: free some" if words.endswith(_BUS_ERROR) else words
 
 

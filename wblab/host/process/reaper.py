@@ -32,7 +32,7 @@ from wblab.host.disks.ext import ext_layout
 from wblab.host.disks.mkfs import Mkfs, format_disk
 from wblab.host.machine import claim_processor
 from wblab.host.process.limits import LimitWatch, ProcessBounds
-from wblab.host.process.usage import KERNEL, descendants, make_scratch, remove_scratch
+from wblab.host.process.usage import COPIES, KERNEL, descendants, make_scratch, remove_scratch
 from wblab.host.sandbox import Sandbox
 from wblab.lab.layouts import LAYOUTS
 from wblab.machine.processes import end_with
@@ -162,6 +162,7 @@ def watch(order: ConfinedCommand, guard: int) -> None:
 def provision(order: ConfinedCommand) -> int:
     """Make what the command finds in its scratch directory; return a file descriptor of `guest` in it."""
     Path(order.scratch, KERNEL).mkdir(mode=0o700)
+    Path(order.scratch, COPIES).mkdir(mode=0o700)
     guest = Path(order.scratch, "guest")
     guest.mkdir(mode=0o700)
     Path(guest, LEFT).mkdir(mode=0o700)

@@ -11,6 +11,7 @@ from pathlib import Path
 # The scratch directory of a run: made, locked for as long as it is in use, and removed whatever a guest made in it.
 
 KERNEL = "kernel"  # what the guest's kernel has for itself: its memory is a file in there
+COPIES = "copies"  # what copies of the guest have in the place of what it has
 
 _LOCK = "lock"
 _ENDING_LIMIT_S = 5.0

@@ -1,7 +1,7 @@
 """Make trials: repeat a known run with changes, several at a time, and keep a row of each beside the run.
 
-A trial ends a little after the pause that it is about, and its run directory is removed. So it takes half of the time
-of a run, and kilobytes.
+A trial ends a little after the pause that it is about, and only its loads' times are kept. Where the kernel can do it,
+trials are copies of the known run's guest at the loads' start: what comes before is run once by each worker.
 """
 
 import fcntl
@@ -12,21 +12,24 @@ import time
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, field
+from functools import cached_property
 from hashlib import sha256
 from json import dumps
 from pathlib import Path
 
-from wblab.analysis.runs.run import Run, read_run
+from wblab.analysis.runs.run import Run, guest_spec, read_run
 from wblab.core.errors import InputError, WblabError
 from wblab.core.spec import Spec
 from wblab.core.tables import to_table
+from wblab.host.copies import Copies, can_be_copied, copies, goes_on
 from wblab.host.forked import Forked, forked
 from wblab.host.machine import machine_lock, processors
-from wblab.host.recorded import RunFailedError
-from wblab.host.request import make_run, ready
+from wblab.host.recorded import Finished, RunFailedError
+from wblab.host.request import Request, make_run, ready
 from wblab.kernels import Kernel
 from wblab.lab.formats import read_object, write_json
 from wblab.study.designs.prove.effect import RunPauses, row_of
+from wblab.study.designs.prove.trial import loads_start_ns
 from wblab.study.work import lost_events, own_program, unforeseen
 
 Made = RunPauses | str  # a trial's row, or why there is none
@@ -34,6 +37,7 @@ Made = RunPauses | str  # a trial's row, or why there is none
 LATE = "there was no time for it"
 
 _WORK = ".work-"
+_BEFORE_NS = 600_000_000  # so long before the loads' start all sleep, and nobody has looked at the course yet
 
 
 @dataclass
@@ -70,7 +74,7 @@ class Bench:
             self.stack.callback(shutil.rmtree, room, ignore_errors=True)
             own_program()  # so that forks know it
             work = _Work(self.known, self.kernel, room, self.until_s)
-            self._workers = self.stack.enter_context(forked(self.slots, work, str))
+            self._workers = self.stack.enter_context(forked(self.slots, work, str, at_end=work.close))
             self.stack.callback(self._workers.cancel)
         self._keys[key] = self._file(spec)
         self._workers.give(key, spec)
@@ -111,22 +115,45 @@ def bench(known: Run, kernel: Kernel, path: Path, until_s: float) -> Iterator[Be
         yield Bench(known, kernel, path, until_s, stack)
 
 
-@dataclass(frozen=True)
+@dataclass
 class _Work:
-    """What a worker does. room: where it makes its runs."""
+    """What a worker does. room: where it makes its runs.
+
+    copies: of the known run's guest, once a trial has asked for one; None if it cannot be copied.
+    """
 
     known: Run
     kernel: Kernel
     room: Path
     until_s: float
+    stack: ExitStack = field(default_factory=ExitStack)
+
+    @cached_property
+    def copies(self) -> Copies | None:
+        """What copies the known run's guest at the loads' start; None if it cannot be copied."""
+        spec = guest_spec(self.known)
+        if not can_be_copied(spec, self.kernel):
+            return None
+        place = Path(tempfile.mkdtemp(dir=self.room))
+        moment_ns = loads_start_ns(self.known) - _BEFORE_NS
+        try:
+            return self.stack.enter_context(copies(self._ready(spec), moment_ns, place, self._report))
+        except WblabError as error:
+            if str(error) == LATE:
+                raise
+            return None
+
+    def close(self) -> None:
+        """End the guest that is copied."""
+        self.stack.close()
 
     def __call__(self, spec: Spec) -> Made:
         """Return the row of a spec's run, or why there is none."""
         directory: Path | None = None
         try:
-            request = ready(spec, lambda name: self.kernel)
+            request = self._ready(spec)
             with machine_lock(spec.clock.mode, lambda: self._report(None, "")):
-                directory = make_run(request, self.room, report=self._report).directory
+                directory = self._made(request).directory
             return row_of(read_run(directory), self.known)
         except RunFailedError as error:
             directory = error.directory
@@ -140,6 +167,14 @@ class _Work:
         finally:
             if directory:
                 shutil.rmtree(directory, ignore_errors=True)
+
+    def _ready(self, spec: Spec) -> Request:
+        return ready(spec, lambda name: self.kernel)
+
+    def _made(self, request: Request) -> Finished:
+        if goes_on(request.spec, guest_spec(self.known)) and self.copies:
+            return self.copies.run(request, self.room, self._report, is_brief=True)
+        return make_run(request, self.room, report=self._report, is_brief=True)
 
     def _report(self, share: float | None, text: str) -> None:
         if time.monotonic() > self.until_s:
