@@ -25,7 +25,7 @@ MS = 10**6
 SHORT = ("load.l1.size=32MiB", "load.l1.wait=1s", "load.l2.size=1MiB", "load.l2.wait=12s", "trace.lead=1s")
 # By preset: settings, and moments in ms after the loads' start.
 RUNS = {
-    "base": (SHORT, (-1, 2000, 12500)),
+    "base": (SHORT, (-1, 2000, 9000)),
     "base-device": (SHORT, (-1, 3000, 9000)),
     "two-disks": ((), (-1, 2000, 15000)),
     "laptop": ((), (-1, 3000)),
