@@ -39,6 +39,17 @@ def test_pages_have_no_row_in_a_listed_table_that_is_not_listed():
             assert len(table.splitlines()) == len(rows), name
 
 
+def test_a_value_is_the_same_number_wherever_it_stands():
+    medians: dict[tuple[object, ...], dict[str, str]] = {}
+    for figure in figures():
+        for value, shown in zip(figure.values, figure.shown(), strict=True):
+            which = value.matrix, frozenset(value.levels), value.metric, frozenset(value.loads), value.is_sum
+            medians.setdefault(which, {})[f"{figure.page.name}, {figure.name}"] = shown.split()[0]
+    several = [places for places in medians.values() if len(places) > 1]
+    assert len(several) > 5
+    assert [places for places in several if len(set(places.values())) > 1] == []
+
+
 def test_a_value_is_that_of_the_worst_load_over_all_seeds(figure):
     assert figure.words(found((1.0, 2.0), (0.5, 0.25), (12.34, 3.0))) == ["2.0 s (0.50 to 12.3)", "1.16"]
 

@@ -17,8 +17,8 @@ LOW_LIMITS = (
     "16 and 32 MiB. The kernel's own limits, or a queue of 512 KiB for the slow disk (0.23 s), ended it."
 )
 OWN_LIMIT = (
-    "In the lab a strict limit for the slow disk, 5 % of the machine's, ended stalls of writers to another one: 0.02 s "
-    "instead of 10.2 s."
+    "In the lab a strict limit for the slow disk, 5 % of the machine's, ended stalls of writers to another one: "
+    "0.02 s instead of 10.1 s."
 )
 A_FIFTH = (
     "In the lab, with programs that write up to 1 KiB at a time to a slow SD card, limits of a fifth made the longest "

@@ -7,8 +7,6 @@ from support.stacktexts import machines, text
 
 from wblab.foreign.stackreport import stack_report
 from wblab.foreign.stacks import read_stacks
-from wblab.foreign.state import STATES
-from wblab.lab.places import ROOT
 from wblab.report.text import lines
 
 
@@ -68,20 +66,6 @@ def test_a_flusher_s_disk_is_in_its_workqueue():
     ]
     (link,) = stack_report("x", read_stacks("\n".join(lines_))).data["chain"]
     assert (link["role"], link["disk"], link["kind"]) == ("flusher", "8:32", "request")
-
-
-def test_what_ended_a_state_is_what_the_page_of_remedies_says():
-    page = (ROOT / "docs/explanation/what-helps.md").read_text()
-    rows = [line for line in page.splitlines() if line.startswith("| ")]
-    for row, figure in (
-        ("a queue of 512 KiB: 4 requests of 128 KiB", "0.66 ("),
-        ("a queue of 512 KiB: 4 requests of 128 KiB", "3.4 ("),
-        ("a queue of 512 KiB", "0.51 ("),
-        ("a strict limit for the slow disk, 5 % of the threshold", "0.02 ("),
-        ("strict limit, a tenth of the thresholds for this disk", "1.8 ("),
-    ):
-        assert any(line.startswith(f"| {row} |") and figure in line for line in rows)
-        assert any(figure.removesuffix(" (") in state.measured for state in STATES)
 
 
 def test_who_waits_for_something_else_is_not_said_to_wait_for_the_same():

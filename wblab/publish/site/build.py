@@ -142,17 +142,17 @@ class _Result:
 _HELPS = "explanation/what-helps.html"
 RESULTS = (
     _Result(
-        "23.8 s → 0.66 s",
+        "23.8 s → 0.67 s",
         "A copy to an SD card freezes a program that adds a byte to a file. A shorter queue of the disk ends that",
         "A queue of 512 KiB costs the copy nothing; priorities change nothing. A program that makes files still stops, "
         "for 3.4 s, at the dirty limit.",
         _HELPS,
     ),
     _Result(
-        "10.2 s → 0.02 s",
+        "10.1 s → 0.02 s",
         "Programs that use only a fast disk freeze while another program copies to a slow one. A strict limit for the "
         "slow disk ends that",
-        "It costs a third of the copy's rate. A short queue of the slow disk leaves 0.06 s.",
+        "It costs a third of the copy's rate. A short queue of the slow disk leaves 0.07 s.",
         f"{_HELPS}#a-slow-disk-that-stalls-writers-to-a-fast-one",
     ),
     _Result(
