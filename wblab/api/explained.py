@@ -125,7 +125,7 @@ class ExplainedPause(Explained):
         with maker(self.run, RESULTS, kernel) as make:
             trial = Trial(self.run, self.explanation, make, round(bound_s * NS_PER_S))
             names = suspects or who(self.run, self.explanation)
-            found = [trial.outcome(StopLoad(name), begin_ns(self.run, name)) for name in names]
+            found = trial.outcomes([(StopLoad(name), begin_ns(self.run, name)) for name in names])
         rows = [(each.changed, each.verdict, each.pause_ns / NS_PER_S) for each in found]
         return frame(rows, ("changed", "verdict", "duration_s"), "changed")
 

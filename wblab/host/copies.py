@@ -19,7 +19,7 @@ from wblab.host.process.boot import Ended
 from wblab.host.process.copies import Standing, standing
 from wblab.host.recorded import Finished, recorded
 from wblab.host.request import Request
-from wblab.host.run import begun, guest_texts, prepared, progress
+from wblab.host.run import begun, drop_trace, guest_texts, prepared, progress
 from wblab.kernels import Kernel, features
 from wblab.lab.formats import CONSOLE, EXPERIMENT, write_json
 from wblab.lab.progress import Report, silent
@@ -60,7 +60,10 @@ class Copies:
             del texts[layout.PARAMETERS]
             write_json(staged / EXPERIMENT, record)
             course = Course.of(request.spec, first_ns, is_brief=is_brief)
-            return self._at.copy(course, texts, staged, *progress(request.traced, report))
+            ended = self._at.copy(course, texts, staged, *progress(request.traced, report))
+            if is_brief:
+                drop_trace(staged)
+            return ended
 
         return recorded(results, request.spec.name, begun(request), make)
 

@@ -15,7 +15,7 @@ from wblab.core import layout
 from wblab.core.check import check_spec
 from wblab.core.errors import WblabError
 from wblab.core.loads.base import MAX_CYCLES, NEVER
-from wblab.core.rundir import TRACE
+from wblab.core.rundir import TRACE, TRACE_LOG
 from wblab.core.spec import GuestKernel, Spec
 from wblab.core.stacks import images, write_bps
 from wblab.core.status import PHASES, Message
@@ -125,9 +125,17 @@ def _boot(  # noqa: PLR0913
     ) as request:
         report(None, "booting")
         ended = boot(request, *progress(spec, report))
-    if spec.trace.events and not is_brief and not (staged / TRACE).exists():
+    if is_brief:
+        drop_trace(staged)
+    elif spec.trace.events and not (staged / TRACE).exists():
         raise WblabError(f"the guest left no {TRACE}: see its console")
     return ended
+
+
+def drop_trace(staged: Path) -> None:
+    """Remove what trace-cmd had left so far: nobody ended it."""
+    for path in (*staged.glob(f"{TRACE}*"), staged / TRACE_LOG):
+        path.unlink(missing_ok=True)
 
 
 @contextmanager

@@ -86,14 +86,15 @@ def _lifted(spec: Spec, wait: Wait, stalled: Sequence[str]) -> Iterator[SettingC
             )
             if settings:
                 what = f"without {file} of the group {name}"
-                yield SettingCandidate(what, f"no {file}", Edit(settings), is_lift=True)
+                is_later = any(setting.startswith("phase.") for setting in settings)
+                change = Edit(settings) if is_later else read_remedy(settings)
+                yield SettingCandidate(what, f"no {file}", change, is_lift=True)
     if idle := [load for load in stalled if spec.load[load].ioclass == "idle"]:
         usual = read_remedy([f"load.{load}.ioclass=best-effort" for load in idle])
         yield SettingCandidate(f"without the idle class of {enumerated(idle)}", "no idle class", usual, is_lift=True)
     for disk in dict.fromkeys(spec.disk_of(load) for load in stalled):
         if spec.disk[disk].bdi.keys() & {"strict_limit", "max_ratio", "max_bytes"}:
-            key = f"{spec.disk_key(disk)}.bdi"
-            without = Edit((f"{key}.strict_limit=0", f"{key}.max_ratio=100"))
+            without = read_remedy([f"disk.{disk}.bdi.strict_limit=0", f"disk.{disk}.bdi.max_ratio=100"])
             what = f"without the own dirty limit of {_said(spec, disk)}"
             yield SettingCandidate(what, "no own dirty limit", without, is_lift=True)
     if wait == "limit" and _has_low_limit(spec):
@@ -203,7 +204,8 @@ def _priorities(spec: Spec, hard: Sequence[str], others: Sequence[str]) -> Itera
         schedulers = tuple(f"{spec.disk_key(each)}.scheduler=bfq" for each in hard)
         weight = {"memory.max": "max", "io.bfq.weight": 10}
         for item in _in_group(spec, others, "io.bfq.weight of 10", weight):
-            change = Edit((*schedulers, *item.settings))
+            is_later = isinstance(item.change, RemedyChange)
+            change = read_remedy([*bfq, *item.settings]) if is_later else Edit((*schedulers, *item.settings))
             yield SettingCandidate(f"the scheduler BFQ, and {item.what}", "BFQ and io.bfq.weight", change)
     else:
         yield SettingCandidate("the scheduler BFQ", "BFQ", read_remedy(bfq))
@@ -219,8 +221,9 @@ def _in_group(spec: Spec, others: Sequence[str], what: str, files: dict[str, Any
         return
     loads = [f"cgroup.{name}.loads={dumps(others)}"] if not groups else []
     settings = (*loads, *(f"cgroup.{name}.files.{file}={value}" for file, value in files.items()))
-    short = next(reversed(files))
-    yield SettingCandidate(f"a group for {enumerated(others)} with {what}", short, Edit(settings))
+    short, is_later = next(reversed(files)), spec.cgroup or not any(file.startswith("io.") for file in files)
+    change = read_remedy(settings) if is_later else Edit(settings)  # without groups from the boot, a phase has no io
+    yield SettingCandidate(f"a group for {enumerated(others)} with {what}", short, change)
 
 
 def _hardware(spec: Spec, disk: str) -> list[str]:
@@ -257,8 +260,11 @@ def _is_new(spec: Spec, item: SettingCandidate) -> bool:
         )
         for name, attributes in phase.disk.items()
     ]
-    loads = any(spec.load[name].ioclass != priority.ioclass for name, priority in phase.load.items())
-    return loads or _adds(spec.sysctl, phase.sysctl) or any(_adds(before, after) for before, after in disks)
+    others = any(spec.load[name].ioclass != priority.ioclass for name, priority in phase.load.items())
+    for name, group in phase.cgroup.items():
+        there = spec.cgroup.get(name, Cgroup())
+        others |= not set(group.loads) <= set(there.loads) or _adds(there.files, group.files)
+    return others or _adds(spec.sysctl, phase.sysctl) or any(_adds(before, after) for before, after in disks)
 
 
 def _adds(before: dict[str, int | str], after: dict[str, int | str]) -> bool:

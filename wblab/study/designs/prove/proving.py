@@ -2,7 +2,6 @@
 
 from collections.abc import Callable, Generator, Iterator, Sequence
 from dataclasses import asdict, dataclass
-from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -51,18 +50,21 @@ class Proof:
             f"{moment(pause.start_ns)} on",
             f"gone: the same pause lasts at most {duration(trial.bound_ns)}; unchanged: it differs by at most 5 %",
         )
-        for suspect in self._wanted:
-            found = yield from _tried(trial, StopLoad(suspect), begin_ns(run, suspect))
+        stops = [(StopLoad(suspect), begin_ns(run, suspect)) for suspect in self._wanted]
+        for suspect, (stop, _), first in zip(self._wanted, stops, trial.outcomes(stops), strict=True):
+            found = yield from _tried(trial, stop, first)
             moments = self._moments(suspect, found)
             for item in moments:
                 yield _close(f"  {item['text']}", *(f"      {each}" for each in item["events"]))
             stopped.append(asdict(found) | {"happened": moments})
         if (several := _alone_in_vain(stopped)) and not self._named:
-            first_ns = max(begin_ns(run, load) for load in several)
-            found = yield from _tried(trial, Stops(tuple(several)), first_ns)
+            stops_all = Stops(tuple(several))
+            first = trial.outcome(stops_all, max(begin_ns(run, load) for load in several))
+            found = yield from _tried(trial, stops_all, first)
             stopped.append(asdict(found) | {"happened": []})
         if self._remedy:
-            found = yield from _tried(trial, self._remedy, loads_start_ns(run) - run.zero_ns)
+            first = trial.outcome(self._remedy, loads_start_ns(run) - run.zero_ns)
+            found = yield from _tried(trial, self._remedy, first)
             self.data["remedies"].append(asdict(found))
 
     def _moments(self, suspect: str, found: Return) -> list[dict[str, Any]]:
@@ -102,11 +104,12 @@ _STOPPED = _Words("without {}", "stopped", "stopping {}", "spares {}")
 _SET = _Words("with {} from the loads' start", "set", "setting it", "helps {}")
 
 
-def _tried(trial: Trial, change: StopLoad | Stops | RemedyChange, first_ns: int) -> Generator[Block, None, Return]:
-    """Return the latest moment, from `first_ns` on, at which a change still helps a load, and yield what it says."""
+def _tried(
+    trial: Trial, change: StopLoad | Stops | RemedyChange, first: TrialOutcome
+) -> Generator[Block, None, Return]:
+    """Return the latest moment at which a change still helps a load, from its first one on, and yield what it says."""
     is_stop = isinstance(change, StopLoad | Stops)
-    words, probe = _STOPPED if is_stop else _SET, partial(trial.outcome, change)
-    first = probe(first_ns)
+    words = _STOPPED if is_stop else _SET
     is_spared = is_gone if is_stop else helps(first, trial.pause.pause_ns)
     yield _close(
         f"{words.what.format(change.name)}: {first.verdict}, {duration(first.pause_ns)}{_beside(trial, first)}"
@@ -116,7 +119,13 @@ def _tried(trial: Trial, change: StopLoad | Stops | RemedyChange, first_ns: int)
         half_ns = (first.pause_ns + trial.pause.pause_ns) // 2
         yield _close(f"  'helps' means: a pause of at most {duration(half_ns)}, so at least half of that reduction")
     last_ns = max(trial.pause.start_ns, first.at_ns + 1)
-    found = point_of_no_return(probe, first, last_ns, _TOLERANCE_NS, is_spared)
+    found = point_of_no_return(
+        lambda moments_ns: trial.outcomes([(change, at_ns) for at_ns in moments_ns]),
+        first,
+        last_ns,
+        _TOLERANCE_NS,
+        is_spared,
+    )
     yield _close(*(_lines(trial.pause, found, words) if is_spared(first) else ()))
     return found
 

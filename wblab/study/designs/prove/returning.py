@@ -1,6 +1,6 @@
 """The latest effective intervention (point of no return): the last moment at which a change still spares the load."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
 from wblab.study.designs.prove.trial import TrialOutcome
@@ -39,7 +39,7 @@ def helps(first: TrialOutcome, pause_ns: int) -> Spared:
 
 
 def point_of_no_return(
-    probe: Callable[[int], TrialOutcome],
+    probe: Callable[[Sequence[int]], list[TrialOutcome]],
     first: TrialOutcome,
     last_ns: int,
     tolerance_ns: int,
@@ -47,44 +47,48 @@ def point_of_no_return(
 ) -> Return:
     """Return the point of no return between the `first` run and `last_ns`.
 
-    A bisection finds one point. Samples after it, near and far, test whether the load is spared again later; if so,
-    the search continues from there. Samples before it test whether the point is the only one.
+    probe: returns the outcomes of changes at some moments. A bisection finds one point. Samples after it, near and
+    far, test whether the load is spared again later; if so, the search continues from there. Samples before it test
+    whether the point is the only one.
     """
     if not is_spared(first):
         return Return(None, first, (first,))
-    last = probe(last_ns)
+    (last,) = probe([last_ns])
     made = [first, last]
     if is_spared(last):
-        made += [probe(at_ns) for at_ns in _between(first.at_ns, last_ns)]
+        made += probe(_between(first.at_ns, last_ns))
         return Return(last, None, _ordered(made), _ordered(item for item in made if not is_spared(item)))
     tried = {item.at_ns: item for item in made}
 
-    def at(at_ns: int) -> TrialOutcome:
-        if at_ns not in tried:
-            tried[at_ns] = probe(at_ns)
-        return tried[at_ns]
+    def at(moments_ns: Sequence[int]) -> list[TrialOutcome]:
+        new = [at_ns for at_ns in moments_ns if at_ns not in tried]
+        tried.update(zip(new, probe(new) if new else (), strict=True))
+        return [tried[at_ns] for at_ns in moments_ns]
 
     saved, lost = first, last
     while True:
         saved, lost = _bisected(at, saved, lost, tolerance_ns, is_spared)
-        later = [at(at_ns) for at_ns in _steps(lost.at_ns, last_ns, tolerance_ns)]
+        later = at(_steps(lost.at_ns, last_ns, tolerance_ns))
         again = [item for item in later if is_spared(item)]
         if not again:
             break
         saved = again[-1]
         lost = min((item for item in tried.values() if item.at_ns > saved.at_ns), key=lambda item: item.at_ns)
-    for at_ns in _steps(saved.at_ns, first.at_ns, -tolerance_ns):
-        at(at_ns)
+    at(_steps(saved.at_ns, first.at_ns, -tolerance_ns))
     odd = (item for item in tried.values() if is_spared(item) != (item.at_ns <= saved.at_ns))
     return Return(saved, lost, _ordered(tried.values()), _ordered(odd))
 
 
 def _bisected(
-    at: Callable[[int], TrialOutcome], saved: TrialOutcome, lost: TrialOutcome, tolerance_ns: int, is_spared: Spared
+    at: Callable[[Sequence[int]], list[TrialOutcome]],
+    saved: TrialOutcome,
+    lost: TrialOutcome,
+    tolerance_ns: int,
+    is_spared: Spared,
 ) -> tuple[TrialOutcome, TrialOutcome]:
     """Return the last outcome that spares the load and the first that does not, at most the tolerance apart."""
     while lost.at_ns - saved.at_ns > tolerance_ns:
-        middle = at((saved.at_ns + lost.at_ns) // 2)
+        (middle,) = at([(saved.at_ns + lost.at_ns) // 2])
         saved, lost = (middle, lost) if is_spared(middle) else (saved, middle)
     return saved, lost
 

@@ -1,33 +1,26 @@
-"""The runs of a proof: a study that grows by one cell per repetition, so that no run is made twice."""
+"""The runs of a proof: each is kept beside the run that it repeats, with its loads' times, and made once."""
 
 import os
-from collections.abc import Iterator
-from contextlib import AbstractContextManager, ExitStack, contextmanager
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
-from functools import cached_property
 from hashlib import sha256
+from json import dumps
 from pathlib import Path
 
 from wblab.analysis.runs.run import Run, guest_spec, read_run
 from wblab.core.errors import WblabError
 from wblab.core.spec import GuestKernel, Spec
-from wblab.host.request import ready
-from wblab.kernels import Kernel, KernelResolver, built_kernels, full_name
-from wblab.lab.formats import STUDY_FILE
+from wblab.core.tables import to_table
+from wblab.kernels import KernelResolver, built_kernels, full_name
 from wblab.lab.progress import bar
-from wblab.lab.results import STAGED
-from wblab.study.cells import Cell, run_name
-from wblab.study.cluster import forked
-from wblab.study.designs.prove import NAME
+from wblab.study.designs.prove.repeating import Original, Repeated, repeated
 from wblab.study.designs.prove.trial import Make
-from wblab.study.following import Workers
-from wblab.study.plan import Plan
-from wblab.study.run import Runner
-from wblab.study.store import Store, clear_failed
 from wblab.study.work import own_program
 
 _PROOFS = "proof"
 _DIGITS = 12  # of the digest in a directory's name
+_LOOK_S = 0.2
 
 
 def proofs(run: Path, results: Path) -> Path:
@@ -35,57 +28,58 @@ def proofs(run: Path, results: Path) -> Path:
     return run / _PROOFS if os.access(run, os.W_OK) else results / _PROOFS / run.name
 
 
-def maker(run: Run, results: Path, kernel: str) -> AbstractContextManager[Make]:
-    """Return what repeats a run with another spec. kernel: the value of --kernel. Raises InputError."""
+@contextmanager
+def maker(run: Run, results: Path, kernel: str) -> Iterator[Make]:
+    """Yield what repeats a run with other specs. kernel: the value of --kernel. Raises InputError."""
     spec = guest_spec(run)
-    chosen = spec.on(full_name(kernel)) if kernel else spec
-    return proving(proofs(run.path, results), spec.seed, chosen.kernel, built_kernels(kernel))
+    chosen = (spec.on(full_name(kernel)) if kernel else spec).kernel
+    with proving(run, proofs(run.path, results), chosen, built_kernels(kernel)) as make:
+        yield make
 
 
 @contextmanager
-def proving(directory: Path, seed: int, chosen: GuestKernel, resolve: KernelResolver) -> Iterator[Make]:
-    """Yield a function that returns the run of a spec, and makes it only if the directory lacks it.
+def proving(run: Run, directory: Path, chosen: GuestKernel, resolve: KernelResolver) -> Iterator[Make]:
+    """Yield a function that returns the runs of specs, and makes those that the directory lacks.
 
-    directory: all proofs of one run. Each build of the kernel and of the lab has its own study there; the first run
-    creates it. Raises InputError.
+    directory: all proofs of one run. Each build of the kernel and of the lab has its own there. Raises InputError.
     """
     kernel = resolve(chosen.build)
-    path = directory / sha256(f"{kernel.build_id} {own_program()}".encode()).hexdigest()[:_DIGITS]
-    with ExitStack() as stack:
-        yield _Proof(path, seed, chosen, kernel, stack).made
+    path = directory / _digest(f"{kernel.build_id} {own_program()}")
+
+    def kept(spec: Spec, made: Path) -> Path:
+        return made.rename(path / _name(spec))
+
+    with repeated(Original.of(run, kernel, chosen), path, kept) as at:
+        yield _Proof(chosen, at).made
 
 
 @dataclass(frozen=True)
 class _Proof:
-    path: Path
-    seed: int
     chosen: GuestKernel
-    kernel: Kernel
-    stack: ExitStack
+    at: Repeated[Path]
 
-    def made(self, spec: Spec) -> Run:
-        """Return the run of a spec. Raises InputError, and WblabError if it fails."""
-        spec = ready(replace(spec, kernel=self.chosen), lambda name: self.kernel).spec
-        store, workers = self._study
-        cell = next((cell for cell in store.plan.cells if cell.spec == spec), None)
-        if cell is None:
-            cell = Cell(f"{spec.name}-{len(store.plan.cells) + 1}", {}, spec)
-            store.add([cell])
-        name = run_name(cell, self.seed)
-        with bar(name) as report:
-            tally = Runner(store, workers, report, {name}).run()
-        if tally.failures:
-            raise WblabError(f"{tally.failures[0][1]} (see {store.runs / f'{STAGED}{name}'})")
-        return read_run(store.runs / name)
+    def made(self, specs: Sequence[Spec]) -> list[Run]:
+        """Return the runs of specs, in their order. Raises WblabError if one fails."""
+        wanted = [replace(spec, kernel=self.chosen) for spec in specs]
+        places = [self.at.path / _name(spec) for spec in wanted]
+        lacking = {str(place): spec for place, spec in zip(places, wanted, strict=True) if not place.is_dir()}
+        for key, spec in lacking.items():
+            self.at.give(key, spec)
+        with bar("repeating it") as report:
+            left = len(lacking)
+            while left:
+                report(None, f"{len(lacking) - left} of {len(lacking)} runs")
+                for _, made in self.at.ended(_LOOK_S):
+                    if isinstance(made, str):
+                        raise WblabError(made)
+                    left -= 1
+        return [read_run(place) for place in places]
 
-    @cached_property
-    def _study(self) -> tuple[Store, Workers]:
-        self.path.mkdir(parents=True, exist_ok=True)
-        if (self.path / STUDY_FILE).is_file():
-            store = Store.open(self.path, NAME)
-        else:
-            plan = Plan(NAME, (self.seed,), (), design=NAME)
-            store = Store.begin(self.path, plan, {self.chosen.build: self.kernel.describe()})
-        self.stack.enter_context(store.held())
-        clear_failed(store)
-        return store, self.stack.enter_context(forked(1, store.room(), [self.chosen.build]))
+
+def _name(spec: Spec) -> str:
+    """Return the directory's name of a spec's run: what differs has another."""
+    return f"{spec.name}-{_digest(dumps(to_table(spec), sort_keys=True))}"
+
+
+def _digest(text: str) -> str:
+    return sha256(text.encode()).hexdigest()[:_DIGITS]

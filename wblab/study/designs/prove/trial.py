@@ -1,12 +1,12 @@
 """Repeat a run with a change from some moment on, and compare its pause with the original one."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
 import numpy as np
 
-from wblab.analysis.runs.difference import first_differences
+from wblab.analysis.runs.difference import load_difference
 from wblab.analysis.runs.run import Run, guest_spec
 from wblab.analysis.why.explain import Explanation
 from wblab.core.errors import InputError, WblabError
@@ -15,7 +15,7 @@ from wblab.core.units import NS_PER_S, Nanoseconds
 from wblab.study.designs.prove.change import Change
 
 Verdict = Literal["gone", "shorter", "unchanged", "longer"]
-Make = Callable[[Spec], Run]
+Make = Callable[[Sequence[Spec]], list[Run]]
 
 _UNCHANGED = 0.05  # a difference of at most this share of the pause counts as unchanged
 _BEGUN_NS = 1_000_000  # this long after its first boundary, a load is in its first cycle
@@ -59,7 +59,8 @@ def begin_ns(run: Run, load: str) -> int:
 class Trial:
     """A pause of a run in virtual time, to test with changes.
 
-    make: makes the run of a spec. bound_ns: a pause of at most this length counts as gone.
+    make: makes the runs of specs, as many at a time as it likes. bound_ns: a pause of at most this length counts as
+    gone.
     """
 
     run: Run
@@ -68,19 +69,29 @@ class Trial:
     bound_ns: int
 
     def outcome(self, change: Change, at_ns: int) -> TrialOutcome:
-        """Return the outcome of the pause if the change takes effect `at_ns` after the run's start.
+        """Return the outcome of the pause if the change takes effect `at_ns` after the run's start. As `outcomes`."""
+        (found,) = self.outcomes([(change, at_ns)])
+        return found
 
-        Raises InputError for a run in real time. Raises WblabError if the two runs differ before the change, because
-        they would prove nothing.
+    def outcomes(self, changes: Sequence[tuple[Change, int]]) -> list[TrialOutcome]:
+        """Return the outcome of the pause for each change, with its time in ns after the run's start.
+
+        Raises InputError for a run in real time. Raises WblabError if a run differs from the known one before the
+        change, because then it would prove nothing.
         """
-        run, pause, start_ns = self.run, self.pause, loads_start_ns(self.run)
-        changed_ns = run.zero_ns + at_ns - start_ns
-        end_ns = run.zero_ns + pause.end_ns - start_ns + _MARGIN_NS
-        second = self.make(changed_spec(run, change, changed_ns, end_ns))
-        differences, changed_s = first_differences(run, second), (start_ns + changed_ns) / NS_PER_S
-        if differences and differences[0].at_s < changed_s - _EXACT_S:
+        start_ns = loads_start_ns(self.run)
+        moved_ns = self.run.zero_ns - start_ns
+        end_ns = moved_ns + self.pause.end_ns + _MARGIN_NS
+        made = self.make([changed_spec(self.run, change, moved_ns + at_ns, end_ns) for change, at_ns in changes])
+        return [self._judged(run, change, at_ns) for run, (change, at_ns) in zip(made, changes, strict=True)]
+
+    def _judged(self, second: Run, change: Change, at_ns: int) -> TrialOutcome:
+        run, pause, changed_s = self.run, self.pause, (self.run.zero_ns + at_ns) / NS_PER_S
+        differences = [each for item in run.loads if (each := load_difference(run, second, item.name))]
+        differs_s = min((each.at_s for each in differences), default=changed_s)
+        if differs_s < changed_s - _EXACT_S:
             raise WblabError(
-                f"{second.path} proves nothing: it differs at {differences[0].at_s:.6f} s, before the change at "
+                f"{second.path} proves nothing: it differs at {differs_s:.6f} s, before the change at "
                 f"{changed_s:.6f} s ({change.name}): repeat the run with this lab and kernel, and prove the new one"
             )
         after_ns, beside_ns = _same_ns(second, pause, run.zero_ns)

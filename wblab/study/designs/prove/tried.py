@@ -20,10 +20,11 @@ from wblab.kernels import Kernel, KernelResolver
 from wblab.lab.progress import bar
 from wblab.report.whyanswer import reason
 from wblab.report.whycause import Group, accused, dropped, main_chain, spent_in
-from wblab.study.designs.prove.bench import LATE, Bench, Made, bench
+from wblab.study.designs.prove.bench import Bench, Made, bench
 from wblab.study.designs.prove.candidates import Wait
 from wblab.study.designs.prove.change import LeftOut, RemedyChange, phase_named
 from wblab.study.designs.prove.effect import ChangeEffect, RunPauses, cycles_of, effect, row_of
+from wblab.study.designs.prove.repeating import LATE
 from wblab.study.designs.prove.search import EffectQuestion, Search, Try, Without
 from wblab.study.designs.prove.trial import changed_spec, loads_start_ns, suspects
 from wblab.study.work import own_program

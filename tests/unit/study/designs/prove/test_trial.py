@@ -39,9 +39,9 @@ def test_repeated_run_differs_only_in_the_suspect_and_its_end(written):
     run = written("a")
     made = []
 
-    def make(spec):
-        made.append(spec)
-        return written("b", w1=[*W1[:2], W1[1] + 60 * MS, *W1[2:]])
+    def make(specs):
+        made.extend(specs)
+        return [written("b", w1=[*W1[:2], W1[1] + 60 * MS, *W1[2:]])]
 
     found = Trial(run, PAUSE, make, 300 * MS).outcome(StopLoad("l1"), 11 * MS)
     (spec,) = made
@@ -62,8 +62,8 @@ def test_loads_left_out_are_stopped_one_after_the_other_before_each_begins(writt
 
 
 def test_missing_pause_counts_as_gone(written):
-    def make(spec):
-        return written("b", w1=[START_NS + 20 * MS + 50 * MS * number for number in range(102)])
+    def make(specs):
+        return [written("b", w1=[START_NS + 20 * MS + 50 * MS * number for number in range(102)])]
 
     assert Trial(written("a"), PAUSE, make, 300 * MS).outcome(StopLoad("l1"), 11 * MS).verdict == "gone"
 
@@ -72,16 +72,16 @@ def test_overlapping_pause_is_not_the_same_pause(written):
     """The other pause begins in the last second of the original one and lasts five seconds longer."""
     ends = [START_NS + 20 * MS + 50 * MS * number for number in range(80)]
 
-    def make(spec):
-        return written("b", w1=[*ends, ends[-1] + 6 * S])
+    def make(specs):
+        return [written("b", w1=[*ends, ends[-1] + 6 * S])]
 
     found = Trial(written("a"), PAUSE, make, 300 * MS).outcome(StopLoad("l1"), 11 * MS)
     assert (found.verdict, found.pause_ns, found.beside_ns) == ("gone", 0, 5950 * MS)
 
 
 def test_difference_before_the_change_is_an_error(written):
-    def make(spec):
-        return written("b", w1=[W1[0] + 1, *W1[1:]])
+    def make(specs):
+        return [written("b", w1=[W1[0] + 1, *W1[1:]])]
 
     with pytest.raises(
         WblabError, match=r"proves nothing: it differs at 10\.020000 s, before the change at 11\.02\d+ s \(l1\): "
@@ -98,7 +98,7 @@ def test_run_in_real_time_is_refused(written):
     run = written("a")
     real = replace(run, spec=replace(run.spec, clock=replace(run.spec.clock, mode="real")))
     with pytest.raises(InputError, match="real time"):
-        Trial(real, PAUSE, lambda spec: pytest.fail("it was run"), 1).outcome(StopLoad("l1"), S)
+        Trial(real, PAUSE, lambda specs: pytest.fail("it was run"), 1).outcome(StopLoad("l1"), S)
 
 
 def test_load_can_be_stopped_just_after_its_start(written):

@@ -34,13 +34,15 @@ def path(tmp_path, monkeypatch):
         (run / "trace.dat").write_bytes(story.encode())
         return run
 
-    def make(spec):
+    def is_spared(spec):
         remedies = [phase.at for phase in spec.phase.values()]
-        spared = spec.load["l1"].until < POINT_NS or (remedies and remedies[0] < REMEDY_NS)
-        return read_run(write(spec.name, SPARED if spared else PAUSED))
+        return spec.load["l1"].until < POINT_NS or (remedies and remedies[0] < REMEDY_NS)
+
+    def make(specs):
+        return [read_run(write(spec.name, SPARED if is_spared(spec) else PAUSED)) for spec in specs]
 
     monkeypatch.setattr("wblab.study.designs.prove.runs.maker", lambda run, results, kernel: nullcontext(make))
-    monkeypatch.setattr("wblab.study.designs.prove.trial.first_differences", lambda first, second: [])
+    monkeypatch.setattr("wblab.study.designs.prove.trial.load_difference", lambda first, second, name: None)
     return str(write("run", PAUSED))
 
 
