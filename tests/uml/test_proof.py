@@ -1,35 +1,33 @@
 """Without the offender the pause disappears; if the offender stops too late, or another load is removed, it stays."""
 
+from contextlib import ExitStack
 from functools import cache
 
 import pytest
 
-from wblab.analysis.runs.run import read_run
 from wblab.analysis.why.explain import explain
 from wblab.analysis.why.recorded import read_recorded
-from wblab.host.request import ready
-from wblab.host.run import run_experiment
 from wblab.study.designs.prove.change import StopLoad, read_remedy
+from wblab.study.designs.prove.runs import proving
 from wblab.study.designs.prove.trial import Trial, begin_ns, loads_start_ns
 
 BOUND_NS = 300_000_000
 
 
 @pytest.fixture(scope="module")
-def trial(shared_lab):
-    """Return a function that proves causes of the longest pause of mw1 in a preset; the preset is run once."""
+def trial(shared_lab, tmp_path_factory):
+    """Yield a function that proves causes of the longest pause of mw1 in a preset; the preset is run once."""
+    with ExitStack() as stack:
 
-    def make(spec):
-        request = ready(spec, lambda name: shared_lab.kernel)
-        return read_run(run_experiment(request, shared_lab.results).directory)
+        @cache
+        def of(preset):
+            run = shared_lab.run(preset, "trace.lead=1s")
+            pauses = explain(run, read_recorded(run), "mw1", BOUND_NS)
+            place = tmp_path_factory.mktemp(preset) / "proof"
+            make = stack.enter_context(proving(run, place, run.spec.kernel, lambda name: shared_lab.kernel))
+            return Trial(run, max(pauses, key=lambda item: item.pause_ns), make, BOUND_NS)
 
-    @cache
-    def of(preset):
-        run = shared_lab.run(preset, "trace.lead=1s")
-        pauses = explain(run, read_recorded(run), "mw1", BOUND_NS)
-        return Trial(run, max(pauses, key=lambda item: item.pause_ns), make, BOUND_NS)
-
-    return of
+        yield of
 
 
 @pytest.mark.parametrize("preset", ["base", "base-device"])
