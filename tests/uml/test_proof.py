@@ -7,9 +7,11 @@ import pytest
 
 from wblab.analysis.why.explain import explain
 from wblab.analysis.why.recorded import read_recorded
+from wblab.core.errors import InputError
+from wblab.core.units import NS_PER_S
 from wblab.study.designs.prove.change import StopLoad, read_remedy
 from wblab.study.designs.prove.runs import proving
-from wblab.study.designs.prove.trial import Trial, begin_ns, loads_start_ns
+from wblab.study.designs.prove.trial import Trial, begin_ns, changed_spec, loads_start_ns
 
 BOUND_NS = 300_000_000
 
@@ -55,3 +57,20 @@ def test_a_remedy_helps_before_the_pause_but_not_during_it(trial, at, verdict):
     asked = trial("base-device")
     at_ns = loads_start_ns(asked.run) - asked.run.zero_ns if at == "before" else asked.pause.start_ns + 100_000_000
     assert asked.outcome(read_remedy(["sysctl.vm.dirty_bytes=262144"]), at_ns).verdict == verdict
+
+
+def test_a_proof_keeps_its_runs_and_nobody_else_works_on_it(shared_lab, tmp_path):
+    run = shared_lab.run("base-device", "trace.lead=1s")
+    spec = changed_spec(run, StopLoad("l1"), NS_PER_S, 4 * NS_PER_S)
+
+    def prove():
+        return proving(run, tmp_path / "proof", run.spec.kernel, lambda name: shared_lab.kernel)
+
+    with prove() as make:
+        (first,) = make([spec])
+        with pytest.raises(InputError, match="another wblab repeats this run"), prove():
+            pass
+    with prove() as make:
+        assert [each.path.stat().st_ino for each in make([spec, spec])] == [first.path.stat().st_ino] * 2
+    assert {path.name for path in first.path.iterdir()} & {"trace.dat", "trace.dat.cpu0"} == set()
+    assert [path.name for path in first.path.parent.iterdir()] == [first.path.name]
