@@ -4,7 +4,7 @@ import json
 import pickle
 import subprocess
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from tempfile import TemporaryFile
@@ -14,6 +14,7 @@ from wblab.api.frames import results
 from wblab.api.opening import latest
 from wblab.core.errors import InputError, WblabError
 from wblab.core.spec import Spec
+from wblab.core.status import PHASES
 from wblab.core.tables import to_table
 from wblab.host.request import Request, make_run, notes, ready
 from wblab.kernels import built_kernels, full_name
@@ -111,12 +112,24 @@ def asked(
     return read_spec(SPECS.find(spec), further)
 
 
-def run_shown(request: Request, place: Path, **options: Any) -> "Finished":
-    """Print notes on a request, then run it and show progress. `options` are those of run_experiment."""
+def run_shown(
+    request: Request, place: Path, *, meanwhile: Callable[[], None] = lambda: None, **options: Any
+) -> "Finished":
+    """Print notes on a request, then run it and show progress. `options` are those of run_experiment.
+
+    meanwhile: called once while the guest runs.
+    """
     for note in notes([request], here=True, seeds=1):
         _print_note(note)
     with bar(request.spec.name) as report:
-        return make_run(request, place, report=report, **options)
+        todo = [meanwhile]
+
+        def reported(share: float | None, text: str) -> None:
+            report(share, text)
+            if todo and text in PHASES.values():
+                todo.pop()()
+
+        return make_run(request, place, report=reported, **options)
 
 
 def _print_note(note: str) -> None:

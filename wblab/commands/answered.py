@@ -4,6 +4,8 @@ import os
 import shlex
 import sys
 from collections.abc import Callable
+from contextlib import suppress
+from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -16,7 +18,15 @@ if TYPE_CHECKING:
     from wblab.analysis.runs.run import Run
     from wblab.analysis.why.explain import Explanation
 
+_EXPLAINS = ("wblab.analysis.why.explanations", "wblab.report.whyanswer", "wblab.report.lanestext")
 _TIMES_SIZE = 8  # memory to explain a pause, by the size of its trace
+
+
+def prepare() -> None:
+    """Load what explains a run: while its guest runs, a processor is free for that."""
+    with suppress(ModuleNotFoundError):
+        for module in _EXPLAINS:
+            import_module(module)
 
 
 def print_answered(directory: Path, answer: Callable[[Path], None] | None = None) -> None:

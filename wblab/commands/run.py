@@ -76,6 +76,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def _run(arguments: argparse.Namespace) -> None:
     from wblab.api.making import run_shown
+    from wblab.commands.answered import prepare
     from wblab.host.place import place_of
     from wblab.host.process.limits import Limits
     from wblab.host.request import ready
@@ -94,7 +95,8 @@ def _run(arguments: argparse.Namespace) -> None:
     guests: dict[str, Any] = {"limits": limits, "readable": readable} if place_of(request.kernel).boots else {}
     if readable and not guests:
         raise InputError("--allow-read: on this machine itself loads read what you may read: leave it out")
-    _print(run_shown(request, results(arguments), **guests), arguments.json)
+    meanwhile = (lambda: None) if arguments.json else prepare
+    _print(run_shown(request, results(arguments), meanwhile=meanwhile, **guests), arguments.json)
 
 
 def _spec(arguments: argparse.Namespace) -> "Spec":
