@@ -36,6 +36,10 @@ PHASES = {
         "phase.a.cgroup.slow={loads=['l1'], files={'memory.high'='4M', 'cpu.max'='1000 500000'}}",
         "time_limit=3600s",  # l1 takes a quarter of an hour
     ),
+    "first group with a limit of its I/O": (
+        "phase.a.cgroup.slow={loads=['l1'], files={'io.max'='{disk} wbps=262144'}}",
+        "time_limit=3600s",
+    ),
 }
 
 

@@ -151,8 +151,6 @@ def _check_io(spec: Spec, key: str) -> None:
     for name, disk in spec.disk.items():
         if disk.model == "throttle":
             raise InputError(f"{key} needs {spec.disk_key(name)}.model = 'device': the throttle uses the io controller")
-    if not spec.cgroup and not spec.needs_lab:
-        raise InputError(f"{key} needs a table [cgroup.NAME] outside phases: without one, groups have no io controller")
 
 
 def _check_order(spec: Spec) -> None:

@@ -1,16 +1,19 @@
 """Control groups of the guest: version 2 for the loads, version 1 for the rate limit of `throttle` disks."""
 
+import time
 from collections.abc import Mapping
 from pathlib import Path
 
 from wblab.core.check import ROOT_GROUP, disk_number
 from wblab.core.spec import Cgroup, Spec
-from wblab.core.syscalls import MS_NOSUID, mount
+from wblab.core.syscalls import MS_NOSUID, mount, umount
 from wblab.guest.devices import GuestDisk
 from wblab.guest.settings import put
 
 _BASE = Path("/sys/fs/cgroup")
 BLKIO = _BASE / "blkio"
+_HANDED_OVER_NS = 10**9
+_LOOK_S = 0.001
 
 
 def mount_cgroups(spec: Spec) -> Path:
@@ -46,6 +49,8 @@ def make_cgroups(
         _mount_unified(root)
     numbers = {name: disk.number for name, disk in disks.items()}
     controllers = {file.partition(".")[0] for group in groups.values() for file in group.files}
+    if "io" in controllers:
+        _take_io(root)
     for controller in sorted(controllers):
         put(root / "cgroup.subtree_control", f"+{controller}", f"the controller {controller}")
     joins: dict[str, Path] = {}
@@ -57,6 +62,19 @@ def make_cgroups(
             put(directory / file, disk_number(str(value), numbers, key), key)
         joins |= dict.fromkeys(group.loads, directory / "cgroup.procs")
     return joins
+
+
+def _take_io(root: Path) -> None:
+    """Have the io controller in version 2: a run without groups has it in version 1. Raises WblabError."""
+    if BLKIO.is_dir() and not _has_io(root):
+        umount(BLKIO)
+        until_ns = time.monotonic_ns() + _HANDED_OVER_NS
+        while not _has_io(root) and time.monotonic_ns() < until_ns:  # a worker of the kernel's hands it over
+            time.sleep(_LOOK_S)
+
+
+def _has_io(root: Path) -> bool:
+    return "io" in (root / "cgroup.controllers").read_text().split()
 
 
 def _mount_unified(place: Path) -> None:

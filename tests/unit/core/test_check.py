@@ -157,13 +157,11 @@ def test_negative_numbers_of_a_record_are_refused(table, key, value):
         check_spec(from_table(Spec, table | {"load": {"l1": offender}}, exact=True))
 
 
-def test_io_for_a_group_of_a_phase_needs_groups_from_the_start(check):
-    settings = ("disk.model=device", "phase.a.at=1s", "phase.a.cgroup.g.files.io.max='{disk} wbps=1000'")
-    with pytest.raises(
-        InputError, match=r"phase\.a\.cgroup\.g\.files: 'io\.max' needs a table \[cgroup\.NAME\] outside phases"
-    ):
+def test_a_phase_limits_a_group_s_io_where_no_throttle_has_the_controller(check):
+    settings = ("phase.a.at=1s", "phase.a.cgroup.g.files.io.max='{disk} wbps=1000'")
+    check("disk.model=device", *settings)
+    with pytest.raises(InputError, match=r"phase\.a\.cgroup\.g\.files: 'io\.max' needs disk\.model = 'device'"):
         check(*settings)
-    check(*settings, "cgroup.g.loads=['l1']")
 
 
 def test_loads_are_stopped_in_the_listed_order_by_default(table):
