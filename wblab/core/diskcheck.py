@@ -6,7 +6,7 @@ from wblab.core.drivers import FEWEST_REQUESTS
 from wblab.core.errors import InputError, nearest
 from wblab.core.freespace import UNTOUCHED
 from wblab.core.spec import Disk, Spec
-from wblab.core.stacks import LOOP, MAPPED, MIRROR, RAM, part_of, size_bytes
+from wblab.core.stacks import FILE, IN_FILES, MAPPED, MIRROR, RAM, ZRAM, part_of, size_bytes
 from wblab.core.units import NS_PER_MS, NS_PER_S, format_bytes, format_time
 
 DISK_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,31}")  # no dots: keys contain it
@@ -20,6 +20,7 @@ MIN_DISK = {
     "f2fs": 64 << 20,
     "vfat": 1 << 20,
     "exfat": 4 << 20,
+    "swap": 1 << 20,
     "none": 1 << 20,
 }
 MOST_SPARSE_BYTES = 64 << 30
@@ -33,19 +34,21 @@ MODEL_KEYS = (
     *("erase_block", "open_blocks", "burst_bytes", "sustained_bps", "iops"),
 )
 _PAIRS = (("stall_every", "stall_time"), ("cache_bytes", "drain_bps"), ("burst_bytes", "sustained_bps"))
+_FOR_SWAP = ("ext4", "xfs")  # on which a file need not be written before it is swapped to
 BLOCK_BYTES = 4096  # size of a bad block
 MOST_BAD = 1000
+_MOST_ZRAM = 4  # lz4 compresses what programs have to a half or a third
 MOST_TIME_NS = 86_400 * NS_PER_S
 # Keys that only some models have, with these models.
 _OWN = {
-    "size": ("throttle", "device", LOOP, RAM),
+    "size": ("throttle", "device", *IN_FILES, RAM, ZRAM),
     "resident": ("throttle", "device"),
     "used": ("throttle", "device"),
     "layout": ("throttle", "device"),
     "write_bps": ("throttle", "device"),
     "driver": ("throttle", "device"),
     "scheduler": ("throttle", "device"),
-    "on": (*MAPPED, MIRROR, LOOP),
+    "on": (*MAPPED, MIRROR, *IN_FILES),
     "delay": ("delay",),
     "up": ("flakey",),
     "down": ("flakey",),
@@ -81,7 +84,7 @@ def check_disks(spec: Spec) -> None:
 def _check_size(disk: Disk, size: int, key: str) -> None:
     smallest = MIN_DISK[disk.filesystem]
     if size < smallest:
-        what = "a disk" if disk.filesystem == "none" else disk.filesystem
+        what = disk.filesystem if disk.has_files else "a disk"
         raise InputError(
             f"{key}.size: {format_bytes(size)} is too small for {what}: give at least {format_bytes(smallest)}"
         )
@@ -123,11 +126,13 @@ def _check_aged(disk: Disk, key: str) -> None:
 def _check_target(spec: Spec, name: str) -> None:
     """Raise InputError if a raw load's disk has a filesystem, or another load's disk has none."""
     load, disk = spec.load[name], spec.disk_of(name)
-    if load.role == "control":
+    if not load.on_disk:
         return
     if above := part_of(spec, disk):
         raise InputError(f"load.{name}.disk: {disk!r} is a part of disk {above!r}: give {above!r} instead")
-    if load.raw != (spec.disk[disk].filesystem == "none"):
+    if spec.disk[disk].is_swap:
+        raise InputError(f"load.{name}.disk: {disk!r} is for memory that is swapped out: give another disk")
+    if load.raw == spec.disk[disk].has_files:
         has = "a filesystem" if load.raw else "no filesystem"
         kinds = "a kind that is not raw" if load.raw else "a raw kind"
         raise InputError(f"load.{name}.disk: {disk!r} has {has}: choose {kinds}, or another disk")
@@ -199,6 +204,10 @@ def _check_stack(spec: Spec, name: str) -> None:
         if disk.model not in models and getattr(disk, own) != getattr(Disk(), own):
             raise InputError(f"{key}.{own} has no meaning with {key}.model = {disk.model!r}: leave it out")
     _check_parts(spec, name)
+    if disk.model == FILE and not disk.is_swap:
+        raise InputError(f"{key}.model: a file is only for {key}.filesystem = 'swap': give that, or use 'loop'")
+    if disk.model == FILE and (disk.queue or disk.bdi):
+        raise InputError(f"{key}.queue and {key}.bdi: a file has none: set those of {spec.disk_key(disk.on[0])}")
     if disk.model == "delay":
         _check_time(f"{key}.delay", disk.delay, NS_PER_MS)
     if disk.model == "flakey":
@@ -213,7 +222,7 @@ def _check_stack(spec: Spec, name: str) -> None:
 
 
 def _check_memory_disks(spec: Spec) -> None:
-    """Raise InputError for RAM disks that the guest cannot make."""
+    """Raise InputError for RAM disks that the guest cannot make, and for those of zram that do not fit uncompressed."""
     found = {name: disk for name, disk in spec.disk.items() if disk.model == RAM}
     if len({disk.size for disk in found.values()}) > 1:
         raise InputError(
@@ -221,6 +230,8 @@ def _check_memory_disks(spec: Spec) -> None:
         )
     if 2 * sum(disk.size for disk in found.values()) > spec.memory:
         raise InputError("memory: the RAM disks need more than half of it: raise memory or lower their size")
+    if sum(disk.size for disk in spec.disk.values() if disk.model == ZRAM) > _MOST_ZRAM * spec.memory:
+        raise InputError(f"memory: the disks of zram have more than {_MOST_ZRAM} times as much: lower their size")
 
 
 def _check_parts(spec: Spec, name: str) -> None:
@@ -228,7 +239,7 @@ def _check_parts(spec: Spec, name: str) -> None:
     before = list(spec.disk)[: list(spec.disk).index(name)]
     count, wanted = (
         len(set(disk.on)),
-        {MIRROR: "two or more disks", LOOP: "one disk", **dict.fromkeys(MAPPED, "one disk")},
+        {MIRROR: "two or more disks", **dict.fromkeys((*IN_FILES, *MAPPED), "one disk")},
     )
     fits = {"two or more disks": count > 1, "one disk": count == 1}
     if not fits.get(wanted.get(disk.model, ""), not count) or count < len(disk.on):
@@ -238,12 +249,15 @@ def _check_parts(spec: Spec, name: str) -> None:
             wrong = f"{key}.on: no disk {part!r} before it{nearest(part, before)}"
             raise InputError(f"{wrong}: choose from {', '.join(before)}" if before else f"{wrong}: move it up")
         raw = spec.disk[part].filesystem == "none"
-        if disk.model == LOOP and (raw or part_of(spec, part)):
-            raise InputError(f"{key}.on: {part!r} needs a filesystem of its own, for the loop's file: give it one")
-        if disk.model != LOOP and not raw:
+        if disk.model in IN_FILES and (not spec.disk[part].has_files or part_of(spec, part)):
+            raise InputError(f"{key}.on: {part!r} needs a filesystem of its own, for the {disk.model}: give it one")
+        if disk.model == FILE and spec.disk[part].filesystem not in _FOR_SWAP:
+            known = " or ".join(_FOR_SWAP)
+            raise InputError(f"{key}.on: a file to swap to needs {known}: give it to {spec.disk_key(part)}")
+        if disk.model not in IN_FILES and not raw:
             where = spec.disk_key(part)
             raise InputError(f"{where}.filesystem: {part!r} is a part of {name!r}: give {where}.filesystem = 'none'")
-        if disk.model != LOOP and any(part in other.on for place, other in spec.disk.items() if place != name):
+        if disk.model not in IN_FILES and any(part in other.on for place, other in spec.disk.items() if place != name):
             raise InputError(f"{key}.on: {part!r} is already a part of another disk: name it once")
     sizes = {size_bytes(spec, part) for part in disk.on}
     if len(sizes) > 1:

@@ -10,8 +10,8 @@ from wblab.core.tables import DEFAULT_NAME, PLAIN
 from wblab.core.units import Bytes, BytesPerSecond, Nanoseconds
 
 ClockMode = Literal["virtual", "real"]
-DiskModel = Literal["throttle", "device", "linear", "delay", "flakey", "dust", "raid1", "loop", "ram"]
-Filesystem = Literal["ext2", "ext3", "ext4", "xfs", "btrfs", "f2fs", "vfat", "exfat", "none"]
+DiskModel = Literal["throttle", "device", "linear", "delay", "flakey", "dust", "raid1", "loop", "file", "ram", "zram"]
+Filesystem = Literal["ext2", "ext3", "ext4", "xfs", "btrfs", "f2fs", "vfat", "exfat", "swap", "none"]
 Errors = Literal["all", "reads", "writes", "drop"]
 Stalls = Literal["even", "random"]
 DiskScheduler = Literal["default", "none", "mq-deadline", "kyber", "bfq"]
@@ -61,7 +61,8 @@ class Disk:
 
     resident: the limit of the host's memory that it uses, which is allocated as it is written; 0: all its size,
     allocated before the guest boots.
-    filesystem: with `none`, loads of the raw kinds use the device itself, or another disk is made of it.
+    filesystem: with `none`, loads of the raw kinds use the device itself, or another disk is made of it. `swap` is none
+    either: the guest writes a header, and swaps to it (swapon(8)) before the loads start.
     used, layout: the disk's state before the run. used: the share that a file takes, in per cent. layout: how
     fragmented the free space is, from 1 (most) to 5; 6: not at all (see wblab.core.freespace).
     model: `throttle` caps writes through blkio, above the scheduler. `device` is a server below the scheduler, which
@@ -127,6 +128,16 @@ class Disk:
     queue: dict[str, int | str] = field(default_factory=dict)
     bdi: dict[str, int | str] = field(default_factory=dict)
     md: dict[str, int | str] = field(default_factory=dict)
+
+    @property
+    def is_swap(self) -> bool:
+        """Whether the guest swaps to it."""
+        return self.filesystem == "swap"
+
+    @property
+    def has_files(self) -> bool:
+        """Whether it has a filesystem, which is mounted."""
+        return self.filesystem not in ("none", "swap")
 
     @property
     def is_hardware(self) -> bool:
@@ -277,9 +288,10 @@ class Spec:
 
     @property
     def first_disk(self) -> str:
-        """The default disk of loads: the first one that is not a part of another."""
-        parts = {part for disk in self.disk.values() if disk.model != "loop" for part in disk.on}
-        return next((name for name in self.disk if name not in parts), next(iter(self.disk)))
+        """The default disk of loads: the first one that is not a part of another, and not swapped to."""
+        parts = {part for disk in self.disk.values() if disk.model not in ("loop", "file") for part in disk.on}
+        swap = {name for name, disk in self.disk.items() if disk.is_swap}
+        return next((name for name in self.disk if name not in parts | swap), next(iter(self.disk)))
 
     def disk_key(self, name: str) -> str:
         """Return the key of a disk in the spec: disk, or for example disk.fast."""
@@ -288,6 +300,16 @@ class Spec:
     def disk_of(self, load: str) -> str:
         """Return the name of a load's disk."""
         return self.load[load].disk or self.first_disk
+
+    @property
+    def held_bytes(self) -> Bytes:
+        """The memory that loads take before they start; it comes on top of `memory`."""
+        return Bytes(sum(load.held_bytes for load in self.load.values()))
+
+    @property
+    def swaps(self) -> bool:
+        """Whether memory can be swapped to a disk."""
+        return any(disk.is_swap for disk in self.disk.values())
 
     @property
     def ends_at_time_limit(self) -> bool:

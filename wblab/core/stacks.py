@@ -1,19 +1,21 @@
 """Disks made of other disks: their parts, their sizes, and the images that the host makes for them.
 
 The device mapper's `linear`, `delay`, `flakey` and `dust` map one disk, and `raid1` several, byte for byte: mkfs runs
-on the disks below. `loop` is a file on another disk's filesystem, and `ram` is the guest's memory. The guest gets their
-initial filesystem as the image of a separate disk, and copies it.
+on the disks below. `loop` is a file on another disk's filesystem, `file` one to swap to, without a device. `ram` is the
+guest's memory, and `zram` that memory compressed. The guest gets their initial filesystem as the image of a separate
+disk, and copies it.
 """
 
 from wblab.core.spec import Disk, Spec
 
 MAPPED = ("linear", "delay", "flakey", "dust")  # the kernel's names of these targets
-MIRROR, LOOP, RAM = "raid1", "loop", "ram"
+MIRROR, LOOP, FILE, RAM, ZRAM = "raid1", "loop", "file", "ram", "zram"
+IN_FILES = (LOOP, FILE)  # their data are in a file of another disk
 
 
 def part_of(spec: Spec, name: str) -> str:
     """Return the name of the disk that maps this one byte for byte; empty if none does."""
-    users = (user for user, disk in spec.disk.items() if name in disk.on and disk.model != LOOP)
+    users = (user for user, disk in spec.disk.items() if name in disk.on and disk.model not in IN_FILES)
     return next(users, "")
 
 
@@ -30,7 +32,7 @@ def images(spec: Spec) -> dict[str, Disk]:
 
 def is_copied(disk: Disk) -> bool:
     """Whether the guest copies the disk's initial filesystem from an image."""
-    return disk.model in (LOOP, RAM) and disk.filesystem != "none"
+    return disk.model in (LOOP, RAM, ZRAM) and disk.has_files
 
 
 def size_bytes(spec: Spec, name: str) -> int:

@@ -2,6 +2,7 @@
 
 import ctypes
 import os
+import sys
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:  # the guest's first stage imports almost nothing
@@ -87,6 +88,23 @@ def syncfs(fd: int) -> None:
 def set_process_name(name: str) -> None:
     """Set this process's name, as traces show it: its first 15 bytes. See prctl(2), PR_SET_NAME."""
     checked(libc.prctl(_PR_SET_NAME, os.fsencode(name), 0, 0, 0), name)
+
+
+def swap_on(device: "Path | str") -> None:
+    """Swap to a device that has a header (`swap_header`); see swapon(2)."""
+    checked(libc.swapon(os.fsencode(device), 0), str(device))
+
+
+def swap_off(device: "Path | str") -> None:
+    """Read back what is swapped to a device, and swap to it no more; see swapoff(2)."""
+    checked(libc.swapoff(os.fsencode(device)), str(device))
+
+
+def swap_header(size: int, page: int = 4096) -> bytes:
+    """Return the first page of a device of `size` bytes to swap to: union swap_header of include/linux/swap.h."""
+    last = size // page - 1
+    information = (1).to_bytes(4, sys.byteorder) + last.to_bytes(4, sys.byteorder)  # version, last_page
+    return (bytes(1024) + information).ljust(page - 10, b"\0") + b"SWAPSPACE2"
 
 
 def power_off() -> None:

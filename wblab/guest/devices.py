@@ -8,11 +8,11 @@ from pathlib import Path
 
 from wblab.core import layout
 from wblab.core.spec import Disk, Spec
-from wblab.core.stacks import LOOP, MAPPED, MIRROR, RAM, images, part_of, size_bytes
+from wblab.core.stacks import FILE, LOOP, MAPPED, MIRROR, RAM, ZRAM, images, part_of, size_bytes
 
 _DEV = Path("/dev")
 # The kernel's names of a model's devices; a number from 0 follows.
-_NAMES = {**dict.fromkeys(MAPPED, "dm-"), MIRROR: "md", LOOP: "loop", RAM: "ram"}
+_NAMES = {**dict.fromkeys(MAPPED, "dm-"), MIRROR: "md", LOOP: "loop", RAM: "ram", ZRAM: "zram"}
 
 
 @dataclass(frozen=True)
@@ -40,7 +40,7 @@ class GuestDisk:
     @property
     def place(self) -> Path:
         """Where loads use it: its mount point, or its device if it has no filesystem."""
-        return self.device if self.spec.filesystem == "none" else self.mount_point
+        return self.mount_point if self.spec.has_files else self.device
 
     @property
     def is_throttled(self) -> bool:
@@ -50,6 +50,8 @@ class GuestDisk:
     @property
     def number(self) -> str:
         """The device's number as in the kernel's files: major:minor. Raises OSError before the device exists."""
+        if self.spec.model == FILE:
+            return self.parts[0].number
         number = os.stat(self.device).st_rdev
         return f"{os.major(number)}:{os.minor(number)}"
 
@@ -63,6 +65,8 @@ def guest_disks(spec: Spec) -> dict[str, GuestDisk]:
         image = of_images.get(name)
         if disk.is_hardware and image:
             device = image
+        elif disk.model == FILE:
+            device = made[disk.on[0]].mount_point / f"{name}.img"
         else:
             stem = _NAMES[disk.model]
             device = _DEV / f"{stem}{numbers[stem]}"

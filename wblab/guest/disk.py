@@ -12,8 +12,8 @@ from wblab.core.cycles import Stamps
 from wblab.core.errors import WblabError
 from wblab.core.rundir import DiskRecord
 from wblab.core.spec import ClockMode
-from wblab.core.stacks import LOOP
-from wblab.core.syscalls import MOUNT_FLAGS, MS_REMOUNT, mount, syncfs, umount
+from wblab.core.stacks import FILE, LOOP
+from wblab.core.syscalls import MOUNT_FLAGS, MS_REMOUNT, mount, swap_header, swap_off, swap_on, syncfs, umount
 from wblab.guest.cgroups import BLKIO
 from wblab.guest.devices import GuestDisk
 from wblab.guest.settings import GROUPS, OWN_BDI, put, set_attributes
@@ -34,7 +34,9 @@ def set_up_disk(disk: GuestDisk, progress: Callable[[], None]) -> None:
     set_attributes(disk.device, spec, disk.key, filesystem, ("queue", "md") if has_own else GROUPS)
     if spec.model == "throttle":
         _throttle(disk, spec.write_bps)
-    if filesystem == "none":
+    if spec.is_swap:
+        _swap_on(disk)
+    if not spec.has_files:
         return
     disk.mount_point.mkdir(parents=True)
     defaults = _EXT if filesystem.startswith("ext") else ()
@@ -45,6 +47,28 @@ def set_up_disk(disk: GuestDisk, progress: Callable[[], None]) -> None:
         raise WblabError(f"cannot mount {disk.key}, {filesystem}, in the guest: {error.strerror}") from None
     if has_own:
         set_attributes(disk.device, spec, disk.key, filesystem, ("bdi",))
+
+
+def _swap_on(disk: GuestDisk) -> None:
+    try:
+        if disk.spec.model == FILE:
+            _make_file(disk.device, disk.size_bytes)
+        with disk.device.open("r+b", buffering=0) as device:
+            device.write(swap_header(disk.size_bytes))
+            os.fsync(device.fileno())
+        swap_on(disk.device)
+    except OSError as error:
+        raise WblabError(f"cannot swap to {disk.key} in the guest: {error.strerror}") from None
+
+
+def _make_file(path: Path, size: int) -> None:
+    """Make a file to swap to, which only root may read. Its blocks are allocated, but not written."""
+    file = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+    try:
+        os.posix_fallocate(file, 0, size)
+        os.fsync(file)
+    finally:
+        os.close(file)
 
 
 def remount(disk: GuestDisk, mount_options: Sequence[str], key: str) -> None:
@@ -103,9 +127,17 @@ def lift_throttles(disks: Iterable[GuestDisk]) -> None:
 
 
 def unmount_disks(disks: Iterable[GuestDisk]) -> None:
-    """Unmount the disks, the topmost first: the last of the spec."""
+    """Unmount the disks, the topmost first: the last of the spec.
+
+    None that still has swapped memory, if there is no room for that, and none below it.
+    """
     for disk in reversed(tuple(disks)):
-        if disk.spec.filesystem != "none":
+        if disk.spec.is_swap:
+            try:
+                swap_off(disk.device)
+            except OSError:
+                return
+        elif disk.spec.has_files:
             umount(disk.mount_point)
         if disk.spec.model == LOOP:
             detach(disk.device)

@@ -76,8 +76,8 @@ def say(status: int, phase: Phase, **detail: Any) -> None:
 def run(spec: Spec, parameters: dict[str, Any], status: int) -> None:
     """Run one experiment; its phases are in separate files. Raises WblabError or OSError."""
     say(status, "settings")
-    mount_reserve()
-    leave(Bytes(spec.memory + spec.trace.buffer + _SET_UP_BYTES))
+    mount_reserve(swaps=spec.swaps)
+    leave(Bytes(spec.memory + spec.trace.buffer + _SET_UP_BYTES + spec.held_bytes))
     renew_limits()
     set_sysctls(spec.sysctl)
     sleep_until(on_grid(spec, time.monotonic_ns()))

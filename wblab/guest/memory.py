@@ -2,7 +2,7 @@
 
 Dirty limits in per cent are shares of what is available, so two kernels can be compared only if they leave the same.
 The guest gets more memory than the spec says (wblab.host.guestmemory). What is too much is given to a file here: its
-pages are neither free nor page cache of a disk, so no limit counts them, and without swap nothing takes them back.
+pages are neither free nor page cache of a disk, so no limit counts them, and nothing takes them back: not even swap.
 """
 
 import os
@@ -36,10 +36,13 @@ def dirtyable_pages(zoneinfo: str) -> int:
     return max(0, free - kept) + sum(map(int, _NODE.findall(zoneinfo)))
 
 
-def mount_reserve() -> None:
-    """Mount the filesystem of the file that is to have what is too much; it has no limit of its own."""
+def mount_reserve(*, swaps: bool = False) -> None:
+    """Mount the filesystem of the file that is to have what is too much; it has no limit of its own.
+
+    swaps: whether memory can be swapped. Kernels know `noswap` since Linux 6.4.
+    """
     _RESERVE.mkdir(parents=True)
-    mount("tmpfs", _RESERVE, "tmpfs", MS_NOSUID | MS_NODEV, "size=0")
+    mount("tmpfs", _RESERVE, "tmpfs", MS_NOSUID | MS_NODEV, "size=0,noswap" if swaps else "size=0")
 
 
 def renew_limits() -> None:

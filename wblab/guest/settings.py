@@ -10,10 +10,14 @@ OWN_BDI = ("btrfs",)  # filesystems that count their dirty pages at a bdi of the
 GROUPS = ("queue", "bdi", "md")
 
 
+_OF_MM = "mm."  # settings of memory that are no sysctls, by the same way: mm.lru_gen.enabled
+
+
 def set_sysctls(sysctls: Mapping[str, int | str]) -> None:
-    """Write each key (vm.dirty_bytes) to its file below /proc/sys. Raises WblabError."""
+    """Write each key to its file below /proc/sys (vm.dirty_bytes) or /sys/kernel (mm.*). Raises WblabError."""
     for key, value in sysctls.items():
-        put(Path("/proc/sys", *key.split(".")), value, f"sysctl {key}")
+        root = "/sys/kernel" if key.startswith(_OF_MM) else "/proc/sys"
+        put(Path(root, *key.split(".")), value, f"sysctl {key}")
 
 
 def set_attributes(

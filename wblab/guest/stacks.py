@@ -8,7 +8,7 @@ from pathlib import Path
 from wblab.core.diskcheck import BLOCK_BYTES
 from wblab.core.errors import WblabError
 from wblab.core.loads.files import lay_out
-from wblab.core.stacks import LOOP, MAPPED, MIRROR, is_copied
+from wblab.core.stacks import LOOP, MAPPED, MIRROR, ZRAM, is_copied
 from wblab.core.units import NS_PER_MS, NS_PER_S
 from wblab.guest import devicemapper
 from wblab.guest.devices import GuestDisk
@@ -33,6 +33,8 @@ def make_disk(disk: GuestDisk, progress: Callable[[], None]) -> None:
             run_mirror(disk.device, [part.device for part in disk.parts], disk.size_bytes)
         elif model == LOOP:
             _attach(disk.device, disk.parts[0].mount_point / f"{disk.name}.img", disk.size_bytes, progress)
+        elif model == ZRAM:
+            Path("/sys/block", disk.device.name, "disksize").write_text(str(disk.size_bytes))
         if disk.image and is_copied(disk.spec):
             _copy(disk.image, disk.device)
     except OSError as error:

@@ -58,6 +58,7 @@ _MODELS: Mapping[str, tuple[str, ...]] = {
     "raid1": ("MD_RAID1",),
     "loop": ("BLK_DEV_LOOP",),
     "ram": ("BLK_DEV_RAM",),
+    "zram": ("ZRAM",),
 }
 _FILESYSTEMS: Mapping[str, tuple[str, ...]] = {
     "ext2": ("EXT4_USE_FOR_EXT2", "EXT2_FS"),
@@ -68,6 +69,7 @@ _FILESYSTEMS: Mapping[str, tuple[str, ...]] = {
     "f2fs": ("F2FS_FS",),
     "vfat": ("VFAT_FS",),
     "exfat": ("EXFAT_FS",),
+    "swap": ("SWAP",),
 }
 _SCHEDULERS: Mapping[str, tuple[str, ...]] = {
     "mq-deadline": ("MQ_IOSCHED_DEADLINE",),
@@ -142,7 +144,7 @@ def check_run(spec: Spec, host: Host = _HERE) -> None:
     interpreter()
     if spec.needs_lab:
         lab()
-    tools = dict.fromkeys(mkfs_tool(disk) for disk in spec.disk.values() if disk.filesystem != "none")
+    tools = dict.fromkeys(mkfs_tool(disk) for disk in spec.disk.values() if disk.has_files)
     wanted = [*tools] + (["trace-cmd"] if spec.trace.events else [])
     check_programs(wanted, host)
     _check_room(spec, host)

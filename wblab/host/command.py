@@ -10,7 +10,7 @@ from wblab.core import entry, layout
 from wblab.core.drivers import DRIVERS, Queue
 from wblab.core.errors import InputError
 from wblab.core.spec import Disk, Spec
-from wblab.core.stacks import RAM, images
+from wblab.core.stacks import RAM, ZRAM, images
 from wblab.core.streams import stream
 from wblab.host import kernelparameters
 from wblab.host.environment import ENVIRONMENT
@@ -91,6 +91,8 @@ def kernel_arguments(spec: Spec, *, watched: bool = False, processors: int = 1) 
     arguments += [f"{name}={','.join(map(str, values))}" for name, values in model.items()]
     if in_memory := [disk for disk in spec.disk.values() if disk.model == RAM]:
         arguments += [f"brd.rd_nr={len(in_memory)}", f"brd.rd_size={in_memory[0].size >> 10}"]
+    if compressed := sum(disk.model == ZRAM for disk in spec.disk.values()):
+        arguments.append(f"zram.num_devices={compressed}")
     if spec.clock.mode == "virtual":
         arguments += [
             "time-travel=inf-cpu",

@@ -13,6 +13,6 @@ _MIB = 1 << 20
 def boot_bytes(spec: Spec, processors: int = 1) -> Bytes:
     """Return the memory of the guest's machine: the spec's, and what is taken before the loads start."""
     trace = spec.trace.buffer * processors if spec.trace.events else 0
-    used = spec.memory + trace + _SET_UP_BYTES + len(spec.agent) * _AGENT_BYTES
+    used = spec.memory + spec.held_bytes + trace + _SET_UP_BYTES + len(spec.agent) * _AGENT_BYTES
     total = used * _PAGE_BYTES // (_PAGE_BYTES - _STRUCT_PAGE_BYTES)
     return Bytes(-(-total // _MIB) * _MIB)

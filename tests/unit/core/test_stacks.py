@@ -41,6 +41,37 @@ def test_copied_disks_have_their_own_devices_in_order(spec):
     assert (list(images(bare)), top(bare, "a")) == (["a"], "a")
 
 
+SWAP = {"filesystem": "swap"}
+FILE = SWAP | {"model": "file", "size": "16M", "on": ["a"]}
+ZRAM = SWAP | {"model": "zram", "size": "64M"}
+
+
+def test_what_is_swapped_to_has_no_image_and_is_no_loads_disk(spec):
+    made = spec(z=ZRAM, p=RAW | SWAP, a=MOUNTED, f=FILE)
+    assert (made.swaps, made.first_disk, list(images(made))) == (True, "a", ["p", "a"])
+    assert (top(made, "a"), size_bytes(made, "f")) == ("a", 16 << 20)
+    assert list(images(spec(a=MOUNTED, z=ZRAM | {"filesystem": "ext4"}))) == ["a", "z"]
+    assert spec(a=RAW, s=SLOW | SWAP, b=MOUNTED).swaps
+
+
+@pytest.mark.parametrize(
+    ("disks", "message"),
+    [
+        ({"a": MOUNTED | {"filesystem": "vfat"}, "f": FILE}, "disk.f.on: a file to swap to needs ext4 or xfs"),
+        ({"a": MOUNTED, "f": FILE | {"filesystem": "ext4"}}, "disk.f.model: a file is only for .* 'swap'"),
+        ({"a": MOUNTED, "f": FILE | {"queue": {"nr_requests": 4}}}, "disk.f.queue and disk.f.bdi: a file has none"),
+        ({"a": MOUNTED, "p": RAW | SWAP, "f": FILE | {"on": ["p"]}}, "disk.f.on: 'p' needs a filesystem of its own"),
+        ({"p": RAW | SWAP, "s": SLOW | {"on": ["p"]}}, "disk.p.filesystem: 'p' is a part of 's'"),
+        ({"p": RAW | SWAP}, "load.w1.disk: 'p' is for memory that is swapped out: give another disk"),
+        ({"a": MOUNTED, "z": ZRAM | {"size": "64G"}}, "memory: the disks of zram have more than 4 times as much"),
+        ({"a": MOUNTED, "p": RAW | SWAP | {"size": "64K"}}, "disk.p.size: 64 KiB is too small for a disk"),
+    ],
+)
+def test_a_disk_that_cannot_be_swapped_to_is_refused_with_its_key(spec, disks, message):
+    with pytest.raises(InputError, match=message):
+        spec(**disks)
+
+
 @pytest.mark.parametrize(
     ("disks", "message"),
     [

@@ -39,3 +39,9 @@ def test_the_io_priority_is_set():
 def test_a_failing_call_raises_its_own_reason():
     with pytest.raises(FileNotFoundError, match="No such file or directory: 'the subject'"):
         syscalls.checked(syscalls.libc.rmdir(b"/no/such/directory"), "the subject")
+
+
+def test_a_swap_header_is_as_mkswap_writes_it():
+    header = syscalls.swap_header(1 << 20)
+    assert (len(header), header[-10:]) == (4096, b"SWAPSPACE2")
+    assert [int.from_bytes(header[at : at + 4], "little") for at in (1024, 1028, 1032)] == [1, 255, 0]

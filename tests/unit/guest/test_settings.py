@@ -23,6 +23,11 @@ def test_an_unknown_sysctl_is_named():
         set_sysctls({"vm.no_such_key": "x"})
 
 
+def test_a_setting_of_memory_that_is_no_sysctl_is_below_another_directory():
+    with pytest.raises(WblabError, match=r"cannot set sysctl mm\.no\.such to 'y' in the guest: No such file"):
+        set_sysctls({"mm.no.such": "y"})
+
+
 def test_a_sysctl_can_be_set_to_its_present_value():
     path = Path("/proc/sys/kernel/pid_max")
     try:

@@ -102,4 +102,4 @@ def _is_own(name: str, source: str, filesystem: str) -> bool:
     """Whether a claim is about this filesystem: then the target changes no spec of its cases."""
     (cases,) = [claim.cases for claim in WORKS[source].claims if claim.name == name]
     specs = (case_spec(case, 1) for case in cases)
-    return all(disk.filesystem in ("none", filesystem) for spec in specs for disk in spec.disk.values())
+    return all(disk.filesystem in ("none", "swap", filesystem) for spec in specs for disk in spec.disk.values())

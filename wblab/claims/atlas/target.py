@@ -69,7 +69,7 @@ def _least(filesystem: Filesystem) -> Bytes:
 
 
 def _on(disk: Disk, filesystem: Filesystem, instead_of: Filesystem | None) -> Disk:
-    if disk.filesystem in ("none", filesystem) or disk.filesystem != (instead_of or disk.filesystem):
+    if disk.filesystem in ("none", "swap", filesystem) or disk.filesystem != (instead_of or disk.filesystem):
         return disk
     common = tuple(option for option in disk.mount_options if option in MOUNT_FLAGS)
     return replace(disk, filesystem=filesystem, mkfs_options=(), mount_options=common)

@@ -7,6 +7,7 @@ from wblab.core.loads.control import Control
 from wblab.core.loads.durable import Commit, SyncFilesystem, SyncWrite
 from wblab.core.loads.loop import Loop
 from wblab.core.loads.mapped import Mapped
+from wblab.core.loads.memory import Memory
 from wblab.core.loads.offender import Offender
 from wblab.core.loads.raw import Raw, RawOffender
 from wblab.core.loads.reading import Read
@@ -26,6 +27,7 @@ __all__ = [
     "Load",
     "Loop",
     "Mapped",
+    "Memory",
     "MultiWrite",
     "Offender",
     "Raw",
@@ -40,7 +42,7 @@ __all__ = [
 ]
 
 _ALL: tuple[type[Load], ...] = (
-    Control, Write, MultiWrite, SyncWrite, Commit, SyncFilesystem, Read, Mapped, Loop, Serve, Repeat, Raw,
+    Control, Write, MultiWrite, SyncWrite, Commit, SyncFilesystem, Read, Mapped, Memory, Loop, Serve, Repeat, Raw,
     Offender, Chunks, RawOffender, Command,
 )  # fmt: skip
 KINDS: dict[str, type[Load]] = {load.kind: load for load in _ALL}

@@ -45,7 +45,7 @@ class Load:
     waits_for_disk: it waits for the disk in each cycle by design, so its cycle rate counts too.
     maps_files: the places of its files on the disk are recorded at the end.
     needs_lab: it runs programs of the host besides the guest's own.
-    raw: it works on a device without a filesystem.
+    raw: it works on a device without a filesystem. on_disk: it works on a disk at all.
     """
 
     kind: ClassVar[str]
@@ -56,6 +56,7 @@ class Load:
     maps_files: ClassVar[bool] = False
     needs_lab: ClassVar[bool] = False
     raw: ClassVar[bool] = False
+    on_disk: ClassVar[bool] = True
 
     start: Nanoseconds = Nanoseconds(0)
     until: Nanoseconds = NEVER
@@ -86,6 +87,11 @@ class Load:
     @property
     def cycle_bytes(self) -> Bytes:
         """How much one cycle writes; 0 if nothing, or unknown."""
+        return Bytes(0)
+
+    @property
+    def held_bytes(self) -> Bytes:
+        """How much memory of its own it takes before its first cycle, beside what any program takes."""
         return Bytes(0)
 
     @property

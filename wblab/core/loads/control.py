@@ -16,6 +16,7 @@ class Control(Periodic):
     kind = "control"
     role = "control"
     sleeps_first = True
+    on_disk = False
 
     @property
     def description(self) -> str:

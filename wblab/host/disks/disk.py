@@ -60,7 +60,7 @@ def mkfs_of(spec: Spec) -> list[Mkfs]:
     made: dict[str, Mkfs] = {}
     for name in dict.fromkeys(top(spec, image) for image in images(spec)):
         disk = replace(spec.disk[name], size=Bytes(size_bytes(spec, name)))
-        raw = disk.filesystem == "none"
+        raw = not disk.has_files
         made[name] = (
             Mkfs((), disk.size, resident_bytes=disk.resident)
             if raw

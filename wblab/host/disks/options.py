@@ -110,7 +110,7 @@ def check_options(disk: Disk, key: str = DISK) -> None:
 
     key: where the disk stands in its spec.
     """
-    if disk.filesystem == "none":
+    if not disk.has_files:
         if disk.mkfs_options or disk.mount_options:
             raise InputError(f"{key} has no filesystem: remove mkfs_options and mount_options")
         return

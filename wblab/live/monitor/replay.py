@@ -51,7 +51,7 @@ def _called(spec: Spec) -> dict[str, str]:
 
 
 def _first_mounted(spec: Spec) -> str:
-    names = [name for name in (spec.first_disk, *spec.disk) if spec.disk[name].filesystem != "none"]
+    names = [name for name in (spec.first_disk, *spec.disk) if spec.disk[name].has_files]
     if not names:
         raise InputError(
             f"no disk of {spec.name} has a filesystem, and the monitor times small writes to one: give it a disk with "

@@ -64,7 +64,7 @@ def twin_of(machine: Machine, name: str, factor: float | None = None) -> Twin:
     factor = factor or factor_of(machine)
     notes = []
     filesystem, scheduler = machine.filesystem, machine.scheduler
-    if filesystem not in get_args(Filesystem) or filesystem == "none":
+    if filesystem not in get_args(Filesystem) or filesystem in ("none", "swap"):
         notes.append(f"the guest has no {filesystem}: the twin uses ext4")
         filesystem = "ext4"
     if scheduler not in get_args(Scheduler):

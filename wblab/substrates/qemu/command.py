@@ -10,7 +10,7 @@ from wblab.core.drivers import DRIVERS, FEWEST_REQUESTS, MOST_REQUESTS, Schedule
 from wblab.core.entry import host_path
 from wblab.core.errors import InputError
 from wblab.core.spec import Disk, DiskScheduler, Spec
-from wblab.core.stacks import images
+from wblab.core.stacks import FILE, images
 from wblab.core.units import Bytes, format_bytes
 from wblab.host.command import interpreter
 from wblab.substrates.qemu.devices import check_number, device_arguments
@@ -44,7 +44,7 @@ def memory_bytes(spec: Spec, machine: EmulatedMachine, initramfs_bytes: int) -> 
     """Return the memory of the machine: the spec's, and what is taken before the loads start."""
     # The ring buffers of all processors, and the trace that is read from them meanwhile.
     trace = _TRACE_BYTES + spec.trace.buffer * machine.processors if spec.trace.events else 0
-    total = spec.memory + 2 * initramfs_bytes + trace + _SET_UP_BYTES
+    total = spec.memory + spec.held_bytes + 2 * initramfs_bytes + trace + _SET_UP_BYTES
     return -(-total // _MIB) * _MIB
 
 
@@ -154,10 +154,12 @@ def check(spec: Spec, driver: str = "") -> None:
     if spec.phase:
         raise InputError(f"phase.{next(iter(spec.phase))}: it was never tried on a stock kernel in QEMU: leave it out")
     if driver:
-        check_number(len(spec.disk))
+        check_number(len(images(spec)))
+    if spec.swaps and not driver:
+        raise InputError("disk: what is swapped would stay in memory, as all disks do there: name a driver, +sata")
     for name, disk in spec.disk.items():
         key = spec.disk_key(name)
-        if not disk.is_hardware:
+        if not disk.is_hardware and disk.model != FILE:
             raise InputError(f"{key}.model={disk.model}: in QEMU a disk is 'throttle' or 'device'")
         if lacking := [field for field in _LACKING if getattr(disk, field)] + ["layout"] * disk.is_aged:
             raise InputError(f"{key}.{lacking[0]}: a disk in QEMU cannot have that: leave it out")
