@@ -153,7 +153,7 @@ def _state(waiting: Sequence[Judged], chain: Sequence[Judged]) -> str:
         (("array",), "array"),
         (("group throttled",), "group"),
         (QUEUE_KINDS, "queue full"),
-        (("reclaim", "pool"), "memory"),
+        (("reclaim", "pool", "swap-out", "swap-in"), "memory"),
         (("direct write", "direct read", "flush", "buffer", "folio locked", "direct writes of others"), "disk"),
         (_LOCK_KINDS, "locks"),
     )

@@ -61,6 +61,8 @@ _FILES = {
     "fcntl": "cmd == 7 || cmd == 38",  # F_SETLKW and F_OFD_SETLKW, include/uapi/asm-generic/fcntl.h
 }
 _OF_PROGRAMS = {f"syscalls:sys_enter_{call}": text for call, text in _FILES.items()} | {"syscalls:sys_exit_openat": ""}
+# Whose memory is swapped out, and who took it. Where memory can be swapped, all that comes into the page cache counts.
+_OF_MEMORY = ("kmem:rss_stat",)
 _CALLS = ("raw_syscalls:sys_enter", "raw_syscalls:sys_exit")
 _COMM_BYTES = 15  # TASK_COMM_LEN without the NUL
 _MOST_LOADS = 40  # a filter of the kernel is at most a page long
@@ -83,11 +85,12 @@ def blamed(spec: Spec) -> Trace:
     of_loads = " || ".join(f'COMM == "{_comm(name)}"' for name in names)
     filters = dict.fromkeys(_CALLS, of_loads) if 0 < len(names) <= _MOST_LOADS else {}
     files = _OF_PROGRAMS if spec.needs_lab else {}
-    filters |= {event: text for event, text in files.items() if text} | OF_SEVERAL_PAGES
+    memory = _OF_MEMORY if spec.swaps else ()
+    filters |= {event: text for event, text in files.items() if text} | ({} if spec.swaps else OF_SEVERAL_PAGES)
     own = set(trace.events)  # an event, or a whole system
     return replace(
         trace,
-        events=tuple(dict.fromkeys((*trace.events, *EVENTS, *files))),
+        events=tuple(dict.fromkeys((*trace.events, *EVENTS, *files, *memory))),
         filters={event: text for event, text in filters.items() if own.isdisjoint((event, event.partition(":")[0]))}
         | trace.filters,
         triggers=_TRIGGERS | trace.triggers,

@@ -179,7 +179,7 @@ FAMILIES = {
     ),
     PAUSE: ("throttled", "group throttled", "flusher"),
     "#9688F2": ("commit", "log write", "fast commit"),
-    "#FB8C7F": ("reclaim", "pool"),
+    "#FB8C7F": ("reclaim", "pool", "swap-out", "swap-in"),
     "#00DF56": ("folio under writeback", "folio locked", "inode under writeback"),
     "#ABEB29": ("lock", "file lock", "task", "io_uring", "work", "grace period"),
     "#DDDDDD": (RUNNING,),

@@ -9,6 +9,8 @@ from wblab.analysis.why.dirtylimits import DirtyLimit
 from wblab.analysis.why.explain import NO_ONE, Explanation
 from wblab.analysis.why.kinds import UNKNOWN, what_of
 from wblab.analysis.why.parties import each_of, is_of_load
+from wblab.analysis.why.shortage import Shortage
+from wblab.core.units import Bytes
 from wblab.lab.callings import introduced
 from wblab.report.dirtylimittext import group_words, looked, slows
 from wblab.report.quantities import duration, enumerated, grouped, in_series, percent, quantity, size
@@ -77,7 +79,7 @@ def reason(group: Group) -> str:
     """Return the part of the sentence that says why."""
     item = group.longest
     alone = "it" if len({each.load for each in group.items}) == 1 else "they"
-    beside = (_passed, _asked, _spent, _synced, _again)
+    beside = (_passed, _asked, _spent, _synced, _again, _short)
     return f"{_locked(group, alone)}{_because(group)}{_of_it(item)}{''.join(say(item) for say in beside)}"
 
 
@@ -108,6 +110,23 @@ def _spent(item: Explanation) -> str:
         return f"; {found.disk} was at its limit of {found.rate} requests per second"
     left = quantity(found.rate, "bytes/s")
     return f"; {found.disk} had used up its credits of {size(found.burst_bytes)}, and did no more than {left}"
+
+
+def _short(item: Explanation) -> str:
+    """Return why memory was short, as a clause: who took it, and what the load had to get back from swap."""
+    found = item.shortage
+    if found is None or not (found.back or found.named):
+        return ""
+    back = f"{size(found.back)} of its memory had been swapped out" if found.back else "memory was short"
+    taken = [_took(found, name) for name in found.named]
+    return f"; {back}{f', while {enumerated(taken)}' if taken else ''}"
+
+
+def _took(found: Shortage, name: str) -> str:
+    """Return how a program took memory."""
+    cache, own = found.cache.get(name, Bytes(0)), found.own.get(name, Bytes(0))
+    ways = [f"{size(cache)} of the page cache"] * (cache > own) or [f"{size(own)} of its own"]
+    return f"{name} took {ways[0]}"
 
 
 def _passed(item: Explanation) -> str:

@@ -159,6 +159,7 @@ def accused(group: Group) -> list[str]:
         *passing(item),
         *([storm] if storm else []),
         *calling(item),
+        *(item.shortage.named if item.shortage else ()),
     ]
     return list(dict.fromkeys(names))
 

@@ -41,6 +41,7 @@ from wblab.analysis.why.recorded import Recorded
 from wblab.analysis.why.request import IoRequest, request_of
 from wblab.analysis.why.requests import Party, device_number
 from wblab.analysis.why.served import Shares, as_bytes, served
+from wblab.analysis.why.shortage import Shortage, is_short, shortage_of
 from wblab.analysis.why.spent import Spent, spent_of
 from wblab.analysis.why.synced import synced_by
 from wblab.core.spec import Spec
@@ -145,6 +146,7 @@ class Explanation:
     callers: who had called sync or syncfs, if the flusher wrote most of what was ahead of the load for that.
     again: the bytes that the load asked to read although they had been in memory before.
     spent: a disk whose credits were used up, or that was at its limit of requests, for most of the time that it worked.
+    shortage: why memory was short, if the load waited for some for a fourth of the pause or more.
     groups: the control groups of the load and of those whose data or requests count, by name.
     """
 
@@ -166,6 +168,7 @@ class Explanation:
     synced: Mapping[str, int] = field(default_factory=dict)
     again: Bytes = Bytes(0)
     callers: tuple[str, ...] = ()
+    shortage: Shortage | None = None
     groups: Mapping[str, str] = field(default_factory=dict)
 
     @property
@@ -245,6 +248,7 @@ def _explained(  # noqa: PLR0913, PLR0917
         spent=spent_of(run, recorded, (start_ns, end_ns)),
         callers=_callers(run, recorded, parties, requests),
         again=_again(recorded, parties, item, (start_ns, end_ns)),
+        shortage=_shortage(run, recorded, parties, item, left, (start_ns, end_ns, pause_ns)),
         synced=synced_by(recorded, parties, item.pid, (start_ns, end_ns)),
         is_last=not item.load.ends
         and row == len(item.boundaries_ns) - 2
@@ -259,6 +263,17 @@ def _callers(run: Run, recorded: Recorded, parties: Parties, requests: list[IoRe
         return ()
     span = recorded.rank_at(first.handed_ns), recorded.rank_at(first.done_ns)
     return sync_callers(recorded, parties, below(run, first.device), span)
+
+
+def _shortage(  # noqa: PLR0913, PLR0917
+    run: Run, recorded: Recorded, parties: Parties, item: LoadCycles, found: list[Chain], span: tuple[int, int, int]
+) -> Shortage | None:
+    """Return why memory was short in a pause, if the load waited for some. span: begin and end of its cycle, and it."""
+    start_ns, end_ns, pause_ns = span
+    if not is_short(found, pause_ns):
+        return None
+    begun_ns = min(int(each.boundaries_ns[0]) for each in run.loads)
+    return shortage_of(recorded, parties, item.pid, (start_ns, end_ns), begun_ns)
 
 
 def _again(recorded: Recorded, parties: Parties, item: LoadCycles, span_ns: tuple[int, int]) -> Bytes:

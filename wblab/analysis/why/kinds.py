@@ -118,6 +118,38 @@ KINDS = (
     ),
     Kind("commit", "for the journal to end a commit", ("jbd2_log_wait_commit",), _QUEUE),
     Kind(
+        "swap-out",
+        "to write memory of programs to swap, so that some becomes free",
+        (
+            *("blk_mq_get_tag", "rq_qos_wait", "wbt_wait", "submit_bio_wait", "blk_wait_io"),
+            *("mempool_alloc", "mempool_alloc_noprof"),
+        ),
+        (
+            *("sbitmap_queue_wake_up", "blk_mq_put_tag", "blk_mq_free_request", "blk_mq_end_request"),
+            *("sbitmap_queue_clear", "sbitmap_queue_wake_all", "rq_qos_wake_function", "wbt_rqw_done"),
+            *("submit_bio_wait_endio", "bio_wait_end_io", "blk_update_request", "mempool_free"),
+            *(*_QUEUE, *_DONE, *TIMER),
+        ),
+        (
+            *("swap_writeout", "__swap_writepage", "swap_writepage"),
+            *("swap_writepage_bdev_async", "swap_writepage_bdev_sync"),
+        ),
+    ),
+    Kind(
+        "swap-in",
+        "for a page of its memory to be read back from swap",
+        (
+            *("folio_wait_bit_common", "__folio_lock", "__folio_lock_or_retry", "folio_wait_bit"),
+            *("__lock_page", "__lock_page_or_retry", "wait_on_page_bit_common", "submit_bio_wait"),  # before 5.16
+            *("blk_mq_get_tag", "rq_qos_wait", "wbt_wait", "blk_wait_io"),
+        ),
+        (
+            *(*_FOLIO, "end_swap_bio_read", "submit_bio_wait_endio", "bio_wait_end_io", *_DONE),
+            *("sbitmap_queue_wake_up", "blk_mq_put_tag", "blk_mq_free_request", "rq_qos_wake_function"),
+        ),
+        ("do_swap_page", "swap_read_folio", "swap_readpage", "swapin_readahead", "shmem_swapin_folio", "swapin_sync"),
+    ),
+    Kind(
         "write-back throttling",
         "because write-back throttling (WBT) limits the writes in the disk's queue",
         ("rq_qos_wait", "wbt_wait"),

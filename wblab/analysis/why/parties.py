@@ -11,7 +11,7 @@ from wblab.analysis.runs.run import Run
 from wblab.analysis.why.devicelimits import device_name
 from wblab.analysis.why.flushed import NOBODY, UNKNOWN_OWNER, writer_to
 from wblab.analysis.why.recorded import Recorded
-from wblab.analysis.why.requests import SUBMITTER, Party, device_text
+from wblab.analysis.why.requests import SUBMITTER, SWAPPED, Party, device_text
 from wblab.core.loads import Load
 from wblab.core.spec import Spec
 from wblab.core.units import Bytes
@@ -20,6 +20,7 @@ BTRFS = "btrfs's workers"  # they also write files' data, and the trace does not
 JOURNAL, METADATA, FLUSHER = "the journal", "the filesystem", "the flusher (program unknown)"
 DEVICE_ITSELF = "programs that write to the device itself"
 READ = "read by "  # prefix of the names of readers
+MEMORY = "'s swapped memory"  # suffix of those whose memory is written to swap
 JOURNALS = ("jbd2/", "xfsaild/", "xfs-cil/", "xfs-log/")
 _FLUSHERS = "kworker/"
 _NEARLY_ALL = 0.95  # of a load's I/O: then its program is named too
@@ -58,6 +59,8 @@ class Parties:
         if party.is_read:
             by = METADATA if is_kernel else self.owner(party.submitter)
             return READ + self.readers.get(by, by)
+        if party.owner >= 0 and party.owner & SWAPPED:
+            return f"{self.owner(party.owner & ~SWAPPED)}{MEMORY}"
         if party.owner == SUBMITTER and not is_kernel:
             return self.owner(party.submitter)
         if party.owner == UNKNOWN_OWNER and not by.startswith(JOURNALS):
@@ -101,7 +104,7 @@ class Parties:
 
 
 def _to_device(spec: Spec, name: str) -> list[str] | None:
-    """Return the loads that write to a device by the page cache; None if it has a filesystem or a disk is on it."""
+    """Return the loads that write to a device by the page cache; None if it has another use, or a disk is on it."""
     if spec.disk[name].filesystem != "none" or any(name in disk.on for disk in spec.disk.values()):
         return None
     return [load for load, each in spec.load.items() if each.raw and spec.disk_of(load) == name and _writes(each)]
@@ -159,9 +162,9 @@ def _sort(name: str) -> str:
 def read_parties(recorded: Recorded) -> Parties:
     """Read the parties of a run from all its I/O."""
     tasks, moved, dirtied = recorded.tasks, recorded.moved, recorded.dirtied
-    direct = moved.owner == SUBMITTER
-    whose = np.concatenate([moved.submitter[direct], dirtied.pid, moved.owner[moved.owner >= 0]])
-    sizes = np.concatenate([moved.size[direct], np.full(len(dirtied.pid), PAGE), moved.size[moved.owner >= 0]])
+    direct, owned = moved.owner == SUBMITTER, (moved.owner >= 0) & (moved.owner < SWAPPED)
+    whose = np.concatenate([moved.submitter[direct], dirtied.pid, moved.owner[owned]])
+    sizes = np.concatenate([moved.size[direct], np.full(len(dirtied.pid), PAGE), moved.size[owned]])
     keys, places = np.unique(whose, return_inverse=True)
     by: dict[str, Counter[str]] = {}
     names: dict[tuple[str, str], str] = {}

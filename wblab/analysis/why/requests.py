@@ -27,6 +27,7 @@ from wblab.analysis.runs.places import (
 )
 from wblab.analysis.why.flushed import NOBODY, flushed, written_again
 from wblab.analysis.why.loops import LOOP, dirtied_through_loops, through_loops, with_btrfs
+from wblab.analysis.why.memorypages import own_pages, swap_owners
 from wblab.analysis.why.tasks import Tasks
 from wblab.core.units import Bytes
 
@@ -39,6 +40,7 @@ _SUBMITTED, COMPLETED, DIRTIED = ("block_bio_submit", "block_bio_queue"), "block
 MINOR_BITS = 20  # include/linux/kdev_t.h
 FLUSH_REQUEST = "FF"  # how blk_fill_rwbs() denotes a request that only flushes
 SUBMITTER = -3  # besides NOBODY and UNKNOWN_OWNER
+SWAPPED = 1 << 60  # a bit of an owner whose memory is written to swap, beside its key
 _DEVICE = re.compile(r"\d{1,4}:\d{1,8}")
 
 
@@ -55,7 +57,8 @@ class Moved:
     """Data written and read by disks, in pieces of at most a page, in the order of completion.
 
     size: bytes. owner: the task that dirtied the page; NOBODY if none did (a filesystem's own writes), SUBMITTER for
-    reads and for direct writes from a task's memory, UNKNOWN_OWNER if the kernel does not name the file. submitter: the
+    reads and for direct writes from a task's memory, UNKNOWN_OWNER if the kernel does not name the file, a task and
+    SWAPPED if it is that task's memory. submitter: the
     task that submitted the bio. rank, done_rank: the places of submission and completion in the trace; the largest
     number if never completed. inode: of the page's file, 0 if unknown. is_read: 1 for reads, else 0.
     """
@@ -210,7 +213,10 @@ def read_requests(trace: tracecmd.TraceFile, sequence: Sequence, tasks: Tasks) -
             trace, sequence, tasks, (bios["dev"].astype(np.int64)[bio], inode, page), bio_rank[bio], done
         )
         of_filesystem = np.array(["M" in text for text in texts], bool)  # REQ_META
+        is_data = (bios["ino"].astype(np.int64) == 0) & ~of_filesystem & ~is_read & (bios["nr_sector"] > 0)
+        swapped = swap_owners(own_pages(trace, sequence, tasks)[1], bios.pid.astype(np.int64), bio_rank, is_data)[bio]
         owner = np.where((inode == 0) & ~of_filesystem[bio], SUBMITTER, owner)
+        owner = np.where(swapped >= 0, swapped | SWAPPED, owner)
         places = device, sector, page, bio_rank[bio]
         owner, submitter = through_loops(trace, places, inode, owner, submitter, MINOR_BITS)
         whose = np.where(owner == SUBMITTER, submitter, owner)

@@ -476,10 +476,14 @@ PURPOSES = {
 }
 
 
+# They sleep where others do, and their callers tell them apart, which a stack that is cut may lack.
+_BY_CALLERS = ("direct read", "swap-in", "swap-out")
+
+
 def _direct(names: Iterable[Name]) -> dict[str, Name]:
     found = {name.function: name for name in names}
     for kind in KINDS:
-        for function in kind.sleeps if kind.name != "direct read" else ():  # a stack that is cut may lack who reads
+        for function in kind.sleeps if kind.name not in _BY_CALLERS else ():
             if function not in _NOT_ALONE:
                 found.setdefault(function, Name(function, kind.name, ""))
     return found
