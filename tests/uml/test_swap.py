@@ -1,0 +1,79 @@
+"""Swap and zram: a program whose memory is on the disk waits for it, and `why` says who took memory."""
+
+from pathlib import Path
+
+import pytest
+from support.guestlab import Lab
+
+from wblab.analysis.runs.run import Run
+from wblab.analysis.why.explain import Explanation, explain
+from wblab.analysis.why.recorded import read_recorded
+from wblab.kernels import find_kernel
+
+KERNEL = "7.2+storage"
+BOUND_NS = 300_000_000
+ZRAM = ("disk.swap.model=zram", "disk.swap.on=[]")
+
+
+@pytest.fixture(scope="module")
+def swaps(tmp_path_factory: pytest.TempPathFactory) -> Lab:
+    """A lab with the kernel that can swap."""
+    kernel = find_kernel(KERNEL)
+    if not kernel:
+        pytest.skip(f"the kernel {KERNEL} is not built: wblab kernel build {KERNEL}")
+    return Lab(kernel, tmp_path_factory.mktemp("exp"), Path("/dev/shm"))
+
+
+@pytest.fixture(scope="module")
+def known(swaps: Lab) -> Run:
+    return swaps.run("swap")
+
+
+@pytest.fixture(scope="module")
+def pauses(known: Run) -> list[Explanation]:
+    return [item for item in explain(known, read_recorded(known), bound_ns=BOUND_NS) if item.load != "c1"]
+
+
+def longest_ns(run: Run, *loads: str) -> int:
+    return max(int(run.load(name).pauses_ns.max()) for name in loads)
+
+
+def test_memory_that_was_swapped_out_is_waited_for(pauses: list[Explanation]) -> None:
+    editor = [item for item in pauses if item.load == "editor"]
+    assert max(item.pause_ns for item in editor) > 1_000_000_000
+    assert sum(item.parts.get("swap-in", 0) for item in editor) > 0.5 * sum(item.pause_ns for item in editor)
+    assert all(item.shortage and item.shortage.named == ("browser",) for item in editor)
+
+
+def test_hardly_anything_is_unknown(pauses: list[Explanation]) -> None:
+    assert sum(item.unknown_ns for item in pauses) < 0.05 * sum(item.pause_ns for item in pauses)
+
+
+@pytest.mark.parametrize(
+    "remedy",
+    [("load.browser.size=16MiB",), ZRAM],
+    ids=["the browser takes less", "zram"],
+)
+def test_nobody_waits_without_the_cause(swaps: Lab, known: Run, remedy: tuple[str, ...]) -> None:
+    run = swaps.run("swap", *remedy)
+    assert longest_ns(run, "editor", "browser") < 0.1 * longest_ns(known, "editor", "browser")
+
+
+@pytest.mark.parametrize(
+    "disk",
+    [
+        "{model='device', size='64MiB', write_bps='20MiB/s', filesystem='swap'}",
+        "{model='throttle', size='64MiB', write_bps='20MiB/s', filesystem='swap'}",
+        "{model='zram', size='64MiB', filesystem='ext4'}",
+    ],
+)
+def test_a_disk_of_each_kind_is_swapped_to_or_has_files_and_is_given_back(swaps: Lab, disk: str) -> None:
+    run = swaps.run("swap", f"disk.other={disk}", "load.l1.size=1MiB", "load.browser.size=64MiB")
+    assert run.record["outcome"] == "succeeded"
+    assert set(run.disks) == {"card", "swap", "other"}
+    assert swaps.left_behind() == []
+
+
+def test_the_other_page_reclaim_is_turned_on(swaps: Lab, known: Run) -> None:
+    run = swaps.run("swap", "sysctl.mm.lru_gen.enabled=y")
+    assert longest_ns(run, "editor", "browser") != longest_ns(known, "editor", "browser")
