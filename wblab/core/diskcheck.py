@@ -6,7 +6,7 @@ from wblab.core.drivers import FEWEST_REQUESTS
 from wblab.core.errors import InputError, nearest
 from wblab.core.freespace import UNTOUCHED
 from wblab.core.spec import Disk, Spec
-from wblab.core.stacks import FILE, IN_FILES, MAPPED, MIRROR, RAM, ZRAM, part_of, size_bytes
+from wblab.core.stacks import CRYPT, FILE, IN_FILES, LOOP, MAPPED, MIRROR, RAM, ZRAM, part_of, size_bytes
 from wblab.core.units import NS_PER_MS, NS_PER_S, format_bytes, format_time
 
 DISK_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,31}")  # no dots: keys contain it
@@ -48,13 +48,16 @@ _OWN = {
     "write_bps": ("throttle", "device"),
     "driver": ("throttle", "device"),
     "scheduler": ("throttle", "device"),
-    "on": (*MAPPED, MIRROR, *IN_FILES),
+    "on": (*MAPPED, CRYPT, MIRROR, *IN_FILES),
     "delay": ("delay",),
     "up": ("flakey",),
     "down": ("flakey",),
     "errors": ("flakey",),
     "bad": ("dust",),
     "md": (MIRROR,),
+    "cipher": (CRYPT,),
+    "workqueues": (CRYPT,),
+    "direct_io": (LOOP,),
 }
 
 
@@ -239,7 +242,7 @@ def _check_parts(spec: Spec, name: str) -> None:
     before = list(spec.disk)[: list(spec.disk).index(name)]
     count, wanted = (
         len(set(disk.on)),
-        {MIRROR: "two or more disks", **dict.fromkeys((*IN_FILES, *MAPPED), "one disk")},
+        {MIRROR: "two or more disks", **dict.fromkeys((*IN_FILES, CRYPT, *MAPPED), "one disk")},
     )
     fits = {"two or more disks": count > 1, "one disk": count == 1}
     if not fits.get(wanted.get(disk.model, ""), not count) or count < len(disk.on):
@@ -259,6 +262,10 @@ def _check_parts(spec: Spec, name: str) -> None:
             raise InputError(f"{where}.filesystem: {part!r} is a part of {name!r}: give {where}.filesystem = 'none'")
         if disk.model not in IN_FILES and any(part in other.on for place, other in spec.disk.items() if place != name):
             raise InputError(f"{key}.on: {part!r} is already a part of another disk: name it once")
+        if disk.model not in IN_FILES and spec.disk[part].model == CRYPT:
+            raise InputError(
+                f"{key}.on: {part!r} is encrypted, and the lab has no filesystem above that: put {name!r} below it"
+            )
     sizes = {size_bytes(spec, part) for part in disk.on}
     if len(sizes) > 1:
         shown = ", ".join(format_bytes(size) for size in sorted(sizes))

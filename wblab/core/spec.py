@@ -10,7 +10,10 @@ from wblab.core.tables import DEFAULT_NAME, PLAIN
 from wblab.core.units import Bytes, BytesPerSecond, Nanoseconds
 
 ClockMode = Literal["virtual", "real"]
-DiskModel = Literal["throttle", "device", "linear", "delay", "flakey", "dust", "raid1", "loop", "file", "ram", "zram"]
+_Mapper = Literal["linear", "delay", "flakey", "dust", "crypt"]
+DiskModel = Literal["throttle", "device", _Mapper, "raid1", "loop", "file", "ram", "zram"]
+Cipher = Literal["cipher_null-ecb", "aes-xts-plain64"]
+Workqueues = Literal["both", "reads", "writes", "none"]
 Filesystem = Literal["ext2", "ext3", "ext4", "xfs", "btrfs", "f2fs", "vfat", "exfat", "swap", "none"]
 Errors = Literal["all", "reads", "writes", "drop"]
 Stalls = Literal["even", "random"]
@@ -85,6 +88,10 @@ class Disk:
     up, down, errors: from the loads' start on, `flakey` works for `up` and fails for `down`, in turn: requests fail, or
     writes are lost silently (`drop`).
     bad: the offsets of 4 KiB blocks that `dust` cannot read until they are written, from the loads' start on.
+    cipher: of `crypt`, as dm-crypt names it; the work of either takes no time in virtual time.
+    workqueues: which I/O of `crypt` goes through its work queues. The kernel's default is both; no_read_workqueue and
+    no_write_workqueue take one out each.
+    direct_io: whether a `loop` reads and writes its file around the page cache of the disk below.
     md: attributes of /sys/block/md0/md, set once the array runs (e.g. sync_speed_max).
 
     driver: whose queue the disk has (see wblab.core.drivers); only `throttle` and `device` have one. `ubd` is User Mode
@@ -123,6 +130,9 @@ class Disk:
     down: Nanoseconds = Nanoseconds(0)
     errors: Errors = "all"
     bad: tuple[Bytes, ...] = ()
+    cipher: Cipher = "cipher_null-ecb"
+    workqueues: Workqueues = "both"
+    direct_io: bool = False
     driver: Driver = "ubd"
     scheduler: DiskScheduler = "default"
     queue: dict[str, int | str] = field(default_factory=dict)

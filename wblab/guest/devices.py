@@ -8,11 +8,11 @@ from pathlib import Path
 
 from wblab.core import layout
 from wblab.core.spec import Disk, Spec
-from wblab.core.stacks import FILE, LOOP, MAPPED, MIRROR, RAM, ZRAM, images, part_of, size_bytes
+from wblab.core.stacks import CRYPT, FILE, LOOP, MAPPED, MIRROR, RAM, ZRAM, images, part_of, size_bytes
 
 _DEV = Path("/dev")
 # The kernel's names of a model's devices; a number from 0 follows.
-_NAMES = {**dict.fromkeys(MAPPED, "dm-"), MIRROR: "md", LOOP: "loop", RAM: "ram", ZRAM: "zram"}
+_NAMES = {**dict.fromkeys((*MAPPED, CRYPT), "dm-"), MIRROR: "md", LOOP: "loop", RAM: "ram", ZRAM: "zram"}
 
 
 @dataclass(frozen=True)

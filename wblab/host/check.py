@@ -55,6 +55,7 @@ _MODELS: Mapping[str, tuple[str, ...]] = {
     "delay": ("DM_DELAY",),
     "flakey": ("DM_FLAKEY",),
     "dust": ("DM_DUST",),
+    "crypt": ("DM_CRYPT",),
     "raid1": ("MD_RAID1",),
     "loop": ("BLK_DEV_LOOP",),
     "ram": ("BLK_DEV_RAM",),

@@ -7,7 +7,7 @@ import json
 from typing import Any
 
 from wblab.core.diskcheck import DISK_NAME, MODEL_KEYS
-from wblab.core.drivers import short_queue
+from wblab.core.drivers import SHORT_BYTES, short_queue
 from wblab.core.errors import InputError, nearest
 from wblab.core.spec import Disk, Spec
 from wblab.core.tables import from_table
@@ -41,6 +41,11 @@ def read_disk(name: str) -> Disk:
 def short_queue_settings(spec: Spec, name: str) -> list[str]:
     """Return the settings, key=value, with which the queue of one of a spec's disks is short."""
     return [f"disk.{name}.queue.{key}={value}" for key, value in short_queue(spec.disk[name].driver).items()]
+
+
+def loop_queue_settings(name: str) -> list[str]:
+    """Return the settings, key=value, with which the queue of a spec's loop device is short."""
+    return [f"disk.{name}.queue.nr_requests=4", f"disk.{name}.queue.max_sectors_kb={SHORT_BYTES >> 12}"]
 
 
 def doubts(name: str) -> list[str]:

@@ -9,6 +9,7 @@ from wblab.core.tables import from_table
 RAW = {"size": "64M", "write_bps": "1M", "filesystem": "none"}
 MOUNTED = {"size": "64M", "write_bps": "2M"}
 MIRROR = {"model": "raid1", "on": ["a", "b"]}
+CRYPT = {"model": "crypt", "on": ["a"]}
 SLOW = {"model": "delay", "on": ["a"], "delay": "10ms"}
 TWO = {"a": RAW, "b": RAW}
 
@@ -72,6 +73,13 @@ def test_a_disk_that_cannot_be_swapped_to_is_refused_with_its_key(spec, disks, m
         spec(**disks)
 
 
+def test_an_encrypted_disk_has_an_image_of_its_own_and_the_one_below_has_no_filesystem(spec):
+    made = spec(a=RAW, b=RAW, m=MIRROR | {"filesystem": "none"}, c=CRYPT | {"on": ["m"], "workqueues": "reads"})
+    assert {name: disk.size for name, disk in images(made).items()} == dict.fromkeys("abc", 64 << 20)
+    assert {name: top(made, name) for name in made.disk} == {"a": "m", "b": "m", "m": "m", "c": "c"}
+    assert [bool(part_of(made, name)) for name in made.disk] == [True, True, True, False]
+
+
 @pytest.mark.parametrize(
     ("disks", "message"),
     [
@@ -100,6 +108,12 @@ def test_a_disk_that_cannot_be_swapped_to_is_refused_with_its_key(spec, disks, m
             "disk.s.bad: 1 is not on the disk, or no multiple of 4096",
         ),
         ({"a": RAW, "s": {"model": "dust", "on": ["a"], "bad": ["64M"]}}, "disk.s.bad: 67108864 is no"),
+        ({"a": RAW, "c": CRYPT, "s": SLOW | {"on": ["c"]}}, "disk.c.filesystem: 'c' is a part of 's'"),
+        ({"a": RAW, "c": CRYPT | {"filesystem": "none"}, "s": SLOW | {"on": ["c"]}}, "disk.s.on: 'c' is encrypted"),
+        ({"a": RAW, "c": CRYPT | {"direct_io": True}}, "disk.c.direct_io has no meaning"),
+        ({"a": RAW, "c": CRYPT | {"workqueues": "no"}}, "disk.c.workqueues: 'no'"),
+        ({"a": RAW, "s": SLOW | {"workqueues": "none"}}, "disk.s.workqueues has no meaning"),
+        ({"a": RAW, "s": SLOW | {"cipher": "aes-xts-plain64"}}, "disk.s.cipher has no meaning"),
         ({"r": {"model": "ram", "size": "64M"}}, "memory: the RAM disks need more than half of it"),
         (
             {"r": {"model": "ram", "size": "16M"}, "s": {"model": "ram", "size": "8M"}},

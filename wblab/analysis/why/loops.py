@@ -69,6 +69,34 @@ def through_loops(  # noqa: PLR0913, PLR0917 - columns
     return owner, submitter
 
 
+def around_cache(  # noqa: PLR0913, PLR0917 - columns
+    pieces: tuple[Numbers, Numbers, Numbers, Numbers],
+    inode: Numbers,
+    is_synced: NDArray[np.bool_],
+    done: Numbers,
+    owner: Numbers,
+    submitter: Numbers,
+    minor_bits: int,
+) -> tuple[Numbers, Numbers]:
+    """Return the owners and submitters of written pieces; for a loop with direct I/O, those of the device's piece.
+
+    Its worker hands the very pages of the filesystem above to the disk below, while the request of the loop device
+    waits for that. pieces: as in `through_loops`; inode: of the file, 0 if unknown; is_synced: whether the write is
+    synchronous, as direct I/O is; done: the place in the trace at which each piece was completed.
+    """
+    device, _, page, rank = pieces
+    is_loop = device >> minor_bits == LOOP
+    looped, below = np.flatnonzero(is_loop & (inode > 0)), np.flatnonzero(~is_loop & is_synced & (inode > 0))
+    key, known = same((inode[below], page[below]), (inode[looped], page[looped]))
+    last = previous(key, rank[below], known, rank[looped])
+    below, above = below[last >= 0], looped[last[last >= 0]]
+    under_way = done[above] > rank[below]
+    below, above = below[under_way], above[under_way]
+    owner, submitter = owner.copy(), submitter.copy()
+    owner[below], submitter[below] = owner[above], submitter[above]
+    return owner, submitter
+
+
 def dirtied_through_loops(
     trace: tracecmd.TraceFile,
     pieces: tuple[Numbers, Numbers, Numbers, Numbers],

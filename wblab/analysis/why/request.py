@@ -23,7 +23,8 @@ class IoRequest:
     ahead: the bytes that the disk completed from handed_ns to its end, itself included, by who dirtied them. If a delay
     held it for most of the time, they count from its entry into the queue; if a control group's limit did, only those
     of the group count. below: the disk that completed them, in words: itself, or the disk of a loop device's file.
-    name: that disk's name in the spec, empty if it has none. whose: the party that has most of its data.
+    name: that disk's name in the spec, empty if it has none; loop: that of the loop device above it. whose: the party
+    that has most of its data.
     is_limited: a limit held it for most of the time, so a shorter queue does not help. in_throttle: so did the
     queue of a limit for the whole disk (block/blk-throttle.c).
     """
@@ -43,6 +44,7 @@ class IoRequest:
     in_throttle: bool = False
     below: str = "the disk"
     whose: str = ""
+    loop: str = ""
 
     @property
     def what(self) -> str:
@@ -97,6 +99,7 @@ def request_of(run: Run, recorded: Recorded, parties: Parties, span: int) -> IoR
         still_ns=int(disk.still_ns[inside].sum()) if bottom == device else 0,
         ahead=_renamed(parties.named(ahead), names),
         whose=next(iter(_renamed(parties.named(own), names)), ""),
+        loop=device_name(run, device) if bottom != device else "",
     )
 
 

@@ -26,7 +26,7 @@ from wblab.analysis.runs.places import (
     same,
 )
 from wblab.analysis.why.flushed import NOBODY, flushed, written_again
-from wblab.analysis.why.loops import LOOP, dirtied_through_loops, through_loops, with_btrfs
+from wblab.analysis.why.loops import LOOP, around_cache, dirtied_through_loops, through_loops, with_btrfs
 from wblab.analysis.why.memorypages import own_pages, swap_owners
 from wblab.analysis.why.tasks import Tasks
 from wblab.core.units import Bytes
@@ -218,6 +218,8 @@ def read_requests(trace: tracecmd.TraceFile, sequence: Sequence, tasks: Tasks) -
         owner = np.where((inode == 0) & ~of_filesystem[bio], SUBMITTER, owner)
         owner = np.where(swapped >= 0, swapped | SWAPPED, owner)
         places = device, sector, page, bio_rank[bio]
+        is_synced = np.array(["S" in text for text in texts], bool)[bio]
+        owner, submitter = around_cache(places, inode, is_synced, done, owner, submitter, MINOR_BITS)
         owner, submitter = through_loops(trace, places, inode, owner, submitter, MINOR_BITS)
         whose = np.where(owner == SUBMITTER, submitter, owner)
         dirtied = _through_loops(trace, places, whose, dirtied)

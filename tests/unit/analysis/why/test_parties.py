@@ -330,6 +330,22 @@ def test_a_loop_s_page_in_a_folio_that_was_dirty_before_the_trace_belongs_to_the
     assert cause.request.ahead == {"l1": 9 * 4096, METADATA: 4096, "the journal": 4096}
 
 
+def test_what_a_loop_with_direct_io_writes_belongs_to_the_writer_of_the_filesystem_in_it(story_run):
+    """The pages of l1's file 99 are written to 7:0, and by its worker to the disk while that request is under way."""
+    story, loop = Story(dict(NAMES)), 7 << 20
+    story.dirty(0, L1, 99, 5, bdi="7:0")
+    story.submit(0, FLUSHER, 5 * 8, 8, inode=99, index=5, device=loop)
+    story.submit(0, FLUSHER, 1000, 8, rwbs="WS", inode=99, index=5)
+    story.submit(0, FLUSHER, 1072, 8, rwbs="W", inode=99, index=5)  # a page of the disk's own file 99, by its flusher
+    waits(story)
+    story.complete(800 * MS, 1000, 8)
+    story.complete(800 * MS, 5 * 8, 8, device=loop)
+    story.complete(900 * MS, 1072, 8)
+    served(story)
+    (cause,) = one(story_run, story).causes
+    assert cause.request.ahead == {"l1": 4096, METADATA: 4096, "the journal": 4096}
+
+
 def test_what_a_loop_worker_dirtied_counts_for_the_writer_of_the_loop_device_while_it_waits_too(story_run):
     story, loop = Story(dict(NAMES)), 7 << 20
     story.submit(0, L1, 5 * 8, 72, rwbs="WS", device=loop)

@@ -12,10 +12,10 @@ from wblab.core.check import check_spec
 from wblab.core.drivers import SHORT_BYTES
 from wblab.core.errors import InputError
 from wblab.core.spec import Cgroup, Disk, Spec
-from wblab.core.stacks import write_bps
+from wblab.core.stacks import CRYPT, LOOP, write_bps
 from wblab.core.tables import to_table
 from wblab.core.units import format_bytes
-from wblab.lab.disks import short_queue_settings
+from wblab.lab.disks import loop_queue_settings, short_queue_settings
 from wblab.report.quantities import enumerated
 from wblab.study.designs.prove.change import Edit, RemedyChange, read_remedy
 
@@ -64,6 +64,7 @@ def candidates(
     whole = [_whole(spec, disk), *(spec.disk_of(load) for load in stalled)]
     offered = [*_lifted(spec, wait, stalled), *_unspent(spec, whole), *_mounted(spec, stalled)]
     others = [load for load in culprits if load in spec.load and load not in stalled]
+    offered += _of_layers(spec, [*stalled, *others]) if wait != "processor" else []
     if wait == "processor":
         offered += _in_group(spec, others, "cpu.max of 10 %", {"cpu.max": "10000 100000"})
     elif wait != "other" or others:
@@ -122,6 +123,36 @@ def _mounted(spec: Spec, stalled: Sequence[str]) -> Iterator[SettingCandidate]:
             kept = dumps([option for option in options if option != slow])
             what = f"without the mount option {slow} on {_said(spec, disk)}"
             yield SettingCandidate(what, f"no {slow}", Edit((f"{spec.disk_key(disk)}.mount_options={kept}",)))
+
+
+def _of_layers(spec: Spec, loads: Sequence[str]) -> Iterator[SettingCandidate]:
+    """Yield what keeps a layer above a disk from being a queue of its own: with a short queue, and alone."""
+    short = f"a queue of {format_bytes(SHORT_BYTES)}"
+    for disk in dict.fromkeys(each for load in loads for each in _layers(spec, spec.disk_of(load))):
+        key, has = spec.disk_key(disk), spec.disk[disk]
+        if has.model == LOOP:
+            queue = tuple(loop_queue_settings(disk))
+            if has.direct_io:
+                yield SettingCandidate(f"{short} for the loop *{disk}*", f"loop's {short[2:]}", Edit(queue))
+                continue
+            change, what, name = f"{key}.direct_io=true", f"direct I/O of the loop *{disk}*", "direct I/O"
+            below = "for it"
+        elif has.model == CRYPT and has.workqueues in ("both", "writes"):
+            queue = tuple(setting for each in _hardware(spec, disk) for setting in short_queue_settings(spec, each))
+            kept = "reads" if has.workqueues == "both" else "none"
+            change, what = f"{key}.workqueues={kept}", f"no_write_workqueue of the encrypted disk *{disk}*"
+            name, below = "no_write_workqueue", "below it"
+        else:
+            continue
+        yield SettingCandidate(f"{what}, and {short} {below}", f"{name} and {short[2:]}", Edit((change, *queue)))
+        yield SettingCandidate(what, name, Edit((change,)))
+
+
+def _layers(spec: Spec, disk: str) -> Iterator[str]:
+    """Yield a disk, and those that it is made of."""
+    yield disk
+    for part in spec.disk[disk].on:
+        yield from _layers(spec, part)
 
 
 def _without_limit(file: str, value: str) -> str:

@@ -10,7 +10,10 @@ from wblab.lab.places import PRESETS
 from wblab.lab.specfile import read_spec
 from wblab.study.designs.prove.candidates import candidates
 
-SPECS = {name: read_spec(PRESETS / f"{name}.toml") for name in ("base", "base-device", "two-disks", "loop", "mirror")}
+SPECS = {
+    name: read_spec(PRESETS / f"{name}.toml")
+    for name in ("base", "base-device", "two-disks", "loop", "mirror", "loop-device")
+}
 BASE = read_spec(PRESETS / "base-device.toml", ["disk.queue.wbt_lat_usec=0"])
 
 
@@ -45,6 +48,14 @@ def test_what_is_set_for_one_leg_of_a_mirror_is_set_for_both():
 
 def test_a_limit_for_the_whole_disk_has_a_queue_that_only_the_dirty_limit_bounds():
     assert shorts(SPECS["base"])[0] == "dirty limit of 4 MiB"
+
+
+def test_a_loop_has_a_queue_of_its_own_to_be_short_with_direct_io():
+    spec = SPECS["loop-device"]
+    found = shorts(spec, disk="host", culprits=("copy",), stalled=("db-image",))
+    assert found[:3] == ["direct I/O and queue of 512 KiB", "direct I/O", "queue of 512 KiB"]
+    direct = replace(spec, disk=spec.disk | {"image": replace(spec.disk["image"], direct_io=True)})
+    assert shorts(direct, disk="host", culprits=("copy",), stalled=("db-image",))[0] == "loop's queue of 512 KiB"
 
 
 def test_what_the_run_has_already_is_no_candidate():
