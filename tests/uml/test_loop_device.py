@@ -33,7 +33,7 @@ def test_direct_io_and_a_short_queue_of_the_loop_help_only_together(shared_lab: 
     cached, direct = shared_lab.once("loop-device"), shared_lab.once("loop-device", DIRECT)
     below = shared_lab.once("loop-device", *SHORT_BELOW)
     queue, both = shared_lab.once("loop-device", *SHORT), shared_lab.once("loop-device", DIRECT, *SHORT)
-    assert min(longest_s(run, "db-image") for run in (cached, direct, below, queue)) > 4
+    assert min(longest_s(run, "db-image") for run in (cached, direct, below, queue)) > 2.5
     assert longest_s(both, "db-image") < 1.5
     assert longest_s(both, "db-host") < 0.5 < longest_s(queue, "db-host")
 

@@ -238,6 +238,8 @@ def _with_party(  # noqa: PLR0911, PLR0913 - one for each way to be ahead
         return f"{who} had asked {main.disk} to read {amount}{long}, {after}"
     if main.layer == THROTTLE:
         return f"{who} had filled the queue of {_THROTTLED_QUEUE} with {amount}, {after}"
+    if request is not None and request.is_by_crypt:
+        return f"{who} had {amount} in the queues of dm-crypt and {main.disk}{long}, {after}"
     if main.is_full:
         return f"{who} had filled the queue of {main.disk} with {amount}, {after}"
     return f"{who} had {amount} in the queue of {main.disk}{long}, {after}"

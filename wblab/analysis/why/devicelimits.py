@@ -25,6 +25,8 @@ _FULL = "because the queue was full"
 _FLUSHED = "by the cache flush that had to precede it"
 _WBT = "by write-back throttling (WBT), which limits the writes in the disk's queue"
 _MAY_HOLD = "by io.max, dm-delay or a lack of free requests"
+_CRYPT_THREAD = "dmcrypt_write"  # drivers/md/dm-crypt.c
+_CRYPT = "by dm-crypt on {}, whose work queue and thread hold writes until the queue below has room"
 _RATE = "by a limit on the rate of I/O (io.max or its like, blk-throttle)"
 _UNKNOWN = "for a reason that the trace does not show"
 _THROTTLED_DISK = "by the limit that makes the disk slow (blk-throttle)"
@@ -175,6 +177,8 @@ def _mapper(run: Run, recorded: Recorded, row: int, start_ns: int, end_ns: int) 
     resumed = _rows(recorded, recorded.offcpu.wake_stack, _RESUMES)
     resumed = resumed[np.abs(recorded.offcpu.woken_ns[resumed] - end_ns) <= _AT_ONCE_NS]
     if not len(resumed):
+        if is_by_crypt(recorded, row):
+            return Hold(QUEUE, _CRYPT.format(device), start_ns, end_ns)
         for name in stacked(run, device_name(run, asked)):
             disk = run.spec.disk[name] if isinstance(run.spec, Spec) else None
             if disk and disk.model == "delay":
@@ -190,6 +194,11 @@ def _mapper(run: Run, recorded: Recorded, row: int, start_ns: int, end_ns: int) 
     )
     who = recorded.tasks.whole(recorded.tasks.lives.key(pid, rank))
     return Hold(MAPPER, f"because {who} had suspended {device} (device mapper)", start_ns, end_ns, who)
+
+
+def is_by_crypt(recorded: Recorded, row: int) -> bool:
+    """Whether dm-crypt's own thread handed a request to the disk below: it held the write until that had room."""
+    return recorded.name(int(recorded.done.queued_by[row])).startswith(_CRYPT_THREAD)
 
 
 def stacked(run: Run, name: str) -> Iterable[str]:

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from wblab.analysis.runs.places import NEVER
 from wblab.analysis.runs.run import Run
-from wblab.analysis.why.devicelimits import MAPPER, below, device_name, disk_of, holds_of, is_released
+from wblab.analysis.why.devicelimits import MAPPER, below, device_name, disk_of, holds_of, is_by_crypt, is_released
 from wblab.analysis.why.parties import Parties
 from wblab.analysis.why.recorded import Recorded
 from wblab.analysis.why.requests import Party
@@ -23,8 +23,9 @@ class IoRequest:
     ahead: the bytes that the disk completed from handed_ns to its end, itself included, by who dirtied them. If a delay
     held it for most of the time, they count from its entry into the queue; if a control group's limit did, only those
     of the group count. below: the disk that completed them, in words: itself, or the disk of a loop device's file.
-    name: that disk's name in the spec, empty if it has none; loop: that of the loop device above it. whose: the party
-    that has most of its data.
+    name: that disk's name in the spec, empty if it has none; loop: that of the loop device above it; asked: that of the
+    disk that was asked for it. is_by_crypt: dm-crypt held it for most of the time. whose: the party that has most of
+    its data.
     is_limited: a limit held it for most of the time, so a shorter queue does not help. in_throttle: so did the
     queue of a limit for the whole disk (block/blk-throttle.c).
     """
@@ -45,6 +46,8 @@ class IoRequest:
     below: str = "the disk"
     whose: str = ""
     loop: str = ""
+    asked: str = ""
+    is_by_crypt: bool = False
 
     @property
     def what(self) -> str:
@@ -100,6 +103,8 @@ def request_of(run: Run, recorded: Recorded, parties: Parties, span: int) -> IoR
         ahead=_renamed(parties.named(ahead), names),
         whose=next(iter(_renamed(parties.named(own), names)), ""),
         loop=device_name(run, device) if bottom != device else "",
+        is_by_crypt=was_held and is_by_crypt(recorded, data),
+        asked=device_name(run, int(done.asked[data])),
     )
 
 

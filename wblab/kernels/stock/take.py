@@ -51,6 +51,7 @@ def unpacked(image: bytes) -> bytes:
 WANTED = (
     *("configfs", "null_blk", "mq_deadline", "kyber_iosched", "bfq"),
     *("ext4", "ext2", "xfs", "btrfs", "f2fs", "vfat", "exfat", "nls_iso8859_1", "nls_cp437", "nls_ascii"),
+    *("loop", "dm_crypt", "crypto_null", "ecb", "xts", "aes"),
     *dict.fromkeys(module for modules in MODULES_OF.values() for module in modules),
 )
 _INSTALLED = Path("/lib/modules")
@@ -148,7 +149,7 @@ _PACKAGE = r"linux-(?:base|image|binary|modules)-{series}[.+-][-+.0-9a-z]*-amd64
 _NOT = re.compile(r"-(?:cloud|rt|unsigned|dbg)")
 _KEPT = re.compile(
     r"\./(?:boot/(?:vmlinuz|config)-|(?:usr/)?lib/modules/[^/]+/(?:vmlinuz|config|modules\.builtin$|kernel/(?:fs|block|"
-    r"drivers/(?:ata|block|mmc|nvme|scsi|usb|virtio)|lib|crypto|arch)/.*\.ko))"
+    r"drivers/(?:ata|block|md|mmc|nvme|scsi|usb|virtio)|lib|crypto|security|arch)/.*\.ko))"
 )
 
 

@@ -110,6 +110,7 @@ _LIMITS = {
     "vm.dirty_ratio": ("vm.dirty_bytes", 20),
 }
 _QUEUE_EACH = [name for name, queue in DRIVERS.items() if queue.scheduler == "none"]  # have one for each processor
+_MADE = ("crypt", "loop")  # disks made of others that were tried there
 _LEAST_PAGES = 2  # dirty_bytes_min in mm/page-writeback.c
 _OURS = ("max_sectors_kb", "nr_requests")  # attributes of the queue that are translated
 # Of a disk's model: neither null_blk nor QEMU's throttling has anything of it.
@@ -134,7 +135,7 @@ def translated(spec: Spec, driver: str = "", processors: int = 1) -> Spec:
     if driver:
         usual: Scheduler = "none" if driver in _QUEUE_EACH and processors > 1 else "mq-deadline"
         return replace(in_bytes(spec), disk={name: _as_it_is(disk, usual) for name, disk in spec.disk.items()})
-    disks = {name: _disk(disk) for name, disk in spec.disk.items()}
+    disks = {name: _disk(disk) if disk.is_hardware else disk for name, disk in spec.disk.items()}
     stored = sum(disk.size for disk in images(spec).values())
     return replace(
         in_bytes(spec),
@@ -159,8 +160,9 @@ def check(spec: Spec, driver: str = "") -> None:
         raise InputError("disk: what is swapped would stay in memory, as all disks do there: name a driver, +sata")
     for name, disk in spec.disk.items():
         key = spec.disk_key(name)
-        if not disk.is_hardware and disk.model != FILE:
-            raise InputError(f"{key}.model={disk.model}: in QEMU a disk is 'throttle' or 'device'")
+        if not disk.is_hardware and disk.model != FILE and (driver or disk.model not in _MADE):
+            made = "" if driver else ", and without its driver 'crypt' or 'loop'"
+            raise InputError(f"{key}.model={disk.model}: in QEMU a disk is 'throttle' or 'device'{made}")
         if lacking := [field for field in _LACKING if getattr(disk, field)] + ["layout"] * disk.is_aged:
             raise InputError(f"{key}.{lacking[0]}: a disk in QEMU cannot have that: leave it out")
         if driver:

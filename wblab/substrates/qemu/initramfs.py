@@ -126,6 +126,7 @@ def _record(entry: ArchivedFile, inode: int) -> Iterator[bytes]:
 _IN_MEMORY = ("configfs", "null_blk")  # what makes disks without a driver
 _FILESYSTEMS = {"ext2": "ext4", "ext3": "ext4", "none": "", "swap": ""}
 _SCHEDULERS = {"kyber": "kyber_iosched", "mq-deadline": "mq_deadline", "none": ""}
+_MODELS = {"loop": ("loop",), "crypt": ("dm_crypt", "crypto_null", "ecb", "xts", "aes")}
 _DIRECTORIES = ("/dev", "/mnt", "/proc", "/run", "/sys", "/tmp")
 PACKAGES = ("wblab/substrates/qemu/guest",)
 PROGRAM = "/wblab/experiment.pyz"
@@ -168,7 +169,8 @@ def module_names(spec: Spec, driver: str = "") -> list[str]:
     always = MODULES_OF[driver] if driver else _IN_MEMORY
     filesystems = [_FILESYSTEMS.get(disk.filesystem, disk.filesystem) for disk in spec.disk.values()]
     schedulers = ["mq_deadline", *(_SCHEDULERS.get(disk.elevator, disk.elevator) for disk in spec.disk.values())]
-    return [name for name in dict.fromkeys([*always, *schedulers, *filesystems]) if name]
+    models = [name for disk in spec.disk.values() for name in _MODELS.get(disk.model, ())]
+    return [name for name in dict.fromkeys([*always, *schedulers, *filesystems, *models]) if name]
 
 
 def _traced(spec: Spec) -> list[str]:

@@ -14,7 +14,7 @@ from typing import Any
 
 from wblab.core.errors import InputError, WblabError
 from wblab.core.spec import Disk, Spec
-from wblab.core.stacks import images
+from wblab.core.stacks import images, is_copied
 from wblab.core.tables import to_table
 from wblab.host.check import check_programs
 from wblab.host.disks.disk import made_disks, mkfs_of
@@ -43,6 +43,7 @@ from wblab.substrates.qemu.left import Queues, take_over
 # The disks' filesystems as a guest in QEMU gets them: only the pieces that mkfs has written.
 
 _PIECE = 1 << 16
+_NOTHING, _UNWRITTEN = bytes(_PIECE), b"\xff" * _PIECE
 # mkfs is started by a fork, which is not for a process that may have threads.
 _PROGRAM = """
 import json, sys
@@ -62,7 +63,8 @@ def disk_contents(spec: Spec) -> list[bytes]:
     A line with the offsets and lengths of pieces, as JSON, and then the pieces; what is between them is zero.
     """
     with formatted_disks(spec) as descriptors:
-        return [_packed(descriptor) for descriptor in descriptors]
+        unwritten = [_UNWRITTEN if is_copied(disk) else _NOTHING for disk in images(spec).values()]
+        return [_packed(*each) for each in zip(descriptors, unwritten, strict=True)]
 
 
 @contextmanager
@@ -82,17 +84,16 @@ def _format(mkfs: Mkfs, descriptor: int) -> None:
         raise WblabError((done.stderr.strip().splitlines() or ["mkfs failed"])[-1])
 
 
-def _packed(descriptor: int) -> bytes:
-    pieces = list(_pieces(descriptor))
+def _packed(descriptor: int, unwritten: bytes) -> bytes:
+    pieces = list(_pieces(descriptor, unwritten))
     index = json.dumps([(offset, len(data)) for offset, data in pieces]).encode()
     return b"\n".join([index, b"".join(data for _, data in pieces)])
 
 
-def _pieces(descriptor: int) -> Iterator[tuple[int, bytes]]:
-    nothing = bytes(_PIECE)
+def _pieces(descriptor: int, unwritten: bytes) -> Iterator[tuple[int, bytes]]:
     for offset in range(0, os.fstat(descriptor).st_size, _PIECE):
         data = os.pread(descriptor, _PIECE, offset)
-        if data != nothing[: len(data)]:
+        if data not in (_NOTHING[: len(data)], unwritten[: len(data)]):
             yield offset, data
 
 

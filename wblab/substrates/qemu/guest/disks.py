@@ -100,6 +100,8 @@ def _make(name: str, disk: Disk, key: str) -> None:
         settings |= {"irqmode": _BY_TIMER, "completion_nsec": disk.latency}
     for file, value in {**settings, "power": 1}.items():
         put(directory / file, value, f"{key}: null_blk's {file}")
+    if not disk.is_hardware:  # what it will have is copied from it
+        return
     queue = Path("/sys/block", name, "queue")
     # Now, as a larger request would never be served.
     largest = "max_sectors_kb"
