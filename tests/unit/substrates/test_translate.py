@@ -9,6 +9,7 @@ from wblab.core.spec import Spec
 from wblab.lab.results import SPECS
 from wblab.lab.specfile import read_spec
 from wblab.substrates.qemu.command import check, in_bytes, largest_request_bytes, translated
+from wblab.substrates.qemu.initramfs import module_names
 
 MIB = 1 << 20
 BACKGROUND, LIMIT = "vm.dirty_background_bytes", "vm.dirty_bytes"
@@ -137,3 +138,12 @@ def test_what_qemu_lacks_is_refused_by_its_key(settings, key):
 def test_presets_that_can_run_are_not_refused():
     for preset in ("base", "base-device", "base-ext2", "two-disks", "commit", "neighbours"):
         check(spec(preset=preset))
+
+
+def test_disks_of_dm_crypt_and_loops_are_taken_as_they_are_and_need_their_modules():
+    for name, disk, modules in (("crypt", "secret", {"dm_crypt", "crypto_null"}), ("loop-device", "image", {"loop"})):
+        given = spec(preset=name)
+        assert translated(given).disk[disk] == given.disk[disk]
+        assert modules <= set(module_names(given))
+        with pytest.raises(InputError, match=f"disk.{disk}.model=.*: in QEMU a disk is 'throttle' or 'device'"):
+            translated(given, "sata")

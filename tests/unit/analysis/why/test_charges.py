@@ -168,6 +168,26 @@ def test_a_suspended_device_mapper_is_named_with_who_suspended_it(story_run):
     assert "by the device 98:16 (device mapper)" in answer(one(story_run, suspended(IRQ)))
 
 
+def test_what_dm_crypt_s_thread_hands_on_was_behind_what_the_disk_completed_meanwhile(story_run):
+    story = Story({**NAMES, WORKER: "dmcrypt_write/2"})
+    story.dirty(0, DD, 13, 0)
+    story.submit(0, WORKER, 1000, 8, inode=13)
+    story.issue(0, 1000, 8, by=WORKER)
+    story.submit(0, MW1, 40, 8, rwbs="WS", device=MAPPED)
+    story.switch(0, MW1, 0, stack=SHADOW)
+    story.complete(990 * MS, 1000, 8)
+    story.remap(990 * MS, WORKER, MAPPED, 40, sectors=8, to=200)
+    story.issue(990 * MS, 200, 8, by=WORKER)
+    story.complete(1000 * MS, 200, 8)
+    ended(story, 1000 * MS)
+    found = one(story_run, story)
+    assert charged(found) == [("device", "dd", 990), ("device", "mw1", 10)]
+    assert "dd had 4 KiB in the queues of dm-crypt and the device 98:0, which took 990 ms" in answer(found)
+    (request,) = (each for each in found.requests if each)
+    assert request.is_by_crypt
+    assert "by dm-crypt on the device 98:16, whose work queue and thread hold writes" in request.held_by
+
+
 def test_a_flush_is_charged_to_the_data_since_the_one_before(story_run):
     story = Story({**NAMES, WORKER: "kworker/0:1H"})
     story.fork(0, MW1, DD)

@@ -12,7 +12,7 @@ from wblab.study.designs.prove.candidates import candidates
 
 SPECS = {
     name: read_spec(PRESETS / f"{name}.toml")
-    for name in ("base", "base-device", "two-disks", "loop", "mirror", "loop-device")
+    for name in ("base", "base-device", "two-disks", "loop", "mirror", "loop-device", "crypt")
 }
 BASE = read_spec(PRESETS / "base-device.toml", ["disk.queue.wbt_lat_usec=0"])
 
@@ -56,6 +56,15 @@ def test_a_loop_has_a_queue_of_its_own_to_be_short_with_direct_io():
     assert found[:3] == ["direct I/O and queue of 512 KiB", "direct I/O", "queue of 512 KiB"]
     direct = replace(spec, disk=spec.disk | {"image": replace(spec.disk["image"], direct_io=True)})
     assert shorts(direct, disk="host", culprits=("copy",), stalled=("db-image",))[0] == "loop's queue of 512 KiB"
+
+
+def test_an_encrypted_disk_has_queues_of_its_own_to_go_without():
+    spec = SPECS["crypt"]
+    found = candidates(spec, "queue", "below", ("copy",), ("db",))
+    assert [item.short for item in found[:2]] == ["no_write_workqueue and queue of 512 KiB", "no_write_workqueue"]
+    assert found[1].settings == ("disk.secret.workqueues=reads",)
+    without = replace(spec, disk=spec.disk | {"secret": replace(spec.disk["secret"], workqueues="reads")})
+    assert "no_write_workqueue" not in shorts(without, disk="below", culprits=("copy",), stalled=("db",))
 
 
 def test_what_the_run_has_already_is_no_candidate():
