@@ -6,7 +6,20 @@ from wblab.core.drivers import FEWEST_REQUESTS
 from wblab.core.errors import InputError, nearest
 from wblab.core.freespace import UNTOUCHED
 from wblab.core.spec import Disk, Spec
-from wblab.core.stacks import CRYPT, FILE, IN_FILES, LOOP, MAPPED, MIRROR, RAM, ZRAM, part_of, size_bytes
+from wblab.core.stacks import (
+    CRYPT,
+    FILE,
+    IN_FILES,
+    LOOP,
+    MAPPED,
+    MIRROR,
+    OF_SERVED,
+    RAM,
+    SERVED,
+    ZRAM,
+    part_of,
+    size_bytes,
+)
 from wblab.core.units import NS_PER_MS, NS_PER_S, format_bytes, format_time
 
 DISK_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,31}")  # no dots: keys contain it
@@ -21,6 +34,7 @@ MIN_DISK = {
     "vfat": 1 << 20,
     "exfat": 4 << 20,
     "swap": 1 << 20,
+    "fuse": 1 << 20,
     "none": 1 << 20,
 }
 MOST_SPARSE_BYTES = 64 << 30
@@ -33,6 +47,7 @@ MODEL_KEYS = (
     *("latency", "read_bps", "depth", "seek_time", "stall_every", "stall_time", "stalls", "cache_bytes", "drain_bps"),
     *("erase_block", "open_blocks", "burst_bytes", "sustained_bps", "iops"),
 )
+_OF_SERVER = ("latency", "read_bps", "depth")  # of these, what a server of a filesystem has too
 _PAIRS = (("stall_every", "stall_time"), ("cache_bytes", "drain_bps"), ("burst_bytes", "sustained_bps"))
 _FOR_SWAP = ("ext4", "xfs")  # on which a file need not be written before it is swapped to
 BLOCK_BYTES = 4096  # size of a bad block
@@ -41,23 +56,24 @@ _MOST_ZRAM = 4  # lz4 compresses what programs have to a half or a third
 MOST_TIME_NS = 86_400 * NS_PER_S
 # Keys that only some models have, with these models.
 _OWN = {
-    "size": ("throttle", "device", *IN_FILES, RAM, ZRAM),
+    "size": ("throttle", "device", *IN_FILES, RAM, ZRAM, SERVED),
     "resident": ("throttle", "device"),
     "used": ("throttle", "device"),
     "layout": ("throttle", "device"),
-    "write_bps": ("throttle", "device"),
+    "write_bps": ("throttle", "device", SERVED),
     "driver": ("throttle", "device"),
     "scheduler": ("throttle", "device"),
     "on": (*MAPPED, CRYPT, MIRROR, *IN_FILES),
     "delay": ("delay",),
-    "up": ("flakey",),
-    "down": ("flakey",),
+    "up": ("flakey", SERVED),
+    "down": ("flakey", SERVED),
     "errors": ("flakey",),
     "bad": ("dust",),
     "md": (MIRROR,),
     "cipher": (CRYPT,),
     "workqueues": (CRYPT,),
     "direct_io": (LOOP,),
+    "write_cache": (SERVED,),
 }
 
 
@@ -72,6 +88,7 @@ def check_disks(spec: Spec) -> None:
         _check_queue(disk, spec.disk_key(name))
         _check_stack(spec, name)
         _check_size(disk, size_bytes(spec, name), spec.disk_key(name))
+        _check_served(spec, name)
         _check_sparse(spec, name)
         _check_aged(disk, spec.disk_key(name))
     _check_memory_disks(spec)
@@ -93,7 +110,7 @@ def _check_size(disk: Disk, size: int, key: str) -> None:
         )
     if size % 4096:
         raise InputError(f"{key}.size: {size} bytes is not a multiple of 4096: round it")
-    if disk.is_hardware and disk.write_bps <= 0:
+    if (disk.is_hardware or disk.model == SERVED) and disk.write_bps <= 0:
         raise InputError(f"{key}.write_bps: the disk needs a rate above 0: give for example 1MiB/s")
 
 
@@ -131,6 +148,10 @@ def _check_target(spec: Spec, name: str) -> None:
     load, disk = spec.load[name], spec.disk_of(name)
     if not load.on_disk:
         return
+    if load.needs_lab and spec.disk[disk].model == SERVED:
+        raise InputError(
+            f"load.{name}.disk: the files of {disk!r} keep no content, which programs read: choose another disk"
+        )
     if above := part_of(spec, disk):
         raise InputError(f"load.{name}.disk: {disk!r} is a part of disk {above!r}: give {above!r} instead")
     if spec.disk[disk].is_swap:
@@ -158,7 +179,8 @@ def _check_fits(spec: Spec, disk: str) -> None:
 def _check_model(disk: Disk, place: str) -> None:
     """Raise InputError for invalid parameters of the device model; `place` is the disk's key in the spec."""
     for key in MODEL_KEYS:
-        if disk.model != "device" and getattr(disk, key) != getattr(Disk, key):
+        has_it = disk.model == "device" or (disk.model == SERVED and key in _OF_SERVER)
+        if not has_it and getattr(disk, key) != getattr(Disk, key):
             raise InputError(f"{place}.{key} needs {place}.model = 'device': other models have no service time")
     for key in ("latency", "seek_time", "stall_time"):
         if not 0 <= (time_ns := getattr(disk, key)) <= MAX_KERNEL:
@@ -222,6 +244,29 @@ def _check_stack(spec: Spec, name: str) -> None:
     for place in disk.bad:
         if not 0 <= place < size_bytes(spec, name) or place % BLOCK_BYTES:
             raise InputError(f"{key}.bad: {place} is not on the disk, or no multiple of {BLOCK_BYTES}: change it")
+
+
+def _check_served(spec: Spec, name: str) -> None:
+    """Raise InputError for a filesystem that a program serves, or is to serve, in a way that it cannot."""
+    disk, key = spec.disk[name], spec.disk_key(name)
+    is_served = disk.model == SERVED
+    for part in disk.on:
+        if spec.disk[part].model == SERVED:
+            raise InputError(f"{key}.on: the files of {part!r} keep no content: choose another disk")
+    if is_served != (disk.filesystem == OF_SERVED):
+        other = f"{key}.filesystem = {OF_SERVED!r}" if is_served else f"{key}.model = {SERVED!r}"
+        what = f"{key}.model = {SERVED!r}" if is_served else f"{key}.filesystem = {OF_SERVED!r}"
+        raise InputError(f"{what} needs {other}: give both or neither")
+    if not is_served:
+        return
+    for own in ("queue", "mkfs_options"):
+        if getattr(disk, own):
+            raise InputError(f"{key}.{own} has no meaning with {key}.model = {SERVED!r}: leave it out")
+    for time_key in ("up", "down"):
+        if not 0 <= getattr(disk, time_key) <= MOST_TIME_NS:
+            raise InputError(f"{key}.{time_key}: {format_time(getattr(disk, time_key))} is not between 0 and a day")
+    if bool(disk.up) != bool(disk.down):
+        raise InputError(f"{key}.up and {key}.down belong together: give both or neither")
 
 
 def _check_memory_disks(spec: Spec) -> None:

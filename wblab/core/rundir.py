@@ -13,6 +13,11 @@ from wblab.core.tables import to_table
 
 TRACE, TRACE_LOG, DISKS, EXTENTS = "trace.dat", "trace-cmd.log", "disks.json", "extents.json"
 
+# Of each request that a disk's server answered, in served.<disk>.npy: its number, opcode and node, as the kernel has
+# them (include/uapi/linux/fuse.h), the pid that asked, 0 for the kernel's writeback, the place in the file and how many
+# bytes were moved, when the server read it and when it answered (CLOCK_MONOTONIC), and how long it was gone in between.
+SERVED_COLUMNS = ("unique", "opcode", "node", "pid", "offset", "size", "read_ns", "answered_ns", "gone_ns")
+
 
 def load_record(load: str) -> str:
     """Return the name of the file with a load's LoadRecord."""
@@ -22,6 +27,16 @@ def load_record(load: str) -> str:
 def load_times(load: str) -> str:
     """Return the name of the file with the boundaries of a load's cycles: int64, in NumPy's format."""
     return f"load.{load}.npy"
+
+
+def served_requests(disk: str) -> str:
+    """Return the name of the file with the requests that a disk's server answered: int64, in NumPy's format."""
+    return f"served.{disk}.npy"
+
+
+def server_name(disk: str) -> str:
+    """Return what the kernel calls the process that serves a disk: at most 15 bytes."""
+    return f"{disk[:8]}-server"
 
 
 def agent_log(agent: str) -> str:

@@ -11,10 +11,10 @@ from wblab.core.units import Bytes, BytesPerSecond, Nanoseconds
 
 ClockMode = Literal["virtual", "real"]
 _Mapper = Literal["linear", "delay", "flakey", "dust", "crypt"]
-DiskModel = Literal["throttle", "device", _Mapper, "raid1", "loop", "file", "ram", "zram"]
+DiskModel = Literal["throttle", "device", _Mapper, "raid1", "loop", "file", "ram", "zram", "served"]
 Cipher = Literal["cipher_null-ecb", "aes-xts-plain64"]
 Workqueues = Literal["both", "reads", "writes", "none"]
-Filesystem = Literal["ext2", "ext3", "ext4", "xfs", "btrfs", "f2fs", "vfat", "exfat", "swap", "none"]
+Filesystem = Literal["ext2", "ext3", "ext4", "xfs", "btrfs", "f2fs", "vfat", "exfat", "fuse", "swap", "none"]
 Errors = Literal["all", "reads", "writes", "drop"]
 Stalls = Literal["even", "random"]
 DiskScheduler = Literal["default", "none", "mq-deadline", "kyber", "bfq"]
@@ -69,10 +69,11 @@ class Disk:
     used, layout: the disk's state before the run. used: the share that a file takes, in per cent. layout: how
     fragmented the free space is, from 1 (most) to 5; 6: not at all (see wblab.core.freespace).
     model: `throttle` caps writes through blkio, above the scheduler. `device` is a server below the scheduler, which
-    takes `latency` + bytes / `write_bps` for a request. The kernel makes all other models of other disks, or of memory
-    (see wblab.core.stacks).
+    takes `latency` + bytes / `write_bps` for a request. `served` is no disk but a filesystem, `fuse`, that a program
+    serves in the same way: each call of a filesystem is a request. The kernel makes all other models of other disks, or
+    of memory (see wblab.core.stacks).
 
-    Only `device` has these:
+    Only `device` has these, `served` the first line of them:
     read_bps: the rate of reads; 0: that of writes. depth: requests served at once, over one bus.
     seek_time: the extra time of a request that does not start where the last one ended.
     stall_every, stall_time, stalls: after each `stall_every` bytes, or at random with this mean, the device stops for
@@ -86,7 +87,8 @@ class Disk:
     on: the disks that this one is made of; the spec lists them before it.
     delay: how long `delay` holds each request before it passes it on.
     up, down, errors: from the loads' start on, `flakey` works for `up` and fails for `down`, in turn: requests fail, or
-    writes are lost silently (`drop`).
+    writes are lost silently (`drop`). The server of `served` answers for `up` and is gone for `down`: requests wait.
+    write_cache: whether `served` lets the kernel delay writes (FUSE_WRITEBACK_CACHE); otherwise each waits for it.
     bad: the offsets of 4 KiB blocks that `dust` cannot read until they are written, from the loads' start on.
     cipher: of `crypt`, as dm-crypt names it; the work of either takes no time in virtual time.
     workqueues: which I/O of `crypt` goes through its work queues. The kernel's default is both; no_read_workqueue and
@@ -129,6 +131,7 @@ class Disk:
     up: Nanoseconds = Nanoseconds(0)
     down: Nanoseconds = Nanoseconds(0)
     errors: Errors = "all"
+    write_cache: bool = False
     bad: tuple[Bytes, ...] = ()
     cipher: Cipher = "cipher_null-ecb"
     workqueues: Workqueues = "both"

@@ -14,6 +14,7 @@ from wblab.core.units import Bytes
 MAPPED = ("linear", "delay", "flakey", "dust")  # the kernel's names of these targets
 CRYPT, MIRROR, LOOP, FILE, RAM, ZRAM = "crypt", "raid1", "loop", "file", "ram", "zram"
 IN_FILES = (LOOP, FILE)  # their data are in a file of another disk
+SERVED, OF_SERVED = "served", "fuse"  # the model of a filesystem that a program serves, and its filesystem
 
 
 def part_of(spec: Spec, name: str) -> str:
@@ -51,4 +52,6 @@ def size_bytes(spec: Spec, name: str) -> Bytes:
 def write_bps(spec: Spec, name: str) -> int:
     """Return the write rate of the slowest disk below, in bytes/s; 0 if there is none."""
     disk = spec.disk[name]
-    return disk.write_bps if disk.is_hardware else min((write_bps(spec, part) for part in disk.on), default=0)
+    if disk.is_hardware or disk.model == SERVED:
+        return disk.write_bps
+    return min((write_bps(spec, part) for part in disk.on), default=0)

@@ -24,6 +24,7 @@ _HOSTFS_MAGIC = 0x00C0FFEE  # fs/hostfs/hostfs_kern.c
 _UMOUNT_NOFOLLOW = 8
 _RB_POWER_OFF = 0x4321FEDC
 _PR_SET_NAME = 15
+_PR_SET_TIMERSLACK = 29
 _SYNC_FILE_RANGE_ALL = 7  # wait for writes in flight, write, wait
 _IOPRIO_WHO_PROCESS, _IOPRIO_CLASS_SHIFT = 1, 13
 _SYS_IOPRIO_SET = 251  # x86-64, arch/x86/entry/syscalls/syscall_64.tbl
@@ -105,6 +106,11 @@ def swap_header(size: int, page: int = 4096) -> bytes:
     last = size // page - 1
     information = (1).to_bytes(4, sys.byteorder) + last.to_bytes(4, sys.byteorder)  # version, last_page
     return (bytes(1024) + information).ljust(page - 10, b"\0") + b"SWAPSPACE2"
+
+
+def set_timer_slack(slack_ns: int) -> None:
+    """Set how much later than asked this process's sleeps may end. See prctl(2), PR_SET_TIMERSLACK."""
+    checked(libc.prctl(_PR_SET_TIMERSLACK, ctypes.c_ulong(slack_ns)))
 
 
 def power_off() -> None:

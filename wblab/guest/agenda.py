@@ -86,7 +86,7 @@ def agenda(
     found = Agenda()
     enter = partial(Phases(disks, start_ns, running, cgroups, found).enter, 0)
     found.due = [
-        Due(lambda: start_ns, partial(begin_faults, disks.values())),
+        Due(lambda: start_ns, partial(begin_faults, disks.values(), start_ns)),
         Due(lambda: start_ns + course().first_phase_ns, enter),
         *(Due(partial(_stop_ns, start_ns, item.name, course), partial(halt, item)) for item in running),
     ]

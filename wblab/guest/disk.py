@@ -42,7 +42,10 @@ def set_up_disk(disk: GuestDisk, progress: Callable[[], None]) -> None:
     defaults = _EXT if filesystem.startswith("ext") else ()
     flags, options = _mount_options((*defaults, *spec.mount_options))
     try:
-        mount(str(disk.device), disk.mount_point, _driver(filesystem), flags, options)
+        if disk.server:
+            disk.server.serve(flags, options)
+        else:
+            mount(str(disk.device), disk.mount_point, _driver(filesystem), flags, options)
     except OSError as error:
         raise WblabError(f"cannot mount {disk.key}, {filesystem}, in the guest: {error.strerror}") from None
     if has_own:
@@ -119,6 +122,13 @@ def _opened(path: Path) -> Iterator[int]:
         os.close(fd)
 
 
+def abandon_servers(disks: Iterable[GuestDisk]) -> None:
+    """End the servers that are gone, so that no task waits for them: a killed one would until they are back."""
+    for disk in disks:
+        if disk.server:
+            disk.server.abandon()
+
+
 def lift_throttles(disks: Iterable[GuestDisk]) -> None:
     """Lift the rate limits of all disks, so that the remaining dirty data is written at once."""
     for disk in disks:
@@ -139,6 +149,8 @@ def unmount_disks(disks: Iterable[GuestDisk]) -> None:
                 return
         elif disk.spec.has_files:
             umount(disk.mount_point)
+        if disk.server:
+            disk.server.ended()
         if disk.spec.model == LOOP:
             detach(disk.device)
 

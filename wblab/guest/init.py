@@ -22,7 +22,7 @@ from wblab.guest.agenda import agenda
 from wblab.guest.agents import provide_lab, start_agents, stop_agents
 from wblab.guest.cgroups import make_cgroups, mount_cgroups
 from wblab.guest.devices import GuestDisk, guest_disks, places
-from wblab.guest.disk import lift_throttles, set_up_disk, unmount_disks, write_out
+from wblab.guest.disk import abandon_servers, lift_throttles, set_up_disk, unmount_disks, write_out
 from wblab.guest.loads import Running, lay_out_files, map_files, start_loads, stop_loads, wait_for
 from wblab.guest.memory import leave, mount_reserve, renew_limits
 from wblab.guest.mounts import mount_all
@@ -109,8 +109,10 @@ def run(spec: Spec, parameters: dict[str, Any], status: int) -> None:
         due, deadline = agenda(disks, start_ns, running, cgroups, told.course), told.deadline(start_ns)
         wait_for(offenders, deadline, lambda: say(status, "loads"), others=others, agenda=due)
         say(status, "stop")
-        settled_ns = time.monotonic_ns() + int(_SETTLE_S * NS_PER_S)
-        stop_loads(running, spec.stops, replace(deadline, time_ns=lambda: max(settled_ns, deadline.time_ns())), due)
+        settled_ns, give_up = time.monotonic_ns() + int(_SETTLE_S * NS_PER_S), partial(abandon_servers, disks.values())
+        stop_loads(
+            running, spec.stops, replace(deadline, time_ns=lambda: max(settled_ns, deadline.time_ns())), due, give_up
+        )
         stop_agents(agents)
         if recording and not told.course().is_brief:
             check_lost(recording.stop())

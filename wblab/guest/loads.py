@@ -138,19 +138,28 @@ def wait_for(
         progress()
 
 
-def stop_loads(running: list[Running], order: list[str], deadline: Deadline, agenda: Agenda | None = None) -> None:
+def stop_loads(
+    running: list[Running],
+    order: list[str],
+    deadline: Deadline,
+    agenda: Agenda | None = None,
+    before_kills: Callable[[], None] = lambda: None,
+) -> None:
     """Stop the loads in this order and wait for each before the next; then kill the halted ones.
 
-    A stalled load ends only after its stall. deadline, agenda: as in wait_for. Raises WblabError.
+    A stalled load ends only after its stall. deadline, agenda: as in wait_for. before_kills: called if there are halted
+    ones. Raises WblabError.
     """
     by_name = {item.name: item for item in running}
     for name in order:
         if not by_name[name].is_halted:
             os.kill(by_name[name].pid, signal.SIGTERM)
             wait_for([by_name[name]], deadline, lambda: None, agenda=agenda)
-    for item in running:
-        if item.is_halted:
-            end(item.pid)
+    halted = [item for item in running if item.is_halted]
+    if halted:
+        before_kills()
+    for item in halted:
+        end(item.pid)
 
 
 def halt(item: Running) -> None:

@@ -5,8 +5,10 @@ from pathlib import Path
 
 from wblab.core.errors import WblabError
 from wblab.core.spec import Attributes, Disk
+from wblab.core.stacks import OF_SERVED
+from wblab.guest.mounts import mounted_number
 
-OWN_BDI = ("btrfs",)  # filesystems that count their dirty pages at a bdi of their own, not at their disk's
+OWN_BDI = ("btrfs", OF_SERVED)  # filesystems that count their dirty pages at a bdi of their own, not at their disk's
 GROUPS = ("queue", "bdi", "md")
 
 
@@ -36,7 +38,9 @@ def set_attributes(
 
 
 def own_bdi(device: Path, filesystem: str, sys: Path = Path("/sys")) -> Path:
-    """Return the bdi of the mounted filesystem on a device."""
+    """Return the bdi of the mounted filesystem on a device; for a served one, `device` is its mount point."""
+    if filesystem == OF_SERVED:
+        return sys / "class" / "bdi" / mounted_number(device)
     mounted = (sys / "fs" / filesystem).glob(f"*/devices/{device.name}")
     return next((link.parents[1] / "bdi" for link in mounted), sys / "fs" / filesystem / "bdi")
 

@@ -30,9 +30,9 @@ _OFF = {
 
 
 def make_disk(disk: GuestDisk, progress: Callable[[], None]) -> None:
-    """Make a disk from its parts, unless the host made it. Raises WblabError."""
+    """Make a disk from its parts, unless the host made it, or a server serves it. Raises WblabError."""
     model = disk.spec.model
-    if disk.spec.is_hardware:
+    if disk.spec.is_hardware or disk.server:
         return
     try:
         if model in MAPPED or model == CRYPT:
@@ -52,9 +52,11 @@ def make_disk(disk: GuestDisk, progress: Callable[[], None]) -> None:
         raise WblabError(f"cannot make {disk.key}, {model}, in the guest: {error.strerror}") from None
 
 
-def begin_faults(disks: Iterable[GuestDisk]) -> None:
-    """Turn on the faults of disks that have some. Raises WblabError."""
+def begin_faults(disks: Iterable[GuestDisk], start_ns: int) -> None:
+    """Turn on the faults of disks that have some, at the loads' start (CLOCK_MONOTONIC). Raises WblabError."""
     for disk in disks:
+        if disk.server:
+            disk.server.begin(start_ns)
         try:
             if disk.spec.model == "flakey":
                 sectors = disk.size_bytes // _SECTOR

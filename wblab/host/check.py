@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from wblab.core.check import check_spec
 from wblab.core.errors import InputError
 from wblab.core.spec import Disk, Spec
-from wblab.core.stacks import images
+from wblab.core.stacks import SERVED, images
 from wblab.core.units import format_bytes
 from wblab.host import hostkernel
 from wblab.host.command import interpreter, model_parameters
@@ -71,6 +71,7 @@ _FILESYSTEMS: Mapping[str, tuple[str, ...]] = {
     "vfat": ("VFAT_FS",),
     "exfat": ("EXFAT_FS",),
     "swap": ("SWAP",),
+    "fuse": ("FUSE_FS",),
 }
 _SCHEDULERS: Mapping[str, tuple[str, ...]] = {
     "mq-deadline": ("MQ_IOSCHED_DEADLINE",),
@@ -145,7 +146,7 @@ def check_run(spec: Spec, host: Host = _HERE) -> None:
     interpreter()
     if spec.needs_lab:
         lab()
-    tools = dict.fromkeys(mkfs_tool(disk) for disk in spec.disk.values() if disk.has_files)
+    tools = dict.fromkeys(mkfs_tool(disk) for disk in spec.disk.values() if disk.has_files and disk.model != SERVED)
     wanted = [*tools] + (["trace-cmd"] if spec.trace.events else [])
     check_programs(wanted, host)
     _check_room(spec, host)

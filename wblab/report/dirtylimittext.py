@@ -70,7 +70,8 @@ def slows(limit: DirtyLimit) -> str:
 def _near(limit: DirtyLimit) -> str:
     of = f" of {size(limit.size)}" if limit.size else ""
     if limit.of == "disk":
-        return f" to that disk when its dirty memory is near the disk's own limit{of}"
+        what = "mount" if limit.is_mount else "disk"
+        return f" to that {what} when its dirty memory is near the {what}'s own limit{of}"
     if limit.of == "group":
         return f" of that group when the group's dirty memory is near its limit{of}, a share of the group's memory"
     return " when dirty memory is near the limit"

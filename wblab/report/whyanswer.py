@@ -3,10 +3,10 @@
 from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 
-from wblab.analysis.why.account import ASLEEP, CUT_OFF, REQUEST, RUNNABLE, RUNNING, STOPPED, UNEXPLAINED
+from wblab.analysis.why.account import ASKED, ASLEEP, CUT_OFF, REQUEST, RUNNABLE, RUNNING, STOPPED, UNEXPLAINED
 from wblab.analysis.why.blame import is_own_sleep
 from wblab.analysis.why.dirtylimits import DirtyLimit
-from wblab.analysis.why.explain import NO_ONE, Explanation
+from wblab.analysis.why.explain import NO_ONE, Cause, Explanation
 from wblab.analysis.why.kinds import UNKNOWN, what_of
 from wblab.analysis.why.parties import each_of, is_of_load
 from wblab.analysis.why.shortage import Shortage
@@ -14,7 +14,7 @@ from wblab.core.units import Bytes
 from wblab.lab.callings import introduced
 from wblab.report.dirtylimittext import group_words, looked, slows
 from wblab.report.quantities import duration, enumerated, grouped, in_series, percent, quantity, size
-from wblab.report.whybehind import THROTTLED, also, behind, of_it, rest
+from wblab.report.whybehind import THROTTLED, also, behind, of_it, rest, unanswered
 from wblab.report.whycause import (
     SHARE,
     Group,
@@ -171,7 +171,7 @@ def _called(item: Explanation) -> str:
 def _of_it(item: Explanation) -> str:
     """Return how much of a pause its main cause explains; empty where that is nearly all of it, in one wait."""
     main, _ = main_chain(item)
-    if main.end == REQUEST and item.charges:
+    if main.end in ASKED and item.charges:
         return "" if is_polled(item, main) else of_it(item)
     if main.time_ns > _NEARLY_ALL * item.pause_ns or main.end == UNEXPLAINED or is_polled(item, main):
         return ""
@@ -197,8 +197,8 @@ def _because(group: Group) -> str:  # noqa: PLR0911 - one for each end of a chai
     holder = f"{name}, which {alone} waited for," if not is_said else name if len(chain.links) > 1 else alone
     if item.polling and is_polled(item, chain):
         return looked(item.polling)
-    if chain.end == REQUEST:
-        return behind(item, chain, request, one=alone == "it")
+    if chain.end in ASKED:
+        return behind(item, chain, request, one=alone == "it") if chain.end == REQUEST else unanswered(item, holder)
     if did == THROTTLED:
         return _at_the_limit(item)
     if chain.end == RUNNING:
@@ -263,6 +263,13 @@ def _unexplained(item: Explanation, alone: str) -> str:
 
 def _at_the_limit(item: Explanation) -> str:
     cause = throttled(item)
+    if cause is None or not cause.is_gone:
+        return _limited(item, cause)
+    mount, gone = next(iter(cause.places), cause.disk), duration(cause.gone_ns)
+    return f"the server of {mount} was gone and answered nobody for {gone}, and {slows(cause.limit)}: that is no disk"
+
+
+def _limited(item: Explanation, cause: Cause | None) -> str:
     limit = cause.limit if cause else DirtyLimit()
     slowed = slows(limit)
     if cause and cause.is_limit_alone:

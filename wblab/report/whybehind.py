@@ -4,14 +4,16 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 
-from wblab.analysis.why.account import REQUEST, Chain
+from wblab.analysis.why.account import ASKED, Chain
 from wblab.analysis.why.charges import (
     CACHE,
     DEVICE,
     FLUSH,
+    GONE,
     LIMIT,
     MAPPER,
     SCHEDULER,
+    SERVER,
     STILL,
     THROTTLE,
     Charge,
@@ -39,7 +41,7 @@ _HALF = 0.5
 _NEARLY_ALL = 0.9  # of a pause: a cause of less than this is printed with its time
 _LITTLE = 0.01  # of a pause: what took less is not listed
 _MOST_OTHERS = 2
-_JOINT = (DEVICE, CACHE, LIMIT, THROTTLE)  # what several may use at the same time
+_JOINT = (DEVICE, CACHE, LIMIT, THROTTLE, SERVER)  # what several may use at the same time
 _THROTTLED_QUEUE = "the limit that makes the disk slow (blk-throttle)"
 _UNKNOWN = "nothing, for a reason that the trace does not show"
 
@@ -140,7 +142,7 @@ def rest(item: Explanation, said: Sequence[str], main: str) -> str:
         for each in _merged(item.charges)
         if not (first and first.words and _is_alike(each, first)) and not _is_said(each.party, said)
     ]
-    waits_ns = sum(chain.time_ns for chain in item.chains if chain.end != REQUEST and chain.links[-1][1] != main)
+    waits_ns = sum(chain.time_ns for chain in item.chains if chain.end not in ASKED and chain.links[-1][1] != main)
     for cause in item.causes if main != THROTTLED else ():
         if cause.kind == THROTTLED:
             data = "while the disk wrote data" if cause.outside else "with data"
@@ -181,6 +183,23 @@ def behind(item: Explanation, chain: Chain, request: IoRequest | None, *, one: b
     return _without_party(found[0], waited, they, held) or _with_party(
         item, found[0], waited, request, held=held, one=one
     )
+
+
+def unanswered(item: Explanation, waiter: str) -> str:
+    """Return what a server did while a load waited for its answer. waiter: who waited for that, in words."""
+    found = culprit(item)
+    if not found:
+        return f"{waiter} waited for an answer from the server or program behind a mount, which is no disk"
+    main = found[0]
+    server, took = f"the server of {main.disk}", duration(main.time_ns)
+    if main.layer == GONE:
+        return f"{server} was gone and answered nobody for {took}, and {waiter} waited for its answer: that is no disk"
+    if is_of_load(item.load, main.party):
+        of = f"{size(main.size)} of its own" if main.size else "requests of its own"
+        return f"{server}, not a disk, took {took} for {of}"
+    who = grouped(each_of(main.party), "programs")
+    served_it = f"{size(main.size)} from {who}" if main.size else f"requests of {who}"
+    return f"{server}, not a disk, worked on {served_it} for {took}, and {waiter} had to wait for its answer"
 
 
 def _of_whom(item: Explanation, chain: Chain, request: IoRequest | None) -> str:
@@ -285,6 +304,8 @@ def _short(main: Charge) -> tuple[int, str]:
         THROTTLE: f"{amount} from {main.party} in the limit of the disk" if main.party else "the limit of the disk",
         FLUSH: "flushes of its cache",
         STILL: "nothing, although it had requests",
+        SERVER: f"{amount} from {main.party} by the server of {main.disk}",
+        GONE: f"nothing, as the server of {main.disk} was gone",
         SCHEDULER: "nothing, as the I/O scheduler kept the request back",
         LIMIT: f"a request that was delayed {main.words}",
         MAPPER: f"a request that was delayed {main.words}",

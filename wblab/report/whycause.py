@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from wblab.analysis.why.account import ASLEEP, REQUEST, RUNNABLE, RUNNING, UNEXPLAINED, Chain
+from wblab.analysis.why.account import ASKED, ASLEEP, REQUEST, RUNNABLE, RUNNING, UNEXPLAINED, Chain
 from wblab.analysis.why.charges import CACHE, DEVICE, FLUSH, LIMIT, THROTTLE
 from wblab.analysis.why.devicelimits import BY_A_PROGRAM
 from wblab.analysis.why.explain import NO_ONE, Cause, Explanation
@@ -88,13 +88,13 @@ def kinds_of(chain: Chain) -> tuple[str, str]:
 
 
 def _kind(chain: Chain) -> str:
-    return "" if chain.end == REQUEST else chain.links[-1][1]
+    return "" if chain.end in ASKED else chain.links[-1][1]
 
 
 def party(item: Explanation) -> str:
     """Return who caused a pause, by its I/O ahead in the queue or by holding the load; empty if nobody or unknown."""
     chain, _ = main_chain(item)
-    if chain.end == REQUEST and item.charges:
+    if chain.end in ASKED and item.charges:
         main = culprit(item)[0]
         is_set_by_others = main.layer == LIMIT and main.words.endswith(BY_A_PROGRAM)
         return "" if is_set_by_others and is_of_load(item.load, main.party) else _with_others(item, main.party)
@@ -127,7 +127,7 @@ def _first(item: Explanation) -> str:
     Of a group of which each did as much, any may be the first, so the group has one name.
     """
     chain, _ = main_chain(item)
-    if chain.end == REQUEST and item.charges:
+    if chain.end in ASKED and item.charges:
         whole = culprit(item)[0].party
         if len(each_of(whole)) >= _GROUP:
             return READ if whole.startswith(READ) else "several"

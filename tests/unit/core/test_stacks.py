@@ -1,3 +1,5 @@
+import re
+
 import pytest
 
 from wblab.core.check import check_spec
@@ -134,3 +136,42 @@ def test_a_load_may_not_use_a_component(spec, table):
     table["load"]["w1"]["disk"] = "a"
     with pytest.raises(InputError, match=r"load.w1.disk: 'a' is a part of disk 'm': give 'm' instead"):
         spec(**TWO, m=MIRROR)
+
+
+SERVED = {"model": "served", "filesystem": "fuse", "size": "64M", "write_bps": "2M", "latency": "1ms", "depth": 4}
+
+
+def test_a_served_filesystem_has_a_rate_and_no_image(spec):
+    made = spec(nas=SERVED | {"up": "10s", "down": "500ms", "write_cache": True}, a=MOUNTED)
+    assert (list(images(made)), write_bps(made, "nas"), made.first_disk) == (["a"], 2 << 20, "nas")
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"filesystem": "ext4"}, "disk.nas.model = 'served' needs disk.nas.filesystem = 'fuse': give both"),
+        ({"model": "device"}, "disk.nas.filesystem = 'fuse' needs disk.nas.model = 'served': give both"),
+        ({"write_bps": "0"}, "disk.nas.write_bps: the disk needs a rate above 0"),
+        ({"queue": {"nr_requests": 4}}, "disk.nas.queue has no meaning with disk.nas.model = 'served'"),
+        ({"up": "1s"}, "disk.nas.up and disk.nas.down belong together"),
+        ({"up": "1s", "down": "25h"}, "disk.nas.down: 90000 s is not between 0 and a day"),
+        ({"seek_time": "1ms"}, "disk.nas.seek_time needs disk.nas.model = 'device'"),
+        ({"driver": "sata"}, "disk.nas.driver has no meaning with disk.nas.model = 'served'"),
+    ],
+)
+def test_a_served_filesystem_has_only_what_its_server_can_do(spec, change, message):
+    with pytest.raises(InputError, match=re.escape(message)):
+        spec(nas=SERVED | change)
+
+
+def test_what_reads_back_content_is_not_for_a_served_filesystem(spec, table):
+    with pytest.raises(InputError, match=r"disk.l.on: the files of 'nas' keep no content: choose another disk"):
+        spec(nas=SERVED, l={"model": "loop", "size": "32M", "on": ["nas"]})
+    table["load"]["x"] = {"kind": "command", "disk": "nas", "argv": ["true"], "wait": "1s"}
+    with pytest.raises(InputError, match=r"load.x.disk: the files of 'nas' keep no content, which programs read"):
+        spec(a=MOUNTED, nas=SERVED)
+
+
+def test_only_a_served_filesystem_has_a_write_cache_of_the_kernel(spec):
+    with pytest.raises(InputError, match="write_cache has no meaning"):
+        spec(a=MOUNTED | {"write_cache": True})

@@ -11,7 +11,8 @@ from wblab.analysis.why.lives import pid_of
 from wblab.analysis.why.recorded import Recorded
 
 RUNNING, RUNNABLE, ASLEEP, UNEXPLAINED = "running", "runnable", "asleep", "unknown"
-REQUEST, STOPPED, CUT_OFF = "request", "stopped", "signal"
+REQUEST, STOPPED, CUT_OFF, ANSWER = "request", "stopped", "signal", "answer"
+ASKED = (REQUEST, ANSWER)  # of a disk, or of a server
 _AT_ONCE_NS = 1_000_000
 _DEEPEST = 8
 _PARENTS = FOR_CHILDREN | {"kernel_clone"}  # the latter: until a child begins its program (vfork)
@@ -24,12 +25,12 @@ Link = tuple[str, str]  # a task's name and its state: a kind of wait, running o
 class Chain:
     """A cause of some of the time: each link waited for the next. `end` says how the last link's wait ended.
 
-    request: a disk completed a request. timer: a timer expired. running, runnable: the last task was running or waited
-    for the processor. asleep: it slept on its own timer. stopped: it was stopped from outside. signal: a signal
-    interrupted its wait; what would have ended it is not known. unknown: the trace does not show it. waits: the number
-    of the last link's waits; longest_ns, row: the longest of them, and the span of `Recorded.offcpu` with which it
-    began; last_row: that of the last of them. spans: of all of them, that row, begin and end in ns. kernel: whether the
-    last link is a kernel thread.
+    request: a disk completed a request. answer: a filesystem's server answered. timer: a timer expired. running,
+    runnable: the last task was running or waited for the processor. asleep: it slept on its own timer. stopped: it was
+    stopped from outside. signal: a signal interrupted its wait; what would have ended it is not known. unknown: the
+    trace does not show it. waits: the number of the last link's waits; longest_ns, row: the longest of them, and the
+    span of `Recorded.offcpu` with which it began; last_row: that of the last of them. spans: of all of them, that row,
+    begin and end in ns. kernel: whether the last link is a kernel thread.
     """
 
     links: tuple[Link, ...]
@@ -239,7 +240,7 @@ def _end(recorded: Recorded, wait: Wait) -> tuple[str, int]:
     if said.kind.nature == "idle" and said.context == "timer":  # its own timer: no task gave it work
         return UNEXPLAINED, -1
     if said.context != "task":
-        return said.context if said.context in ("request", "timer") else UNEXPLAINED, -1
+        return said.context if said.context in ("request", "timer", "answer") else UNEXPLAINED, -1
     return "", int(recorded.offcpu.waker[last])
 
 

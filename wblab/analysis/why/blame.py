@@ -3,10 +3,10 @@
 from collections.abc import Sequence
 from typing import Literal
 
-from wblab.analysis.why.account import ASLEEP, CUT_OFF, RUNNABLE, RUNNING, STOPPED, UNEXPLAINED, Chain
+from wblab.analysis.why.account import ASKED, ASLEEP, CUT_OFF, RUNNABLE, RUNNING, STOPPED, UNEXPLAINED, Chain
 from wblab.analysis.why.kinds import UNKNOWN
 
-# writeback: also the journal, a disk or memory reclaim. not known: the trace does not show it.
+# writeback: also the journal, a disk, a filesystem's server or memory reclaim. not known: the trace does not show it.
 Blame = Literal["writeback", "not writeback", "not known"]
 
 # What a task waited for is not known if a timer or a signal ended its wait for one of these: it may be polling, and
@@ -45,7 +45,7 @@ def unexplained_ns(chains: Sequence[Chain], own: Blame = "not writeback") -> int
 def blame_of(chain: Chain, own: Blame = "not writeback") -> Blame:
     """Return the verdict of one chain by its end."""
     did = chain.links[-1][1]
-    if chain.end == "request" or (chain.end == RUNNING and chain.kernel):
+    if chain.end in ASKED or (chain.end == RUNNING and chain.kernel):
         return "writeback"
     if chain.end == ASLEEP or (is_own_sleep(chain) and own == "writeback"):
         return own

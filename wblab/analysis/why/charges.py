@@ -12,14 +12,18 @@ from wblab.analysis.why.devicelimits import LIMIT as LIMITED
 from wblab.analysis.why.devicelimits import QUEUE, Hold, below, disk_of, holds_of, is_released, limited, loads_of
 from wblab.analysis.why.parties import Parties
 from wblab.analysis.why.recorded import Recorded
-from wblab.analysis.why.requests import Numbers
+from wblab.analysis.why.requests import Numbers, device_number
 from wblab.analysis.why.served import Served, Shares, served, shared
+from wblab.analysis.why.servers import Answers
 from wblab.core.units import Bytes
 
 # device: it served data. cache: it wrote data from its own cache to the medium. flush: it flushed, and nothing is known
 # to have been in its cache. still: it had requests and completed none. limit, throttle: a limit held the request, of a
 # control group or of the whole disk. mapper: a device mapper did. scheduler: the I/O scheduler did, with an idle disk.
-Layer = Literal["device", "cache", "flush", "still", "limit", "throttle", "mapper", "scheduler", "unknown"]
+# server: a filesystem's server worked on requests. gone: it was gone.
+Layer = Literal[
+    "device", "cache", "flush", "still", "limit", "throttle", "mapper", "scheduler", "server", "gone", "unknown"
+]
 DEVICE: Layer = "device"
 CACHE: Layer = "cache"
 FLUSH: Layer = "flush"
@@ -28,6 +32,8 @@ LIMIT: Layer = "limit"
 THROTTLE: Layer = "throttle"
 MAPPER: Layer = "mapper"
 SCHEDULER: Layer = "scheduler"
+SERVER: Layer = "server"
+GONE: Layer = "gone"
 UNKNOWN: Layer = "unknown"
 
 _TAG_WAITS = "blk_mq_get_tag"
@@ -86,6 +92,15 @@ class Charges:
                 self._drain(disk, device, span, FLUSH)
         for span in left:
             self._serve(disk, device, data, span)
+
+    def answered(self, server: Answers, start_ns: int, end_ns: int) -> None:
+        """Charge a wait for the answer of a filesystem's server, by what that did meanwhile."""
+        device = device_number(self._run.disks[server.disk].device)
+        did = server.within(start_ns, end_ns)
+        for party, (time_ns, size) in did.shares.items():
+            self._add(SERVER, party, device, time_ns, size)
+        self._rest(device, did.gone_ns, GONE)
+        self._rest(device, end_ns - start_ns - did.whole_ns, UNKNOWN)
 
     def summed(self, start_ns: int, end_ns: int) -> tuple[Charge, ...]:
         """Return the charges, the most time first. start_ns, end_ns: of the pause."""

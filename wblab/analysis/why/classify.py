@@ -25,7 +25,9 @@ _COMPLETED = frozenset(
 )
 _TIMERS = frozenset((*TIMER, "hrtimer_wakeup", "delayed_work_timer_fn"))
 
-Context = Literal["request", "timer", "interrupt", "task", "unknown"]
+_ANSWERED = "fuse_request_end"  # called by the task that answers for a filesystem's server
+
+Context = Literal["request", "answer", "timer", "interrupt", "task", "unknown"]
 
 
 @dataclass(frozen=True)
@@ -70,6 +72,8 @@ def _context(wake: Stack, awake: frozenset[str]) -> Context:
         return "unknown"
     if not awake.isdisjoint(_COMPLETED):
         return "request"
+    if _ANSWERED in awake:
+        return "answer"
     if not awake.isdisjoint(_TIMERS):
         return "timer"
     return "interrupt" if len(in_context(wake)) < len(wake) else "task"

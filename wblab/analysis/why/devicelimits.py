@@ -17,6 +17,7 @@ from wblab.analysis.why.lives import pid_of
 from wblab.analysis.why.recorded import Recorded
 from wblab.analysis.why.requests import Numbers, device_number, device_text
 from wblab.core.spec import Spec
+from wblab.core.stacks import SERVED
 from wblab.core.units import NS_PER_S, format_time
 
 LIMIT, MAPPER, QUEUE = "limit", "mapper", "queue"
@@ -159,7 +160,9 @@ def disk_of(run: Run, device: int) -> str:
 
 def disk_words(run: Run, name: str) -> str:
     """Return a disk's name for sentences: "the disk", with its name if a run has several."""
-    return f"the disk *{name}*" if len(run.disks) > 1 else "the disk"
+    is_served = isinstance(run.spec, Spec) and run.spec.disk[name].model == SERVED
+    what = "the mount" if is_served else "the disk"
+    return f"{what} *{name}*" if len(run.disks) > 1 else what
 
 
 def loads_of(recorded: Recorded, row: int) -> set[str]:

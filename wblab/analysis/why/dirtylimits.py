@@ -11,9 +11,11 @@ from wblab.analysis.why.devicelimits import device_name
 from wblab.analysis.why.flushed import NOBODY
 from wblab.analysis.why.recorded import Recorded
 from wblab.core.spec import Cgroup, Spec
+from wblab.core.stacks import SERVED
 from wblab.core.units import Bytes
 
 _OWN = ("strict_limit", "max_ratio", "max_ratio_fine", "max_bytes")
+_OF_SERVED: dict[str, int | str] = {"strict_limit": 1, "max_ratio": 1}  # fuse_bdi_init() of fs/fuse/inode.c
 _NO_LIMIT = ("0", "100", "1000000")  # values that set none
 _MEMORY = ("memory.max", "memory.high")
 
@@ -27,7 +29,8 @@ class DirtyLimit:
     size: in bytes, 0 if unknown. device: of the disk that it is for; NOBODY if it is no disk's. group: the inode of the
     control group that it is for, 0 if it is no group's; name: its name in the spec, empty if unknown. set_by: the keys
     of the spec that set it, if it has any. stops: whether it left the writer no rate at all (task_ratelimit 0) for most
-    of the time: then it sleeps again and again until the disk has written enough.
+    of the time: then it sleeps again and again until the disk has written enough. is_mount: the disk is a mount that a
+    server serves.
     """
 
     of: Of = "machine"
@@ -37,6 +40,7 @@ class DirtyLimit:
     name: str = ""
     set_by: tuple[str, ...] = ()
     stops: bool = False
+    is_mount: bool = False
 
     @property
     def whose(self) -> str:
@@ -62,7 +66,9 @@ def limit_of(run: Run, recorded: Recorded, waits: Sequence[Wait]) -> DirtyLimit:
         return DirtyLimit()
     size = Bytes((balances.share(row) if of == "disk" else balances.size(row)) * balances.page_bytes)
     if of == "disk":
-        return DirtyLimit(of, size, device, set_by=_own(run, device), stops=stops)
+        name = device_name(run, device)
+        is_mount = isinstance(run.spec, Spec) and bool(name) and run.spec.disk[name].model == SERVED
+        return DirtyLimit(of, size, device, set_by=_own(run, device), stops=stops, is_mount=is_mount)
     if of == "group":
         name = _group_name(run, recorded, group)
         return DirtyLimit(of, size, group=group, name=name, set_by=_of_group(run, name), stops=stops)
@@ -96,7 +102,7 @@ def _own(run: Run, device: int) -> tuple[str, ...]:
     name = device_name(run, device)
     if not isinstance(run.spec, Spec) or not name:
         return ()
-    settings = run.spec.disk[name].bdi
+    settings = (_OF_SERVED if run.spec.disk[name].model == SERVED else {}) | run.spec.disk[name].bdi
     place = f"{run.spec.disk_key(name)}.bdi"
     return tuple(f"{place}.{key}" for key in _OWN if str(settings.get(key, "0")) not in _NO_LIMIT)
 

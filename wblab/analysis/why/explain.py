@@ -10,6 +10,8 @@ import numpy as np
 from wblab.analysis.runs.pauses import DEFAULT_BOUND_NS
 from wblab.analysis.runs.run import LoadCycles, Run
 from wblab.analysis.why.account import (
+    ANSWER,
+    ASKED,
     ASLEEP,
     REQUEST,
     RUNNABLE,
@@ -41,6 +43,8 @@ from wblab.analysis.why.recorded import Recorded
 from wblab.analysis.why.request import IoRequest, request_of
 from wblab.analysis.why.requests import Party, device_number
 from wblab.analysis.why.served import Shares, as_bytes, served
+from wblab.analysis.why.servedrecord import served_disks
+from wblab.analysis.why.servers import answers, served_disk
 from wblab.analysis.why.shortage import Shortage, is_short, shortage_of
 from wblab.analysis.why.spent import Spent, spent_of
 from wblab.analysis.why.synced import synced_by
@@ -66,7 +70,8 @@ class Cause:
     load itself. limit: while throttled, the limit that did it; dirty and places count only what that limit counts.
     idle_ns: for how long of that time the first disk of `places` served nothing; 0 if that is not known. worked: the
     bytes that it wrote to its medium in that time, by who dirtied them, the most time first. outside: if the load alone
-    reached its group's limit, what that disk wrote meanwhile for others, if that took most of the time.
+    reached its group's limit, what that disk wrote meanwhile for others, if that took most of the time. gone_ns: how
+    much of that time the server of that disk was gone, if it has one.
     """
 
     kind: str
@@ -92,6 +97,7 @@ class Cause:
     idle_ns: int = 0
     worked: dict[str, Bytes] = field(default_factory=dict)
     outside: dict[str, Bytes] = field(default_factory=dict)
+    gone_ns: int = 0
 
     @property
     def has_turned_over(self) -> bool:
@@ -101,7 +107,12 @@ class Cause:
     @property
     def whose(self) -> str:
         """Whose data kept a throttled load waiting, of several as `joined`; empty if nobody's or unknown."""
-        return "" if self.is_limit_alone else joined(self.named)
+        return "" if self.is_limit_alone or self.is_gone else joined(self.named)
+
+    @property
+    def is_gone(self) -> bool:
+        """Whether the server of the mount was gone while its limit throttled the load: then nobody's data decide."""
+        return 2 * self.gone_ns > self.time_ns
 
     @property
     def named(self) -> tuple[str, ...]:
@@ -135,7 +146,7 @@ class Explanation:
     """One pause of a load. Times are ns; `start_ns` is the begin of its cycle, since the run's start.
 
     parts and chains add up to the pause. requests: for each chain, the request that ended its longest wait, if one did.
-    charges: the time of all chains that end with a request, by what the disks did meanwhile.
+    charges: the time of all chains that end with a request or an answer, by what disks and servers did meanwhile.
     ran: if the load, or the task that it waited for, was mostly ready without a processor, how long each other task ran
     meanwhile, the longest first.
     polling: the task whose own sleeps are much of the pause, None if that is no task.
@@ -242,7 +253,7 @@ def _explained(  # noqa: PLR0913, PLR0917
         ran=_ran(recorded, parties, item.pid, start_ns, end_ns)
         if 2 * parts.get(RUNNABLE, 0) > pause_ns
         else _ran_beside(recorded, parties, left, (start_ns, end_ns), meant_ns),
-        charges=_charges(run, recorded, parties, left, (start_ns, end_ns)),
+        charges=_charges(run, recorded, inodes, parties, left, (start_ns, end_ns)),
         polling=polling_of(run, recorded, parties, left, pause_ns, (start_ns, until_ns)),
         background=_background(run, recorded, parties, requests),
         spent=spent_of(run, recorded, (start_ns, end_ns)),
@@ -295,19 +306,29 @@ def _background(run: Run, recorded: Recorded, parties: Parties, requests: list[I
     return background_of(recorded, parties, below(run, first.device), span, is_btrfs=is_btrfs)
 
 
-def _charges(
-    run: Run, recorded: Recorded, parties: Parties, found: list[Chain], span_ns: tuple[int, int]
+def _charges(  # noqa: PLR0913, PLR0917
+    run: Run, recorded: Recorded, inodes: Inodes, parties: Parties, found: list[Chain], span_ns: tuple[int, int]
 ) -> tuple[Charge, ...]:
-    """Return what disks did while chains waited for requests; without the part that was the load's intended sleep."""
+    """Return what disks and servers did while chains waited for them; without the load's intended sleep."""
     charges = Charges(run, recorded, parties)
     waited_ns, meant_ns = 0, 0
-    for chain in (each for each in found if each.end == REQUEST):
+    for chain in (each for each in found if each.end in ASKED):
         for row, start_ns, end_ns in chain.spans:
-            charges.add(recorded.request(row), start_ns, end_ns)
+            if chain.end == ANSWER:
+                if server := _server(run, recorded, row):
+                    charges.answered(answers(run, recorded, inodes, parties, server), start_ns, end_ns)
+            else:
+                charges.add(recorded.request(row), start_ns, end_ns)
             meant_ns += end_ns - start_ns
         waited_ns += chain.time_ns
     summed = charges.summed(*span_ns)
     return summed if waited_ns == meant_ns else scaled(summed, waited_ns / meant_ns)
+
+
+def _server(run: Run, recorded: Recorded, row: int) -> str:
+    """Return the disk whose server's answer ended the wait that began with a span of `offcpu`; empty if unknown."""
+    last = recorded.ends(row)
+    return served_disk(run, recorded.name(int(recorded.offcpu.waker[last]), int(recorded.offcpu.wake_rank[last])))
 
 
 def _ran(recorded: Recorded, parties: Parties, pid: int, start_ns: int, end_ns: int) -> dict[str, int]:
@@ -412,6 +433,7 @@ def _cause(  # noqa: PLR0913, PLR0917
     written: dict[str, Bytes] = {}
     dirty: dict[str, Bytes] = {}
     places: dict[str, Bytes] = {}
+    gone_ns = 0
     limit, idle_ns, worked, outside = DirtyLimit(), 0, dict[str, Bytes](), dict[str, Bytes]()
     if verdict.context == "request":
         request = request_of(run, recorded, parties, longest.row)
@@ -422,8 +444,12 @@ def _cause(  # noqa: PLR0913, PLR0917
         limit = limit_of(run, recorded, waits)
         dirty, places, most = _dirty(run, recorded, parties, first, limit)
         span_ns = int(spans.ts_ns[waits[0].row]), int(spans.woken_ns[recorded.ends(waits[-1].row)])
-        idle_ns, worked, others = _worked(run, recorded, parties, most, span_ns, limit)
-        outside = others if is_of_load(item.name, next(iter(worked or dirty), "")) else outside
+        if (served_one := device_name(run, most)) in served_disks(run):
+            did = answers(run, recorded, inodes, parties, served_one).within(*span_ns)
+            idle_ns, worked, gone_ns = span_ns[1] - span_ns[0] - did.whole_ns, did.sizes, did.gone_ns
+        else:
+            idle_ns, worked, others = _worked(run, recorded, parties, most, span_ns, limit)
+            outside = others if is_of_load(item.name, next(iter(worked or dirty), "")) else outside
     return Cause(
         kind=kind,
         task=recorded.name(pid) if pid != item.pid else "",
@@ -434,7 +460,7 @@ def _cause(  # noqa: PLR0913, PLR0917
         call=call_of(stack),
         functions=_functions(stack),
         woken_in=recorded.wake_stack(last),
-        waker=recorded.name(int(spans.waker[last]), wake_rank) if verdict.context == "task" else "",
+        waker=recorded.name(int(spans.waker[last]), wake_rank) if verdict.context in ("task", "answer") else "",
         block=block,
         is_of=is_of,
         file=file,
@@ -445,6 +471,7 @@ def _cause(  # noqa: PLR0913, PLR0917
         idle_ns=idle_ns,
         worked=worked,
         outside=outside,
+        gone_ns=gone_ns,
         written=written,
         dirty=dirty,
         events=tuple(rank for rank in (*events, wake_rank) if rank >= 0),

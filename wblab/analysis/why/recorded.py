@@ -27,7 +27,8 @@ from wblab.analysis.why.lives import Lives, read_lives
 from wblab.analysis.why.losses import Span, lost_spans, shared_ns, with_losses
 from wblab.analysis.why.offcpu import SWITCH, OffCpu, Stack, Stacks, read_offcpu, read_stacks, switched_names
 from wblab.analysis.why.paths import Paths, read_paths
-from wblab.analysis.why.requests import Dirtied, Done, Moved, read_requests
+from wblab.analysis.why.requests import Dirtied, Done, Moved, SentPages, read_requests
+from wblab.analysis.why.servedrecord import sent_pages
 from wblab.analysis.why.tasks import Tasks, read_tasks
 from wblab.core.errors import InputError
 from wblab.core.spec import Spec
@@ -44,8 +45,8 @@ class Recorded:
     """The columns of a trace that explain pauses, and its tasks.
 
     start_ns, end_ns: the span that the trace covers; lost: spans within it in which events were lost. groups: the paths
-    of tasks' control groups, by pid, as far as noted. What disks did is read on first use, because sums of waits do not
-    need it. That raises InputError for a damaged trace.
+    of tasks' control groups, by pid, as far as noted. sent: the pages that servers of filesystems got. What disks did
+    is read on first use, because sums of waits do not need it. That raises InputError for a damaged trace.
     """
 
     trace: tracecmd.TraceFile
@@ -57,6 +58,7 @@ class Recorded:
     end_ns: int = NEVER
     lost: tuple[Span, ...] = ()
     groups: Mapping[int, str] = field(default_factory=dict)
+    sent: SentPages | None = None
     _verdicts: dict[tuple[int, int], Classified] = field(default_factory=dict, repr=False)
     _made: dict[Hashable, Any] = field(default_factory=dict, repr=False)
 
@@ -115,7 +117,7 @@ class Recorded:
     @cached_property
     def _requests(self) -> tuple[Moved, Done, Dirtied]:
         try:
-            return read_requests(self.trace, self.sequence, self.tasks)
+            return read_requests(self.trace, self.sequence, self.tasks, self.sent)
         except TraceError as error:
             raise InputError(str(error)) from None
 
@@ -203,6 +205,7 @@ def read_recorded(run: Run, capture: Capture | None = None, cache: PageCache | N
                 + ("with --capture-pauses" if isinstance(run.spec, LiveSpec) else "with --set trace.blame=always")
             )
         recorded = recorded_of(cache, tuple(run.spec.agent) if isinstance(run.spec, Spec) else ())
+        recorded = replace(recorded, sent=sent_pages(run))
     except TraceError as error:
         raise InputError(str(error)) from None
     if capture is None:

@@ -170,13 +170,26 @@ class Dirtied:
         return one, other
 
 
+@dataclass(frozen=True)
+class SentPages:
+    """Pages that servers of filesystems got: of which file, and when they read and answered the request, in ns."""
+
+    device: Numbers
+    inode: Numbers
+    index: Numbers
+    read_ns: Numbers
+    answered_ns: Numbers
+
+
 def submitted(trace: tracecmd.TraceFile) -> str | None:
     """Return the name of the event that submits bios to the block layer; None if not traced."""
     return next((name for name in _SUBMITTED if name in trace.names), None)
 
 
-def read_requests(trace: tracecmd.TraceFile, sequence: Sequence, tasks: Tasks) -> tuple[Moved, Done, Dirtied]:
-    """Read the data moved, the requests completed and the pages dirtied.
+def read_requests(
+    trace: tracecmd.TraceFile, sequence: Sequence, tasks: Tasks, sent: SentPages | None = None
+) -> tuple[Moved, Done, Dirtied]:
+    """Read the data moved, the requests completed and the pages dirtied. sent: what went to servers, not to disks.
 
     All are empty without the events of requests. Owners, and submitters of data, are keys of tasks.
     """
@@ -209,13 +222,12 @@ def read_requests(trace: tracecmd.TraceFile, sequence: Sequence, tasks: Tasks) -
     if "ino" in bios:
         inode = bios["ino"].astype(np.int64)[bio]
         page = bios["index"].astype(np.int64)[bio] + (sector - bios["sector"].astype(np.int64)[bio]) // SECTORS_OF_PAGE
-        dirtied, owner = _dirtied(
-            trace, sequence, tasks, (bios["dev"].astype(np.int64)[bio], inode, page), bio_rank[bio], done
-        )
+        pages = (bios["dev"].astype(np.int64)[bio], inode, page)
+        dirtied, owner = _dirtied(trace, sequence, tasks, *_with_sent(sequence, pages, bio_rank[bio], done, sent))
         of_filesystem = np.array(["M" in text for text in texts], bool)  # REQ_META
         is_data = (bios["ino"].astype(np.int64) == 0) & ~of_filesystem & ~is_read & (bios["nr_sector"] > 0)
         swapped = swap_owners(own_pages(trace, sequence, tasks)[1], bios.pid.astype(np.int64), bio_rank, is_data)[bio]
-        owner = np.where((inode == 0) & ~of_filesystem[bio], SUBMITTER, owner)
+        owner = np.where((inode == 0) & ~of_filesystem[bio], SUBMITTER, owner[: len(bio)])
         owner = np.where(swapped >= 0, swapped | SWAPPED, owner)
         places = device, sector, page, bio_rank[bio]
         is_synced = np.array(["S" in text for text in texts], bool)[bio]
@@ -350,6 +362,19 @@ def _passed(
     row = np.where(is_first, came, previous(key, end_rank, known, at))
     ns, pid = (np.concatenate([getattr(table, name) for table in tables]).astype(np.int64) for name in ("ts_ns", "pid"))
     return np.append(ns, NEVER)[row], np.append(pid, NOBODY)[row], np.append(at, NOBODY)[row]
+
+
+def _with_sent(
+    sequence: Sequence, pages: tuple[Numbers, Numbers, Numbers], rank: Numbers, done: Numbers, sent: SentPages | None
+) -> tuple[tuple[Numbers, Numbers, Numbers], Numbers, Numbers]:
+    """Return pages, where they were submitted and completed, with those that servers got behind them."""
+    if sent is None:
+        return pages, rank, done
+    own = (sent.device, sent.inode, sent.index)
+    both = tuple(np.concatenate(each) for each in zip(pages, own, strict=True))
+    ranks = (np.searchsorted(sequence.ts_ns, ns) for ns in (sent.read_ns, sent.answered_ns))
+    rank, done = (np.concatenate(each) for each in zip((rank, done), ranks, strict=True))
+    return (both[0], both[1], both[2]), rank, done
 
 
 def _dirtied(  # noqa: PLR0913, PLR0917 - columns

@@ -128,21 +128,26 @@ class Commit(_Records):
 
 @dataclass(frozen=True, kw_only=True)
 class SyncFilesystem(Periodic):
-    """Innocent: writes all dirty data of its filesystem, of all programs, to the disk (syncfs), then sleeps."""
+    """Innocent: writes all dirty data of its filesystem, of all programs, to the disk (syncfs), then sleeps.
+
+    all_disks: of all filesystems, by sync(2).
+    """
 
     kind = "syncfs"
     waits_for_disk = True
+    all_disks: bool = False
 
     @property
     def description(self) -> str:
-        return f"calls syncfs, every {format_time(self.idle)}"
+        return f"calls {'sync' if self.all_disks else 'syncfs'}, every {format_time(self.idle)}"
 
     def prepare(self, mount: Path, draws: Random) -> Cycle:
         sleep, idle_s = time.sleep, self.idle / NS_PER_S
         fd = os.open(mount, os.O_RDONLY | os.O_DIRECTORY)
+        write_out = (lambda _: os.sync()) if self.all_disks else syncfs
 
         def cycle(number: int) -> None:
-            syncfs(fd)
+            write_out(fd)
             sleep(idle_s)
 
         return cycle

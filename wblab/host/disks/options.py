@@ -10,6 +10,7 @@ from collections.abc import Mapping, Sequence
 
 from wblab.core.errors import InputError, nearest
 from wblab.core.spec import DISK, Disk
+from wblab.core.stacks import OF_SERVED
 from wblab.core.syscalls import MOUNT_FLAGS
 from wblab.host.disks.disk import mkfs_tool
 
@@ -95,6 +96,7 @@ _VFAT = _FAT_OWNERS + (
     "dos1xfloppy"
 )
 _EXFAT = _FAT_OWNERS + "keep_last_dots sys_tz zero_size_dir"
+_FUSE = "max_read"  # the others name the server, or whom it lets in
 MOUNT = {
     **dict.fromkeys(("ext2", "ext3", "ext4"), _words(_GENERIC, _EXT)),
     "xfs": _words(_GENERIC, _XFS),
@@ -102,6 +104,7 @@ MOUNT = {
     "f2fs": _words(_GENERIC, _F2FS),
     "vfat": _words(_GENERIC, _VFAT),
     "exfat": _words(_GENERIC, _EXFAT),
+    "fuse": _words(_GENERIC, _FUSE),
 }
 
 
@@ -114,8 +117,9 @@ def check_options(disk: Disk, key: str = DISK) -> None:
         if disk.mkfs_options or disk.mount_options:
             raise InputError(f"{key} has no filesystem: remove mkfs_options and mount_options")
         return
-    tool = mkfs_tool(disk)
-    _check_mkfs(tool, disk.mkfs_options, MKFS[tool], f"{key}.mkfs_options")
+    if disk.filesystem != OF_SERVED:
+        tool = mkfs_tool(disk)
+        _check_mkfs(tool, disk.mkfs_options, MKFS[tool], f"{key}.mkfs_options")
     known = MOUNT[disk.filesystem]
     for option in disk.mount_options:
         name, _, value = option.partition("=")

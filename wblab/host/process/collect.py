@@ -16,7 +16,7 @@ from wblab.core.check import NAME
 from wblab.core.errors import WblabError
 from wblab.core.layout import LEFT
 from wblab.core.loads import Load
-from wblab.core.rundir import DISKS, EXTENTS, TRACE, TRACE_LOG, agent_log, load_record, load_times
+from wblab.core.rundir import DISKS, EXTENTS, TRACE, TRACE_LOG, agent_log, load_record, load_times, served_requests
 from wblab.core.spec import Spec
 from wblab.host.guestlab import HIDDEN
 from wblab.host.sandbox import DISTRIBUTION
@@ -84,13 +84,13 @@ def _printed(console: Path) -> Iterator[str]:
             yield printable(line.strip()[:_LONGEST])
 
 
-# What a guest leaves: its loads' boundaries, its agents' logs, what it says of its disks and of where files lie, the
-# trace; and below LEFT what its commands want kept.
+# What a guest leaves: its loads' boundaries, its agents' logs, its servers' requests, what it says of its disks and of
+# where files lie, the trace; and below LEFT what its commands want kept.
 _NAME = NAME.pattern
 _EXPECTED = re.compile(
     "|".join(
         [
-            *(re.escape(of("@")).replace("@", _NAME) for of in (load_times, load_record, agent_log)),
+            *(re.escape(of("@")).replace("@", _NAME) for of in (load_times, load_record, agent_log, served_requests)),
             rf"{re.escape(TRACE)}(\.cpu\d+)?",
             re.escape(TRACE_LOG),
             re.escape(DISKS),

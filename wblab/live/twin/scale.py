@@ -17,6 +17,7 @@ from wblab.core.drivers import Scheduler
 from wblab.core.errors import InputError
 from wblab.core.loads import Commit, Load
 from wblab.core.spec import Disk, Filesystem, Spec
+from wblab.core.stacks import OF_SERVED
 from wblab.core.tables import from_table, to_table
 from wblab.core.units import NS_PER_S, Nanoseconds
 from wblab.live.changes.permitted import WHOLE
@@ -64,7 +65,7 @@ def twin_of(machine: Machine, name: str, factor: float | None = None) -> Twin:
     factor = factor or factor_of(machine)
     notes = []
     filesystem, scheduler = machine.filesystem, machine.scheduler
-    if filesystem not in get_args(Filesystem) or filesystem in ("none", "swap"):
+    if filesystem not in get_args(Filesystem) or filesystem in ("none", "swap", OF_SERVED):
         notes.append(f"the guest has no {filesystem}: the twin uses ext4")
         filesystem = "ext4"
     if scheduler not in get_args(Scheduler):

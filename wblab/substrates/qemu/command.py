@@ -10,7 +10,7 @@ from wblab.core.drivers import DRIVERS, FEWEST_REQUESTS, MOST_REQUESTS, Schedule
 from wblab.core.entry import host_path
 from wblab.core.errors import InputError
 from wblab.core.spec import Disk, DiskScheduler, Spec
-from wblab.core.stacks import FILE, images
+from wblab.core.stacks import FILE, SERVED, images
 from wblab.core.units import Bytes, format_bytes
 from wblab.host.command import interpreter
 from wblab.substrates.qemu.devices import check_number, device_arguments
@@ -158,11 +158,12 @@ def check(spec: Spec, driver: str = "") -> None:
         check_number(len(images(spec)))
     if spec.swaps and not driver:
         raise InputError("disk: what is swapped would stay in memory, as all disks do there: name a driver, +sata")
-    for name, disk in spec.disk.items():
+    disks = {name: disk for name, disk in spec.disk.items() if disk.model != SERVED}  # the same program serves that
+    for name, disk in disks.items():
         key = spec.disk_key(name)
         if not disk.is_hardware and disk.model != FILE and (driver or disk.model not in _MADE):
             made = "" if driver else ", and without its driver 'crypt' or 'loop'"
-            raise InputError(f"{key}.model={disk.model}: in QEMU a disk is 'throttle' or 'device'{made}")
+            raise InputError(f"{key}.model={disk.model}: in QEMU a disk is 'throttle', 'device' or 'served'{made}")
         if lacking := [field for field in _LACKING if getattr(disk, field)] + ["layout"] * disk.is_aged:
             raise InputError(f"{key}.{lacking[0]}: a disk in QEMU cannot have that: leave it out")
         if driver:
@@ -177,6 +178,8 @@ def check(spec: Spec, driver: str = "") -> None:
 
 def _as_it_is(disk: Disk, usual: Scheduler) -> Disk:
     """Return a disk of which nothing is set but what the spec says. usual: the scheduler that its kernel gives it."""
+    if disk.model == SERVED:
+        return disk
     return replace(disk, driver="ubd", scheduler=usual if disk.scheduler == "default" else disk.scheduler)
 
 
@@ -192,6 +195,8 @@ def _disk(disk: Disk) -> Disk:
 
     Without a scheduler the queue is the device's own, which cannot be longer: so it has one unless the spec wants none.
     """
+    if disk.model == SERVED:
+        return disk
     queue = DRIVERS[disk.driver]
     asked = min(queue.request_bytes, int(disk.queue.get("max_sectors_kb", queue.request_bytes)) << 10)
     largest = min(largest_request_bytes(disk), asked)
