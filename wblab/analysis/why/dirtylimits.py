@@ -66,9 +66,11 @@ def limit_of(run: Run, recorded: Recorded, waits: Sequence[Wait]) -> DirtyLimit:
         return DirtyLimit()
     size = Bytes((balances.share(row) if of == "disk" else balances.size(row)) * balances.page_bytes)
     if of == "disk":
-        name = device_name(run, device)
+        name, set_by = device_name(run, device), _own(run, device)
         is_mount = isinstance(run.spec, Spec) and bool(name) and run.spec.disk[name].model == SERVED
-        return DirtyLimit(of, size, device, set_by=_own(run, device), stops=stops, is_mount=is_mount)
+        if is_mount and isinstance(run.spec, Spec):  # the kernel's own, which is no setting to be lifted
+            set_by = tuple(key for key in set_by if key.rpartition(".")[2] in run.spec.disk[name].bdi)
+        return DirtyLimit(of, size, device, set_by=set_by, stops=stops, is_mount=is_mount)
     if of == "group":
         name = _group_name(run, recorded, group)
         return DirtyLimit(of, size, group=group, name=name, set_by=_of_group(run, name), stops=stops)
@@ -98,7 +100,7 @@ def _judged(run: Run, recorded: Recorded, row: int) -> tuple[Of, int, int]:
 
 
 def _own(run: Run, device: int) -> tuple[str, ...]:
-    """Return the keys by which a disk of the spec has a limit of its own."""
+    """Return the keys by which a disk of the spec has a limit of its own, also those that the kernel sets."""
     name = device_name(run, device)
     if not isinstance(run.spec, Spec) or not name:
         return ()

@@ -447,6 +447,7 @@ def _cause(  # noqa: PLR0913, PLR0917
         if (served_one := device_name(run, most)) in served_disks(run):
             did = answers(run, recorded, inodes, parties, served_one).within(*span_ns)
             idle_ns, worked, gone_ns = span_ns[1] - span_ns[0] - did.whole_ns, did.sizes, did.gone_ns
+            written = worked if most == _device_of(run, item) else written
         else:
             idle_ns, worked, others = _worked(run, recorded, parties, most, span_ns, limit)
             outside = others if is_of_load(item.name, next(iter(worked or dirty), "")) else outside
