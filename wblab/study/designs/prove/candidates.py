@@ -232,11 +232,9 @@ def _priorities(spec: Spec, hard: Sequence[str], others: Sequence[str]) -> Itera
         idle = [f"load.{load}.ioclass=idle" for load in others]
         what = f"the scheduler BFQ, and {enumerated(others)} in the idle class"
         yield SettingCandidate(what, "BFQ and idle class", read_remedy([*bfq, *idle]))
-        schedulers = tuple(f"{spec.disk_key(each)}.scheduler=bfq" for each in hard)
         weight = {"memory.max": "max", "io.bfq.weight": 10}
         for item in _in_group(spec, others, "io.bfq.weight of 10", weight):
-            is_later = isinstance(item.change, RemedyChange)
-            change = read_remedy([*bfq, *item.settings]) if is_later else Edit((*schedulers, *item.settings))
+            change = read_remedy([*bfq, *item.settings])
             yield SettingCandidate(f"the scheduler BFQ, and {item.what}", "BFQ and io.bfq.weight", change)
     else:
         yield SettingCandidate("the scheduler BFQ", "BFQ", read_remedy(bfq))
@@ -252,9 +250,8 @@ def _in_group(spec: Spec, others: Sequence[str], what: str, files: dict[str, Any
         return
     loads = [f"cgroup.{name}.loads={dumps(others)}"] if not groups else []
     settings = (*loads, *(f"cgroup.{name}.files.{file}={value}" for file, value in files.items()))
-    short, is_later = next(reversed(files)), spec.cgroup or not any(file.startswith("io.") for file in files)
-    change = read_remedy(settings) if is_later else Edit(settings)  # without groups from the boot, a phase has no io
-    yield SettingCandidate(f"a group for {enumerated(others)} with {what}", short, change)
+    short = next(reversed(files))
+    yield SettingCandidate(f"a group for {enumerated(others)} with {what}", short, read_remedy(settings))
 
 
 def _hardware(spec: Spec, disk: str) -> list[str]:
