@@ -79,17 +79,13 @@ class Value:
 
 @dataclass(frozen=True)
 class Figure:
-    """A row of a table or a sentence on a page, below a heading: text with a hole for each value.
-
-    python: the version of the guest's Python, if it is another than that of the golden run.
-    """
+    """A row of a table or a sentence on a page, below a heading: text with a hole for each value."""
 
     name: str
     page: Path
     below: str
     text: str
     values: tuple[Value, ...]
-    python: str = ""
 
     def words(self, found: Found) -> list[str]:
         """Return the texts of its values."""
@@ -120,20 +116,17 @@ def figures(path: Path = LIST) -> list[Figure]:
 def _rows(tables: Mapping[str, Any]) -> Iterator[Figure]:
     for name, table in tables.items():
         for label, levels, *own in table["rows"]:
-            more = {"python": table.get("python", "")} | dict(*own)
-            python = more.pop("python")
-            columns = [{"matrix": table.get("matrix")} | column | more for column in table["columns"]]
+            columns = [{"matrix": table.get("matrix")} | column | dict(*own) for column in table["columns"]]
             values = tuple(_value(column, levels) for column in columns)
             text = f"| {' | '.join([label, *[_HOLE] * len(values)])} |"
-            yield Figure(f"{name}: {label}", DOCS / table["page"], table["below"], text, values, python)
+            yield Figure(f"{name}: {label}", DOCS / table["page"], table["below"], text, values)
 
 
 def _sentences(sentences: Mapping[str, Any]) -> Iterator[Figure]:
     for name, given in sentences.items():
         for page in given["pages"]:
             values = tuple(_value(value, value.get("levels", {})) for value in given["values"])
-            below, python = given.get("below", ""), given.get("python", "")
-            yield Figure(f"{name}: {Path(page).name}", DOCS / page, below, given["text"], values, python)
+            yield Figure(f"{name}: {Path(page).name}", DOCS / page, given.get("below", ""), given["text"], values)
 
 
 def _value(given: Mapping[str, Any], levels: Mapping[str, Any]) -> Value:
