@@ -4,6 +4,7 @@ PYTHON ?= python3
 VENV := .venv
 WBLAB := $(VENV)/bin/wblab
 STAMP := $(VENV)/.installed
+SERIES := $(shell sed -n 's/^default = "\(.*\)"/\1/p' linux-uml/kernels.toml)
 DEVELOPED := $(VENV)/.developed
 PIP := $(VENV)/bin/pip install --quiet --no-compile --disable-pip-version-check --constraint constraints.txt
 # What takes long says when it begins and how long it took, also where nobody sees a bar.
@@ -19,15 +20,21 @@ PYTEST = $(VENV)/bin/pytest -n auto --dist loadfile --no-loadscope-reorder --lef
 LEFT_OUT := .pytest_cache/left-out
 
 .DEFAULT_GOAL := help
-.PHONY: help run test developed stock unit uml soak golden expected figures results knobs wisdom atlas outside findings pictures lint docs bench artifact notebooks kernel dist lock ends setup packages doctor clean
+.PHONY: help run first test developed stock unit uml soak golden expected figures results knobs wisdom atlas outside findings pictures lint docs bench artifact notebooks kernel dist lock ends setup packages doctor clean
 
 help: ## Show this help
 	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | awk -F ':.*## ' '{ printf "  make %-10s %s\n", $$1, $$2 }'
 
-run: kernel ## Set up, build the kernel, run the base experiment and draw its timeline
+run: first ## Set up, build the kernel, run the base experiment and draw its timeline
 	@run=$$($(WBLAB) run) && \
 	$(WBLAB) timeline "$$run" && \
 	$(WBLAB) why --pauses "$$run"
+	@$(WBLAB) kernel info $(SERIES) > /dev/null 2>&1 || \
+	echo "This kernel has ext2, ext3 and ext4. One with XFS, btrfs, F2FS and FAT, and with the figures of the docs to the bit: make kernel"
+
+# What the first picture needs, which takes less time to compile.
+first: setup
+	@$(WBLAB) kernel info > /dev/null 2>&1 || $(WBLAB) kernel build $(SERIES)+lean || $(WBLAB) kernel build
 
 test: forget lint docs unit uml ## Set up, check and test everything; boots real kernels
 	@echo; if [ -s $(LEFT_OUT) ]; then echo "Not tested here, and why:"; cat $(LEFT_OUT); \

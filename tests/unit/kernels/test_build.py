@@ -4,6 +4,7 @@ import json
 import os
 import shutil
 import signal
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -89,6 +90,17 @@ def test_an_older_series_replaces_a_default_without_a_source(site) -> None:
     (site.folder / "v7.x/linux-7.3.1.tar.xz").write_bytes(kept)
     assert build_kernel("7.3").instead_of is None
     assert build_kernel() == find_kernel() == build_kernel("7.3") != built
+
+
+def test_the_variant_that_is_built_first_stands_in_until_the_whole_kernel_is_built(lab: Path) -> None:
+    (lab / "variants/lean").mkdir(parents=True)
+    (lab / "variants/lean/7.3.config").write_text("CONFIG_XFS_FS=n  # less to compile\n")
+    first = build_kernel("7.3+lean")
+    assert find_kernel() == replace(first, instead_of="7.3")
+    assert find_kernel("7.3") is None
+    whole = build_kernel()
+    assert find_kernel() == whole
+    assert whole.build_id != first.build_id
 
 
 def test_no_source_at_all_gives_the_reason(site) -> None:

@@ -85,7 +85,7 @@ def test_the_lab_s_variants_exist_for_each_series() -> None:
     known, before_or_after = catalog.load(), {"meta-priority", "no-meta-priority"}  # one puts in what the other undoes
     # User Mode Linux before has one processor; locks and alternatives to flush-at-limit are studied on newer series.
     newer = {"smp", "lock-stat", "resync-lock", "flush-counts-writeback", "go-below-share", "programs"}
-    newer |= {"no-dontcache-kick", "no-strict-background", "one-throttle-queue", "memcg-dirty-limits"}  # what 7.2 has
+    newer |= {"no-dontcache-kick", "no-strict-background", "one-throttle-queue", "memcg-dirty-limits", "storage"}
     for series in known.series:
         offered = set(known.variants(series.name))
         assert offered - before_or_after - newer == set(known.variants(known.default)) - before_or_after - newer
