@@ -59,6 +59,7 @@ _MODELS: Mapping[str, tuple[str, ...]] = {
     "raid1": ("MD_RAID1",),
     "loop": ("BLK_DEV_LOOP",),
     "ram": ("BLK_DEV_RAM",),
+    "file": ("SWAP",),
     "zram": ("ZRAM",),
 }
 _FILESYSTEMS: Mapping[str, tuple[str, ...]] = {
