@@ -21,6 +21,7 @@ from wblab.lab.progress import Report, silent
 
 # In every 100 s of the base experiment about 10 MB; trace-cmd takes them over while it records.
 BUFFER = Bytes(4 << 20)
+_BUFFER_OF_MEMORY = Bytes(32 << 20)  # reclaim takes no virtual time, in which nothing takes events over
 
 _BLOCK = ("buffer_wait", "bio_submit", "bio_remap", "rq_insert", "rq_issue", "rq_complete", "rq_tag_wait", "rq_requeue")
 _JOURNAL = (
@@ -94,7 +95,7 @@ def blamed(spec: Spec) -> Trace:
         filters={event: text for event, text in filters.items() if own.isdisjoint((event, event.partition(":")[0]))}
         | trace.filters,
         triggers=_TRIGGERS | trace.triggers,
-        buffer=max(trace.buffer, BUFFER),
+        buffer=max(trace.buffer, _BUFFER_OF_MEMORY if spec.swaps else BUFFER),
     )
 
 

@@ -33,7 +33,7 @@ from wblab.report.whycause import (
     throttled,
 )
 
-_RECLAIM = "reclaim"
+_FOR_MEMORY = ("reclaim", "swap-out")  # a timer looks again whether there is some
 _HALF = 0.5
 _NEARLY_ALL = 0.9  # of a pause: a cause of less than this is printed with its time
 _MOST_LOADS = 3
@@ -113,20 +113,18 @@ def _spent(item: Explanation) -> str:
 
 
 def _short(item: Explanation) -> str:
-    """Return why memory was short, as a clause: who took it, and what the load had to get back from swap."""
+    """Return why memory was short, as a clause: what of the load had been swapped out, and who had taken memory."""
     found = item.shortage
     if found is None or not (found.back or found.named):
         return ""
     back = f"{size(found.back)} of its memory had been swapped out" if found.back else "memory was short"
-    taken = [_took(found, name) for name in found.named]
-    return f"; {back}{f', while {enumerated(taken)}' if taken else ''}"
+    return f"; {back}{f': {enumerated([_took(found, name) for name in found.named])}' if found.named else ''}"
 
 
 def _took(found: Shortage, name: str) -> str:
-    """Return how a program took memory."""
+    """Return how much memory a program had taken since the loads began, and for what."""
     cache, own = found.cache.get(name, Bytes(0)), found.own.get(name, Bytes(0))
-    ways = [f"{size(cache)} of the page cache"] * (cache > own) or [f"{size(own)} of its own"]
-    return f"{name} took {ways[0]}"
+    return f"{name} had taken {size(own)}" if own >= cache else f"{name} had filled {size(cache)} of the page cache"
 
 
 def _passed(item: Explanation) -> str:
@@ -225,7 +223,7 @@ def _because(group: Group) -> str:  # noqa: PLR0911 - one for each end of a chai
         return _unexplained(item, alone)
     if is_own_sleep(chain):
         return f"{holder} waited with a timeout, and the trace does not show what for"
-    return f"{holder} waited {what_of(did)}" if did == _RECLAIM else f"{holder} waited for a timer ({did})"
+    return f"{holder} waited {what_of(did)}" if did in _FOR_MEMORY else f"{holder} waited for a timer ({did})"
 
 
 def _cut_off(item: Explanation, holder: str, did: str) -> str:

@@ -12,7 +12,7 @@ from wblab.core.check import check_spec
 from wblab.core.drivers import SHORT_BYTES
 from wblab.core.errors import InputError
 from wblab.core.spec import Cgroup, Disk, Spec
-from wblab.core.stacks import CRYPT, LOOP, write_bps
+from wblab.core.stacks import CRYPT, FILE, LOOP, write_bps
 from wblab.core.tables import to_table
 from wblab.core.units import format_bytes
 from wblab.lab.disks import loop_queue_settings, short_queue_settings
@@ -62,7 +62,7 @@ def candidates(
 ) -> list[SettingCandidate]:
     """Return what to try, the most promising first. disk: whose queue it is; culprits, stalled: names of loads."""
     whole = [_whole(spec, disk), *(spec.disk_of(load) for load in stalled)]
-    offered = [*_lifted(spec, wait, stalled), *_unspent(spec, whole), *_mounted(spec, stalled)]
+    offered = [*_in_memory(spec), *_lifted(spec, wait, stalled), *_unspent(spec, whole), *_mounted(spec, stalled)]
     others = [load for load in culprits if load in spec.load and load not in stalled]
     offered += _of_layers(spec, [*stalled, *others]) if wait != "processor" else []
     if wait == "processor":
@@ -70,6 +70,15 @@ def candidates(
     elif wait != "other" or others:
         offered += _of_disk(spec, wait, _whole(spec, disk), others)
     return [item for item in offered if _is_new(spec, item)]
+
+
+def _in_memory(spec: Spec) -> Iterator[SettingCandidate]:
+    """Yield zram instead of a file to swap to."""
+    for name, disk in spec.disk.items():
+        if disk.model == FILE:
+            key = spec.disk_key(name)
+            what = f"zram instead of the file of {_said(spec, disk.on[0])}"
+            yield SettingCandidate(what, "zram", Edit((f"{key}.model=zram", f"{key}.on=[]")))
 
 
 def _lifted(spec: Spec, wait: Wait, stalled: Sequence[str]) -> Iterator[SettingCandidate]:
