@@ -145,5 +145,5 @@ def test_disks_of_dm_crypt_and_loops_are_taken_as_they_are_and_need_their_module
         given = spec(preset=name)
         assert translated(given).disk[disk] == given.disk[disk]
         assert modules <= set(module_names(given))
-        with pytest.raises(InputError, match=f"disk.{disk}.model=.*: in QEMU a disk is 'throttle' or 'device'"):
+        with pytest.raises(InputError, match=f"disk.{disk}.model=.*: in QEMU a disk is 'throttle', 'device'"):
             translated(given, "sata")
