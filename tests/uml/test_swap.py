@@ -12,7 +12,7 @@ from wblab.kernels import find_kernel
 
 KERNEL = "7.2+storage"
 BOUND_NS = 300_000_000
-ZRAM = ("disk.swap.model=zram", "disk.swap.on=[]")
+ZRAM = ("disk.swap.model=zram", "disk.swap.on=[]", "load.browser.size=64MiB")  # with more it is itself too large
 SSD = ("disk.swap.model=device", "disk.swap.on=[]", "disk.swap.driver=sata", "disk.swap.write_bps=200MiB/s")
 
 
