@@ -72,7 +72,7 @@ def test_trials_leave_rows_that_the_next_call_reads(shared_lab, run, found, monk
     def boots(*_, **__):
         raise AssertionError("a trial was repeated")
 
-    monkeypatch.setattr("wblab.study.designs.prove.bench.forked", boots)
+    monkeypatch.setattr("wblab.study.designs.prove.repeating.forked", boots)
     again = tried(shared_lab, run, run.path / "tried")
     assert table(again)["remedies"] == table(found)["remedies"]
 

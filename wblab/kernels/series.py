@@ -25,7 +25,7 @@ def current(series: Series, known: Catalog) -> Kernel | None:
 
     `instead_of` is the pinned source if the kernel was built from another one.
     """
-    note = cache.read_json(_note(series, known))
+    note = cache.read_json(_note(series, known, recipe(series.name, known).digest))
     found = kernel.load(cache.home() / "builds" / str(note.get("build"))) if note else None
     return replace(found, instead_of=note.get("instead_of")) if found and note else None
 
@@ -85,7 +85,8 @@ def adopt(identity: Identity, known: Catalog) -> str | None:
     name = name_of(identity, known)
     if name is None:
         return None
-    _keep_note(known.find(name), known, result(identity.build_id), None)
+    found = known.find(name)
+    _keep_note(_note(found, known, recipe(name, known).digest), found, result(identity.build_id), None)
     return name
 
 
@@ -136,20 +137,23 @@ def _run(  # noqa: PLR0913 - one of them by name
     build_: Build, series: Series, known: Catalog, report: Report, say: Say, *, instead_of: str | None = None
 ) -> Kernel:
     """Build, and record the result for `current`."""
+    note = _note(series, known, build_.recipe.digest)  # of what is built, should a patch change meanwhile
     built = build_.run(report, say)
-    _keep_note(series, known, build_.result, instead_of)
+    _keep_note(note, series, build_.result, instead_of)
     return replace(built, instead_of=instead_of)
 
 
-def _keep_note(series: Series, known: Catalog, folder: Path, instead_of: str | None) -> None:
+def _keep_note(note: Path, series: Series, folder: Path, instead_of: str | None) -> None:
     cache.room("current")
-    note = {"build": folder.name, "instead_of": instead_of, "name": series.name}
-    cache.write_json(_note(series, known), note)
+    cache.write_json(note, {"build": folder.name, "instead_of": instead_of, "name": series.name})
 
 
-def _note(series: Series, known: Catalog) -> Path:
-    """Return the file that records the build of a series; other pins, patches and options have files of their own."""
+def _note(series: Series, known: Catalog, recipes: str) -> Path:
+    """Return the file that records the build of a series; other pins, patches and options have files of their own.
+
+    recipes: the digest of patches and options.
+    """
     pin = known.pins.get(series.plain)
-    inputs = f"{pin.identity if pin else ''}\0{recipe(series.name, known).digest}"
+    inputs = f"{pin.identity if pin else ''}\0{recipes}"
     plain, _ = options_in(series.name)
     return cache.home() / "current" / f"{plain}-{hashlib.sha256(inputs.encode()).hexdigest()[:16]}.json"

@@ -79,6 +79,16 @@ def test_changed_patches_make_a_kernel_stale(lab: Path, tools: Path) -> None:
     assert runs(tools) == 2
 
 
+def test_patches_that_change_during_a_build_are_not_those_of_the_built_kernel(lab: Path, tools: Path) -> None:
+    script = (tools / "make").read_text()
+    changes = f"#!/bin/sh\necho >> {lab}/patches/hello.patch\n"
+    (tools / "make").write_text(script.replace("#!/bin/sh\n", changes, 1))
+    first = build_kernel()
+    assert find_kernel() is None
+    (tools / "make").write_text(script)
+    assert build_kernel().build_id != first.build_id
+
+
 def test_an_older_series_replaces_a_default_without_a_source(site) -> None:
     kept = site.withdraw("7.3.1")
     said: list[str] = []
