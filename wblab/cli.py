@@ -202,6 +202,9 @@ def main(argv: Sequence[str] | None = None, run: Callable[[argparse.Namespace], 
         print(f"wblab: {where}: {error.strerror}: make room, or give --exp another directory", file=sys.stderr)
         return 1
     except KeyboardInterrupt as error:
+        # Of one within an exec() of text, as imports make dataclasses, Python remembers until the next exec() that
+        # nobody caught it; `python -m wblab` would end by SIGINT (run_eval_code_obj in Python/pythonrun.c).
+        exec("")
         print("wblab: interrupted", file=sys.stderr)
         return _TERMINATED if isinstance(error, Terminated) else _INTERRUPTED
     return 0

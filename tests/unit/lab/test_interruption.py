@@ -79,3 +79,18 @@ sys.exit(main(["kernel", "list"]))
 def test_an_interrupt_outside_a_verb_is_one_line(program):
     done = subprocess.run([sys.executable, "-c", program], check=False, capture_output=True, text=True, timeout=600)
     assert (done.returncode, done.stderr) == (130, "wblab: interrupted\n")
+
+
+MAKES_A_CLASS = """
+import sys
+from wblab.cli import main
+
+sys.exit(main(["kernel", "list"], run=lambda arguments: exec("raise KeyboardInterrupt")))
+"""
+
+
+def test_an_interrupt_while_a_module_makes_a_dataclass_is_no_signal_s_end(tmp_path):
+    (tmp_path / "interrupted.py").write_text(MAKES_A_CLASS)
+    command = [sys.executable, "-m", "interrupted"]
+    done = subprocess.run(command, check=False, capture_output=True, text=True, timeout=600, cwd=tmp_path)
+    assert (done.returncode, done.stderr) == (130, "wblab: interrupted\n")
