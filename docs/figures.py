@@ -11,6 +11,7 @@ import sys
 import tomllib
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cache
 from itertools import groupby
 from pathlib import Path
 from typing import Any
@@ -135,9 +136,14 @@ def _value(given: Mapping[str, Any], levels: Mapping[str, Any]) -> Value:
     return Value(**(wanted | {"loads": tuple(wanted["loads"])}))
 
 
+@cache
+def _read(name: str) -> Plan:
+    return read_matrix(MATRICES.find(name))
+
+
 def _matrix(name: str, wanted: Iterable[Levels]) -> Plan:
     """Return the wanted cells of a matrix of the lab."""
-    matrix = read_matrix(MATRICES.find(name))
+    matrix = _read(name)
     named = {tuple(sorted(cell.levels.items())): cell for cell in matrix.cells}
     if unknown := set(wanted) - named.keys():
         raise LookupError(f"{name} has no cell {dict(min(unknown))}")
@@ -147,11 +153,11 @@ def _matrix(name: str, wanted: Iterable[Levels]) -> Plan:
 def run(wanted: Sequence[Figure], results: Path) -> Found:
     """Make each needed run once and return the metrics. Raises WblabError."""
     needed = sorted({(value.matrix, value.levels) for figure in wanted for value in figure.values}, key=repr)
-    kernels = built_kernels()
+    resolve = built_kernels()
     found: dict[tuple[str, Levels], list[Mapping[tuple[str, str], float]]] = {}
     for name, pairs in groupby(needed, key=lambda pair: pair[0]):
         matrix = _matrix(name, [levels for _, levels in pairs])
-        store = Store.create(results, matrix, described(matrix, kernels))
+        store = Store.create(results, matrix, described(matrix, resolve))
         with store.held():
             tally = run_store(store)
         if tally.failures:
@@ -161,6 +167,12 @@ def run(wanted: Sequence[Figure], results: Path) -> Found:
             one = {(load, metric): value for load, _, metric, value in rows}
             found.setdefault((name, tuple(sorted(cell.levels.items()))), []).append(one)
     return found
+
+
+def kernels(figure: Figure) -> set[str]:
+    """Return the names of the kernels that a figure's runs need, beside the default one."""
+    cells = [cell for value in figure.values for cell, _ in _matrix(value.matrix, [value.levels]).runs()]
+    return {cell.spec.kernel.build for cell in cells} - {""}
 
 
 def write(figure: Figure, found: Found) -> bool:

@@ -4,7 +4,7 @@ import json
 import random
 
 import pytest
-from figures import Figure, figures, run
+from figures import Figure, figures, kernels, run
 from support.lottery import DAY, KEPT, on_its_day, some
 
 from wblab.claims.finding import kept
@@ -38,8 +38,7 @@ def test_a_series_gives_the_expected_figures(series, tmp_path, capsys):
 
 def is_built(figure: Figure) -> bool:
     """Whether the kernels of a figure's runs are available."""
-    wanted = {dict(value.levels).get("kernel") for value in figure.values}
-    return all(find_kernel(name) for name in wanted if name)
+    return all(find_kernel(name) for name in kernels(figure))
 
 
 @on_its_day("figures", KEPT)
