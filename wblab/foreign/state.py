@@ -42,7 +42,7 @@ class State:
 
 SHORT_QUEUE = (
     "In the lab a queue of 512 KiB for the disk ended most of it: the longest wait of a program that appends became "
-    "0.67 s instead of 23.8 s on a slow SD card, the longest commit on a SATA disk 0.49 s instead of 3.4 s."
+    "0.65 s instead of 23.8 s on a slow SD card, the longest commit on a SATA disk 0.49 s instead of 3.4 s."
 )
 STATES = (
     State("served", "the server or program behind a filesystem is slow or gone: this is no disk of this machine"),
@@ -57,8 +57,8 @@ STATES = (
         "dirty limit",
         "dirty memory is at a limit, so all who write are slowed to the rate at which it is written",
         ("wblab run base-device", "wblab run two-disks"),
-        "In the lab a strict limit for the slow disk ended it for writers to other disks: 0.02 s instead of 10.1 s. "
-        "On one disk a strict limit left 1.5 s instead of 23.7 s, a queue of 512 KiB 3.4 s.",
+        "In the lab a strict limit for the slow disk ended it for writers to other disks: 0.04 s instead of 10.2 s. "
+        "On one disk a strict limit left 1.6 s instead of 23.7 s, a queue of 512 KiB 3.4 s.",
     ),
     State(
         "XFS log",

@@ -9,7 +9,7 @@ from wblab.report.report import Block, Column, Lines, Points, Report, Row, Secti
 
 _MOST_ROWS, _MOST_NAMES = 12, 3
 _ENDED = {
-    "machine": "In the lab a strict limit for the slow disk ended it for writers to other disks: 0.02 s, not 10.1 s.",
+    "machine": "In the lab a strict limit for the slow disk ended it for writers to other disks: 0.04 s, not 10.2 s.",
     "disk": "That limit is the disk's own (max_ratio, max_bytes or strict_limit in /sys/class/bdi): it was set there.",
     "group": "That limit follows the memory that the group may have: a higher memory.max or memory.high raises it.",
     "": "",

@@ -142,14 +142,14 @@ class _Result:
 _HELPS = "explanation/what-helps.html"
 RESULTS = (
     _Result(
-        "23.8 s → 0.67 s",
+        "23.8 s → 0.65 s",
         "A copy to an SD card freezes a program that adds a byte to a file. A shorter queue of the disk ends that",
         "A queue of 512 KiB costs the copy nothing; priorities change nothing. A program that makes files still stops, "
         "for 3.4 s, at the dirty limit.",
         _HELPS,
     ),
     _Result(
-        "10.1 s → 0.02 s",
+        "10.2 s → 0.04 s",
         "Programs that use only a fast disk freeze while another program copies to a slow one. A strict limit for the "
         "slow disk ends that",
         "It costs a third of the copy's rate. A short queue of the slow disk leaves 0.07 s.",
