@@ -152,7 +152,7 @@ RESULTS = (
         "10.2 s → 0.04 s",
         "Programs that use only a fast disk freeze while another program copies to a slow one. A strict limit for the "
         "slow disk ends that",
-        "It costs a third of the copy's rate. A short queue of the slow disk leaves 0.07 s.",
+        "It costs a third of the copy's rate. A short queue of the slow disk leaves 0.06 s.",
         f"{_HELPS}#a-slow-disk-that-stalls-writers-to-a-fast-one",
     ),
     _Result(
