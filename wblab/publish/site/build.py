@@ -156,7 +156,7 @@ RESULTS = (
         f"{_HELPS}#a-slow-disk-that-stalls-writers-to-a-fast-one",
     ),
     _Result(
-        "0.40 ms → 3.78 s",
+        "0.30 ms → 3.78 s",
         "A copy in blocks of 1 MiB freezes a program that appends to a file. One in blocks of 64 KiB does not",
         "On ext4 and XFS, for as long as the copy runs. A short queue does not end that.",
         "findings/copy-in-large-blocks.html",
