@@ -207,7 +207,8 @@ async def _guessed(page, guess):
 
 async def _turned(page):
     """Leave the guesses, and turn the first knob to its second level, with the keyboard alone."""
-    await page.value("document.getElementById('leave').focus()")
+    leave = "document.getElementById('leave')"
+    await page.until(f"({leave}.focus(), document.activeElement === {leave})")  # it is hidden until there are data
     await _press(page, "Enter", 13, "\r")
     await page.until("document.querySelectorAll('fieldset').length > 0")
     await page.value("document.querySelector('[name=knob-0]').focus()")
