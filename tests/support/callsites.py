@@ -131,6 +131,8 @@ class CallSites:
                 (value,) = struct.unpack_from("<Q", code, at + 2)
                 if value in self._starts:
                     found.append(Loaded(what - 0xB8 + 8 * (prefix & 1), first + at + 10, value))
+            elif prefix == 0x48 and what == 0xA1 and at + 10 <= len(code):  # movabs memory, %rax
+                found.append(Loaded(0, first + at + 10, None))
             elif prefix & 0xF8 == 0x48 and what == 0x8B:  # mov memory or register, %register
                 found.append(Loaded((how >> 3 & 7) + 8 * (prefix >> 2 & 1), first + at + 3, None))
             elif prefix & 0xF8 == 0x48 and what == 0x89 and how >= 0xC0:  # mov register, %register
