@@ -291,6 +291,7 @@ def test_captures_are_limited(live, tracing):
     run = live.made()
     assert captures(run) == []
     assert capture_of(run, whole(run)) is None
+    assert (run.path / "trace.dat").is_file(), said
     assert (
         "writeback:global_dirty_state" in tracecmd.open(run.path / "trace.dat").formats
     )  # whether the host had any or not
