@@ -66,20 +66,20 @@ def run_experiment(  # noqa: PLR0913 - four of them by name
     handed: a directory that programs of the guest get at layout.PACKAGES, in the place of the lab's packages.
     is_brief: only the loads' times are kept, no trace.
     """
-    kernel = request.kernel
+    kernel, spec = request.kernel, request.traced
 
     def make(staged: Path, record: dict[str, Any]) -> Ended:
         program = bundle(interpreter())
         record["guest"] = _describe_program(program)
-        if guests_lab := guest_lab(request.traced, handed):
-            record["guest"]["programs"] = describe_programs(request.traced, guests_lab)
+        if guests_lab := guest_lab(spec, handed):
+            record["guest"]["programs"] = describe_programs(spec, guests_lab)
         write_json(staged / EXPERIMENT, record)
         if kernel.config:
             shutil.copyfile(kernel.config, staged / CONFIG)
-        record["memory"] = {"boot_bytes": boot_bytes(request.traced, kernel.processors)}
+        record["memory"] = {"boot_bytes": boot_bytes(spec, kernel.processors)}
         try:
-            return _boot(
-                request.traced,
+            with prepared(
+                spec,
                 kernel,
                 staged,
                 report,
@@ -89,47 +89,20 @@ def run_experiment(  # noqa: PLR0913 - four of them by name
                 readable=readable,
                 samples_fd=samples_fd,
                 is_brief=is_brief,
-            )
+            ) as guest:
+                report(None, "booting")
+                ended = boot(guest, *progress(spec, report))
+            if is_brief:
+                drop_trace(staged)
+            elif spec.trace.events and not (staged / TRACE).exists():
+                raise WblabError(f"the guest left no {TRACE}: see its console")
+            return ended
         except WblabError as error:
             if (reason := told(str(error), request.spec, staged / CONSOLE)) == str(error):
                 raise
             raise WblabError(reason) from error
 
     return recorded(results, request.spec.name, begun(request), make)
-
-
-def _boot(  # noqa: PLR0913
-    spec: Spec,
-    kernel: Kernel,
-    staged: Path,
-    report: Report,
-    *,
-    program: Path,
-    guests_lab: GuestLab | None,
-    limits: Limits,
-    readable: Sequence[str],
-    samples_fd: int | None,
-    is_brief: bool,
-) -> Ended:
-    with prepared(
-        spec,
-        kernel,
-        staged,
-        report,
-        program=program,
-        guests_lab=guests_lab,
-        limits=limits,
-        readable=readable,
-        samples_fd=samples_fd,
-        is_brief=is_brief,
-    ) as request:
-        report(None, "booting")
-        ended = boot(request, *progress(spec, report))
-    if is_brief:
-        drop_trace(staged)
-    elif spec.trace.events and not (staged / TRACE).exists():
-        raise WblabError(f"the guest left no {TRACE}: see its console")
-    return ended
 
 
 def drop_trace(staged: Path) -> None:
