@@ -5,6 +5,7 @@ import shutil
 import tempfile
 import zipfile
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -61,6 +62,16 @@ def shared_lab(kernel: Kernel, tmp_path_factory: pytest.TempPathFactory) -> Lab:
     ours = tmp_path_factory.getbasetemp()
     of_all = ours.parent if "PYTEST_XDIST_WORKER" in os.environ else ours
     return Lab(kernel, tmp_path_factory.mktemp("exp"), Path("/dev/shm"), kept=of_all / "kept-runs")
+
+
+@pytest.fixture(scope="session")
+def storage_lab(shared_lab: Lab) -> Lab:
+    """The shared lab, with the kernel that has swap, dm-crypt and FUSE."""
+    name = "7.2+storage"
+    kernel = find_kernel(name)
+    if not kernel:
+        pytest.skip(f"the kernel {name} is not built: wblab kernel build {name}")
+    return replace(shared_lab, kernel=kernel)
 
 
 @pytest.fixture

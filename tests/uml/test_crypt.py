@@ -1,7 +1,5 @@
 """An encrypted disk: its work queues are one more queue, and which of them must go for whom."""
 
-from pathlib import Path
-
 import pytest
 from support.guestlab import Lab
 
@@ -9,43 +7,32 @@ from wblab.analysis.runs.pauses import load_pauses
 from wblab.analysis.runs.run import Run
 from wblab.analysis.why.explain import explain
 from wblab.analysis.why.recorded import read_recorded
-from wblab.kernels import find_kernel
 from wblab.report.whyanswer import sentence
 from wblab.report.whycause import groups
 from wblab.report.whyremedy import remedy
 
-KERNEL = "7.2+storage"
 BOUND_NS = 300_000_000
 READS, WRITES = ("disk.secret.workqueues=reads",), ("disk.secret.workqueues=writes",)
 AES = "disk.secret.cipher=aes-xts-plain64"
 
 
 @pytest.fixture(scope="module")
-def encrypts(tmp_path_factory: pytest.TempPathFactory) -> Lab:
-    """A lab with the kernel that has dm-crypt."""
-    kernel = find_kernel(KERNEL)
-    if not kernel:
-        pytest.skip(f"the kernel {KERNEL} is not built: wblab kernel build {KERNEL}")
-    return Lab(kernel, tmp_path_factory.mktemp("exp"), Path("/dev/shm"))
-
-
-@pytest.fixture(scope="module")
-def known(encrypts: Lab) -> Run:
-    return encrypts.run("crypt")
+def known(storage_lab: Lab) -> Run:
+    return storage_lab.run("crypt")
 
 
 def longest_s(run: Run, load: str) -> float:
     return load_pauses(run.load(load), 0).longest_pause_s
 
 
-def test_a_copy_stalls_commits_and_reads_only_with_the_work_queues(encrypts: Lab, known: Run) -> None:
-    linear = encrypts.run("crypt", "disk.secret.model=linear")
+def test_a_copy_stalls_commits_and_reads_only_with_the_work_queues(storage_lab: Lab, known: Run) -> None:
+    linear = storage_lab.run("crypt", "disk.secret.model=linear")
     assert longest_s(known, "db") > 4 * longest_s(linear, "db")
     assert longest_s(known, "reader") > 1 > 3 * longest_s(linear, "reader")
 
 
-def test_each_option_cures_what_goes_through_its_queue(encrypts: Lab, known: Run) -> None:
-    reads, writes = encrypts.run("crypt", *READS), encrypts.run("crypt", *WRITES)
+def test_each_option_cures_what_goes_through_its_queue(storage_lab: Lab, known: Run) -> None:
+    reads, writes = storage_lab.run("crypt", *READS), storage_lab.run("crypt", *WRITES)
     assert longest_s(reads, "db") < 1.5
     assert longest_s(reads, "reader") < 0.3  # as no write waits in the queue for a page, in which its data is decrypted
     assert longest_s(writes, "reader") < 0.3
@@ -66,10 +53,10 @@ def test_the_work_queue_waits_for_dm_crypt_s_pages(known: Run) -> None:
     assert "pool" in [did for chain in chains for name, did in chain.links[1:] if name.startswith("kworker/")]
 
 
-def test_a_filesystem_is_copied_through_a_cipher(encrypts: Lab) -> None:
+def test_a_filesystem_is_copied_through_a_cipher(storage_lab: Lab) -> None:
     """What mkfs left as zeros is written too: encrypted, a disk that nobody wrote reads as noise."""
     for filesystem in ("ext4", "xfs"):
         size = f"disk.below.size={'130MiB' if filesystem == 'ext4' else '310MiB'}"
-        run = encrypts.run("crypt", AES, f"disk.secret.filesystem={filesystem}", size, "load.copy.size=1MiB")
+        run = storage_lab.run("crypt", AES, f"disk.secret.filesystem={filesystem}", size, "load.copy.size=1MiB")
         assert "error" not in (run.path / "console.log").read_text().lower()
         assert run.disks["secret"].written_ns

@@ -1,7 +1,5 @@
 """A filesystem that a program of the guest serves: whom its server stalls, what explains that, and how a run ends."""
 
-from dataclasses import replace
-
 import numpy as np
 import pytest
 from support.guestlab import Lab
@@ -13,11 +11,9 @@ from wblab.analysis.why.charges import GONE, SERVER
 from wblab.analysis.why.explain import Explanation, explain
 from wblab.analysis.why.recorded import read_recorded
 from wblab.analysis.why.servedrecord import columns_of, read_served
-from wblab.kernels import find_kernel
 from wblab.report.whyanswer import sentence
 from wblab.report.whycause import groups, throttled
 
-NAME = "7.2+storage"
 S = 1_000_000_000
 BOUND_NS = 50_000_000
 # The server is gone once, from second 4 to 9, while l1 copies.
@@ -27,16 +23,8 @@ ON_MOUNT, BESIDE = ("w-nas", "mw-nas"), ("w-local", "mw-local", "s-local")
 
 
 @pytest.fixture(scope="module")
-def served(shared_lab: Lab) -> Lab:
-    kernel = find_kernel(NAME)
-    if not kernel:
-        pytest.skip(f"the kernel {NAME} is not built: wblab kernel build {NAME}")
-    return replace(shared_lab, kernel=kernel)
-
-
-@pytest.fixture(scope="module")
-def gone(served: Lab) -> Run:
-    return served.run("served", *SHORT)
+def gone(storage_lab: Lab) -> Run:
+    return storage_lab.run("served", *SHORT)
 
 
 def longest_s(run: Run, name: str) -> float:
@@ -71,13 +59,13 @@ def test_while_it_is_gone_the_mount_s_own_limit_stops_writers_and_nobody_s_data_
     assert "the kernel stops every writer to that mount" in sentence(group)
 
 
-def test_a_server_that_is_slow_is_so_for_whoever_sends_it_most(served: Lab) -> None:
-    run = served.run("served", *SHORT, *NEVER_GONE)
+def test_a_server_that_is_slow_is_so_for_whoever_sends_it_most(storage_lab: Lab) -> None:
+    run = storage_lab.run("served", *SHORT, *NEVER_GONE)
     item = longest(run, "mw-nas")
     main = item.charges[0]
     assert (main.layer, main.party) == (SERVER, "l1")
     assert item.unexplained_ns < 0.1 * item.pause_ns
-    alone = served.run("served", *SHORT, *NEVER_GONE, "load.l1.size=4KiB", "load.l1.wait=6s")
+    alone = storage_lab.run("served", *SHORT, *NEVER_GONE, "load.l1.size=4KiB", "load.l1.wait=6s")
     assert longest_s(alone, "mw-nas") < 0.3 * longest_s(run, "mw-nas")
 
 
@@ -93,7 +81,7 @@ def test_requests_are_answered_one_at_a_time_and_none_while_the_server_is_gone(g
     assert not np.any((answered_ns > 4.2 * S) & (answered_ns < 8.8 * S))
 
 
-def test_all_kinds_of_call_reach_it_and_runs_repeat_to_the_bit(served: Lab) -> None:
+def test_all_kinds_of_call_reach_it_and_runs_repeat_to_the_bit(storage_lab: Lab) -> None:
     more = (
         "load.k={kind='commit', disk='nas', file='k', idle='200ms'}",
         "load.m={kind='mapped', disk='nas', file='m', size='64KiB', idle='200ms'}",
@@ -101,20 +89,20 @@ def test_all_kinds_of_call_reach_it_and_runs_repeat_to_the_bit(served: Lab) -> N
         "load.g={kind='loop', disk='nas', file='g', idle='100ms'}",
         "disk.nas.depth=4",
     )
-    first, second = (served.run("served", *SHORT, *more) for _ in range(2))
+    first, second = (storage_lab.run("served", *SHORT, *more) for _ in range(2))
     assert first_differences(first, second) == []
     assert all(len(first.load(name).boundaries_ns) > 5 for name in ("k", "m", "r", "g"))
 
 
-def test_a_run_ends_although_the_server_never_comes_back(served: Lab) -> None:
-    run = served.run("served", *SHORT, "disk.nas.down=10h", "load.l1.until=8s", "time_limit=12s")
+def test_a_run_ends_although_the_server_never_comes_back(storage_lab: Lab) -> None:
+    run = storage_lab.run("served", *SHORT, "disk.nas.down=10h", "load.l1.until=8s", "time_limit=12s")
     assert run.record["outcome"] == "succeeded"
     assert run.record["guest_s"] < 120  # of which a minute is for the loads on the mount, which cannot end
     assert longest_s(run, "w-nas") > 5
 
 
-def test_without_the_write_cache_each_write_waits_for_its_answer(served: Lab) -> None:
-    run = served.run("served", *SHORT, *NEVER_GONE, "disk.nas.write_cache=false")
+def test_without_the_write_cache_each_write_waits_for_its_answer(storage_lab: Lab) -> None:
+    run = storage_lab.run("served", *SHORT, *NEVER_GONE, "disk.nas.write_cache=false")
     assert float(np.median(run.load("w-nas").pauses_ns)) > 1_000_000
     assert not np.any(
         columns_of(read_served(run, "nas"))["pid"][columns_of(read_served(run, "nas"))["opcode"] == 16] == 0

@@ -1,33 +1,20 @@
 """Swap and zram: a program whose memory is on the disk waits for it, and `why` says who took memory."""
 
-from pathlib import Path
-
 import pytest
 from support.guestlab import Lab
 
 from wblab.analysis.runs.run import Run
 from wblab.analysis.why.explain import Explanation, explain
 from wblab.analysis.why.recorded import read_recorded
-from wblab.kernels import find_kernel
 
-KERNEL = "7.2+storage"
 BOUND_NS = 300_000_000
 ZRAM = ("disk.swap.model=zram", "disk.swap.on=[]", "load.browser.size=64MiB")  # with more it is itself too large
 SSD = ("disk.swap.model=device", "disk.swap.on=[]", "disk.swap.driver=sata", "disk.swap.write_bps=200MiB/s")
 
 
 @pytest.fixture(scope="module")
-def swaps(tmp_path_factory: pytest.TempPathFactory) -> Lab:
-    """A lab with the kernel that can swap."""
-    kernel = find_kernel(KERNEL)
-    if not kernel:
-        pytest.skip(f"the kernel {KERNEL} is not built: wblab kernel build {KERNEL}")
-    return Lab(kernel, tmp_path_factory.mktemp("exp"), Path("/dev/shm"))
-
-
-@pytest.fixture(scope="module")
-def known(swaps: Lab) -> Run:
-    return swaps.run("swap")
+def known(storage_lab: Lab) -> Run:
+    return storage_lab.run("swap")
 
 
 @pytest.fixture(scope="module")
@@ -53,13 +40,13 @@ def test_hardly_anything_is_unknown(pauses: list[Explanation]) -> None:
 
 
 @pytest.mark.parametrize("remedy", [SSD, ZRAM], ids=["a fast disk of its own", "zram"])
-def test_hardly_anybody_waits_where_swap_is_fast(swaps: Lab, known: Run, remedy: tuple[str, ...]) -> None:
-    run = swaps.run("swap", *remedy)
+def test_hardly_anybody_waits_where_swap_is_fast(storage_lab: Lab, known: Run, remedy: tuple[str, ...]) -> None:
+    run = storage_lab.run("swap", *remedy)
     assert longest_ns(run, "editor", "browser") < 0.2 * longest_ns(known, "editor", "browser")
 
 
-def test_the_load_that_takes_memory_is_its_cause(swaps: Lab, known: Run) -> None:
-    run = swaps.run("swap", "load.browser.size=1MiB")
+def test_the_load_that_takes_memory_is_its_cause(storage_lab: Lab, known: Run) -> None:
+    run = storage_lab.run("swap", "load.browser.size=1MiB")
     assert run.load("editor").pauses_ns.sum() < 0.5 * known.load("editor").pauses_ns.sum()
 
 
@@ -71,12 +58,12 @@ def test_the_load_that_takes_memory_is_its_cause(swaps: Lab, known: Run) -> None
         "{model='zram', size='64MiB', filesystem='ext4'}",
     ],
 )
-def test_a_disk_of_each_kind_is_swapped_to_or_has_files_and_is_given_back(swaps: Lab, disk: str) -> None:
-    run = swaps.run("swap", f"disk.other={disk}", "load.l1.size=1MiB", "load.browser.size=64MiB")
+def test_a_disk_of_each_kind_is_swapped_to_or_has_files_and_is_given_back(storage_lab: Lab, disk: str) -> None:
+    run = storage_lab.run("swap", f"disk.other={disk}", "load.l1.size=1MiB", "load.browser.size=64MiB")
     assert run.record["outcome"] == "succeeded"
     assert set(run.disks) == {"card", "swap", "other"}
 
 
-def test_the_other_page_reclaim_is_turned_on(swaps: Lab, known: Run) -> None:
-    run = swaps.run("swap", "sysctl.mm.lru_gen.enabled=y")
+def test_the_other_page_reclaim_is_turned_on(storage_lab: Lab, known: Run) -> None:
+    run = storage_lab.run("swap", "sysctl.mm.lru_gen.enabled=y")
     assert longest_ns(run, "editor", "browser") != longest_ns(known, "editor", "browser")
