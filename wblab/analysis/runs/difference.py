@@ -43,6 +43,12 @@ def first_differences(first: Run, second: Run) -> list[EventDifference]:
     return sorted((item for item in found if item is not None), key=lambda item: item.at_s)
 
 
+def loads_differ_s(first: Run, second: Run) -> float | None:
+    """Return the first time since boot, in s, at which a boundary of a load of the first run differs; None if none."""
+    found = (load_difference(first, second, item.name) for item in first.loads)
+    return min((each.at_s for each in found if each), default=None)
+
+
 def load_difference(first: Run, second: Run, name: str) -> EventDifference | None:
     """Return the first boundary of a load that differs."""
     bounds = [_boundaries(run, name) for run in (first, second)]

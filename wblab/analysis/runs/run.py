@@ -293,7 +293,7 @@ def _load(path: Path, name: str, load: Load) -> LoadCycles:
     record = read_object(path / load_record(name), RUN.where)
     file = path / load_times(name)
     try:
-        boundaries = _row(read_bytes(file, _MOST_ROW_BYTES))
+        boundaries = int64_row(read_bytes(file, _MOST_ROW_BYTES))
     except OSError as error:
         raise InputError(f"cannot read {file}: {error.strerror or error}") from None
     except Exception as error:  # a parser may raise anything for a damaged header
@@ -310,8 +310,8 @@ def _load(path: Path, name: str, load: Load) -> LoadCycles:
     return LoadCycles(name, load, pid, end, reason, boundaries, dropped if isinstance(dropped, int) else 0)
 
 
-def _row(content: bytes) -> Times:
-    """Return the row of int64 times in an .npy file, whose size must match its header. Raises ValueError."""
+def int64_row(content: bytes) -> Times:
+    """Return the row of int64 in an .npy file of the lab's, whose size must match its header. Raises ValueError."""
     stream = io.BytesIO(content)
     version = np.lib.format.read_magic(stream)
     if version != (1, 0):

@@ -1,12 +1,10 @@
 """The record of the requests that a filesystem's server answered, as a run has it for each disk that is served."""
 
-import io
-
 import numpy as np
 from numpy.typing import NDArray
 
 from wblab.analysis.runs.places import PAGE
-from wblab.analysis.runs.run import Run
+from wblab.analysis.runs.run import Run, int64_row
 from wblab.analysis.why.requests import SentPages, device_number
 from wblab.core.errors import InputError
 from wblab.core.files import read_bytes
@@ -54,12 +52,8 @@ def read_served(run: Run, disk: str) -> Numbers:
     """Return the record of a disk: a row for each request, with SERVED_COLUMNS. Raises InputError if it is damaged."""
     path = run.path / served_requests(disk)
     try:
-        stream = io.BytesIO(read_bytes(path, _MOST_BYTES))
-        if np.lib.format.read_magic(stream) != (1, 0):
-            raise ValueError("another format")
-        shape, _, dtype = np.lib.format.read_array_header_1_0(stream)
-        row = np.frombuffer(stream.getvalue(), np.int64, offset=stream.tell())
-        if dtype != np.int64 or shape != row.shape or len(row) % len(SERVED_COLUMNS) or (row < 0).any():
+        row = int64_row(read_bytes(path, _MOST_BYTES))
+        if len(row) % len(SERVED_COLUMNS) or (row < 0).any():
             raise ValueError("it does not hold rows of requests")
     except OSError as error:
         raise InputError(f"cannot read {path}: {error.strerror or error}") from None

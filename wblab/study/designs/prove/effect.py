@@ -6,7 +6,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from wblab.analysis.runs.difference import load_difference
+from wblab.analysis.runs.difference import loads_differ_s
 from wblab.analysis.runs.run import Run, guest_spec
 from wblab.analysis.why.explain import Explanation
 from wblab.core.errors import InputError
@@ -59,11 +59,7 @@ class RunPauses:
 
 def row_of(run: Run, known: Run) -> RunPauses:
     """Return what is kept of a run that repeats a known one with a change. Raises InputError if it cannot be read."""
-    differences = (
-        []
-        if run is known
-        else [*filter(None, (load_difference(known, run, name) for name in (item.name for item in known.loads)))]
-    )
+    differs_s = loads_differ_s(known, run)
     moved_ns = loads_start_ns(run) - loads_start_ns(known)  # by a multiple of 5 s, if the disk's set-up took longer
     zero_ns = known.zero_ns + moved_ns
     pauses = {}
@@ -76,7 +72,7 @@ def row_of(run: Run, known: Run) -> RunPauses:
     end_ns = min(last_ns, loads_start_ns(run) + guest_spec(run).time_limit) - zero_ns
     return RunPauses(
         end_ns=end_ns,
-        differs_ns=int(min(each.at_s for each in differences) * NS_PER_S) - known.zero_ns if differences else _NEVER,
+        differs_ns=_NEVER if differs_s is None else int(differs_s * NS_PER_S) - known.zero_ns,
         pauses=pauses,
         cycles=cycles_of(run, zero_ns + end_ns),
     )

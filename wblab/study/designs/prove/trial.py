@@ -6,7 +6,7 @@ from typing import Literal
 
 import numpy as np
 
-from wblab.analysis.runs.difference import load_difference
+from wblab.analysis.runs.difference import loads_differ_s
 from wblab.analysis.runs.run import Run, guest_spec
 from wblab.analysis.why.explain import Explanation
 from wblab.core.errors import InputError, WblabError
@@ -87,9 +87,8 @@ class Trial:
 
     def _judged(self, second: Run, change: Change, at_ns: int) -> TrialOutcome:
         run, pause, changed_s = self.run, self.pause, (self.run.zero_ns + at_ns) / NS_PER_S
-        differences = [each for item in run.loads if (each := load_difference(run, second, item.name))]
-        differs_s = min((each.at_s for each in differences), default=changed_s)
-        if differs_s < changed_s - _EXACT_S:
+        differs_s = loads_differ_s(run, second)
+        if differs_s is not None and differs_s < changed_s - _EXACT_S:
             raise WblabError(
                 f"{second.path} proves nothing: it differs at {differs_s:.6f} s, before the change at "
                 f"{changed_s:.6f} s ({change.name}): repeat the run with this lab and kernel, and prove the new one"

@@ -42,7 +42,7 @@ def path(tmp_path, monkeypatch):
         return [read_run(write(spec.name, SPARED if is_spared(spec) else PAUSED)) for spec in specs]
 
     monkeypatch.setattr("wblab.study.designs.prove.runs.maker", lambda run, results, kernel: nullcontext(make))
-    monkeypatch.setattr("wblab.study.designs.prove.trial.load_difference", lambda first, second, name: None)
+    monkeypatch.setattr("wblab.study.designs.prove.trial.loads_differ_s", lambda first, second: None)
     return str(write("run", PAUSED))
 
 
