@@ -3,6 +3,7 @@ from dataclasses import replace
 from random import Random
 
 import pytest
+from support.descriptors import nothing_stays_open
 
 from wblab.core.loads import (
     KINDS,
@@ -45,10 +46,9 @@ def test_a_write_appends_to_one_file(tmp_path):
 
 def test_a_multiwrite_opens_a_new_file_each_time_and_closes_it(tmp_path):
     cycle = MULTI.prepare(tmp_path, Random())
-    before = os.listdir("/proc/self/fd")
-    for number in range(5):
-        cycle(number)
-    assert os.listdir("/proc/self/fd") == before
+    with nothing_stays_open():
+        for number in range(5):
+            cycle(number)
     assert {path.name: path.stat().st_size for path in (tmp_path / "a").iterdir()} == {f"m.{n}": 3 for n in range(5)}
 
 

@@ -2,6 +2,7 @@ import os
 from random import Random
 
 import pytest
+from support.descriptors import nothing_stays_open
 
 from wblab.core.errors import InputError
 from wblab.core.loads import Chunks, Raw, RawOffender
@@ -52,11 +53,10 @@ def test_a_raw_offender_writes_its_size_and_ends(device):
 
 def test_raw_loads_refuse_a_real_machine_s_device(device, monkeypatch):
     monkeypatch.setattr(raw_loads, "S_ISBLK", lambda mode: True)
-    before = os.listdir("/proc/self/fd")
-    for load in (Raw(idle=1, size=KIB, op="write"), RawOffender(wait=0, size=4 * KIB)):
-        with pytest.raises(PermissionError, match="only inside a guest"):
-            load.prepare(device, Random())
-    assert os.listdir("/proc/self/fd") == before
+    with nothing_stays_open():
+        for load in (Raw(idle=1, size=KIB, op="write"), RawOffender(wait=0, size=4 * KIB)):
+            with pytest.raises(PermissionError, match="only inside a guest"):
+                load.prepare(device, Random())
     Raw(idle=1, size=4 * KIB).prepare(device, Random())(0)
 
 

@@ -8,6 +8,7 @@ from dataclasses import replace
 from hashlib import sha256
 
 import pytest
+from support.descriptors import nothing_stays_open
 from support.disks import formatted, streams
 
 from wblab.core.child import fork_child
@@ -50,9 +51,8 @@ FILESYSTEMS = [
 
 @pytest.fixture(autouse=True)
 def _nothing_is_left(shm):
-    before = os.listdir("/proc/self/fd")
-    yield
-    assert os.listdir("/proc/self/fd") == before
+    with nothing_stays_open():
+        yield
 
 
 def digest(disk, seed):

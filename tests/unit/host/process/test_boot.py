@@ -9,6 +9,7 @@ from pathlib import Path
 
 import psutil
 import pytest
+from support.descriptors import nothing_stays_open
 from support.processes import descendants
 from support.waiting import LIMIT_S, patience_s, wait_until
 
@@ -152,9 +153,8 @@ def test_an_error_of_the_reaper_is_in_the_console(guest, reaper, monkeypatch):
 
 def test_booting_leaks_no_descriptor(guest, reaper):
     one = guest(GOOD_END)
-    before = os.listdir("/proc/self/fd")
-    one.boot()
-    assert os.listdir("/proc/self/fd") == before
+    with nothing_stays_open():
+        one.boot()
 
 
 def test_killing_the_reaper_ends_the_guest_and_its_scratch_is_removed(guest):
@@ -387,7 +387,5 @@ def test_ctrl_c_in_the_terminal_does_not_reach_the_guest_itself(guest, reaper, a
 
 def test_a_missing_run_directory_starts_nothing(guest, tmp_path):
     one = guest(GOOD_END)
-    before = os.listdir("/proc/self/fd")
-    with pytest.raises((OSError, WblabError)):
+    with nothing_stays_open(), pytest.raises((OSError, WblabError)):
         boot(replace(one.request, run=Path(tmp_path, "missing")), one.heard.append)
-    assert os.listdir("/proc/self/fd") == before
