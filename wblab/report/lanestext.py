@@ -55,7 +55,7 @@ def lanes_lines(runs: Sequence[Lanes], blocks: Blocks | None = None, width: int 
         return []
     blocks = blocks or blocks_for(sys.stdout.encoding)
     shown, axis = [run.shown(MOST_LANES) for run in runs], max(1, axis_ns(runs))
-    names = min(_NAME, max(len(printable(lane.called)) for lanes in shown for lane in lanes))
+    names = min(_NAME, max(len(_label(lane)) for lanes in shown for lane in lanes))
     columns = width - names - _FIGURE - 2
     lines = []
     for run, lanes in zip(runs, shown, strict=True):
@@ -65,7 +65,7 @@ def lanes_lines(runs: Sequence[Lanes], blocks: Blocks | None = None, width: int 
         for lane in lanes:
             figure = duration(lane.longest_ns) if lane.frozen_ns else ""
             drawn = lane_text(lane, axis, columns, blocks)
-            lines.append(f"{_short(lane.called, names):<{names}} {drawn} {figure:>{_FIGURE}}".rstrip())
+            lines.append(f"{_short(_label(lane), names):<{names}} {drawn} {figure:>{_FIGURE}}".rstrip())
     return [*lines, " " * (names + 1) + _axis(axis, columns), " " * (names + 1) + blocks.key]
 
 
@@ -85,6 +85,12 @@ def lane_text(lane: Lane, axis: int, columns: int, blocks: Blocks) -> str:
         else:
             text += " "
     return text
+
+
+def _label(lane: Lane) -> str:
+    """What a lane is called; its name if that is too long: `database db-image` and `database db-host` begin alike."""
+    called = printable(lane.called)
+    return called if len(called) <= _NAME else printable(lane.name)
 
 
 def _short(text: str, width: int) -> str:

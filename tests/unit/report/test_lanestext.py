@@ -43,6 +43,14 @@ def test_runs_share_an_axis_and_80_columns_whatever_they_are_called():
     assert lines[-2].split() == ["0", "s", "10", "20", "30"]
 
 
+def test_a_lane_with_a_long_name_has_no_role_before_it():
+    lanes = tuple(
+        Lane(name, "innocent", "", 0, 40 * S, ((0, 9 * S),), "commit") for name in ("db", "db-image", "db-host")
+    )
+    lines = lanes_lines([Lanes("a", lanes, 300 * MS)], BLOCKS)
+    assert [line[:11] for line in lines[:3]] == ["database db", "db-image   ", "db-host    "]
+
+
 def test_where_nothing_froze_nothing_is_drawn():
     assert lanes_lines([_run()], BLOCKS) == []
 
