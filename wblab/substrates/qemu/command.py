@@ -13,7 +13,7 @@ from wblab.core.spec import Disk, DiskScheduler, Spec
 from wblab.core.stacks import FILE, SERVED, images
 from wblab.core.units import Bytes, format_bytes
 from wblab.host.command import interpreter
-from wblab.substrates.qemu.devices import check_number, device_arguments
+from wblab.substrates.qemu.devices import check_burst, check_number, device_arguments
 from wblab.substrates.qemu.initramfs import PROGRAM
 
 LEFT_FD, INITRAMFS_FD, *IMAGE_FDS = layout.DISK_FDS
@@ -114,9 +114,7 @@ _MADE = ("crypt", "loop")  # disks made of others that were tried there
 _LEAST_PAGES = 2  # dirty_bytes_min in mm/page-writeback.c
 _OURS = ("max_sectors_kb", "nr_requests")  # attributes of the queue that are translated
 # Of a disk's model: neither null_blk nor QEMU's throttling has anything of it.
-_LACKING = (
-    *("read_bps", "seek_time", "stall_every", "cache_bytes", "erase_block", "burst_bytes", "iops", "used", "resident"),
-)
+_LACKING = ("read_bps", "seek_time", "stall_every", "cache_bytes", "erase_block", "iops", "used", "resident")
 
 
 def in_bytes(spec: Spec) -> Spec:
@@ -166,6 +164,7 @@ def check(spec: Spec, driver: str = "") -> None:
             raise InputError(f"{key}.model={disk.model}: in QEMU a disk is 'throttle', 'device' or 'served'{made}")
         if lacking := [field for field in _LACKING if getattr(disk, field)] + ["layout"] * disk.is_aged:
             raise InputError(f"{key}.{lacking[0]}: a disk in QEMU cannot have that: leave it out")
+        check_burst(disk, key, driver)
         if driver:
             continue
         for attribute in _OURS:

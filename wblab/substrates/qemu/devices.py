@@ -12,6 +12,7 @@ from functools import cache
 from wblab.core.entry import host_path
 from wblab.core.errors import InputError
 from wblab.core.spec import Disk
+from wblab.core.units import format_bytes
 from wblab.substrates.qemu.guest.agreed import FIRST_SLOT, MOST_DISKS
 
 # What a disk is, from its controller on: {slot} is the controller's address, {name} the disk's.
@@ -37,11 +38,34 @@ def device_arguments(driver: str, disks: Sequence[Disk], descriptors: Sequence[i
         about = {"name": f"disk{place}", "slot": FIRST_SLOT + place}
         # The image is in memory and nobody else's: nothing to lock, and nothing to gain from a flush.
         image = f"file={host_path(descriptor)},format=raw,if=none,id={about['name']},cache=unsafe,file.locking=off"
-        rate = f",throttling.bps-total={disk.write_bps}" if disk.model == "device" and disk.write_bps else ""
-        found += ["-drive", f"{image}{rate}"]
+        found += ["-drive", ",".join([image, *_rates(disk)])]
         for device in _DEVICES[driver]:
             found += ["-device", device.format(**about)]
     return found
+
+
+def _rates(disk: Disk) -> list[str]:
+    """Return QEMU's words for a disk's rate. Its bucket holds a burst of so many seconds (util/throttle.c)."""
+    if disk.model != "device" or not disk.write_bps:
+        return []
+    if not disk.burst_bytes:
+        return [f"throttling.bps-total={disk.write_bps}"]
+    return [
+        f"throttling.bps-total={disk.sustained_bps}",
+        f"throttling.bps-total-max={disk.write_bps}",
+        f"throttling.bps-total-max-length={disk.burst_bytes // disk.write_bps}",
+    ]
+
+
+def check_burst(disk: Disk, key: str, driver: str) -> None:
+    """Raise InputError for credits that no disk in QEMU has. key: the disk's in the spec; driver: of its disks."""
+    if not disk.burst_bytes:
+        return
+    name, rate = f"{key}.burst_bytes={format_bytes(disk.burst_bytes)}", format_bytes(disk.write_bps)
+    if not driver:
+        raise InputError(f"{name}: a disk without its driver cannot have that in QEMU: name one, +sata")
+    if not disk.write_bps or disk.burst_bytes % disk.write_bps or disk.burst_bytes < 2 * disk.write_bps:
+        raise InputError(f"{name}: in QEMU credits are for 2, 3 or more whole seconds at {rate}/s")
 
 
 def image_bytes(driver: str, size_bytes: int) -> int:

@@ -9,7 +9,7 @@ from wblab.core.errors import InputError
 from wblab.kernels.stock.drivers import MODULES_OF
 from wblab.lab.results import SPECS
 from wblab.lab.specfile import read_spec
-from wblab.substrates.qemu.command import EmulatedMachine, arguments, memory_bytes
+from wblab.substrates.qemu.command import EmulatedMachine, arguments, check, memory_bytes
 from wblab.substrates.qemu.devices import check_devices, image_bytes
 
 MIB = 1 << 20
@@ -61,6 +61,20 @@ def test_a_disk_by_a_driver_is_a_device_in_a_slot_of_its_own_with_its_rate():
         assert all(drive.startswith("file=/proc/self/fd/") for drive in drives)
         devices = " ".join(words[place + 1] for place, word in enumerate(words) if word == "-device")
         assert all(devices.count(text) == 1 for text in ("addr=0x10", "addr=0x11", "drive=disk0", "drive=disk1"))
+
+
+def test_credits_are_a_burst_of_whole_seconds():
+    volume = read_spec(SPECS.find("burst"))
+    words = arguments(EmulatedMachine(virtual=False, driver="sata"), KERNEL, MIB, [*volume.disk.values()])
+    drive = option(words, "-drive")
+    assert drive.endswith(
+        f"throttling.bps-total={2 * MIB},throttling.bps-total-max={32 * MIB},throttling.bps-total-max-length=2"
+    )
+    with pytest.raises(InputError, match="burst_bytes=64 MiB: a disk without its driver cannot have that in QEMU"):
+        check(volume)
+    for held in ("32MiB", "80MiB"):
+        with pytest.raises(InputError, match="credits are for 2, 3 or more whole seconds at 32 MiB/s"):
+            check(read_spec(SPECS.find("burst"), [f"disk.burst_bytes={held}"]), "sata")
 
 
 def test_an_sd_card_has_a_power_of_two():
