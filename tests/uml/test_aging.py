@@ -14,7 +14,7 @@ from wblab.core.freespace import holes
 from wblab.core.spec import DISK
 from wblab.host import agedimage
 from wblab.host.recorded import RunFailedError
-from wblab.kernels import cache
+from wblab.lab import cache
 from wblab.lab.packages import tool_path
 from wblab.lab.results import SPECS
 from wblab.lab.specfile import read_spec

@@ -10,7 +10,7 @@ from support.quickruns import SECONDS
 
 from wblab.cli import main
 from wblab.host.sandbox import landlock_version
-from wblab.kernels import cache
+from wblab.lab import cache
 
 SETTINGS = [word for setting in SECONDS for word in ("--set", setting)]
 

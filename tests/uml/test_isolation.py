@@ -15,7 +15,7 @@ import pytest
 
 from wblab.core.errors import WblabError
 from wblab.host.sandbox import landlock_version
-from wblab.kernels import cache
+from wblab.lab import cache
 from wblab.lab.formats import EXPERIMENT
 from wblab.lab.packages import tool_path
 

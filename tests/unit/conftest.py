@@ -29,3 +29,11 @@ def run(tmp_path):
 def cache():
     """Return the part of a page cache that a timeline needs."""
     return pictured.page_cache()
+
+
+@pytest.fixture
+def cache_home(tmp_path, monkeypatch):
+    """A cache of the test's own, which is empty."""
+    home = tmp_path / "cache"
+    monkeypatch.setenv("XDG_CACHE_HOME", str(home))
+    return home / "wblab"

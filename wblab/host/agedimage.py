@@ -25,7 +25,8 @@ from wblab.host.guestmemory import boot_bytes
 from wblab.host.installation import guest_sandbox
 from wblab.host.machine import shared_memory, tool_versions
 from wblab.host.process.boot import Boot, boot
-from wblab.kernels import Kernel, cache, facts, features
+from wblab.kernels import Kernel, facts, features
+from wblab.lab import cache
 from wblab.lab.held import replace_file
 from wblab.lab.progress import Report
 

@@ -14,7 +14,7 @@ from pathlib import Path
 from threading import get_ident
 
 from wblab.core.errors import WblabError
-from wblab.kernels.cache import room
+from wblab.lab.cache import room
 from wblab.lab.places import PROGRAM, ROOT
 
 PACKAGES = ("wblab/core", "wblab/core/loads", "wblab/guest")

@@ -15,9 +15,9 @@ from wblab.host.command import interpreter
 from wblab.host.machine import available_memory_bytes, free_shared_bytes, processor_flags, shared_memory, tool_versions
 from wblab.host.sandbox import landlock_version
 from wblab.kernels import Kernel, Listed, carry, catalog, list_kernels
-from wblab.kernels.cache import home
 from wblab.kernels.wanted import find_kernel
 from wblab.lab import extras
+from wblab.lab.cache import home
 from wblab.lab.kernelname import VARIANT
 from wblab.lab.packages import advice, missing_packages, only_build, own_names
 from wblab.machine.block import mounted

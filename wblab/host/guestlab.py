@@ -27,7 +27,7 @@ from wblab.core.errors import InputError, WblabError
 from wblab.core.layout import PACKAGES
 from wblab.core.spec import Spec
 from wblab.host.bundle import GUEST_INIT
-from wblab.kernels.cache import room
+from wblab.lab.cache import room
 from wblab.lab.places import INSTALLED, PRESETS, ROOT, SHARE
 
 # The lab itself, for guests in which its programs run: what it is there, its packages and the Python that has them.

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from wblab.core.errors import WblabError
-from wblab.kernels import cache
+from wblab.lab import cache
 from wblab.lab.distributions import os_release
 from wblab.lab.progress import Report
 

@@ -10,11 +10,12 @@ from functools import cached_property
 from pathlib import Path
 
 from wblab.core.errors import InputError
-from wblab.kernels import cache, config, kept, kernel, make, patches, source, sourcetree
+from wblab.kernels import config, kept, kernel, make, patches, source, sourcetree
 from wblab.kernels.identity import METHOD, Identity, PatchDigest, Recipe
 from wblab.kernels.kernel import Kernel
 from wblab.kernels.objects import Objects
 from wblab.kernels.source import KernelSource
+from wblab.lab import cache
 from wblab.lab.progress import Report
 
 Say = Callable[[str], None]

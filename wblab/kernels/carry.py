@@ -9,12 +9,13 @@ from pathlib import Path
 
 from wblab.core import files
 from wblab.core.errors import InputError, WblabError
-from wblab.kernels import build, cache, catalog, identity, kernel, packed, series
+from wblab.kernels import build, catalog, identity, kernel, packed, series
 from wblab.kernels.build import Say
 from wblab.kernels.catalog import Catalog, Series
 from wblab.kernels.identity import Identity
 from wblab.kernels.kernel import Kernel
 from wblab.kernels.packed import KernelPack
+from wblab.lab import cache
 from wblab.lab.held import replace_file
 from wblab.lab.places import packaged_kernels
 from wblab.lab.progress import step

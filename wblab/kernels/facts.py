@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any, TypeAlias
 
 from wblab.core.errors import WblabError
-from wblab.kernels import cache
+from wblab.lab import cache
 
 _SETTLED_NS = 2 * 10**9  # the coarsest time stamps of any filesystem (FAT: 2 s)
 

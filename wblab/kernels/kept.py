@@ -5,8 +5,8 @@ import time
 from dataclasses import dataclass
 from pathlib import Path
 
-from wblab.kernels import cache
 from wblab.kernels.kernel import Kernel
+from wblab.lab import cache
 from wblab.lab.results import is_held, size_bytes
 
 # Kernel builds that were killed. The next build of the same kernel removes their trees and objects.

@@ -11,7 +11,8 @@ from pathlib import Path
 from typing import Any, ClassVar
 
 from wblab.core.errors import InputError
-from wblab.kernels import cache, facts
+from wblab.kernels import facts
+from wblab.lab import cache
 
 MOST_CONFIG_BYTES = 1 << 20  # the lab's configuration has 34 KB
 

@@ -17,7 +17,8 @@ from contextlib import suppress
 from pathlib import Path
 
 from wblab.core.errors import WblabError
-from wblab.kernels import cache, config
+from wblab.kernels import config
+from wblab.lab import cache
 
 KEPT = "kept"  # the folder below a place that has the objects of its last build
 _RECORD = "wblab.json"

@@ -14,10 +14,10 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from wblab.core.errors import WblabError
-from wblab.kernels import cache
 from wblab.kernels.catalog import Catalog, Series
 from wblab.kernels.pins import Pin
 from wblab.kernels.source import KernelSource
+from wblab.lab import cache
 from wblab.lab.kernelname import ordinal
 from wblab.lab.progress import Report
 

@@ -6,12 +6,13 @@ from dataclasses import replace
 from pathlib import Path
 
 from wblab.core.errors import InputError, WblabError
-from wblab.kernels import cache, config, kernel, make, patches, pins, places
+from wblab.kernels import config, kernel, make, patches, pins, places
 from wblab.kernels.build import Build, Say, result
 from wblab.kernels.catalog import Catalog, Series
 from wblab.kernels.identity import Identity, recipe
 from wblab.kernels.kernel import Kernel
 from wblab.kernels.pins import Pin
+from wblab.lab import cache
 from wblab.lab.kernelname import VARIANT, named, options_in
 from wblab.lab.progress import Report
 

@@ -10,7 +10,8 @@ from pathlib import Path
 from typing import IO
 
 from wblab.core.errors import InputError, WblabError
-from wblab.kernels import cache, kernel, sourcetree
+from wblab.kernels import kernel, sourcetree
+from wblab.lab import cache
 from wblab.lab.progress import Report
 
 

@@ -11,7 +11,7 @@ from types import MappingProxyType
 from typing import TypeAlias
 
 from wblab.core.errors import InputError, WblabError
-from wblab.kernels import cache, carry, catalog, choice, here, kernel, make, series, source, sourcetree
+from wblab.kernels import carry, catalog, choice, here, kernel, make, series, source, sourcetree
 from wblab.kernels.build import Build, Say
 from wblab.kernels.catalog import Catalog
 from wblab.kernels.choice import Choice, PatchError, ReadFile
@@ -21,6 +21,7 @@ from wblab.kernels.kernel import Kernel
 from wblab.kernels.series import NoSourceError
 from wblab.kernels.source import KernelSource
 from wblab.kernels.stock import stockkernel as stock
+from wblab.lab import cache
 from wblab.lab.kernelname import VARIANT, named, options_in, processors_in, with_processors
 from wblab.lab.progress import Report, silent
 

@@ -2,7 +2,7 @@
 
 In a checkout, also one that is installed with `pip install --editable`, the files are the checkout's. A wheel brings
 them in the package, under the same names, in wblab/share: pyproject.toml says which. What can be made again is kept
-below `wblab.kernels.cache.home()`.
+below `wblab.lab.cache.home()`.
 """
 
 import os

@@ -39,11 +39,8 @@ make_linux() {
 
 
 @pytest.fixture(autouse=True)
-def cache_home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+def own_cache(cache_home: Path) -> None:
     """An empty cache for each test."""
-    home = tmp_path / "cache"
-    monkeypatch.setenv("XDG_CACHE_HOME", str(home))
-    return home / "wblab"
 
 
 @pytest.fixture

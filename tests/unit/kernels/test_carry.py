@@ -15,8 +15,9 @@ from pathlib import Path
 import pytest
 
 from wblab.core.errors import InputError, WblabError
-from wblab.kernels import build_kernel, cache, carry, find_kernel, packed
+from wblab.kernels import build_kernel, carry, find_kernel, packed
 from wblab.kernels.packed import KernelPack
+from wblab.lab import cache
 
 
 @pytest.fixture(autouse=True)

@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 
 from wblab.cli import main
-from wblab.kernels import cache
 from wblab.kernels.kept import kept, mark_used, prune
 from wblab.kernels.kernel import Kernel
+from wblab.lab import cache
 
 DAY_S = 86400
 KERNEL = Kernel(Path(), None, "7.3", "7.3.0", "", (), "id", "linux (abc)", "gcc")

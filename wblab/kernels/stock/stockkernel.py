@@ -12,9 +12,9 @@ from pathlib import Path
 from typing import Any, ClassVar, NamedTuple
 
 from wblab.core.errors import InputError
-from wblab.kernels import cache
 from wblab.kernels.kernel import Kernel
 from wblab.kernels.stock.drivers import MODULES_OF
+from wblab.lab import cache
 from wblab.lab.kernelname import VARIANT, ordinal, with_processors
 
 PREFIX = "stock:"

@@ -14,11 +14,12 @@ from typing import Any
 
 from wblab.core.errors import InputError, WblabError
 from wblab.core.files import read_bytes
-from wblab.kernels import apt, cache, catalog
+from wblab.kernels import apt, catalog
 from wblab.kernels.stock import unpack
 from wblab.kernels.stock.drivers import MODULES_OF, drivers_in
 from wblab.kernels.stock.modules import Modules
 from wblab.kernels.stock.stockkernel import CONFIG, IDENTITY, IMAGE, MODULES, NAMES, StockKernel, stock_kernels
+from wblab.lab import cache
 from wblab.lab.kernelname import ordinal
 from wblab.lab.progress import Report
 

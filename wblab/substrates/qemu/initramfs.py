@@ -15,9 +15,9 @@ from wblab.core.spec import Spec
 from wblab.host.bundle import bundle
 from wblab.host.command import interpreter
 from wblab.host.sandbox.sandbox import loader
-from wblab.kernels.cache import room
 from wblab.kernels.stock.drivers import MODULES_OF
 from wblab.kernels.stock.modules import Modules
+from wblab.lab.cache import room
 from wblab.lab.packages import tool_path
 
 # What programs need to run on their own: their loader, libraries, and Python's modules in machine code.

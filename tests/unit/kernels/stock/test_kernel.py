@@ -7,9 +7,9 @@ import pytest
 
 from wblab.cli import main
 from wblab.core.errors import InputError, WblabError
-from wblab.kernels import cache
 from wblab.kernels.stock.stockkernel import find, how_to_get, parse, stock_kernels
 from wblab.kernels.wanted import built_kernel
+from wblab.lab import cache
 
 
 def keep(release: str, *drivers: str) -> None:

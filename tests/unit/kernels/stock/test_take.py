@@ -12,10 +12,10 @@ from support.stockkernels import NAMES, PACKS, bzimage, module, modules
 
 from wblab.cli import main
 from wblab.core.errors import InputError, WblabError
-from wblab.kernels import cache
 from wblab.kernels.stock import take as stock_take
 from wblab.kernels.stock.stockkernel import find, stock_kernels
 from wblab.kernels.stock.take import names, release_of, take, unpacked
+from wblab.lab import cache
 from wblab.lab.progress import silent
 
 FILES = {f"{name}.ko": module(depends="") for name in ("configfs", "null_blk", "ext4", "snd")}

@@ -7,11 +7,12 @@ from pathlib import Path
 from typing import TypeAlias
 
 from wblab.core.errors import InputError, WblabError
-from wblab.kernels import cache, catalog, kernel
+from wblab.kernels import catalog, kernel
 from wblab.kernels.build import result
 from wblab.kernels.git import git
 from wblab.kernels.mailbox import SUFFIXES, UserPatch, read_patches
 from wblab.kernels.source import is_archive
+from wblab.lab import cache
 from wblab.study.designs.bisect.bisection import short
 from wblab.study.designs.bisect.repository import GitCommit, find_commit
 

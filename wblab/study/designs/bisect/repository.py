@@ -11,8 +11,9 @@ from hashlib import sha256
 from pathlib import Path
 
 from wblab.core.errors import InputError
-from wblab.kernels import cache, kept
+from wblab.kernels import kept
 from wblab.kernels.git import git, git_bytes
+from wblab.lab import cache
 from wblab.lab.progress import Report
 
 

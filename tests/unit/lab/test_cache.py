@@ -7,7 +7,8 @@ import pytest
 from support.waiting import LIMIT_S
 
 from wblab.core.errors import WblabError
-from wblab.kernels import cache, kernel
+from wblab.kernels import kernel
+from wblab.lab import cache
 
 
 def _hold(path: Path, held: Event, asked: Event) -> None:
