@@ -186,6 +186,8 @@ def main(argv: Sequence[str] | None = None, run: Callable[[argparse.Namespace], 
         given = list(sys.argv[1:] if argv is None else argv)
         arguments = build_parser().parse_args(_renamed(given))  # argparse does not stand an exception in the middle
         with interruptible():
+            if argv is None:  # this process is the command, and no other program's
+                _keep_compiled()
             (run or _run)(arguments)
     except WblabError as error:
         print(f"wblab: {_shortened(printable(str(error)))}", file=sys.stderr)
@@ -221,6 +223,12 @@ def _renamed(given: list[str]) -> list[str]:
     if found != given:
         print(f"wblab: today this is written: {printable(shlex.join(['wblab', *found]))}", file=sys.stderr)
     return found
+
+
+def _keep_compiled() -> None:
+    from wblab.lab.compiled import keep_compiled  # `--help` does without the modules that this imports
+
+    keep_compiled()
 
 
 def _run(arguments: argparse.Namespace) -> None:
