@@ -15,8 +15,8 @@ from pathlib import Path
 
 from wblab.host.process.usage import threads
 
-# A mapping of a file without a name: its range, its device and its inode.
-_MAPPED = re.compile(rb"^([0-9a-f]+)-([0-9a-f]+) \S+ \S+ (\S+) (\d+) .*\(deleted\)$", re.MULTILINE)
+# A mapping of a file without a name: its range, and its device with its inode.
+_MAPPED = re.compile(rb"^(\S+) \S+ \S+ (\S+ \d+) .*\(deleted\)$", re.MULTILINE)
 _UNDER_WAY = re.compile(rb"^scm_fds:\s*(\d+)", re.MULTILINE)
 
 _Inode = tuple[int, int]  # device and number
@@ -95,11 +95,13 @@ def _has_memory(thread: Path) -> bool:
 
 
 def _mapped(thread: Path, listed: bytes, on: frozenset[int]) -> Iterator[tuple[_Inode, str]]:
-    for begin, end, device, number in _MAPPED.findall(listed):
+    """Yield each file once: a guest's process has a thousand mappings of one."""
+    for file, span in {file: span for span, file in _MAPPED.findall(listed)}.items():
+        device, number = file.split()
         major, minor = (int(part, 16) for part in device.split(b":"))
         if os.makedev(major, minor) in on:
-            span = f"{int(begin, 16):x}-{int(end, 16):x}"
-            yield (os.makedev(major, minor), int(number)), f"{thread.parent.parent}/map_files/{span}"
+            begin, end = (int(part, 16) for part in span.split(b"-"))
+            yield (os.makedev(major, minor), int(number)), f"{thread.parent.parent}/map_files/{begin:x}-{end:x}"
 
 
 def _open(thread: Path) -> Iterator[tuple[str, os.stat_result]]:
