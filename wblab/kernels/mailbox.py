@@ -7,14 +7,15 @@ replies, are passed over.
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
-from email import message_from_bytes
-from email.header import decode_header, make_header
-from email.message import Message
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from wblab.core.errors import InputError
 from wblab.core.files import read_bytes
 from wblab.kernels.patches import Patch, is_inside
+
+if TYPE_CHECKING:
+    from email.message import Message
 
 SUFFIXES = (".patch", ".diff", ".mbox", ".mbx", ".eml")
 _MOST_BYTES = 64 << 20
@@ -59,8 +60,10 @@ def _files(folder: Path) -> list[Path]:
         raise InputError(f"cannot read {folder}: {error.strerror}") from None
 
 
-def _messages(path: Path) -> Iterator[tuple[Path, Message, bytes]]:
+def _messages(path: Path) -> "Iterator[tuple[Path, Message, bytes]]":
     """Yield the messages of a file that hold a diff and their decoded text."""
+    from email import message_from_bytes  # not for each command
+
     try:
         content = read_bytes(path, _MOST_BYTES, follow=True)
     except OSError as error:
@@ -73,7 +76,7 @@ def _messages(path: Path) -> Iterator[tuple[Path, Message, bytes]]:
             yield path, message, text
 
 
-def _text(message: Message, whole: bytes) -> bytes:
+def _text(message: "Message", whole: bytes) -> bytes:
     """Return the decoded text of a message: of its parts that are text; of a bare diff, all of it."""
     if message["Subject"] is None:
         return whole.replace(b"\r\n", b"\n")
@@ -81,14 +84,16 @@ def _text(message: Message, whole: bytes) -> bytes:
     return b"\n".join(part for part in parts if isinstance(part, bytes)).replace(b"\r\n", b"\n")
 
 
-def _patch(number: int, path: Path, message: Message, text: bytes) -> UserPatch:
+def _patch(number: int, path: Path, message: "Message", text: bytes) -> UserPatch:
     subject = _subject(message) or path.stem
     words = re.sub(r"[^A-Za-z0-9_.]+", "-", subject).strip("-.")[:_LONGEST_NAME].rstrip("-.")
     return UserPatch(Patch(f"given-{number:04}-{words}.patch", path, text), subject, changes(text))
 
 
-def _subject(message: Message) -> str:
+def _subject(message: "Message") -> str:
     """Return what a message is about, in one line without its tags; empty if it has no subject."""
+    from email.header import decode_header, make_header
+
     if message["Subject"] is None:
         return ""
     given = str(message["Subject"])[:_MOST_SUBJECT]

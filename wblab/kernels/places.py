@@ -9,9 +9,9 @@ import os
 import re
 import shutil
 import urllib.parse
-import urllib.request
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from wblab.core.errors import WblabError
 from wblab.kernels.catalog import Catalog, Series
@@ -156,9 +156,15 @@ _CHUNK_BYTES = 1 << 20
 
 def read(url: str) -> bytes:
     """Return the content of a URL, at most 16 MiB. Raises OSError."""
-    with urllib.request.urlopen(url, timeout=TIMEOUT_S) as answer:
+    with _opened(url) as answer:
         content: bytes = answer.read(16 << 20)
     return content
+
+
+def _opened(url: str) -> Any:
+    from urllib.request import urlopen  # it imports http, ssl and email: not for each command
+
+    return urlopen(url, timeout=TIMEOUT_S)
 
 
 def why(error: OSError) -> str:
@@ -174,7 +180,7 @@ def download(url: str, sha256: str, path: Path, report: Report) -> Path:
     digest = hashlib.sha256()
     try:
         descriptor = os.open(staged, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC, 0o644)
-        with urllib.request.urlopen(url, timeout=TIMEOUT_S) as answer, open(descriptor, "wb") as file:
+        with _opened(url) as answer, open(descriptor, "wb") as file:
             total_bytes = int(answer.headers.get("Content-Length") or 0)
             while chunk := answer.read(_CHUNK_BYTES):
                 file.write(chunk)

@@ -2,6 +2,8 @@
 
 import hashlib
 import json
+import subprocess
+import sys
 import threading
 from collections.abc import Iterator
 from dataclasses import replace
@@ -173,3 +175,10 @@ def test_a_download_follows_no_link(web, tmp_path):
     web["/a"] = PACKAGE
     assert places.download(f"{web[''].decode()}/a", SHA256, tmp_path / "a", silent).read_bytes() == PACKAGE
     assert victim.read_text() == "untouched"
+
+
+def test_what_makes_runs_does_not_import_what_reads_the_net() -> None:
+    program = (
+        "import sys, wblab.commands.run, wblab.host.run; sys.exit(not sys.modules.keys().isdisjoint(sys.argv[1:]))"
+    )
+    assert subprocess.run([sys.executable, "-c", program, "ssl", "http", "email"], check=False).returncode == 0
