@@ -82,4 +82,4 @@ def test_why(tmp_path, on_kernel, option):
 
     ask()
     report(f"why {option} of base-device", [spent(ask) for _ in range(TIMES)])
-    print(f"  of {len(list((run / 'proof').rglob('*.json')))} runs")
+    print(f"  of {len([*run.glob('proof/tried/*.json'), *run.glob('proof/*/*/experiment.json')])} runs")
