@@ -147,3 +147,15 @@ def test_disks_of_dm_crypt_and_loops_are_taken_as_they_are_and_need_their_module
         assert modules <= set(module_names(given))
         with pytest.raises(InputError, match=f"disk.{disk}.model=.*: in QEMU a disk is 'throttle', 'device'"):
             translated(given, "sata")
+
+
+def test_memory_is_swapped_beside_disks_of_a_driver_only_also_to_zram():
+    zram = ("disk.swap.model=zram", "disk.swap.on=[]")
+    given = spec(*zram, preset="swap")
+    assert "zram" in module_names(given, "sata")
+    assert translated(given, "sata").disk["swap"] == given.disk["swap"]
+    for settings in ((), zram):
+        with pytest.raises(InputError, match="name a driver"):
+            translated(spec(*settings, preset="swap"))
+    with pytest.raises(InputError, match="one disk of zram"):
+        translated(spec(*zram, "disk.more={model='zram', size='8MiB', filesystem='swap'}", preset="swap"), "sata")

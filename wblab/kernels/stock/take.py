@@ -52,7 +52,7 @@ def unpacked(image: bytes) -> bytes:
 WANTED = (
     *("configfs", "null_blk", "mq_deadline", "kyber_iosched", "bfq"),
     *("ext4", "ext2", "xfs", "btrfs", "f2fs", "vfat", "exfat", "nls_iso8859_1", "nls_cp437", "nls_ascii"),
-    *("loop", "dm_crypt", "crypto_null", "ecb", "xts", "aes", "fuse"),
+    *("loop", "dm_crypt", "crypto_null", "ecb", "xts", "aes", "fuse", "zram"),
     *dict.fromkeys(module for modules in MODULES_OF.values() for module in modules),
 )
 _INSTALLED = Path("/lib/modules")

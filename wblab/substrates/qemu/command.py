@@ -10,7 +10,7 @@ from wblab.core.drivers import DRIVERS, FEWEST_REQUESTS, MOST_REQUESTS, Schedule
 from wblab.core.entry import host_path
 from wblab.core.errors import InputError
 from wblab.core.spec import Disk, DiskScheduler, Spec
-from wblab.core.stacks import FILE, SERVED, images
+from wblab.core.stacks import FILE, SERVED, ZRAM, images
 from wblab.core.units import Bytes, format_bytes
 from wblab.host.command import interpreter
 from wblab.substrates.qemu.devices import check_burst, check_number, device_arguments
@@ -18,8 +18,10 @@ from wblab.substrates.qemu.initramfs import PROGRAM
 
 LEFT_FD, INITRAMFS_FD, *IMAGE_FDS = layout.DISK_FDS
 CONSOLE_FD = layout.SAMPLES_FD
-# An instruction takes 2**2 ns, and a processor that sleeps takes no time of the host (qemu(1), -icount).
-_ICOUNT = ("-icount", "shift=2,sleep=off", "-rtc", "base=2023-11-14T22:13:20,clock=vm")
+# An instruction takes 2**shift ns, and a processor that sleeps takes no time of the host (qemu(1), -icount).
+_SHIFT = 2
+_ICOUNT = ("-icount", f"shift={_SHIFT},sleep=off", "-rtc", "base=2023-11-14T22:13:20,clock=vm")
+INSTRUCTION_NS = 1 << _SHIFT
 _MIB = 1 << 20
 # What the guest takes until the loads start, about: a kernel for any machine, its modules, and Python.
 _SET_UP_BYTES = 256 << 20
@@ -110,7 +112,8 @@ _LIMITS = {
     "vm.dirty_ratio": ("vm.dirty_bytes", 20),
 }
 _QUEUE_EACH = [name for name, queue in DRIVERS.items() if queue.scheduler == "none"]  # have one for each processor
-_MADE = ("crypt", "loop")  # disks made of others that were tried there
+# Disks that the guest makes, as far as they were tried there: with disks in memory, and with those of a driver.
+_MADE, _MADE_BESIDE_DRIVER = ("crypt", "loop"), (FILE, ZRAM)
 _LEAST_PAGES = 2  # dirty_bytes_min in mm/page-writeback.c
 _OURS = ("max_sectors_kb", "nr_requests")  # attributes of the queue that are translated
 # Of a disk's model: neither null_blk nor QEMU's throttling has anything of it.
@@ -133,7 +136,7 @@ def translated(spec: Spec, driver: str = "", processors: int = 1) -> Spec:
     if driver:
         usual: Scheduler = "none" if driver in _QUEUE_EACH and processors > 1 else "mq-deadline"
         return replace(in_bytes(spec), disk={name: _as_it_is(disk, usual) for name, disk in spec.disk.items()})
-    disks = {name: _disk(disk) if disk.is_hardware else disk for name, disk in spec.disk.items()}
+    disks = {name: _disk(disk) for name, disk in spec.disk.items()}
     stored = sum(disk.size for disk in images(spec).values())
     return replace(
         in_bytes(spec),
@@ -155,12 +158,14 @@ def check(spec: Spec, driver: str = "") -> None:
     if driver:
         check_number(len(images(spec)))
     if spec.swaps and not driver:
-        raise InputError("disk: what is swapped would stay in memory, as all disks do there: name a driver, +sata")
+        raise InputError("disk: disks lie in memory there, so there is always enough of it: name a driver, +sata")
+    if sum(disk.model == ZRAM for disk in spec.disk.values()) > 1:
+        raise InputError("disk: its module makes one disk of zram in QEMU: leave out the others")
     disks = {name: disk for name, disk in spec.disk.items() if disk.model != SERVED}  # the same program serves that
     for name, disk in disks.items():
         key = spec.disk_key(name)
-        if not disk.is_hardware and disk.model != FILE and (driver or disk.model not in _MADE):
-            made = "" if driver else ", and without its driver 'crypt' or 'loop'"
+        if not disk.is_hardware and disk.model not in (_MADE_BESIDE_DRIVER if driver else _MADE):
+            made = ", or 'zram'" if driver else ", and without its driver 'crypt' or 'loop'"
             raise InputError(f"{key}.model={disk.model}: in QEMU a disk is 'throttle', 'device' or 'served'{made}")
         if lacking := [field for field in _LACKING if getattr(disk, field)] + ["layout"] * disk.is_aged:
             raise InputError(f"{key}.{lacking[0]}: a disk in QEMU cannot have that: leave it out")
@@ -177,7 +182,7 @@ def check(spec: Spec, driver: str = "") -> None:
 
 def _as_it_is(disk: Disk, usual: Scheduler) -> Disk:
     """Return a disk of which nothing is set but what the spec says. usual: the scheduler that its kernel gives it."""
-    if disk.model == SERVED:
+    if not disk.is_hardware:
         return disk
     return replace(disk, driver="ubd", scheduler=usual if disk.scheduler == "default" else disk.scheduler)
 
@@ -194,7 +199,7 @@ def _disk(disk: Disk) -> Disk:
 
     Without a scheduler the queue is the device's own, which cannot be longer: so it has one unless the spec wants none.
     """
-    if disk.model == SERVED:
+    if not disk.is_hardware:
         return disk
     queue = DRIVERS[disk.driver]
     asked = min(queue.request_bytes, int(disk.queue.get("max_sectors_kb", queue.request_bytes)) << 10)

@@ -126,7 +126,7 @@ def _record(entry: ArchivedFile, inode: int) -> Iterator[bytes]:
 _IN_MEMORY = ("configfs", "null_blk")  # what makes disks without a driver
 _FILESYSTEMS = {"ext2": "ext4", "ext3": "ext4", "none": "", "swap": ""}
 _SCHEDULERS = {"kyber": "kyber_iosched", "mq-deadline": "mq_deadline", "none": ""}
-_MODELS = {"loop": ("loop",), "crypt": ("dm_crypt", "crypto_null", "ecb", "xts", "aes")}
+_MODELS = {"loop": ("loop",), "crypt": ("dm_crypt", "crypto_null", "ecb", "xts", "aes"), "zram": ("zram",)}
 _DIRECTORIES = ("/dev", "/mnt", "/proc", "/run", "/sys", "/tmp")
 PACKAGES = ("wblab/substrates/qemu/guest",)
 PROGRAM = "/wblab/experiment.pyz"
