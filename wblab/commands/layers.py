@@ -35,42 +35,53 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def _layers(arguments: argparse.Namespace) -> None:
-    from wblab.analysis.layers.bylayer import layers
+    from wblab.analysis.layers.bylayer import instruction_ns, layers
     from wblab.analysis.layers.summary import summaries
     from wblab.analysis.runs.run import read_run
     from wblab.report.report import Lines, Report
     from wblab.report.text import show
 
+    each_ns = 0
     if is_file_of_others(arguments.run_name):
         found, lacking = needed("the layers of a trace")(Path(arguments.run_name), arguments.load)
         for line in lacking:
             note(line)
     else:
-        found = layers(read_run(named_run(arguments)), arguments.load)
+        run = read_run(named_run(arguments))
+        found, each_ns = layers(run, arguments.load), instruction_ns(run)
     if arguments.json:
-        print(json.dumps([_json(call) for call in found], indent=2))
+        print(json.dumps([_json(call, each_ns) for call in found], indent=2))
         return
     summed = summaries(found)
-    tables = (_states(summed), _paths(summed), *_prefixes(summed))
+    tables = (_states(summed, each_ns), _paths(summed), *_prefixes(summed))
     times = "Times are in us, over all calls. The 99 % and the longest of two states may be of different calls."
+    if each_ns:
+        times += f" An instruction takes {each_ns} ns; the tracing of a call takes some too."
     show(Report("", "", (*(table.table() for table in tables), Lines((times,), indent=0))))
 
 
-def _json(call: "LayeredCall") -> dict[str, Any]:
+def _json(call: "LayeredCall", each_ns: int) -> dict[str, Any]:
+    from wblab.analysis.layers.calls import CPU
+
     pieces = [{"path": list(path), "start_ns": first, "end_ns": last} for path, first, last in call.pieces]
     sums = {"states": call.states, "causes": call.causes, "served": call.served}
-    return asdict(call) | sums | {"pieces": pieces}
+    counted = {"instructions": call.states.get(CPU, 0) // each_ns} if each_ns else {}
+    return asdict(call) | sums | {"pieces": pieces} | counted
 
 
-def _states(found: "list[Summary]") -> Listing:
-    """Return the durations and states of calls."""
+def _states(found: "list[Summary]", each_ns: int) -> Listing:
+    """Return the durations and states of calls. each_ns: how long an instruction takes; 0: unknown."""
+    from wblab.analysis.layers.calls import CPU
+
     rows: list[tuple[str, ...]] = []
     for item in found:
         served = f"{item.served:g}"
         rows.append((item.load, item.call, f"{item.count} calls", *_spread(item.duration), "100 %", served))
         for state, spread in item.states.items():
-            rows.append(("", "", state, *_spread(spread), percent(item.shares[state]), ""))
-    heads = ("load", "call", "state", "median", "mean", "99 %", "longest", "share", "served")
+            count = f"{spread.median_ns / each_ns:.0f}" if each_ns and state == CPU else ""
+            rows.append(("", "", state, *_spread(spread), percent(item.shares[state]), "", count))
+    counted = ("instructions",) * bool(each_ns)
+    heads = ("load", "call", "state", "median", "mean", "99 %", "longest", "share", "served", *counted)
     return Listing(rows, heads, frozenset(range(3, len(heads))))
 
 

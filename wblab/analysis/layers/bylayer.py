@@ -91,6 +91,12 @@ class LayeredCall:
         return sum(path[-1] in (DEVICE, FLUSH) for path, _, _ in self.pieces)
 
 
+def instruction_ns(run: Run) -> int:
+    """Return how long an instruction took in an emulator whose time is that of instructions; 0 for any other run."""
+    found = (run.record.get("machine") or {}).get("instruction_ns")
+    return found if type(found) is int and found > 0 else 0
+
+
 def layers(run: Run, load: str = "") -> list[LayeredCall]:
     """Return the calls of one load, or of all synchronous loads, load by load, in the order of time.
 

@@ -157,10 +157,7 @@ def check(spec: Spec, driver: str = "") -> None:
         raise InputError(f"phase.{next(iter(spec.phase))}: it was never tried on a stock kernel in QEMU: leave it out")
     if driver:
         check_number(len(images(spec)))
-    if spec.swaps and not driver:
-        raise InputError("disk: disks lie in memory there, so there is always enough of it: name a driver, +sata")
-    if sum(disk.model == ZRAM for disk in spec.disk.values()) > 1:
-        raise InputError("disk: its module makes one disk of zram in QEMU: leave out the others")
+    _check_swap(spec, driver)
     disks = {name: disk for name, disk in spec.disk.items() if disk.model != SERVED}  # the same program serves that
     for name, disk in disks.items():
         key = spec.disk_key(name)
@@ -178,6 +175,13 @@ def check(spec: Spec, driver: str = "") -> None:
         if disk.model == "device" and (disk.write_bps % MIB or not disk.write_bps):
             rate = format_bytes(disk.write_bps)
             raise InputError(f"{key}.write_bps={rate}/s: in QEMU a rate is in whole MiB/s, such as 1MiB/s")
+
+
+def _check_swap(spec: Spec, driver: str) -> None:
+    if spec.swaps and not driver:
+        raise InputError("disk: disks lie in memory there, so there is always enough of it: name a driver, +sata")
+    if sum(disk.model == ZRAM for disk in spec.disk.values()) > 1:
+        raise InputError("disk: its module makes one disk of zram in QEMU: leave out the others")
 
 
 def _as_it_is(disk: Disk, usual: Scheduler) -> Disk:

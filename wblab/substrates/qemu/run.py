@@ -34,7 +34,14 @@ from wblab.lab.formats import CONFIG, EXPERIMENT, write_json
 from wblab.lab.packages import tool_path
 from wblab.lab.places import ROOT
 from wblab.lab.progress import Report, silent
-from wblab.substrates.qemu.command import CONSOLE_FD, EmulatedMachine, arguments, memory_bytes, translated
+from wblab.substrates.qemu.command import (
+    CONSOLE_FD,
+    INSTRUCTION_NS,
+    EmulatedMachine,
+    arguments,
+    memory_bytes,
+    translated,
+)
 from wblab.substrates.qemu.command import check as check_translation
 from wblab.substrates.qemu.devices import check_devices, image_bytes
 from wblab.substrates.qemu.initramfs import initramfs
@@ -145,8 +152,8 @@ def run_stock(
 
 def describe(machine: EmulatedMachine) -> dict[str, Any]:
     """Return what a record says of a machine."""
-    clock = "instructions" if machine.virtual else "the host's"
-    return {"emulator": EMULATOR, "processors": machine.processors, "accelerator": machine.accelerator, "clock": clock}
+    clock = {"clock": "instructions", "instruction_ns": INSTRUCTION_NS} if machine.virtual else {"clock": "the host's"}
+    return {"emulator": EMULATOR, "processors": machine.processors, "accelerator": machine.accelerator} | clock
 
 
 def _boot(  # noqa: PLR0913, PLR0917

@@ -1,12 +1,14 @@
 """wblab why --layers on the command line."""
 
 import json
+from pathlib import Path
 
 import pytest
 from support.writetraces import FSYNC, WRITE, WriteStory
 
 import wblab
 from wblab.cli import main
+from wblab.lab.formats import EXPERIMENT
 
 from .conftest import S1
 from .test_requests import COMMS, FOLIO, FOLIO_ENDS, slept
@@ -55,6 +57,17 @@ def test_json_has_every_call(path, capsys):
         {"path": ["folio under writeback", "device"], "start_ns": 6000, "end_ns": 10_000},
     ]
     assert sum(fsync["causes"].values()) == fsync["duration_ns"]
+
+
+def test_instructions_are_counted_where_time_is_theirs(path, capsys):
+    assert "instructions" not in rows(path, capsys)[0]
+    record = json.loads((Path(path) / EXPERIMENT).read_text())
+    (Path(path) / EXPERIMENT).write_text(json.dumps(record | {"machine": {"instruction_ns": 4}}))
+    said = rows(path, capsys)
+    assert said[0][-1] == "instructions"
+    assert ["cpu", "4.0", "4.0", "4.0", "4.0", "100", "%", "1000"] in said
+    assert main(["why", "--layers", path, "--json"]) == 0
+    assert [call["instructions"] for call in json.loads(capsys.readouterr().out)] == [1000, 250]
 
 
 def test_a_load_that_does_not_wait_is_refused(story_run, capsys):

@@ -64,7 +64,10 @@ def trust(found: KernelsResult) -> str:
             f"{len(found.repeated.other)} of {count} runs that were made twice did not repeat to the bit "
             f"({', '.join(found.repeated.other)}): 'wblab repeat' shows the first difference."
         )
-    virtual = "The runs are in virtual time, which no machine's speed changes."
+    virtual = (
+        "The runs are in virtual time, which no machine's speed changes. Computing takes none of it: what a change "
+        "costs the processor is not seen here."
+    )
     if not count:
         return f"{virtual} {PEERS}"
     return (
