@@ -78,9 +78,9 @@ def _states(found: "list[Summary]", each_ns: int) -> Listing:
         served = f"{item.served:g}"
         rows.append((item.load, item.call, f"{item.count} calls", *_spread(item.duration), "100 %", served))
         for state, spread in item.states.items():
-            count = f"{spread.median_ns / each_ns:.0f}" if each_ns and state == CPU else ""
-            rows.append(("", "", state, *_spread(spread), percent(item.shares[state]), "", count))
-    counted = ("instructions",) * bool(each_ns)
+            count = [f"{spread.median_ns / each_ns:.0f}"] if each_ns and state == CPU else []
+            rows.append(("", "", state, *_spread(spread), percent(item.shares[state]), "", *count))
+    counted = ["instructions"] if each_ns else []
     heads = ("load", "call", "state", "median", "mean", "99 %", "longest", "share", "served", *counted)
     return Listing(rows, heads, frozenset(range(3, len(heads))))
 
