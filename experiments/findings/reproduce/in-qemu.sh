@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: MIT
 # Run reproduce.sh on a kernel in QEMU, as any user, without KVM: in-qemu.sh KERNEL MODULES_DIR [PROCESSORS [OPTION...]]
 # KERNEL is a bzImage, MODULES_DIR has its modules in it or below, such as /lib/modules/RELEASE. Options are reproduce.sh's.
+# With SCRIPT=selftest.sh it runs that instead, where a finding has one. build-kernel.sh builds a kernel for it.
 # Time in the guest is that of its instructions, so a busy host delays nothing there. With CLOCK=host it is the host's:
 # Linux 6.1 does not start on several processors without it. LIMIT_S, 900 if not set, is how many seconds of the host it may
 # take. Exits like reproduce.sh.
@@ -10,6 +11,7 @@ PATH=$PATH:/usr/sbin:/sbin
 export LC_ALL=C
 here=$(cd "$(dirname "$0")" && pwd)
 limit_s=${LIMIT_S:-900}
+script=${SCRIPT:-reproduce.sh}
 clock='-icount shift=2,sleep=off -rtc clock=vm' threads=single
 [ "${CLOCK-}" != host ] || clock='' threads=multi
 work='' emulator=''
@@ -35,6 +37,7 @@ kernel=$1 modules=$2 processors=${3:-1}
 shift $(($# > 2 ? 3 : 2))
 [ -r "$kernel" ] || cannot "$kernel cannot be read"
 [ -d "$modules" ] || cannot "$modules is no directory"
+[ -r "$here/$script" ] || cannot "there is no $script beside this script"
 for tool in qemu-system-x86_64 busybox mkfs.ext4 filefrag cpio gzip ldd timeout; do
 	command -v $tool >/dev/null || cannot "there is no $tool"
 done
@@ -78,7 +81,8 @@ for name in configfs null_blk mq_deadline crc32c_generic crc32c_cryptoapi ext4; 
 program "$(command -v busybox)"
 program "$(command -v mkfs.ext4)"
 program "$(command -v filefrag)"
-cp "$here/reproduce.sh" "$here/common.sh" "$root/reproduce/"
+cp "$here/$script" "$root/reproduce/reproduce.sh"
+cp "$here/common.sh" "$root/reproduce/"
 if [ -x "$here/writer" ]; then
 	cp "$here/writer" "$root/reproduce/"
 else
@@ -105,7 +109,7 @@ done >/dev/ttyS1 2>&1
 sh /reproduce/reproduce.sh $(cat /reproduce/options) >/dev/ttyS1 2>&1 </dev/null
 echo $? >/dev/ttyS2
 sync
-poweroff -f
+reboot -f # which ends QEMU, and unlike poweroff needs no ACPI
 END
 chmod 755 "$root/init"
 echo "$*" >"$root/reproduce/options"

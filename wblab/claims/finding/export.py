@@ -72,6 +72,8 @@ _REPRODUCE, _EFFECT = "reproduce", "patch.txt"
 _SCRIPTS = {
     "reproduce.sh": "shows it on a machine with this kernel, as root",
     "in-qemu.sh": "runs reproduce.sh on a kernel in QEMU, as anyone",
+    "build-kernel.sh": "builds a small kernel for in-qemu.sh",
+    "in-qemu.config": "the options of that kernel",
     "common.sh": "what scripts of several findings share",
     "writer.c": "the program that is stalled",
 }
