@@ -160,9 +160,15 @@ def disk_of(run: Run, device: int) -> str:
 
 def disk_words(run: Run, name: str) -> str:
     """Return a disk's name for sentences: "the disk", with its name if a run has several."""
-    is_served = isinstance(run.spec, Spec) and run.spec.disk[name].model == SERVED
-    what = "the mount" if is_served else "the disk"
-    return f"{what} *{name}*" if len(run.disks) > 1 else what
+    if isinstance(run.spec, Spec):
+        return words_of(run.spec, name)
+    return f"the disk *{name}*" if len(run.disks) > 1 else "the disk"
+
+
+def words_of(spec: Spec, name: str) -> str:
+    """Return the name of one of a spec's disks for sentences: "the disk", or "the mount" of what a program serves."""
+    what = "the mount" if spec.disk[name].model == SERVED else "the disk"
+    return f"{what} *{name}*" if len(spec.disk) > 1 else what
 
 
 def loads_of(recorded: Recorded, row: int) -> set[str]:
@@ -187,6 +193,8 @@ def _mapper(run: Run, recorded: Recorded, row: int, start_ns: int, end_ns: int) 
             if disk and disk.model == "delay":
                 words = f"by the disk *{name}*, which adds {format_time(disk.delay)} to each request (dm-delay)"
                 return Hold(MAPPER, words, start_ns, min(end_ns, start_ns + _PASSES * disk.delay + _AT_ONCE_NS))
+        if recorded.done.asks_flush[row] and _follows_flush(recorded, row, end_ns):
+            return Hold(QUEUE, _FLUSHED, start_ns, end_ns)  # drivers/md/dm.c sends the flush first, and then the data
         return Hold(MAPPER, f"by {device} (device mapper)", start_ns, end_ns)
     slept = _rows(recorded, recorded.offcpu.stack, _SUSPENDS)
     slept = slept[recorded.offcpu.ts_ns[slept] <= end_ns]
@@ -222,7 +230,7 @@ def _queue(run: Run, recorded: Recorded, row: int, start_ns: int, end_ns: int) -
     for functions, words in ((_TAG_WAITS, _FULL), (_WBT_WAITS, _WBT)):
         if _slept(recorded, row, functions, start_ns, end_ns):
             return Hold(QUEUE, words, start_ns, end_ns)
-    if _follows_flush(recorded, row):
+    if _follows_flush(recorded, row, end_ns):
         return Hold(QUEUE, _FLUSHED, start_ns, end_ns)
     if is_throttled:
         return Hold(LIMIT, _THROTTLED_DISK, start_ns, end_ns, queues=True)
@@ -306,9 +314,8 @@ def _slept(recorded: Recorded, row: int, functions: tuple[str, ...], start_ns: i
     )
 
 
-def _follows_flush(recorded: Recorded, row: int) -> bool:
-    """Whether a request asked for a flush and entered the queue within 1 ms after its disk completed one."""
+def _follows_flush(recorded: Recorded, row: int, passed_ns: int) -> bool:
+    """Whether a request passed on, to its queue or its disk, within 1 ms after that disk completed a flush."""
     done = recorded.done
-    queued_ns = min(int(column[row]) for column in (done.inserted_ns, done.issued_ns))
     flushes = done.ts_ns[(done.device == done.device[row]) & (done.size == 0)]
-    return bool(np.any((flushes <= queued_ns) & (flushes > queued_ns - _AT_ONCE_NS)))
+    return bool(np.any((flushes <= passed_ns) & (flushes > passed_ns - _AT_ONCE_NS)))

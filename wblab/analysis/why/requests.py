@@ -304,8 +304,9 @@ def _done(
     first[missing] = 0
     begun = np.where(missing, NOBODY, rank[first])
     inserted_ns, inserted_by, inserted = _passed(trace, sequence, (INSERTED,), ends, begun)
-    issued_ns, issued_by, _ = _passed(trace, sequence, (ISSUED, _HANDED_BACK), ends, np.maximum(begun, inserted))
     texts = _texts(ends)
+    after = np.maximum(np.maximum(begun, inserted), _flushed_before(ends, end_rank, texts))
+    issued_ns, issued_by, _ = _passed(trace, sequence, (ISSUED, _HANDED_BACK), ends, after)
     ns = np.append(sequence.ts_ns, NEVER)
     return Done(
         rank=end_rank,
@@ -326,6 +327,19 @@ def _done(
         is_flush=(texts == FLUSH_REQUEST).astype(np.int64),
         is_read=np.array(["R" in text for text in texts.tolist()], np.int64),
     )
+
+
+def _flushed_before(ends: tracecmd.Events, end_rank: Numbers, texts: "NDArray[np.object_]") -> Numbers:
+    """Return where a disk had completed its last flush before each flush; NOBODY if none, and for other requests.
+
+    A disk's queue has one flush under way at a time (block/blk-flush.c), and all are at the same place: what an earlier
+    one passed is not this one's.
+    """
+    rows, found = np.flatnonzero(texts == FLUSH_REQUEST), np.full(len(end_rank), NOBODY)
+    device = ends["dev"].astype(np.int64)[rows]
+    last = previous(device, end_rank[rows], device, end_rank[rows])
+    found[rows] = np.where(last >= 0, end_rank[rows][last], NOBODY)
+    return found
 
 
 def _texts(events: tracecmd.Events) -> "NDArray[np.object_]":

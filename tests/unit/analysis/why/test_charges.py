@@ -220,3 +220,34 @@ def test_a_request_that_nothing_is_seen_to_hold_is_not_explained(story_run):
     assert " 10 % explained:" in total([found])
     nearly = tuple(replace(charge, time_ns=1000) for charge in found.charges)
     assert ", more than 99.9 % explained:" in total([replace(found, charges=nearly)])
+
+
+def test_a_flush_is_not_charged_with_the_time_since_an_earlier_one_was_issued(story_run):
+    story = Story({**NAMES, WORKER: "kworker/0:1H"})
+    story.submit(0, DD, 0, 0, rwbs="FF")
+    story.flush(1 * MS, 2 * MS, by=WORKER)
+    story.submit(3 * MS, L1, 1000, 792, rwbs="WS")
+    story.issue(3 * MS, 1000, 792, by=L1)
+    story.submit(3 * MS, JOURNAL, 200, 8, rwbs="FWFSM")
+    story.switch(3 * MS, MW1, 0, stack=SHADOW)
+    story.complete(903 * MS, 1000, 792)
+    story.flush(903 * MS, 913 * MS, by=WORKER)  # the journal's: the flush that dd had asked for was done before
+    story.issue(913 * MS, 200, 8, by=WORKER)
+    story.complete(1003 * MS, 200, 8)
+    ended(story, 1003 * MS)
+    assert charged(one(story_run, story, end_ms=1103))[0] == ("device", "l1", 900)
+
+
+def test_a_device_mapper_that_sends_a_flush_first_holds_nothing(story_run):
+    story = Story({**NAMES, WORKER: "kworker/0:1H"})
+    story.submit(0, JOURNAL, 40, 8, rwbs="FWFSM", device=MAPPED)
+    story.switch(0, MW1, 0, stack=SHADOW)
+    story.flush(0, 900 * MS, by=WORKER)
+    story.remap(900 * MS, WORKER, MAPPED, 40, sectors=8, to=200)
+    story.issue(900 * MS, 200, 8, by=WORKER)
+    story.complete(1000 * MS, 200, 8)
+    ended(story, 1000 * MS)
+    found = one(story_run, story)
+    assert charged(found) == [("flush", "", 900), ("device", "the journal", 100)]
+    assert "took 900 ms to flush its cache" in answer(found)
+    assert "device mapper" not in answer(found)
