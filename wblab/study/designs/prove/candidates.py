@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from json import dumps
 from typing import Any, Literal
 
+from wblab.analysis.why.devicelimits import words_of
 from wblab.core.check import check_spec
 from wblab.core.drivers import SHORT_BYTES
 from wblab.core.errors import InputError
@@ -77,7 +78,7 @@ def _in_memory(spec: Spec) -> Iterator[SettingCandidate]:
     for name, disk in spec.disk.items():
         if disk.model == FILE:
             key = spec.disk_key(name)
-            what = f"zram instead of the file of {_said(spec, disk.on[0])}"
+            what = f"zram instead of the file of {words_of(spec, disk.on[0])}"
             yield SettingCandidate(what, "zram", Edit((f"{key}.model=zram", f"{key}.on=[]")))
 
 
@@ -105,7 +106,7 @@ def _lifted(spec: Spec, wait: Wait, stalled: Sequence[str]) -> Iterator[SettingC
     for disk in dict.fromkeys(spec.disk_of(load) for load in stalled):
         if spec.disk[disk].bdi.keys() & {"strict_limit", "max_ratio", "max_bytes"}:
             without = read_remedy([f"disk.{disk}.bdi.strict_limit=0", f"disk.{disk}.bdi.max_ratio=100"])
-            what = f"without the own dirty limit of {_said(spec, disk)}"
+            what = f"without the own dirty limit of {words_of(spec, disk)}"
             yield SettingCandidate(what, "no own dirty limit", without, is_lift=True)
     if wait == "limit" and _has_low_limit(spec):
         usual = read_remedy(["sysctl.vm.dirty_background_ratio=10", "sysctl.vm.dirty_ratio=20"])
@@ -115,7 +116,7 @@ def _lifted(spec: Spec, wait: Wait, stalled: Sequence[str]) -> Iterator[SettingC
 def _unspent(spec: Spec, disks: Sequence[str]) -> Iterator[SettingCandidate]:
     """Yield the disks without what makes them slow after a while: credits, and a limit of requests per second."""
     for disk in dict.fromkeys(below for name in disks for below in _hardware(spec, name)):
-        key, said, has = spec.disk_key(disk), _said(spec, disk), spec.disk[disk]
+        key, said, has = spec.disk_key(disk), words_of(spec, disk), spec.disk[disk]
         if has.burst_bytes:
             change = Edit((f"{key}.burst_bytes=0", f"{key}.sustained_bps=0"))
             yield SettingCandidate(f"if the credits of {said} did not end", "credits without end", change, is_lift=True)
@@ -130,7 +131,7 @@ def _mounted(spec: Spec, stalled: Sequence[str]) -> Iterator[SettingCandidate]:
         options = spec.disk[disk].mount_options
         for slow in (option for option in options if option in _SLOW_OPTIONS):
             kept = dumps([option for option in options if option != slow])
-            what = f"without the mount option {slow} on {_said(spec, disk)}"
+            what = f"without the mount option {slow} on {words_of(spec, disk)}"
             yield SettingCandidate(what, f"no {slow}", Edit((f"{spec.disk_key(disk)}.mount_options={kept}",)))
 
 
@@ -186,10 +187,10 @@ def _is_limiting(value: str) -> bool:
 
 def _of_disk(spec: Spec, wait: Wait, disk: str, others: Sequence[str]) -> Iterator[SettingCandidate]:
     """Yield what shortens a disk's queue, or keeps others from filling it or the memory that may be dirty."""
-    hard, said = _hardware(spec, disk), _said(spec, disk)
+    hard, said = _hardware(spec, disk), words_of(spec, disk)
     queue = [
         SettingCandidate(
-            f"a queue of {format_bytes(SHORT_BYTES)} for {enumerated([_said(spec, each) for each in hard])}",
+            f"a queue of {format_bytes(SHORT_BYTES)} for {enumerated([words_of(spec, each) for each in hard])}",
             f"queue of {format_bytes(SHORT_BYTES)}",
             read_remedy([setting for each in hard for setting in short_queue_settings(spec, each)]),
         )
@@ -274,10 +275,6 @@ def _whole(spec: Spec, disk: str) -> str:
     """Return the disk with a filesystem that is made of a disk, as a mirror is of its legs; or that disk itself."""
     upper = next((name for name, each in spec.disk.items() if disk in each.on), "")
     return _whole(spec, upper) if upper and spec.disk[disk].filesystem == "none" else disk
-
-
-def _said(spec: Spec, disk: str) -> str:
-    return "the disk" if len(spec.disk) == 1 else f"the disk *{disk}*"
 
 
 def _is_new(spec: Spec, item: SettingCandidate) -> bool:

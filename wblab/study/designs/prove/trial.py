@@ -7,7 +7,7 @@ from typing import Literal
 import numpy as np
 
 from wblab.analysis.runs.difference import loads_differ_s
-from wblab.analysis.runs.run import Run, guest_spec
+from wblab.analysis.runs.run import LoadCycles, Run, guest_spec
 from wblab.analysis.why.explain import Explanation
 from wblab.core.errors import InputError, WblabError
 from wblab.core.spec import GRID_NS, Spec
@@ -18,6 +18,7 @@ Verdict = Literal["gone", "shorter", "unchanged", "longer"]
 Make = Callable[[Sequence[Spec]], list[Run]]
 
 _UNCHANGED = 0.05  # a difference of at most this share of the pause counts as unchanged
+_AT_ONCE_NS = 100_000_000  # a load whose first cycle begins later than this after its start has done something before
 _BEGUN_NS = 1_000_000  # this long after its first boundary, a load is in its first cycle
 _MARGIN_NS = NS_PER_S  # guest time after the pause, in which a longer pause would show
 _EXACT_S = 1e-6
@@ -40,14 +41,23 @@ class TrialOutcome:
 
 
 def suspects(run: Run, pause: Explanation) -> list[str]:
-    """Return the loads that may have caused a pause: all other loads that wrote before it ended."""
+    """Return the loads that may have caused a pause: all other loads that did anything before it ended."""
     return [
         item.name
         for item in run.loads
-        if item.name != pause.load
-        and item.load.role != "control"
-        and int(item.boundaries_ns[0]) + item.load.idle_ns(0) - run.zero_ns < pause.end_ns
+        if item.name != pause.load and item.load.role != "control" and acts_ns(run, item) - run.zero_ns < pause.end_ns
     ]
+
+
+def acts_ns(run: Run, item: LoadCycles) -> int:
+    """Return when a load first does anything, in ns of the guest's clock.
+
+    Some do so before their first cycle: they read a file into memory, or take all their memory.
+    """
+    began_ns, first_ns = loads_start_ns(run) + item.load.start, int(item.boundaries_ns[0])
+    if first_ns - began_ns > _AT_ONCE_NS:
+        return began_ns
+    return first_ns + (item.load.idle_ns(0) if item.load.sleeps_first else 0)
 
 
 def begin_ns(run: Run, load: str) -> int:

@@ -26,7 +26,7 @@ from wblab.study.designs.prove.change import LeftOut, RemedyChange, phase_named
 from wblab.study.designs.prove.effect import ChangeEffect, RunPauses, cycles_of, effect, row_of
 from wblab.study.designs.prove.repeating import LATE
 from wblab.study.designs.prove.search import EffectQuestion, Search, Try, Without
-from wblab.study.designs.prove.trial import changed_spec, loads_start_ns, suspects
+from wblab.study.designs.prove.trial import acts_ns, changed_spec, loads_start_ns, suspects
 from wblab.study.work import own_program
 
 # A load is stopped this long before it first does anything, and before the next one is stopped: the guest may have to
@@ -187,11 +187,7 @@ def left_out(run: Run, names: Sequence[str]) -> LeftOut:
     The guest stops one load after the other.
     """
     start_ns, spec = loads_start_ns(run), guest_spec(run)
-    begins_ns = {
-        item.name: int(item.boundaries_ns[0]) + (item.load.idle_ns(0) if item.load.sleeps_first else 0) - start_ns
-        for item in run.loads
-        if item.name in names
-    }
+    begins_ns = {item.name: acts_ns(run, item) - start_ns for item in run.loads if item.name in names}
     times, next_ns = dict[str, int](), int(NEVER)
     for name, begin_ns in sorted(begins_ns.items(), key=lambda each: -each[1]):
         next_ns = times[name] = max(_FIRST_NS, min(begin_ns, next_ns) - _BEFORE_NS)

@@ -99,7 +99,7 @@ def _blame(search: Search) -> Iterator[str]:
     elif (effect := search.without(q.all)) and not effect.failure and (len(q.all) > 1 or not q.named):
         yield from _without_end(search, effect)
     elif not q.all and not search.limits:
-        yield "No other load wrote before this pause ended: no other load causes it."
+        yield "No other load did anything before this pause ended: no other load causes it."
 
 
 def _without_end(search: Search, alone: ChangeEffect) -> Iterator[str]:

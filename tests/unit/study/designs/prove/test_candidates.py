@@ -12,7 +12,7 @@ from wblab.study.designs.prove.candidates import candidates
 
 SPECS = {
     name: read_spec(PRESETS / f"{name}.toml")
-    for name in ("base", "base-device", "two-disks", "loop", "mirror", "loop-device", "crypt")
+    for name in ("base", "base-device", "two-disks", "loop", "mirror", "loop-device", "crypt", "served")
 }
 BASE = read_spec(PRESETS / "base-device.toml", ["disk.queue.wbt_lat_usec=0"])
 
@@ -65,6 +65,16 @@ def test_an_encrypted_disk_has_queues_of_its_own_to_go_without():
     assert found[1].settings == ("disk.secret.workqueues=reads",)
     without = replace(spec, disk=spec.disk | {"secret": replace(spec.disk["secret"], workqueues="reads")})
     assert "no_write_workqueue" not in shorts(without, disk="below", culprits=("copy",), stalled=("db",))
+
+
+def test_a_mount_is_called_a_mount_and_no_disk():
+    spec = SPECS["served"]
+    found = candidates(spec, "queue", "nas", ("l1",), ("mw-nas",))
+    own = [item.what for item in found if item.short == "no own dirty limit"]
+    free = replace(spec, disk=spec.disk | {"nas": replace(spec.disk["nas"], bdi={"strict_limit": 0})})
+    own += [item.what for item in candidates(free, "queue", "nas", ("l1",), ("mw-nas",)) if "own" in item.short]
+    assert any("the mount *nas*" in what for what in own)
+    assert not any("the disk *nas*" in item.what for item in found)
 
 
 def test_what_the_run_has_already_is_no_candidate():

@@ -9,7 +9,7 @@ from wblab.analysis.runs.run import read_run
 from wblab.analysis.why.explain import Explanation
 from wblab.core.errors import InputError, WblabError
 from wblab.study.designs.prove.change import StopLoad
-from wblab.study.designs.prove.trial import Trial, begin_ns, changed_spec, suspects
+from wblab.study.designs.prove.trial import Trial, acts_ns, begin_ns, changed_spec, suspects
 from wblab.study.designs.prove.tried import left_out
 
 START_NS = 10 * S
@@ -33,6 +33,16 @@ def test_suspects_are_loads_that_wrote_before_the_pause_ended(written):
     assert suspects(run, replace(PAUSE, end_ns=6 * S)) == ["l1"]
     assert suspects(run, replace(PAUSE, end_ns=50 * S)) == ["l1", "l2"]
     assert suspects(run, PAUSE) == []  # l1 waits for 5 s
+
+
+def test_a_load_that_prepares_itself_acts_before_its_first_cycle(written):
+    """One that reads its file into memory, or takes all its memory, first."""
+    late = written("a", w1=[START_NS + 2 * S, *W1[2:]])
+    assert acts_ns(late, late.load("w1")) == START_NS
+    assert suspects(late, replace(PAUSE, load="l2", end_ns=S)) == ["w1"]
+    run = written("b")
+    assert acts_ns(run, run.load("w1")) == W1[0]
+    assert acts_ns(run, run.load("l1")) == L1[0] + run.load("l1").load.idle_ns(0)
 
 
 def test_repeated_run_differs_only_in_the_suspect_and_its_end(written):
