@@ -22,6 +22,7 @@ from wblab.report.whycause import (
     dropped,
     holder_at,
     is_polled,
+    kicking,
     kinds_of,
     lock_of,
     locked_ns,
@@ -64,7 +65,8 @@ def containers(group: Group) -> list[str]:
     A container is a control group, and its path has the container's name or number.
     """
     item = group.longest
-    named = [name for name in each_of(party(item)) if name in item.groups]
+    took = item.shortage.named if item.shortage else ()
+    named = [name for name in dict.fromkeys((*each_of(party(item)), *took)) if name in item.groups]
     places: dict[str, list[str]] = {}
     for name in named:
         places.setdefault(item.groups[name], []).append(name)
@@ -79,7 +81,7 @@ def reason(group: Group) -> str:
     """Return the part of the sentence that says why."""
     item = group.longest
     alone = "it" if len({each.load for each in group.items}) == 1 else "they"
-    beside = (_passed, _asked, _spent, _synced, _again, _short)
+    beside = (_passed, _asked, _kicked, _spent, _synced, _again, _short)
     return f"{_locked(group, alone)}{_because(group)}{_of_it(item)}{''.join(say(item) for say in beside)}"
 
 
@@ -87,6 +89,13 @@ def _asked(item: Explanation) -> str:
     """Return who had called sync, for which the flusher wrote the data ahead of a load, as a clause."""
     names = calling(item)
     return f"; the flusher wrote that because {enumerated(names)} had called sync" if names else ""
+
+
+def _kicked(item: Explanation) -> str:
+    """Return whose writes with RWF_DONTCACHE made the flusher write what was ahead of a load, as a clause."""
+    names = kicking(item)
+    writes = "write" if len(names) > 1 else "writes"
+    return f"; the flusher wrote that because {enumerated(names)} {writes} with RWF_DONTCACHE" if names else ""
 
 
 def _again(item: Explanation) -> str:

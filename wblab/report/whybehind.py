@@ -24,13 +24,16 @@ from wblab.analysis.why.parties import (
     FLUSHER,
     JOURNAL,
     JOURNALS,
+    MEMORY,
     METADATA,
     MOST_NAMED,
     READ,
+    SWAPPED_MEMORY,
     each_of,
     is_of_load,
     joined,
     together,
+    whole_of,
 )
 from wblab.analysis.why.request import IoRequest
 from wblab.core.units import Bytes
@@ -41,6 +44,7 @@ _HALF = 0.5
 _NEARLY_ALL = 0.9  # of a pause: a cause of less than this is printed with its time
 _LITTLE = 0.01  # of a pause: what took less is not listed
 _MOST_OTHERS = 2
+_OF_SERVERS = (SERVER, GONE)
 _JOINT = (DEVICE, CACHE, LIMIT, THROTTLE, SERVER)  # what several may use at the same time
 _THROTTLED_QUEUE = "the limit that makes the disk slow (blk-throttle)"
 _UNKNOWN = "nothing, for a reason that the trace does not show"
@@ -72,19 +76,31 @@ def _of_all(item: Explanation) -> tuple[Charge, ...]:
     if not found or found[0].layer not in _JOINT:
         return found
     main = found[0]
-    way = main.layer, main.disk, main.words
-    alike = {each.party: each for each in item.charges if (each.layer, each.disk, each.words) == way}
+    if main.party.endswith(MEMORY):
+        mine = [each for each in found if _way(each) == _way(main)]
+        return _in_all(main, mine, SWAPPED_MEMORY), *(each for each in found if each not in mine)
+    alike = {each.party: each for each in item.charges if _way(each) == _way(main)}
     named = [alike[party] for party in _alike(item, main, {party: each.time_ns for party, each in alike.items()})]
     if main not in named or len(named) == 1:
         return found
-    whole = replace(
-        main,
-        party=joined(each.party for each in named),
-        time_ns=sum(each.time_ns for each in named),
-        size=Bytes(sum(each.size for each in named)),
-        is_full=any(each.is_full for each in named),
-    )
+    whole = _in_all(main, named, joined(each.party for each in named))
     return whole, *(each for mine in named for each in _by_party(item)[_whose(mine)] if each not in named)
+
+
+def _way(charge: Charge) -> tuple[str, str, str]:
+    """Return how and at which disk somebody's I/O took time."""
+    return charge.layer, charge.disk, charge.words
+
+
+def _in_all(main: Charge, alike: Sequence[Charge], party: str) -> Charge:
+    """Return charges of one way as one, of a party that is all of theirs."""
+    return replace(
+        main,
+        party=party,
+        time_ns=sum(each.time_ns for each in alike),
+        size=Bytes(sum(each.size for each in alike)),
+        is_full=any(each.is_full for each in alike),
+    )
 
 
 def _alike(item: Explanation, main: Charge, times_ns: Mapping[str, int]) -> tuple[str, ...]:
@@ -112,7 +128,7 @@ def _by_party(item: Explanation) -> dict[str, tuple[Charge, ...]]:
 
 
 def _whose(charge: Charge) -> str:
-    return charge.culprit.removeprefix(READ)
+    return whole_of(charge.culprit.removeprefix(READ))
 
 
 def also(item: Explanation, said: Sequence[str]) -> list[str]:
@@ -120,7 +136,7 @@ def also(item: Explanation, said: Sequence[str]) -> list[str]:
     found: Counter[str] = Counter()
     for charge in item.charges:
         if charge.layer in _JOINT and not is_of_load(item.load, charge.party):
-            found[charge.party] += charge.time_ns
+            found[whole_of(charge.party)] += charge.time_ns
     for cause in item.causes:
         if cause.kind == THROTTLED and cause.whose:
             whole = sum(cause.counted.values())
@@ -140,7 +156,7 @@ def rest(item: Explanation, said: Sequence[str], main: str) -> str:
     listed = [
         _short(each)
         for each in _merged(item.charges)
-        if not (first and first.words and _is_alike(each, first)) and not _is_said(each.party, said)
+        if not (first and _is_first(each, first)) and not _is_said(each.party, said)
     ]
     waits_ns = sum(chain.time_ns for chain in item.chains if chain.end not in ASKED and chain.links[-1][1] != main)
     for cause in item.causes if main != THROTTLED else ():
@@ -156,8 +172,15 @@ def rest(item: Explanation, said: Sequence[str], main: str) -> str:
     return f", and the rest has other causes: {enumerated(shown)}" if shown else ""
 
 
+def _is_first(charge: Charge, first: Charge) -> bool:
+    """Whether a charge is what the first one says: of the same limit, or of the same disk if it is nobody's."""
+    if first.words:
+        return _is_alike(charge, first)
+    return not first.party and (charge.layer, charge.disk, charge.party) == (first.layer, first.disk, "")
+
+
 def _is_said(party: str, said: Sequence[str]) -> bool:
-    return bool(party) and set(each_of(party)) <= set(said)
+    return bool(party) and set(each_of(whole_of(party))) <= set(said)
 
 
 def culprit_ns(item: Explanation) -> int:
@@ -255,6 +278,9 @@ def _with_party(  # noqa: PLR0911, PLR0913 - one for each way to be ahead
         return f"{main.disk}{slow} took {took} for {amount} {own}"
     if main.party.startswith(READ):
         return f"{who} had asked {main.disk} to read {amount}{long}, {after}"
+    if main.party == SWAPPED_MEMORY:
+        whose = f"{amount} of {SWAPPED_MEMORY}{_mostly(item)}"
+        return f"{whose} {'filled' if main.is_full else 'were in'} the queue of {main.disk}{long}, {after}"
     if main.layer == THROTTLE:
         return f"{who} had filled the queue of {_THROTTLED_QUEUE} with {amount}, {after}"
     if request is not None and request.is_by_crypt:
@@ -262,6 +288,16 @@ def _with_party(  # noqa: PLR0911, PLR0913 - one for each way to be ahead
     if main.is_full:
         return f"{who} had filled the queue of {main.disk} with {amount}, {after}"
     return f"{who} had {amount} in the queue of {main.disk}{long}, {after}"
+
+
+def _mostly(item: Explanation) -> str:
+    """Return whose memory most of that is that was written to swap; empty if it is nobody's for the most part."""
+    sizes: Counter[str] = Counter()
+    for charge in item.charges:
+        if charge.party.endswith(MEMORY):
+            sizes[charge.party.removesuffix(MEMORY)] += charge.size
+    name, most = sizes.most_common(1)[0]
+    return f", most of it {name}'s," if 2 * most > sizes.total() else ""
 
 
 def of_it(item: Explanation) -> str:
@@ -278,10 +314,14 @@ def of_it(item: Explanation) -> str:
 
 
 def served(item: Explanation) -> list[str]:
-    """Return the times that disks worked for each party while a load waited for them."""
-    listed = [_short(each) for each in _merged(item.charges)]
-    shown = [text for time_ns, text in listed if time_ns > _LITTLE * item.pause_ns]
-    return [f"What disks did in these waits: {enumerated(shown)}."] if shown else []
+    """Return the times that disks and servers worked for each party while a load waited for them."""
+    shown = [each for each in _merged(item.charges) if each.time_ns > _LITTLE * item.pause_ns]
+    mounts = list(dict.fromkeys(each.disk for each in shown if each.layer in _OF_SERVERS))
+    if len(mounts) == 1 and all(each.layer in _OF_SERVERS for each in shown):
+        told = [_short(each, is_said=True)[1] for each in shown]
+        return [f"What the server of {mounts[0]} did in these waits: {enumerated(told)}."]
+    who = "disks and servers" if mounts else "disks"
+    return [f"What {who} did in these waits: {enumerated([_short(each)[1] for each in shown])}."] if shown else []
 
 
 def _merged(charges: Iterable[Charge]) -> list[Charge]:
@@ -295,17 +335,17 @@ def _merged(charges: Iterable[Charge]) -> list[Charge]:
     return sorted(found.values(), key=lambda each: -each.time_ns)
 
 
-def _short(main: Charge) -> tuple[int, str]:
-    """Return the time of a charge, and that in a few words."""
-    amount, took = size(main.size), duration(main.time_ns)
+def _short(main: Charge, *, is_said: bool = False) -> tuple[int, str]:
+    """Return the time of a charge, and that in a few words. is_said: which server it is was said before."""
+    amount, took, server = size(main.size), duration(main.time_ns), f"the server of {main.disk}"
     words = {
         DEVICE: f"{amount} {main.party if main.party.startswith(READ) else f'from {main.party}'}",
         CACHE: f"{amount} in its own cache from {main.party}" if main.party else "its own cache",
         THROTTLE: f"{amount} from {main.party} in the limit of the disk" if main.party else "the limit of the disk",
         FLUSH: "flushes of its cache",
         STILL: "nothing, although it had requests",
-        SERVER: f"{amount} from {main.party} by the server of {main.disk}",
-        GONE: f"nothing, as the server of {main.disk} was gone",
+        SERVER: f"{f'{amount} from' if main.size else 'requests of'} {main.party}{'' if is_said else f' by {server}'}",
+        GONE: f"nothing, as {'it' if is_said else server} was gone",
         SCHEDULER: "nothing, as the I/O scheduler kept the request back",
         LIMIT: f"a request that was delayed {main.words}",
         MAPPER: f"a request that was delayed {main.words}",

@@ -8,7 +8,7 @@ from wblab.analysis.why.account import ASKED, ASLEEP, REQUEST, RUNNABLE, RUNNING
 from wblab.analysis.why.charges import CACHE, DEVICE, FLUSH, LIMIT, THROTTLE
 from wblab.analysis.why.devicelimits import BY_A_PROGRAM
 from wblab.analysis.why.explain import NO_ONE, Cause, Explanation
-from wblab.analysis.why.parties import JOURNAL, METADATA, READ, each_of, is_of_load, joined
+from wblab.analysis.why.parties import JOURNAL, METADATA, READ, each_of, is_of_load, joined, whole_of
 from wblab.analysis.why.request import IoRequest
 from wblab.analysis.why.spent import Spent
 from wblab.core.units import Bytes
@@ -131,7 +131,7 @@ def _first(item: Explanation) -> str:
         whole = culprit(item)[0].party
         if len(each_of(whole)) >= _GROUP:
             return READ if whole.startswith(READ) else "several"
-        return leader(item)[0].party
+        return whole_of(leader(item)[0].party)
     cause = throttled(item) if chain.links[-1][1] == THROTTLED else None
     if cause and cause.whose:
         return "several" if len(cause.named) >= _GROUP else cause.named[0]
@@ -159,6 +159,7 @@ def accused(group: Group) -> list[str]:
         *passing(item),
         *([storm] if storm else []),
         *calling(item),
+        *kicking(item),
         *(item.shortage.named if item.shortage else ()),
     ]
     return list(dict.fromkeys(names))
@@ -198,6 +199,16 @@ def calling(item: Explanation) -> tuple[str, ...]:
         return ()
     is_own = any(is_of_load(item.load, name) for name in item.callers)
     return () if is_own else tuple(name for name in item.callers if name not in each_of(main.party))
+
+
+def kicking(item: Explanation) -> tuple[str, ...]:
+    """Return who made the flusher write others' data, or the load's, by RWF_DONTCACHE; empty if it was the load."""
+    chain, _ = main_chain(item)
+    main = next(iter(culprit(item)), None) if chain.end == REQUEST and item.kickers else None
+    if main is None or main.layer not in (DEVICE, THROTTLE) or not main.party or main.party.startswith(READ):
+        return ()
+    is_own = any(is_of_load(item.load, name) for name in item.kickers)
+    return () if is_own else tuple(name for name in item.kickers if name not in each_of(main.party))
 
 
 def dropped(item: Explanation) -> Bytes:

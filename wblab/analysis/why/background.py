@@ -9,7 +9,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
+import tracecmd
 from numpy.typing import NDArray
+from tracecmd import TraceError
 
 from wblab.analysis.runs.places import previous
 from wblab.analysis.why.flushed import NOBODY
@@ -20,6 +22,7 @@ from wblab.core.units import Bytes
 _BEGAN, _STATE = "writeback_start", "global_dirty_state"
 _FOR_LIMIT, _IS_SYNC = "for_background", "sync_mode"
 _REASON, _FOR_SYNC = "reason", 2  # WB_REASON_SYNC
+_DONTCACHE = "dontcache"  # its number was another reason's before Linux 7.2 (e1bf79628453)
 _IN_SYNC = frozenset(("ksys_sync", "sys_sync", "sync_filesystem", "sync_inodes_sb"))
 _AT_ONCE_NS = 1_000_000
 _BTRFS = "btrfs-"  # the begin of the names of its bdis
@@ -60,6 +63,7 @@ class _Works:
     """What flushers began to do, in order: their tasks, the places in the trace, and 1 if for the background limit.
 
     of_btrfs: 1 for those of btrfs that no program waits for. is_sync: 1 for those that sync or syncfs asked for.
+    is_kicked: 1 for those that a write with RWF_DONTCACHE began.
     """
 
     task: Numbers
@@ -67,6 +71,7 @@ class _Works:
     is_background: Numbers
     of_btrfs: Numbers
     is_sync: Numbers
+    is_kicked: Numbers
 
     def begun(self, task: Numbers, rank: Numbers) -> Numbers:
         """Return the last work that each task had begun before a place in the trace; -1 if none."""
@@ -113,6 +118,26 @@ def sync_callers(recorded: Recorded, parties: Parties, device: int, span: tuple[
     return tuple(dict.fromkeys(names))
 
 
+def is_kicked(recorded: Recorded, device: int, span: tuple[int, int]) -> bool:
+    """Whether most data that a device completed in a span were written because of a write with RWF_DONTCACHE.
+
+    Such a write makes the flusher write, and that takes each file of the disk in turn, whoever dirtied it
+    (mm/filemap.c: filemap_dontcache_kick_writeback). span: two places in the trace.
+    """
+    works = recorded.once("flushers' works", lambda: _works(recorded))
+    return _most(recorded, works, works.is_kicked, device, span, is_btrfs=False) >= 0
+
+
+def limit_fell(recorded: Recorded, begun: int, rank: int) -> bool:
+    """Whether the background limit at a place in the trace is less than half of what it was at an earlier one.
+
+    It is a share of the memory that is free or in the page cache, as the dirty limit is.
+    """
+    ranks, limits, _ = recorded.once("background limits", lambda: _limits(recorded))
+    first, last = (int(at) for at in np.searchsorted(ranks, [begun, rank]))
+    return first < last and bool(2 * limits[last - 1] < limits[first])
+
+
 def _most(  # noqa: PLR0913 - a question on the data of one disk
     recorded: Recorded, works: _Works, kind: Numbers, device: int, span: tuple[int, int], *, is_btrfs: bool
 ) -> int:
@@ -133,10 +158,10 @@ def _most(  # noqa: PLR0913 - a question on the data of one disk
 
 def _works(recorded: Recorded) -> _Works:
     if _BEGAN not in recorded.trace.names:
-        return _Works(*[np.zeros(0, np.int64)] * 5)
+        return _Works(*[np.zeros(0, np.int64)] * 6)
     events = recorded.trace.events(_BEGAN)
     if _FOR_LIMIT not in events or _IS_SYNC not in events:
-        return _Works(*[np.zeros(0, np.int64)] * 5)
+        return _Works(*[np.zeros(0, np.int64)] * 6)
     rank = recorded.sequence.ranks(events)
     order = np.argsort(rank)
     is_background = events[_FOR_LIMIT].astype(np.int64)
@@ -144,9 +169,16 @@ def _works(recorded: Recorded) -> _Works:
     of_btrfs &= events[_IS_SYNC].astype(np.int64) == 0
     keys = recorded.tasks.lives.keys(events.pid, rank)
     is_sync = (events[_REASON].astype(np.int64) == _FOR_SYNC) if _REASON in events else np.zeros(len(rank), bool)
-    return _Works(
-        keys[order], rank[order], is_background[order], *(each[order].astype(np.int64) for each in (of_btrfs, is_sync))
-    )
+    others = (of_btrfs, is_sync, _kicks(events))
+    return _Works(keys[order], rank[order], is_background[order], *(each[order].astype(np.int64) for each in others))
+
+
+def _kicks(events: tracecmd.Events) -> "NDArray[np.bool_]":
+    """Return which works a write with RWF_DONTCACHE began; none where the trace does not name its reason."""
+    try:
+        return np.array(events.decode(_REASON) == _DONTCACHE, bool)
+    except (KeyError, TraceError):
+        return np.zeros(len(events), bool)
 
 
 def _begun(recorded: Recorded, parties: Parties, rank: int) -> Background | None:

@@ -2,7 +2,7 @@
 
 import re
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 import numpy as np
@@ -25,7 +25,7 @@ from wblab.analysis.why.account import (
     followed,
 )
 from wblab.analysis.why.again import read_again
-from wblab.analysis.why.background import Background, background_of, sync_callers
+from wblab.analysis.why.background import Background, background_of, is_kicked, limit_fell, sync_callers
 from wblab.analysis.why.blame import Blame, blamed, unexplained_ns
 from wblab.analysis.why.charges import UNKNOWN as NOT_SHOWN
 from wblab.analysis.why.charges import Charge, Charges, scaled
@@ -37,7 +37,7 @@ from wblab.analysis.why.inodes import Inodes, own_path, read_inodes
 from wblab.analysis.why.kinds import what_of
 from wblab.analysis.why.memberships import memberships, those_of
 from wblab.analysis.why.offcpu import Stack
-from wblab.analysis.why.parties import Parties, is_of_load, joined, read_parties, together
+from wblab.analysis.why.parties import MEMORY, Parties, is_of_load, joined, read_parties, together
 from wblab.analysis.why.polling import Polling, polling_of
 from wblab.analysis.why.recorded import Recorded
 from wblab.analysis.why.request import IoRequest, request_of
@@ -155,6 +155,7 @@ class Explanation:
     is_last: whether the run's end stopped the load in this cycle.
     synced: how often tasks of each other party began to sleep in fsync.
     callers: who had called sync or syncfs, if the flusher wrote most of what was ahead of the load for that.
+    kickers: the loads that write with RWF_DONTCACHE, if the flusher wrote most of what was ahead because of that.
     again: the bytes that the load asked to read although they had been in memory before.
     spent: a disk whose credits were used up, or that was at its limit of requests, for most of the time that it worked.
     shortage: why memory was short, if the load waited for some for a fourth of the pause or more.
@@ -179,6 +180,7 @@ class Explanation:
     synced: Mapping[str, int] = field(default_factory=dict)
     again: Bytes = Bytes(0)
     callers: tuple[str, ...] = ()
+    kickers: tuple[str, ...] = ()
     shortage: Shortage | None = None
     groups: Mapping[str, str] = field(default_factory=dict)
 
@@ -227,7 +229,8 @@ def _counted(item: Explanation) -> list[str]:
     """Return a load and the parties whose data, requests or computing counted in a pause of it."""
     ahead = [name for request in item.requests if request for name in request.ahead]
     counted = [name for cause in item.causes for name in cause.counted]
-    return [item.load, *ahead, *counted, *(charge.party for charge in item.charges), *item.ran, *item.synced]
+    took = item.shortage.named if item.shortage else ()
+    return [item.load, *ahead, *counted, *took, *(charge.party for charge in item.charges), *item.ran, *item.synced]
 
 
 def _explained(  # noqa: PLR0913, PLR0917
@@ -240,6 +243,8 @@ def _explained(  # noqa: PLR0913, PLR0917
     until_ns = max((wait.end_ns for wait in spent.waits if wait.kind != ASLEEP), default=end_ns)
     left, parts = _chains_without(linked, meant_ns), without(spent.parts, meant_ns)
     requests = [request_of(run, recorded, parties, chain.row) if chain.end == REQUEST else None for chain in left]
+    charges = _charges(run, recorded, inodes, parties, left, (start_ns, end_ns))
+    causes = _causes(run, recorded, inodes, parties, item, spent)
     return Explanation(
         load=item.name,
         number=number,
@@ -249,17 +254,18 @@ def _explained(  # noqa: PLR0913, PLR0917
         parts=parts,
         chains=tuple(left),
         requests=tuple(requests),
-        causes=tuple(_causes(run, recorded, inodes, parties, item, spent)),
+        causes=tuple(causes),
         ran=_ran(recorded, parties, item.pid, start_ns, end_ns)
         if 2 * parts.get(RUNNABLE, 0) > pause_ns
         else _ran_beside(recorded, parties, left, (start_ns, end_ns), meant_ns),
-        charges=_charges(run, recorded, inodes, parties, left, (start_ns, end_ns)),
+        charges=charges,
         polling=polling_of(run, recorded, parties, left, pause_ns, (start_ns, until_ns)),
         background=_background(run, recorded, parties, requests),
         spent=spent_of(run, recorded, (start_ns, end_ns)),
         callers=_callers(run, recorded, parties, requests),
+        kickers=_kickers(run, recorded, requests),
         again=_again(recorded, parties, item, (start_ns, end_ns)),
-        shortage=_shortage(run, recorded, parties, item, left, (start_ns, end_ns, pause_ns)),
+        shortage=_shortage(run, recorded, parties, item, (left, charges, causes), (start_ns, end_ns, pause_ns)),
         synced=synced_by(recorded, parties, item.pid, (start_ns, end_ns)),
         is_last=not item.load.ends
         and row == len(item.boundaries_ns) - 2
@@ -276,15 +282,44 @@ def _callers(run: Run, recorded: Recorded, parties: Parties, requests: list[IoRe
     return sync_callers(recorded, parties, below(run, first.device), span)
 
 
+def _kickers(run: Run, recorded: Recorded, requests: list[IoRequest | None]) -> tuple[str, ...]:
+    """Return the loads that write to a disk with RWF_DONTCACHE, if most data ahead of the first request are of that."""
+    first = next(filter(None, requests), None)
+    if first is None or not isinstance(run.spec, Spec):
+        return ()
+    span = recorded.rank_at(first.handed_ns), recorded.rank_at(first.done_ns)
+    device = below(run, first.device)
+    if not is_kicked(recorded, device, span):
+        return ()
+    flagged = [name for name, load in run.spec.load.items() if getattr(load, "dontcache", False)]
+    known = recorded.dirtied
+    wrote = {recorded.tasks.load_of(key) for key in np.unique(known.pid[known.rank < span[1]]).tolist()}
+    return tuple(name for name in flagged if name in wrote and _device_of(run, run.load(name)) == device)
+
+
 def _shortage(  # noqa: PLR0913, PLR0917
-    run: Run, recorded: Recorded, parties: Parties, item: LoadCycles, found: list[Chain], span: tuple[int, int, int]
+    run: Run,
+    recorded: Recorded,
+    parties: Parties,
+    item: LoadCycles,
+    found: tuple[list[Chain], Sequence[Charge], Sequence[Cause]],
+    span: tuple[int, int, int],
 ) -> Shortage | None:
-    """Return why memory was short in a pause, if the load waited for some. span: begin and end of its cycle, and it."""
-    start_ns, end_ns, pause_ns = span
-    if not is_short(found, pause_ns):
-        return None
+    """Return why memory was short in a pause, if that is what it was about; span: begin and end of its cycle, and it.
+
+    That is if the load waited for memory, or behind memory that the kernel wrote to swap, or at a dirty limit that had
+    fallen with the memory that is free. found: its chains, charges and causes.
+    """
+    (chains_, charges, causes), (start_ns, end_ns, pause_ns) = found, span
     begun_ns = min(int(each.boundaries_ns[0]) for each in run.loads)
-    return shortage_of(recorded, parties, item.pid, (start_ns, end_ns), begun_ns)
+    waits = is_short(chains_, pause_ns)
+    swapped_ns = sum(charge.time_ns for charge in charges if charge.party.endswith(MEMORY))
+    limit_ns = sum(cause.time_ns for cause in causes if cause.kind == _THROTTLED and cause.is_limit_alone)
+    has_fallen = 2 * limit_ns > pause_ns and limit_fell(recorded, recorded.rank_at(begun_ns), recorded.rank_at(end_ns))
+    if not waits and not has_fallen and 2 * swapped_ns <= pause_ns:
+        return None
+    known = shortage_of(recorded, parties, item.pid, (start_ns, end_ns), begun_ns)
+    return known if waits or known is None else replace(known, back=Bytes(0))
 
 
 def _again(recorded: Recorded, parties: Parties, item: LoadCycles, span_ns: tuple[int, int]) -> Bytes:

@@ -20,7 +20,8 @@ BTRFS = "btrfs's workers"  # they also write files' data, and the trace does not
 JOURNAL, METADATA, FLUSHER = "the journal", "the filesystem", "the flusher (program unknown)"
 DEVICE_ITSELF = "programs that write to the device itself"
 READ = "read by "  # prefix of the names of readers
-MEMORY = "'s swapped memory"  # suffix of those whose memory is written to swap
+SWAPPED_MEMORY = "swapped memory"
+MEMORY = f"'s {SWAPPED_MEMORY}"  # suffix of those whose memory is written to swap
 JOURNALS = ("jbd2/", "xfsaild/", "xfs-cil/", "xfs-log/")
 _FLUSHERS = "kworker/"
 _NEARLY_ALL = 0.95  # of a load's I/O: then its program is named too
@@ -144,6 +145,11 @@ def joined(names: Iterable[str]) -> str:
 def each_of(party: str) -> list[str]:
     """Return the names that a party consists of, without the prefix of readers; empty if it is nobody."""
     return list(filter(None, party.removeprefix(READ).split(_AND)))
+
+
+def whole_of(party: str) -> str:
+    """Return a party, or for memory that is written to swap all of that: the kernel writes it, whoever owns it."""
+    return SWAPPED_MEMORY if party.endswith(MEMORY) else party
 
 
 def is_of_load(load: str, party: str) -> bool:

@@ -6,9 +6,12 @@ import pytest
 from support.blametraces import Story
 from support.runs import MS
 
+from wblab.analysis.why.charges import Charge
+from wblab.analysis.why.shortage import Shortage
 from wblab.analysis.why.spent import Spent
+from wblab.core.units import Bytes
 from wblab.report import whybehind
-from wblab.report.whyanswer import sentence
+from wblab.report.whyanswer import containers, sentence
 from wblab.report.whycause import accused, groups
 from wblab.report.whyremedy import remedy
 from wblab.report.whytext import of_rest
@@ -451,3 +454,48 @@ def test_where_dirty_bytes_are_is_said_only_if_the_load_s_disk_is_known(story_ru
     fast = replace(cause, disk="the disk *fast*")
     assert (fast.is_disk_known, fast.is_elsewhere) == (True, True)
     assert not replace(fast, places={"the disk *fast*": 4096}).is_elsewhere
+
+
+def charges(found, *each):
+    """The same pause, of which each layer, party and disk took some ms."""
+    made = [Charge(layer, party, disk, ms * MS, Bytes(ms << 20)) for layer, party, disk, ms in each]
+    return replace(found, charges=tuple(made))
+
+
+def test_memory_that_is_written_to_swap_is_blamed_on_who_took_memory_and_not_on_its_owners(story_run):
+    swapped = [("device", f"{name}'s swapped memory", "the disk *swap*", ms) for name, ms in (("e1", 500), ("e2", 300))]
+    found = charges(one(story_run, behind(flushed)), *swapped, ("device", "l1", "the disk *swap*", 90))
+    found = replace(found, shortage=Shortage(own={"hog": Bytes(58 << 20)}), groups={"hog": "ml"})
+    (group,) = groups([found])
+    assert ": 800 MiB of swapped memory, most of it e1's, were in the queue of the disk *swap*, and" in sentence(group)
+    assert "; this explains 800 ms of the 1 s; memory was short: hog had taken 58 MiB." in sentence(group)
+    assert [name for name in accused(group) if name in ("e1", "e2", "l1", "hog")] == ["hog"]
+    assert containers(group) == ["hog is in the control group ml."]
+    alike = charges(found, swapped[1], ("device", "l1", "the disk *swap*", 90))
+    assert len(groups([found, alike])) == 1  # it is one cause, whoever's memory it is
+
+
+def test_who_made_the_flusher_write_by_dontcache_is_named_beside_whose_data_it_wrote(story_run):
+    found = charges(one(story_run, behind(flushed)), ("device", "mw1", "the disk", 950))
+    (group,) = groups([replace(found, kickers=("l1",))])
+    assert "of its own; the flusher wrote that because l1 writes with RWF_DONTCACHE." in sentence(group)
+    assert "l1" in accused(group)
+    assert "DONTCACHE" not in sentence(groups([replace(found, kickers=("mw1",))])[0])
+
+
+def test_a_server_is_no_disk_in_the_detail_either(story_run):
+    found = one(story_run, behind(flushed))
+    gone, slow = ("gone", "", "the mount *nas*", 600), ("server", "l1", "the mount *nas*", 300)
+    (line,) = whybehind.served(charges(found, gone, slow))
+    assert line == (
+        "What the server of the mount *nas* did in these waits: 600 ms for nothing, as it was gone and 300 ms for 300 "
+        "MiB from l1."
+    )
+    (line,) = whybehind.served(charges(found, slow, ("device", "dd", "the disk *a*", 200)))
+    assert line.startswith("What disks and servers did in these waits: 300 ms for 300 MiB from l1 by the server of the")
+
+
+def test_what_was_said_is_not_said_again_for_the_rest(story_run):
+    flushes = [("flush", "", "the disk", 300), ("device", "the journal", "the disk", 200)]
+    said = sentence(groups([charges(one(story_run, behind(flushed)), *flushes)])[0])
+    assert "this explains 300 ms of the 1 s, and the rest has other causes: 200 ms for 200 MiB from the journal" in said
