@@ -95,14 +95,18 @@ _FLUSHER = (
 _THREAD_DISK = re.compile(
     r"(?:jbd2|flush|xfsaild|xfs-[a-z]{1,12}|xfs_[a-z_]{1,12}|dmcrypt_write|btrfs-[a-z]{1,12})[/-](?P<disk>[\w.!:-]{1,32})"
 )
-_KWORKER_DISK = re.compile(r"(?:kworker/\S{1,16}[+-])?(?:flush-)(?P<disk>[\w:.-]{1,24})")
+_KWORKER_DISK = re.compile(
+    r"(?:(?:kworker/)?\S{1,16}[+-])?(?:(?:flush-)(?P<disk>[\w:.-]{1,24})|(?P<loop>loop\d{1,6})$)"
+)
 _JOURNAL_NUMBER = re.compile(r"-\d{0,10}$")  # a name of 15 letters may end before its number
 _NEVER = ("\0",)
+_LOOPS = ("loop_thread", "loop_workfn", "loop_process_work", "loop_queue_work")
 _THREADS: tuple[tuple[Role, tuple[str, ...], tuple[str, ...]], ...] = (
     ("journal", ("kjournald2", "kjournald"), ("jbd2/", "kjournald")),
     ("reclaim", ("kswapd",), ("kswapd",)),
     ("log", ("xfsaild", "xlog_cil_push_work", "transaction_kthread"), _NEVER),
-    ("disk", ("loop_thread", "loop_workfn", "md_thread", "mmc_queue_thread", "dmcrypt_write"), _NEVER),
+    ("disk", (*_LOOPS, "md_thread", "mmc_queue_thread"), _NEVER),
+    ("disk", ("dmcrypt_write", "kcryptd_crypt", "kcryptd_io_read_work", "kcryptd_crypt_write_continue"), _NEVER),
     ("kernel", ("kthread", "ret_from_kernel_thread", "kernel_thread_helper"), ("kworker/",)),
 )
 
@@ -113,6 +117,7 @@ def judged(task: Task) -> Judged:
     sure = [frame.name for frame in task.frames if frame.sure]
     call = _call(sure or names)
     role = _role(task, sure or names, call)
+    call = call if role != "disk" else ""  # a loop's worker reads and writes its file as a program does
     return Judged(task, wait_of(task), call, _filesystem(sure or names), role, _disk(task, role))
 
 
@@ -154,7 +159,7 @@ def _role(task: Task, names: Sequence[str], call: str) -> Role:
     inside = frozenset(names)
     if inside.intersection(_FLUSHER) or task.comm.startswith("flush-"):
         return "flusher"
-    if call:
+    if call and not inside.intersection(_LOOPS):
         return "program"
     for role, functions, comms in _THREADS:
         if inside.intersection(functions) or task.comm.startswith(comms):
@@ -165,7 +170,7 @@ def _role(task: Task, names: Sequence[str], call: str) -> Role:
 def _disk(task: Task, role: Role) -> str:
     for said in (task.workqueue, task.comm):
         if found := _KWORKER_DISK.match(said):
-            return found["disk"]
+            return found["disk"] or found["loop"]
     if found := _THREAD_DISK.match(task.comm):
         return _JOURNAL_NUMBER.sub("", found["disk"]) if role == "journal" else found["disk"]
     return ""

@@ -20,6 +20,7 @@ _MOST_NAMES = 3
 _MOST_GROUPS = 2000  # in a page and as JSON
 _NAMELESS = "a task without a name"
 _NO_NAMES = (_NAMELESS, "a flusher", "the flusher of ", "the journal's thread ")  # a task's own name stays as it is
+_CRYPT = "kcryptd"  # the work queue of dm-crypt
 _ARROW = " < "  # is called by
 _COLUMNS = 74  # of a line of functions
 
@@ -104,6 +105,12 @@ def _party(item: Judged) -> str:
         return f"the journal's thread ({item.disk or item.task.comm})"
     if item.role == "flusher":
         return f"the flusher of {item.disk}" if item.disk else "a flusher"
+    if item.role == "disk" and item.disk.startswith("loop"):
+        return f"the worker of the loop device {item.disk}"
+    if item.role == "disk" and _CRYPT in (item.task.comm[: len(_CRYPT)], item.task.workqueue[: len(_CRYPT)]):
+        return "dm-crypt's worker"
+    if item.task.comm.startswith("dmcrypt_write"):
+        return "dm-crypt's thread that writes"
     return item.task.comm or _NAMELESS
 
 

@@ -13,6 +13,8 @@ from wblab.analysis.why.sleeps import (
     PURPOSES,
     SCHEDULER,
     SLEEPS,
+    SWAP_WAITS,
+    SWAPS,
     UNSEEN,
     WORDS,
     Shared,
@@ -45,6 +47,14 @@ class Wait:
 
 def wait_in(names: Sequence[str], modules: Sequence[str] = (), *, is_sure: bool = True) -> Wait:
     """Return what a task waits for, by the functions of its stack, innermost first, and their modules, "" for none."""
+    found = _wait_in(names, modules, is_sure=is_sure)
+    if found.kind not in SWAP_WAITS and not (found.kind == UNKNOWN and found.where in CALLERS):
+        return found
+    said = next((name for name in names if name in SWAPS), "")
+    return _known(SWAPS[said], said, is_sure=is_sure) if said and SWAPS[said] else found
+
+
+def _wait_in(names: Sequence[str], modules: Sequence[str], *, is_sure: bool) -> Wait:
     at, inner = 0, ""
     while at < len(names) and is_passed(names[at]):
         inner = inner or names[at] * (names[at] in PRIMITIVES)

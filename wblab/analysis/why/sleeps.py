@@ -194,6 +194,7 @@ NAMES = (
     Name("dio_await_completion", "direct write", "3.0"),
     Name("__blkdev_direct_IO", "direct write", "4.10", directly=True),
     # What serves a filesystem from elsewhere.
+    Name("md_super_wait", "array", "3.0"),
     Name("fuse_request_send", "served", "3.0", "5.4"),
     Name("__fuse_request_send", "served", "3.12"),
     Name("__fuse_simple_request", "served", "6.9"),
@@ -459,6 +460,7 @@ SHARED = (
         otherwise="for another task to finish with an inode",
     ),
     Shared(("migration_entry_wait", "migration_entry_wait_on_locked"), (), otherwise="for a page that was being moved"),
+    Shared(("crypt_convert",), (), otherwise="for a driver of ciphers to encrypt or decrypt (dm-crypt)"),
     Shared(("write_all_supers", "barrier_all_devices"), (), kind="flush"),
 )
 # Locks that are taken, and work that is queued, for one purpose only: what the caller waits for.
@@ -476,6 +478,13 @@ PURPOSES = {
 }
 
 
+# For what a page or a place in a queue is waited for, if for memory of programs in swap: the innermost says it.
+SWAPS = {
+    **{function: kind.name for kind in KINDS if kind.name in ("swap-in", "swap-out") for function in kind.besides},
+    **dict.fromkeys(("shmem_swapin_page", "read_swap_cache_async", "swap_cluster_readahead"), "swap-in"),
+    **dict.fromkeys(_MEMORY, ""),
+}
+SWAP_WAITS = ("folio locked", "request", "write-back throttling", "group throttled", "pool")
 # They sleep where others do, and their callers tell them apart, which a stack that is cut may lack.
 _BY_CALLERS = ("direct read", "swap-in", "swap-out")
 
