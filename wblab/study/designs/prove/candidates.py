@@ -12,10 +12,11 @@ from wblab.analysis.why.devicelimits import words_of
 from wblab.core.check import check_spec
 from wblab.core.drivers import SHORT_BYTES
 from wblab.core.errors import InputError
+from wblab.core.loads.offender import Offender
 from wblab.core.spec import Cgroup, Disk, Spec
-from wblab.core.stacks import CRYPT, FILE, LOOP, write_bps
+from wblab.core.stacks import CRYPT, FILE, LOOP, ZRAM, write_bps
 from wblab.core.tables import to_table
-from wblab.core.units import format_bytes
+from wblab.core.units import NS_PER_S, Bytes, format_bytes
 from wblab.lab.disks import loop_queue_settings, short_queue_settings
 from wblab.report.quantities import enumerated
 from wblab.study.designs.prove.change import Edit, RemedyChange, read_remedy
@@ -27,6 +28,8 @@ _SHARES = {1: 10}  # per cent of the dirty limit that one disk may have, by the 
 _SHARE_OF_SEVERAL = 5
 _MEMORY_HIGH = 8 << 20
 _RATE = 0.8
+_SWAP = "swap"
+_PORTION_S, _PACED, _TIMES_LONGER = 0.5, "-paced", 2
 _JOURNAL_MIB = 4  # the smallest that mke2fs makes with blocks of 4 KiB: 1024 of them
 _WBT_US = 75_000
 _LIMITS = ("memory.max", "memory.high", "cpu.max")  # files of a control group that "max" lifts
@@ -44,13 +47,15 @@ _SLOW_OPTIONS = ("sync", "dirsync", "strictatime")  # of a mount: each makes cal
 class SettingCandidate:
     """A setting to try. what: in words; short: in a list. change: a Remedy can also be set while a guest runs.
 
-    is_lift: it lifts a limit that the run has, so if it helps, that limit is a cause.
+    is_lift: it lifts a limit that the run has, so if it helps, that limit is a cause. stand_ins: loads that another one
+    does the work of: the load, the other, and how many cycles of the first are one of the other.
     """
 
     what: str
     short: str
     change: RemedyChange | Edit
     is_lift: bool = False
+    stand_ins: tuple[tuple[str, str, float], ...] = ()
 
     @property
     def settings(self) -> tuple[str, ...]:
@@ -74,10 +79,13 @@ def candidates(
 
 
 def _in_memory(spec: Spec) -> Iterator[SettingCandidate]:
-    """Yield zram instead of a file to swap to."""
+    """Yield zram instead of a file, or a disk, to swap to."""
     for name, disk in spec.disk.items():
+        key = spec.disk_key(name)
+        if disk.filesystem == _SWAP and disk.is_hardware:
+            table = f'{{model = "{ZRAM}", size = {disk.size}, filesystem = "{_SWAP}"}}'
+            yield SettingCandidate(f"zram instead of {words_of(spec, name)}", "zram", Edit((f"{key}={table}",)))
         if disk.model == FILE:
-            key = spec.disk_key(name)
             what = f"zram instead of the file of {words_of(spec, disk.on[0])}"
             yield SettingCandidate(what, "zram", Edit((f"{key}.model=zram", f"{key}.on=[]")))
 
@@ -211,6 +219,7 @@ def _of_disk(spec: Spec, wait: Wait, disk: str, others: Sequence[str]) -> Iterat
         yield SettingCandidate(what, "own dirty limit", own)
     if not is_throttle:
         yield from low
+    yield from _paced(spec, others)
     yield from _priorities(spec, hard, others)
     if spec.disk[disk].filesystem in _HAS_JOURNAL and wait == "queue":
         options = dumps([*spec.disk[disk].mkfs_options, "-J", f"size={_JOURNAL_MIB}"])
@@ -228,6 +237,39 @@ def _of_disk(spec: Spec, wait: Wait, disk: str, others: Sequence[str]) -> Iterat
     if not any(_has_wbt(spec.disk[each]) for each in hard):
         wbt = read_remedy([f"disk.{each}.queue.wbt_lat_usec={_WBT_US}" for each in hard])
         yield SettingCandidate("WBT, wbt_lat_usec of 75 ms", "WBT", wbt)
+
+
+def _paced(spec: Spec, others: Sequence[str]) -> Iterator[SettingCandidate]:
+    """Yield that those who write fast wait for the disk after each portion, as a program of one's own can.
+
+    A load that syncs does so in the place of each. A portion is what its disk writes in half a second.
+    """
+    grouped = {load for group in spec.cgroup.values() for load in group.loads}
+    writers = {name: load for name in others if isinstance(load := spec.load[name], Offender)}
+    portions = {name: int(_PORTION_S * write_bps(spec, spec.disk_of(name))) >> 12 << 12 for name in writers}
+    if not writers or len(writers) < len(others) or grouped & {*writers} or not all(portions.values()):
+        return
+    settings, stand_ins = [], []
+    for name, load in writers.items():
+        portion, new = portions[name], f"{name}{_PACED}"
+        paced = {
+            "kind": "syncwrite",
+            "method": "fdatasync",
+            "disk": spec.disk_of(name),
+            "file": load.file + _PACED,
+            "start": f"{load.start + load.wait}ns",
+            "block": portion,
+            "count": -(-load.size // portion),
+            "idle": "1us",
+        }
+        table = ", ".join(f"{key} = {dumps(value)}" for key, value in paced.items())
+        # It writes a block, and then sleeps as long as the other may take: the run ends when all such loads have.
+        idle_ns = int(_TIMES_LONGER * load.size / write_bps(spec, spec.disk_of(name)) * NS_PER_S)
+        settings += [f"load.{name}.size={load.block}", f"load.{name}.idle={idle_ns}ns", f"load.{new}={{{table}}}"]
+        stand_ins.append((name, new, portion / load.block))
+    each = enumerated(list(dict.fromkeys(format_bytes(Bytes(portion)) for portion in portions.values())))
+    what = f"fdatasync in {enumerated(list(writers))} after each {each}"
+    yield SettingCandidate(what, "fdatasync after portions", Edit(tuple(settings)), stand_ins=tuple(stand_ins))
 
 
 def _has_wbt(disk: Disk) -> bool:

@@ -158,18 +158,20 @@ class _Judge:
         if isinstance(item, Without) and (late := self._begun(item, made)):
             return replace(nothing, failure=f"{late} began before it was stopped, so it says nothing")
         found = effect(self._known, made, pause, self._stalled, self._bound_ns)
-        return replace(found, shares=self._shares(made))
+        stand_ins = () if isinstance(item, Without) else item.stand_ins
+        return replace(found, shares=self._shares(made, stand_ins))
 
     def _begun(self, item: Without, made: RunPauses) -> str:
         """Return a load left out that did something nevertheless, after it had slept; empty if none did."""
         slept = [each.name for each in self._run.loads if each.load.sleeps_first and each.name in item.names]
         return next((name for name in slept if made.cycles.get(name, 0) > 1), "")
 
-    def _shares(self, made: RunPauses) -> tuple[tuple[str, float], ...]:
-        """Return how much each offender did, as a share of what it did in the known run."""
+    def _shares(self, made: RunPauses, stand_ins: Sequence[tuple[str, str, float]]) -> tuple[tuple[str, float], ...]:
+        """Return how much each offender, or what stands in for it, did, as a share of what it did in the known run."""
         before, run = cycles_of(self._run, self._run.zero_ns + made.end_ns), self._run
         names = [item.name for item in run.loads if item.load.role == "offender" and before[item.name] >= _CYCLES]
-        return tuple((name, made.cycles.get(name, 0) / before[name]) for name in names)
+        after = {**made.cycles, **{name: made.cycles.get(new, 0) * worth for name, new, worth in stand_ins}}
+        return tuple((name, min(1.0, after.get(name, 0) / before[name])) for name in names)
 
     def _changed_ns(self, item: Try) -> int:
         """Return until when a trial must equal the known run: not at all if its guest is another one from the start."""

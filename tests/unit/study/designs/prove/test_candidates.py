@@ -12,7 +12,7 @@ from wblab.study.designs.prove.candidates import candidates
 
 SPECS = {
     name: read_spec(PRESETS / f"{name}.toml")
-    for name in ("base", "base-device", "two-disks", "loop", "mirror", "loop-device", "crypt", "served")
+    for name in ("base", "base-device", "two-disks", "loop", "mirror", "loop-device", "crypt", "served", "commit")
 }
 BASE = read_spec(PRESETS / "base-device.toml", ["disk.queue.wbt_lat_usec=0"])
 
@@ -65,6 +65,29 @@ def test_an_encrypted_disk_has_queues_of_its_own_to_go_without():
     assert found[1].settings == ("disk.secret.workqueues=reads",)
     without = replace(spec, disk=spec.disk | {"secret": replace(spec.disk["secret"], workqueues="reads")})
     assert "no_write_workqueue" not in shorts(without, disk="below", culprits=("copy",), stalled=("db",))
+
+
+def test_a_fast_writer_may_sync_after_each_portion_of_half_a_second_of_its_disk():
+    spec = SPECS["commit"]
+    (item,) = (item for item in candidates(spec, "queue", "disk", ("l1",), ("k1",)) if item.stand_ins)
+    made = item.change.applied(spec, 0)
+    new, paced = made.load["l1-paced"], spec.load["l1"]
+    assert (new.block, new.block * new.count, new.start) == (4 << 20, paced.size, paced.wait)
+    assert item.stand_ins == (("l1", "l1-paced", (4 << 20) / paced.block),)
+    ends_ns = made.load["l1"].wait + made.load["l1"].idle  # the run lasts until it is through, at the disk's rate
+    assert ends_ns >= paced.wait + paced.size * 10**9 // spec.disk["disk"].write_bps
+    assert "fdatasync after portions" not in shorts(spec, culprits=("k2",), stalled=("k1",))
+    grouped = replace(spec, cgroup={"g": Cgroup(loads=("l1",))})
+    assert "fdatasync after portions" not in shorts(grouped, culprits=("l1",), stalled=("k1",))
+
+
+def test_memory_may_be_swapped_to_zram_instead_of_a_file_or_a_disk():
+    file = read_spec(PRESETS / "swap.toml")
+    own = read_spec(PRESETS / "swap.toml", ["disk.swap={model='device', size='64MiB', driver='sd', filesystem='swap'}"])
+    for spec in (file, own):
+        item = candidates(spec, "queue", "card", ("browser",), ("editor",))[0]
+        assert item.short == "zram"
+        assert item.change.applied(spec, 0).disk["swap"].model == "zram"
 
 
 def test_a_mount_is_called_a_mount_and_no_disk():
