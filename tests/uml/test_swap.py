@@ -5,7 +5,10 @@ from support.guestlab import Lab
 
 from wblab.analysis.runs.run import Run
 from wblab.analysis.why.explain import Explanation, explain
+from wblab.analysis.why.parties import SWAPPED_MEMORY
 from wblab.analysis.why.recorded import read_recorded
+from wblab.report.whyanswer import sentence
+from wblab.report.whycause import accused, groups
 
 BOUND_NS = 300_000_000
 ZRAM = ("disk.swap.model=zram", "disk.swap.on=[]", "load.browser.size=64MiB")  # with more it is itself too large
@@ -33,6 +36,13 @@ def test_memory_that_was_swapped_out_is_waited_for(pauses: list[Explanation]) ->
     short = [item.shortage for item in editor if 2 * item.parts.get("swap-in", 0) > item.pause_ns]
     assert all(each and each.back for each in short)
     assert sum("browser" in each.named for each in short if each) > 0.5 * len(short)
+
+
+def test_who_took_memory_is_named_where_its_owners_memory_is_written(pauses: list[Explanation]) -> None:
+    behind = [group for group in groups(pauses) if group.party == SWAPPED_MEMORY]
+    assert behind
+    assert all("browser" in accused(group) for group in behind)
+    assert all("of swapped memory" in sentence(group) for group in behind)
 
 
 def test_hardly_anything_is_unknown(pauses: list[Explanation]) -> None:
