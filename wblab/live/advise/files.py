@@ -8,7 +8,7 @@ any name and is checked here. Words of commands are quoted, and a comment stays 
 import os
 import re
 import shlex
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 from wblab.lab.printable import printable
 from wblab.live.advise.machinesite import MachineSite
@@ -53,11 +53,13 @@ def undo_commands(name: str, candidate: Candidate, advice: Advice) -> list[str]:
     if name == RULES:
         commands.append("sudo udevadm control --reload")
     kinds = ("sysctl",) if name == SYSCTL else ("queue", "bdi")
-    for path in dict.fromkeys(
-        path for item in candidate.wanted if item.where in kinds for path in _shown(item, advice)
-    ):
-        commands.append(f"echo {shlex.quote(advice.before[path])} | sudo tee {shlex.quote(path)}")
-    return commands
+    return [*commands, *restoring_commands([item for item in candidate.wanted if item.where in kinds], advice)]
+
+
+def restoring_commands(items: Iterable[WantedSetting], advice: Advice) -> list[str]:
+    """Return the commands that write the values before into the files of settings, where those are known."""
+    known = dict.fromkeys(path for item in items for path in _shown(item, advice))
+    return [f"echo {shlex.quote(advice.before[path])} | sudo tee {shlex.quote(path)}" for path in known]
 
 
 def group_commands() -> list[str]:

@@ -7,9 +7,11 @@ from pathlib import Path, PurePosixPath
 
 from wblab.core.errors import InputError
 from wblab.lab.printable import printable
+from wblab.live.advise.files import restoring_commands
 from wblab.live.advise.plan import Candidate
 from wblab.live.advise.record import Advice
-from wblab.live.advise.settings import WantedSetting
+from wblab.live.advise.settings import WantedSetting, paths
+from wblab.live.changes.permitted import SCHEDULER
 from wblab.machine.cgroup import cgroup_root
 
 _USUAL = Path("/sys/fs/cgroup")
@@ -43,10 +45,19 @@ def group_at(path: str, *, elsewhere: bool, root: Path | None = None) -> Path:
 
 
 def lines_for(group: Path, candidate: Candidate, advice: Advice) -> Iterator[str]:
-    """Yield the commands that give a group the limits of a remedy, and after each the one that undoes it."""
-    for item in candidate.wanted:
-        if item.where == "slice" and item.key in _FILES:
-            yield from _pair(group, item, advice)
+    """Yield the commands that give a group the limits of a remedy, and after each the one that undoes it.
+
+    Before them come those of the disk that belong to the remedy: a weight counts only with its scheduler, which also
+    makes the weight's file.
+    """
+    limits = [item for item in candidate.wanted if item.where == "slice" and item.key in _FILES]
+    besides = [item for item in candidate.wanted if item.where != "slice"] if limits else []
+    for item in sorted(besides, key=lambda each: (each.where, each.key) != SCHEDULER):  # it sets the queue anew
+        for path in paths(item.where, item.key, advice.site):
+            yield printable(f"echo {shlex.quote(item.value)} | sudo tee {shlex.quote(str(path))}")
+    yield from (printable(f"{command}    # undoes it") for command in restoring_commands(besides, advice))
+    for item in limits:
+        yield from _pair(group, item, advice)
 
 
 def _pair(group: Path, item: WantedSetting, advice: Advice) -> Iterator[str]:

@@ -169,11 +169,16 @@ def _for_group(found: AdviceResult, group: Path | None) -> Iterator[Block]:
     if not any(rows.values()):
         yield f"No remedy for a control group was tried; --all says why. {group} stays as it is."
         return
-    yield f"For the control group {group}, until it is made anew; what each does is in the table:"
+    is_worse = {row.name for row in found.others if row.longest_pause_s and row.longest_pause_s.estimate >= 0}
+    vain = [name for name, lines in rows.items() if lines and name in is_worse]
+    if len(vain) < sum(map(bool, rows.values())):
+        yield f"For the control group {group}, until it is made anew; what each does is in the table:"
     for name, lines in rows.items():
-        if lines:
+        if lines and name not in vain:
             yield f"{name}:"
             yield Lines(lines)
+    if vain:
+        yield f"Not for {group}, as the longest pause was no shorter: {enumerated(vain)}."
 
 
 def _runs(found: AdviceResult) -> Iterator[Words]:

@@ -54,9 +54,12 @@ def test_of_another_machine_nobody_looks() -> None:
 
 
 def test_each_limit_has_a_line_that_undoes_it(root: Path) -> None:
-    advice = advice_for(*SLICED, site=replace(SITE, bdi="8:0"))
+    before = {"/sys/block/sda/queue/scheduler": "mq-deadline"}
+    advice = advice_for(*SLICED, before=before, site=replace(SITE, bdi="8:0"))
     group = group_at("/system.slice/docker-4f3c.scope", elsewhere=False, root=root)
     assert list(lines_for(group, advice.candidate("it"), advice)) == [
+        "echo bfq | sudo tee /sys/block/sda/queue/scheduler",
+        "echo mq-deadline | sudo tee /sys/block/sda/queue/scheduler    # undoes it",
         f"echo 1048576 | sudo tee {group}/memory.high",
         f"echo 9999 | sudo tee {group}/memory.high    # undoes it",
         f"echo '8:0 wbps=800' | sudo tee {group}/io.max",

@@ -232,3 +232,11 @@ def test_a_mistake_is_reported_on_one_line_before_any_run(tmp_path, capsys, monk
     assert message in errors[-1]
     assert not any("is measured" in line for line in errors)
     assert not any(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize(("pause_s", "shown"), [(1.0, True), (6.0, False)])
+def test_limits_that_do_not_shorten_the_pause_are_not_printed_for_a_group(pause_s, shown):
+    found = report(result(pause_s, WantedSetting("slice", "MemoryHigh", "1048576")), group=Path("/sys/fs/cgroup/g"))
+    text = "\n".join(lines(found, 80))
+    assert ("echo 1048576 | sudo tee /sys/fs/cgroup/g/memory.high" in text) is shown
+    assert ("Not for /sys/fs/cgroup/g, as the longest pause was no shorter: it." in text) is not shown
