@@ -158,7 +158,7 @@ def _of_layers(spec: Spec, loads: Sequence[str]) -> Iterator[SettingCandidate]:
         elif has.model == CRYPT and has.workqueues in ("both", "writes"):
             queue = tuple(setting for each in _hardware(spec, disk) for setting in short_queue_settings(spec, each))
             kept = "reads" if has.workqueues == "both" else "none"
-            change, what = f"{key}.workqueues={kept}", f"no_write_workqueue of the encrypted disk *{disk}*"
+            change, what = f"{key}.workqueues={kept}", f"the option no_write_workqueue for the encrypted disk *{disk}*"
             name, below = "no_write_workqueue", "below it"
         else:
             continue
