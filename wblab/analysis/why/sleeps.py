@@ -137,6 +137,7 @@ NAMES = (
     Name("get_active_stripe", "array", "3.0", "3.18"),
     Name("bitmap_startwrite", "array", "3.0", "4.18"),
     Name("md_bitmap_startwrite", "array", "4.19"),
+    Name("md_super_wait", "array", "3.0"),
     # Pages, folios and inodes.
     Name("filemap_fdatawait_range", "folio under writeback", "3.0", directly=True),
     Name("wait_for_stable_page", "folio under writeback", "3.9", "5.15"),
@@ -194,7 +195,6 @@ NAMES = (
     Name("dio_await_completion", "direct write", "3.0"),
     Name("__blkdev_direct_IO", "direct write", "4.10", directly=True),
     # What serves a filesystem from elsewhere.
-    Name("md_super_wait", "array", "3.0"),
     Name("fuse_request_send", "served", "3.0", "5.4"),
     Name("__fuse_request_send", "served", "3.12"),
     Name("__fuse_simple_request", "served", "6.9"),
