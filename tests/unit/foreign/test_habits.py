@@ -55,3 +55,9 @@ def test_a_trace_that_is_damaged_says_nothing_and_its_facts_are_read(tmp_path):
     path = kept(tmp_path / "kept.tar.gz", COPY, header_page=b"no page", **text)
     assert habits_in(path) == Habits()
     assert read_facts(path).files == {"/proc/vmstat": limits}
+
+
+def test_facts_from_a_serial_console_are_read(tmp_path):
+    path = tmp_path / "facts.txt"
+    path.write_bytes(b"==> /proc/vmstat <==\r\nnr_dirty_threshold 7\r\nnr_dirty_background_threshold 3\r\n")
+    assert read_facts(path).files == {"/proc/vmstat": "nr_dirty_threshold 7\nnr_dirty_background_threshold 3\n"}

@@ -35,7 +35,7 @@ _MOST_GUEST_BYTES = 2 << 30
 _LEAST_BPS = 64 << 10
 _LATENCY_NS = 50_000
 _BLOCK_BYTES = 1 << 10
-_WRITE_NS, _TIMES_FASTER = 65_000, 8  # measured: in blocks of 1 KiB a twin's offender wrote 15.3 MiB/s at most
+_WRITE_NS, _TIMES_FASTER = 65_000, 2  # measured: in blocks of 1 KiB a twin's offender wrote 15.3 MiB/s at most
 _MOST_WRITES = 1 << 20
 _MOST_TIMES_DIRTY = 20  # more shows nothing new and takes memory, where the guest's disk is
 _SPARE = {"xfs": 320 << 20, "btrfs": 256 << 20}  # for the filesystem itself
@@ -163,7 +163,8 @@ def _fast_enough(write_bps: float) -> int:
 
     A call takes longer in a guest than on a machine, so a fast disk would be faster than an offender of small blocks.
     """
-    return max(_BLOCK_BYTES, 1 << ceil(log2(_TIMES_FASTER * write_bps * _WRITE_NS / NS_PER_S)))
+    least = ceil(_TIMES_FASTER * write_bps * _WRITE_NS / NS_PER_S)
+    return max(_BLOCK_BYTES, 1 << max(0, least - 1).bit_length())
 
 
 def _device(machine: Machine, factor: float) -> dict[str, Any]:

@@ -197,4 +197,4 @@ def test_the_twin_has_room_for_a_log_that_grows_until_the_run_ends():
 def test_the_offender_writes_faster_than_a_disk_that_is_fast_in_the_guest_too():
     slow, fast = (replace(THESIS, write_bps=bps, disk=None, offender_bytes=64 * MIB) for bps in (1 << 20, 40 << 20))
     blocks = [twin_of(each, "t", factor=1.0).spec.load["offender"].block for each in (slow, fast)]
-    assert blocks == [1 << 10, 32 << 10]
+    assert blocks == [1 << 10, 8 << 10]
