@@ -1,7 +1,7 @@
 """Who caused a pause, by its explanation: the chain that explains most of it, the party at its end, a lock's holder."""
 
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from wblab.analysis.why.account import ASKED, ASLEEP, REQUEST, RUNNABLE, RUNNING, UNEXPLAINED, Chain
@@ -193,22 +193,22 @@ def locked_ns(item: Explanation, holder: str) -> int:
 
 def calling(item: Explanation) -> tuple[str, ...]:
     """Return who had called sync, for which others' data were written that stalled a load; empty if it was the load."""
-    chain, _ = main_chain(item)
-    main = next(iter(culprit(item)), None) if chain.end == REQUEST and item.callers else None
-    if main is None or main.layer not in (DEVICE, THROTTLE) or not main.party or main.party.startswith(READ):
-        return ()
-    is_own = any(is_of_load(item.load, name) for name in item.callers)
-    return () if is_own else tuple(name for name in item.callers if name not in each_of(main.party))
+    return _behind_data(item, item.callers)
 
 
 def kicking(item: Explanation) -> tuple[str, ...]:
     """Return who made the flusher write others' data, or the load's, by RWF_DONTCACHE; empty if it was the load."""
+    return _behind_data(item, item.kickers)
+
+
+def _behind_data(item: Explanation, names: Sequence[str]) -> tuple[str, ...]:
+    """Return those who had data written that stalled a load and are not theirs; empty if the load is one of them."""
     chain, _ = main_chain(item)
-    main = next(iter(culprit(item)), None) if chain.end == REQUEST and item.kickers else None
+    main = next(iter(culprit(item)), None) if chain.end == REQUEST and names else None
     if main is None or main.layer not in (DEVICE, THROTTLE) or not main.party or main.party.startswith(READ):
         return ()
-    is_own = any(is_of_load(item.load, name) for name in item.kickers)
-    return () if is_own else tuple(name for name in item.kickers if name not in each_of(main.party))
+    is_own = any(is_of_load(item.load, name) for name in names)
+    return () if is_own else tuple(name for name in names if name not in each_of(main.party))
 
 
 def dropped(item: Explanation) -> Bytes:
