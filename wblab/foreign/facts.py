@@ -60,4 +60,4 @@ def _text(path: Path) -> str:
         raise InputError(f"cannot read {path}: {error.strerror}") from None
     if len(content) > _MOST_BYTES or b"\0" in content:
         raise InputError(f"{path} is no text of facts.sh, and no tar that has one")
-    return content.decode(errors="replace").replace("\r\n", "\n")  # as a serial console ends lines
+    return content.decode(errors="replace")

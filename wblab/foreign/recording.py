@@ -117,8 +117,8 @@ def facts_text(path: Path) -> str:
 
 
 def facts_of(text: str) -> dict[str, str]:
-    """Return the files in what `facts.sh` prints, by path."""
-    return {match[1]: match[2] for match in _FACT.finditer(text)}
+    """Return the files in what `facts.sh` prints, by path; its lines may end as a serial console ends them."""
+    return {match[1]: match[2] for match in _FACT.finditer(text.replace("\r\n", "\n"))}
 
 
 class _Limited:
